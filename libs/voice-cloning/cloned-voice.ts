@@ -3,10 +3,10 @@
  * bending, and moves its formants and its pitch to the sample's. Where both are out of reach the pitch counts, because
  * a listener names it first. A zero-shot model hears the sample itself.
  */
-import type { EngineVoice, VoiceReference, VoiceTraits } from "#contracts"
+import type { EngineVoice, VoiceForm, VoiceReference, VoiceTraits } from "#contracts"
 import { espeakLanguages } from "#speech"
 
-export type ClonedGender = "male" | "female" | "not_specified"
+export type ClonedGender = Exclude<VoiceForm["gender"], "notSpecified">
 
 /** The range in which espeak's pitch follows within 5 %, as factors of a base voice's own. */
 const pitchReach = { min: 0.66, max: 1.65 }

@@ -4,7 +4,7 @@
  */
 export { clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloned-voice.ts"
 export {
-  type ConsentClaim,
+  consentLimits,
   consentMetrics,
   type ConsentRefusal,
   ConsentVerification,
@@ -12,7 +12,6 @@ export {
 } from "./consent/ConsentVerification.ts"
 export { makePhrase, newPhrase, phraseWordList } from "./consent/phrase.ts"
 export { PhraseCheck, pocketsphinxLayer } from "./consent/PhraseCheck.ts"
-export { consentSettings, type ConsentSettings } from "./consent/settings.ts"
 export { SpeakerCheck, speakerCheckLayer } from "./consent/SpeakerCheck.ts"
 export { ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./consent/verdict.ts"
 export { cloningMetrics, TooLittleVoice, VoiceMeasure, VoiceMeasureUnavailable } from "./measure/VoiceMeasure.ts"

@@ -6,7 +6,6 @@ import { Effect, Layer, Result } from "effect"
 import type { Recording } from "#audio"
 import { decodeConfiguration } from "#contracts"
 import {
-  consentSettings,
   makePhrase,
   phraseWordsMatched,
   PhraseCheck,
@@ -55,7 +54,7 @@ interface Checks {
 }
 
 const withChecks = <A>(use: (checks: Checks) => Promise<A>): Promise<A> => {
-  const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
+  const { VoiceCloning } = Result.getOrThrow(decodeConfiguration({}))
   return Effect.gen(function* () {
     const phrase = yield* PhraseCheck
     const speaker = yield* SpeakerCheck
@@ -64,12 +63,12 @@ const withChecks = <A>(use: (checks: Checks) => Promise<A>): Promise<A> => {
       use({
         hear: (recording) => run(phrase.hear(recording)),
         distance: (one, other) => run(speaker.distance(one, other)),
-        wordsMin: settings.phraseWordsMin,
+        wordsMin: VoiceCloning.PhraseWordsMin,
         distanceMax: speaker.distanceMax
       })
     )
   }).pipe(
-    Effect.provide(Layer.mergeAll(pocketsphinxLayer(settings), speakerCheckLayer(settings), metrics)),
+    Effect.provide(Layer.mergeAll(pocketsphinxLayer(VoiceCloning), speakerCheckLayer(VoiceCloning), metrics)),
     Effect.runPromise
   )
 }

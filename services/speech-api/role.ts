@@ -24,7 +24,7 @@ import {
   TokenUses
 } from "#http"
 import { Addresses, Configuration } from "#runtime"
-import { consentSettings, ConsentVerification, VoiceMeasure } from "#voice-cloning"
+import { ConsentVerification, VoiceMeasure } from "#voice-cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
@@ -87,7 +87,7 @@ const examiners = Layer.unwrap(
   Effect.map(Configuration, ({ Audio, VoiceCloning }) =>
     Layer.mergeAll(
       RecordingIntake.layer({ ...recordingIntakeDefaults, ffmpegPath: Audio.FfmpegPath }),
-      ConsentVerification.layer(consentSettings(VoiceCloning)),
+      ConsentVerification.layer(VoiceCloning),
       VoiceMeasure.layer
     )
   )

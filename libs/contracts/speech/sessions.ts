@@ -1,6 +1,6 @@
 /**
- * The messages between the speech roles. A session is the speaking of one answer: speech-api asks the sequencers for
- * it, a sequencer cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All PCM
+ * The messages between the speech roles. A session is the speaking of one answer: speech-api requests it of a
+ * sequencer, which cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All PCM
  * inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
  */
 import { Result, Schema } from "effect"
@@ -11,9 +11,8 @@ import { WordMark } from "./marks.ts"
 
 export const speechSampleRateHz = 24_000
 
-/** The name of a session or of a process that takes part in one; we make them, so they are safe as subject tokens. */
-const Instance = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
-const SessionId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
+/** The name of a session, or of a process that takes part in one: safe as a token of a subject. */
+const SubjectToken = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** One voice speaking one input; a dialogue has several. */
 export const SpeechTurn = Schema.Struct({
@@ -30,9 +29,9 @@ export const ResumePoint = Schema.Struct({ chunk: Count, chunkStartSample: Count
 export interface ResumePoint extends Schema.Schema.Type<typeof ResumePoint> {}
 
 export const SessionRequest = Schema.Struct({
-  sessionId: SessionId,
+  sessionId: SubjectToken,
   /** The instance whose mailbox gets the frames. */
-  api: Instance,
+  api: SubjectToken,
   turns: Schema.Array(SpeechTurn).check(Schema.isMinLength(1)),
   textNormalization: Schema.Boolean,
   /** How many samples may be on the way before the first credit. */
@@ -45,7 +44,7 @@ export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest
 
 export const SessionAnswer = Schema.Union([
   Schema.TaggedStruct("Accepted", {
-    sequencer: Instance,
+    sequencer: SubjectToken,
     /** The sentences of the input, in UTF-16 units, for answers that nest words in them. */
     sentences: Schema.Array(Schema.Struct({ turn: Count, start: Count, end: Count }))
   }),
@@ -88,8 +87,8 @@ export interface ChunkPiece extends Schema.Schema.Type<typeof ChunkPiece> {}
 
 /** A chunk to be synthesized, on SPEECH. */
 export const ChunkJob = Schema.Struct({
-  sessionId: SessionId,
-  sequencer: Instance,
+  sessionId: SubjectToken,
+  sequencer: SubjectToken,
   chunk: Count,
   /** How long the listener has enough to hear without this chunk; absent from older sequencers, which counts as 0. */
   neededInMs: Schema.optionalKey(Count),
@@ -119,14 +118,14 @@ export const SequencerMail = Schema.Union([
     chunk: Count,
     /** One delivery of the job; a redelivered job is another run and begins at sample 0 again. */
     run: Schema.String,
-    synthesizer: Instance,
+    synthesizer: SubjectToken,
     /** The frame's first sample, counted from the chunk's beginning. */
     sample: Count,
     words: Schema.Array(WordStart),
     isLast: Schema.Boolean
   }),
-  /** The engine could not make the chunk; it may be asked again. */
-  Schema.TaggedStruct("ChunkFailed", { chunk: Count, synthesizer: Instance, reason: Schema.String })
+  /** The engine could not make the chunk; another request may succeed. */
+  Schema.TaggedStruct("ChunkFailed", { chunk: Count, synthesizer: SubjectToken, reason: Schema.String })
 ])
 export type SequencerMail = Schema.Schema.Type<typeof SequencerMail>
 export type ChunkFrameHead = Extract<SequencerMail, { readonly _tag: "Chunk" }>

@@ -4,14 +4,37 @@
  * once, the number waiting, and the time of each. Nothing is stored here; the caller keeps the evidence.
  */
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
-import { judgeRecording, type Recording, type RecordingUnusable } from "#audio"
+import { judgeRecording, type Recording, type RecordingLimits, type RecordingUnusable } from "#audio"
+import type { ConfigurationFile } from "#contracts"
 import { defineCounter, defineHistogram, Metrics, timed } from "#runtime"
 import { PhraseCheck, pocketsphinxLayer } from "./PhraseCheck.ts"
 import { SpeakerCheck, speakerCheckLayer } from "./SpeakerCheck.ts"
-import type { ConsentSettings } from "./settings.ts"
 import { type ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./verdict.ts"
 
-export interface ConsentClaim {
+type Section = ConfigurationFile["VoiceCloning"]
+
+/** The limits of the two recordings of a consent. */
+export const consentLimits = (
+  section: Section
+): { readonly sample: RecordingLimits; readonly consentRecording: RecordingLimits } => {
+  const levels = { silenceRatioMax: section.SilenceRatioMax, clippingRatioMax: section.ClippingRatioMax }
+  return {
+    sample: {
+      name: "sample",
+      secondsMin: section.SampleSecondsMin,
+      secondsMax: section.SampleSecondsMax,
+      ...levels
+    },
+    consentRecording: {
+      name: "consent_recording",
+      secondsMin: section.ConsentSecondsMin,
+      secondsMax: section.ConsentSecondsMax,
+      ...levels
+    }
+  }
+}
+
+interface ConsentClaim {
   /** The words of the phrase that the speaker was asked to read. */
   readonly words: ReadonlyArray<string>
   readonly recording: Recording
@@ -43,19 +66,18 @@ export class ConsentVerification extends Context.Service<
   ConsentVerification,
   { readonly verify: (claim: ConsentClaim) => Effect.Effect<ConsentEvidence, ConsentRefusal> }
 >()("starling/voice-cloning/ConsentVerification") {
-  static readonly layerNoDeps = (
-    settings: Pick<ConsentSettings, "sample" | "consentRecording" | "phraseWordsMin" | "verificationsMax">
-  ) =>
+  static readonly layerNoDeps = (section: Section) =>
     Layer.effect(
       ConsentVerification,
       Effect.gen(function* () {
+        const limits = consentLimits(section)
         const phrase = yield* PhraseCheck
         const speaker = yield* SpeakerCheck
         const metrics = yield* Metrics
         const outcomes = metrics.counter(consentChecks)
         const durations = metrics.histogram(consentStageSeconds)
-        const queue = yield* Semaphore.make(settings.verificationsMax + waitingMax)
-        const slots = yield* Semaphore.make(settings.verificationsMax)
+        const queue = yield* Semaphore.make(section.VerificationsMax + waitingMax)
+        const slots = yield* Semaphore.make(section.VerificationsMax)
 
         const inStage = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
           timed(
@@ -67,19 +89,19 @@ export class ConsentVerification extends Context.Service<
           )
 
         const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
-          const fault = judgeRecording(sample, settings.sample) ?? judgeRecording(recording, settings.consentRecording)
+          const fault = judgeRecording(sample, limits.sample) ?? judgeRecording(recording, limits.consentRecording)
           if (fault !== null) return yield* fault
           const heardWords = yield* inStage("phrase", phrase.hear(recording))
           const matched = phraseWordsMatched(words, heardWords)
-          const wordsMin = Math.min(settings.phraseWordsMin, words.length)
-          const asked = { heardWords, wordsMatched: matched, wordsAsked: words.length }
-          if (matched < wordsMin) return yield* new PhraseMismatch({ ...asked, wordsMin })
+          const wordsMin = Math.min(section.PhraseWordsMin, words.length)
+          const counts = { heardWords, wordsMatched: matched, wordsAsked: words.length }
+          if (matched < wordsMin) return yield* new PhraseMismatch({ ...counts, wordsMin })
           const { distanceMax, method } = speaker
           const distance = yield* inStage("speaker", speaker.distance(recording, sample))
           if (!Number.isFinite(distance)) return yield* unavailable("speaker", "failed", `the distance is ${distance}`)
           if (distance > distanceMax) return yield* new SpeakerMismatch({ distance, distanceMax, method })
           const evidence: ConsentEvidence = {
-            ...asked,
+            ...counts,
             phraseEngine: phrase.engine,
             speakerDistance: distance,
             speakerThreshold: distanceMax,
@@ -104,10 +126,10 @@ export class ConsentVerification extends Context.Service<
       })
     )
 
-  /** Has the checks that the settings name. Fails only for a speaker model that cannot be used. */
-  static readonly layer = (settings: ConsentSettings) =>
-    ConsentVerification.layerNoDeps(settings).pipe(
-      Layer.provide([pocketsphinxLayer(settings), speakerCheckLayer(settings)])
+  /** Has the checks that the configuration names. Fails only for a speaker model that cannot be used. */
+  static readonly layer = (section: Section) =>
+    ConsentVerification.layerNoDeps(section).pipe(
+      Layer.provide([pocketsphinxLayer(section), speakerCheckLayer(section)])
     )
 }
 
@@ -128,11 +150,11 @@ const outcomeOf = {
  * How many words of the phrase were heard: the length of the longest common subsequence, that is words in order,
  * whatever stands between them.
  */
-export const phraseWordsMatched = (asked: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
-  let before = asked.map(() => 0)
+export const phraseWordsMatched = (phrase: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
+  let before = phrase.map(() => 0)
   for (const word of heard) {
     const now: Array<number> = []
-    for (const [at, other] of asked.entries()) {
+    for (const [at, other] of phrase.entries()) {
       const both = word === other ? (before[at - 1] ?? 0) + 1 : 0
       now.push(Math.max(both, now[at - 1] ?? 0, before[at] ?? 0))
     }

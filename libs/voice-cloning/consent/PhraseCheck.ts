@@ -8,9 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
 import { pcmToBytes, type Recording, recordingHz } from "#audio"
+import type { ConfigurationFile } from "#contracts"
 import { type ContainedLimits, runContained } from "#runtime"
 import { carrierSentences, phraseWordList, phraseWordsAsked } from "./phrase.ts"
-import type { ConsentSettings } from "./settings.ts"
 import { VerificationUnavailable } from "./verdict.ts"
 
 export class PhraseCheck extends Context.Service<
@@ -23,7 +23,7 @@ export class PhraseCheck extends Context.Service<
   }
 >()("starling/voice-cloning/PhraseCheck") {}
 
-type PocketsphinxSettings = Pick<ConsentSettings, "pocketsphinxPath" | "pocketsphinxModelFolder">
+type Section = Pick<ConfigurationFile["VoiceCloning"], "PocketsphinxPath" | "PocketsphinxModelFolder">
 
 // 30 s of speech take 1 s and 40 MB, and 100 MB more of address space.
 const limits: ContainedLimits = {
@@ -34,12 +34,12 @@ const limits: ContainedLimits = {
   fileKilobytesMax: 64
 }
 
-export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
+export const pocketsphinxLayer = (section: Section) =>
   Layer.sync(PhraseCheck, () => {
     let dictionary: string | undefined
     const readDictionary = Effect.suspend(() =>
       dictionary === undefined
-        ? Effect.tap(modelDictionary(settings), (read) => Effect.sync(() => (dictionary = read)))
+        ? Effect.tap(modelDictionary(section), (read) => Effect.sync(() => (dictionary = read)))
         : Effect.succeed(dictionary)
     )
     const hear = Effect.fn("PhraseCheck.hear")(function* (recording: Recording) {
@@ -50,7 +50,7 @@ export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
         "recording.raw": pcmToBytes(recording.samples)
       }
       const folder = yield* temporaryFolder(files)
-      const run = yield* runContained(settings.pocketsphinxPath, parameters(settings, folder), limits).pipe(
+      const run = yield* runContained(section.PocketsphinxPath, parameters(section, folder), limits).pipe(
         Effect.mapError(({ message }) =>
           unavailable("missing", `${message}; install it (apt-get install pocketsphinx) or name it in PocketsphinxPath`)
         )
@@ -71,9 +71,9 @@ export const pocketsphinxLayer = (settings: PocketsphinxSettings) =>
     return PhraseCheck.of({ engine: "pocketsphinx", hear })
   })
 
-const parameters = ({ pocketsphinxModelFolder }: PocketsphinxSettings, folder: string) =>
+const parameters = ({ PocketsphinxModelFolder }: Section, folder: string) =>
   Object.entries({
-    hmm: join(pocketsphinxModelFolder, "en-us"),
+    hmm: join(PocketsphinxModelFolder, "en-us"),
     dict: join(folder, "phrase.dict"),
     jsgf: join(folder, "phrase.gram"),
     ctl: join(folder, "recordings"),
@@ -90,9 +90,9 @@ const parameters = ({ pocketsphinxModelFolder }: PocketsphinxSettings, folder: s
     pbeam: "1e-80"
   }).flatMap(([name, value]) => [`-${name}`, value])
 
-const modelDictionary = ({ pocketsphinxModelFolder }: PocketsphinxSettings) =>
+const modelDictionary = ({ PocketsphinxModelFolder }: Section) =>
   Effect.gen(function* () {
-    const path = join(pocketsphinxModelFolder, "cmudict-en-us.dict")
+    const path = join(PocketsphinxModelFolder, "cmudict-en-us.dict")
     const whole = yield* Effect.tryPromise({
       try: () => readFile(path, "utf8"),
       catch: (cause) =>

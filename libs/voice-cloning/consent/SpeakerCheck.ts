@@ -5,9 +5,9 @@
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
 import type { Recording } from "#audio"
+import type { ConfigurationFile } from "#contracts"
 import { type ContainedRun, runContainedFile } from "#runtime"
 import { openSpeakerThread } from "./speaker/SpeakerThread.ts"
-import type { ConsentSettings } from "./settings.ts"
 import { type ConsentEvidence, SpeakerModelUnusable, type VerificationUnavailable } from "./verdict.ts"
 
 export class SpeakerCheck extends Context.Service<
@@ -22,42 +22,42 @@ export class SpeakerCheck extends Context.Service<
   }
 >()("starling/voice-cloning/SpeakerCheck") {}
 
-type SpeakerSettings = Pick<ConsentSettings, "speakerDistanceMax" | "speakerModelFolder" | "speakerModelDistanceMax">
+type Section = ConfigurationFile["VoiceCloning"]
 
-export const speakerCheckLayer = (settings: SpeakerSettings) =>
-  settings.speakerModelFolder === "" ? gaussianLayer(settings) : embeddingLayer(settings)
+/** The check that the configuration names. Fails only for a model that cannot be used. */
+export const speakerCheckLayer = (section: Section) =>
+  section.SpeakerModelFolder === "" ? gaussianLayer(section) : embeddingLayer(section)
 
+const entry = new URL("./speaker/thread.ts", import.meta.url)
 const answerMsMax = 10_000
 
-const gaussianLayer = (settings: SpeakerSettings) =>
+const gaussianLayer = ({ SpeakerDistanceMax }: Section) =>
   Layer.effect(
     SpeakerCheck,
     Effect.gen(function* () {
-      const entry = new URL("./speaker/gaussian-thread.ts", import.meta.url)
-      const { ask } = yield* openSpeakerThread({ entry, data: { model: "" }, answerMsMax })
+      const { ask } = yield* openSpeakerThread({ entry, model: "", answerMsMax })
       return SpeakerCheck.of({
         method: "mfcc-gaussian",
         strength: "weak",
-        distanceMax: settings.speakerDistanceMax,
+        distanceMax: SpeakerDistanceMax,
         distance: ask
       })
     }).pipe(Effect.orDie)
   )
 
-const embeddingLayer = ({ speakerModelFolder: folder, speakerModelDistanceMax }: SpeakerSettings) =>
+const embeddingLayer = ({ SpeakerModelFolder: folder, SpeakerModelDistanceMax }: Section) =>
   Layer.effect(
     SpeakerCheck,
     Effect.gen(function* () {
       const model = join(folder, "model.onnx")
       yield* probe(folder, model)
-      const entry = new URL("./speaker/embedding-thread.ts", import.meta.url)
-      const { ask } = yield* openSpeakerThread({ entry, data: { model }, answerMsMax }).pipe(
+      const { ask } = yield* openSpeakerThread({ entry, model, answerMsMax }).pipe(
         Effect.mapError(({ detail }) => new SpeakerModelUnusable({ folder, detail }))
       )
       return SpeakerCheck.of({
         method: "speaker-embedding",
         strength: "strong",
-        distanceMax: speakerModelDistanceMax,
+        distanceMax: SpeakerModelDistanceMax,
         distance: ask
       })
     })

@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto"
 import { Effect } from "effect"
 
-export interface ConsentPhrase {
+interface ConsentPhrase {
   /** Shown to the speaker exactly like this. */
   readonly phrase: string
   /** The words to listen for, lower-case. */

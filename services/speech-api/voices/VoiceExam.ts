@@ -12,7 +12,7 @@ import { Configuration, Metrics } from "#runtime"
 import {
   type ConsentEvidence,
   type ConsentRefusal,
-  consentSettings,
+  consentLimits,
   ConsentVerification,
   type TooLittleVoice,
   VoiceMeasure,
@@ -56,7 +56,7 @@ export class VoiceExam extends Context.Service<
   static readonly layer = Layer.effect(
     VoiceExam,
     Effect.gen(function* () {
-      const settings = consentSettings((yield* Configuration).VoiceCloning)
+      const limits = consentLimits((yield* Configuration).VoiceCloning)
       const intake = yield* RecordingIntake
       const verification = yield* ConsentVerification
       const measuring = yield* VoiceMeasure
@@ -73,7 +73,7 @@ export class VoiceExam extends Context.Service<
       const hear = Effect.fnUntraced(function* (given: GivenConsent, sample: Recording) {
         if (given._tag === "Declared") return given
         const { path } = given.recording
-        const recording = yield* timed("decode", intake.readRecording(path, settings.consentRecording))
+        const recording = yield* timed("decode", intake.readRecording(path, limits.consentRecording))
         const claim = { words: given.used.challenge.words, recording, sample }
         const evidence = yield* timed("verify", verification.verify(claim))
         const type = recordingType(yield* headOf(given.recording))
@@ -84,7 +84,7 @@ export class VoiceExam extends Context.Service<
         const avatarType = order.avatar === undefined ? undefined : pictureType(yield* headOf(order.avatar))
         if (order.avatar !== undefined && avatarType === undefined) return yield* new AvatarUnusable()
         const sampleType = recordingType(yield* headOf(order.sample))
-        const sample = yield* timed("decode", intake.readRecording(order.sample.path, settings.sample))
+        const sample = yield* timed("decode", intake.readRecording(order.sample.path, limits.sample))
         const consent = yield* hear(order.consent, sample)
         const traits = yield* timed("measure", measuring.measure(sample))
         const examined: Examined = { traits, sampleType, avatarType, consent }

@@ -7,12 +7,9 @@ import { Effect, Result, Stream } from "effect"
 import { concatPcm, pcmToBytes, resample } from "#audio"
 import { decodeConfiguration } from "#contracts"
 import { defaultVoiceId, embedded, engineVoice, voiceById } from "#speech"
-import { consentSettings } from "#voice-cloning"
 import { folder, metrics } from "../../support/recordings.ts"
 
-const { pocketsphinxPath, pocketsphinxModelFolder } = consentSettings(
-  Result.getOrThrow(decodeConfiguration({})).VoiceCloning
-)
+const { PocketsphinxPath, PocketsphinxModelFolder } = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
 const recogniserHz = 16_000
 const text =
   "In the evening it began to rain. I would like to speak with the manager about the money that was paid last week."
@@ -31,9 +28,9 @@ const heardIn = (at: string, pcm: Int16Array) => {
   writeFileSync(join(at, "said.raw"), pcmToBytes(pcm))
   writeFileSync(join(at, "recordings"), "said\n")
   const parameters = {
-    hmm: join(pocketsphinxModelFolder, "en-us"),
-    lm: join(pocketsphinxModelFolder, "en-us.lm.bin"),
-    dict: join(pocketsphinxModelFolder, "cmudict-en-us.dict"),
+    hmm: join(PocketsphinxModelFolder, "en-us"),
+    lm: join(PocketsphinxModelFolder, "en-us.lm.bin"),
+    dict: join(PocketsphinxModelFolder, "cmudict-en-us.dict"),
     ctl: join(at, "recordings"),
     cepdir: at,
     cepext: ".raw",
@@ -44,7 +41,7 @@ const heardIn = (at: string, pcm: Int16Array) => {
     logfn: "/dev/null"
   }
   execFileSync(
-    pocketsphinxPath,
+    PocketsphinxPath,
     Object.entries(parameters).flatMap(([name, value]) => [`-${name}`, value])
   )
   return readFileSync(join(at, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")

@@ -8,10 +8,9 @@ import { type Recording, recordingHz } from "#audio"
 import { VerificationUnavailable } from "../verdict.ts"
 import type { FromThread, ThreadData, ToThread } from "./serve.ts"
 
-export interface SpeakerThreadOptions {
+interface SpeakerThreadOptions extends ThreadData {
   /** The file that the thread runs. */
   readonly entry: URL
-  readonly data: ThreadData
   /** A pair that takes longer counts as hanging; two of 30 s take a tenth of a second. */
   readonly answerMsMax: number
 }
@@ -19,7 +18,7 @@ export interface SpeakerThreadOptions {
 interface Live {
   readonly worker: Worker
   readonly ready: Deferred.Deferred<void, VerificationUnavailable>
-  readonly asked: Map<number, Deferred.Deferred<number, VerificationUnavailable>>
+  readonly answers: Map<number, Deferred.Deferred<number, VerificationUnavailable>>
 }
 
 export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (options: SpeakerThreadOptions) {
@@ -41,7 +40,7 @@ export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (optio
     const answer = Deferred.makeUnsafe<number, VerificationUnavailable>()
     numbers += 1
     const number = numbers
-    current.asked.set(number, answer)
+    current.answers.set(number, answer)
     const question: ToThread = { number, one: one.samples, other: other.samples, rateHz: recordingHz }
     current.worker.postMessage(question, [])
     const hangs = failing("timeout", `no answer within ${options.answerMsMax} ms`)
@@ -50,25 +49,25 @@ export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (optio
         duration: options.answerMsMax,
         orElse: () => Effect.andThen(stop(current), Effect.fail(hangs))
       }),
-      Effect.ensuring(Effect.sync(() => current.asked.delete(number)))
+      Effect.ensuring(Effect.sync(() => current.answers.delete(number)))
     )
   })
   return { ask }
 })
 
-const start = ({ entry, data }: SpeakerThreadOptions, onDeath: (live: Live) => void): Live => {
-  const worker = new Worker(entry, { workerData: data, name: "speaker-check" })
-  const live: Live = { worker, ready: Deferred.makeUnsafe(), asked: new Map() }
+const start = ({ entry, model }: SpeakerThreadOptions, onDeath: (live: Live) => void): Live => {
+  const worker = new Worker(entry, { workerData: { model } satisfies ThreadData, name: "speaker-check" })
+  const live: Live = { worker, ready: Deferred.makeUnsafe(), answers: new Map() }
   const die = (detail: string) => {
     onDeath(live)
     const dead = Effect.fail(failing("failed", detail))
     Deferred.doneUnsafe(live.ready, dead)
-    for (const answer of live.asked.values()) Deferred.doneUnsafe(answer, dead)
+    for (const answer of live.answers.values()) Deferred.doneUnsafe(answer, dead)
   }
   worker.on("message", (message: FromThread) => {
     if (message.kind === "ready") return Deferred.doneUnsafe(live.ready, Effect.void)
     if (message.kind === "unusable") return die(message.detail)
-    const answer = live.asked.get(message.number)
+    const answer = live.answers.get(message.number)
     if (answer === undefined) return
     Deferred.doneUnsafe(
       answer,

@@ -4,9 +4,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads"
 
-// The messages between the speaker check and its thread.
 export interface ThreadData {
-  /** The model file, for a thread that has one. */
+  /** The path of the model; empty without one. */
   readonly model: string
 }
 

@@ -3,8 +3,9 @@ import { chmodSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { type Recording, RecordingIntake, type RecordingLimits } from "#audio"
-import type { ConsentSettings } from "#voice-cloning"
+import { type Recording, RecordingIntake } from "#audio"
+import type { ConfigurationFile } from "#contracts"
+import { consentLimits } from "#voice-cloning"
 import { eventually, runningWith } from "../../../support/child-processes.ts"
 import { folder, metrics, tone, writeRecording } from "../../../support/recordings.ts"
 import { ownTemporaryFolder } from "../../../support/temporary-folder.ts"
@@ -68,7 +69,7 @@ describe("a consent", () => {
 })
 
 describe("a recording for a consent", () => {
-  const limits: RecordingLimits = settings.consentRecording
+  const limits = consentLimits(settings).consentRecording
   it.live.each([
     ["four seconds", "too_short", tone(4)],
     ["31 seconds", "too_long", tone(31)],
@@ -88,7 +89,7 @@ describe("a recording for a consent", () => {
 })
 
 describe("a verification", () => {
-  const unavailable = (other: Partial<ConsentSettings>) =>
+  const unavailable = (other: Partial<ConfigurationFile["VoiceCloning"]>) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(verify(recordings.phrase))
       assert.strictEqual(error._tag, "VerificationUnavailable")
@@ -97,21 +98,21 @@ describe("a verification", () => {
 
   it.live("says what to install when the recogniser is missing", () =>
     Effect.gen(function* () {
-      const error = yield* unavailable({ pocketsphinxPath: "/nowhere/pocketsphinx" })
+      const error = yield* unavailable({ PocketsphinxPath: "/nowhere/pocketsphinx" })
       assert.match(error.message, /missing.*\/nowhere\/pocketsphinx.*apt-get install pocketsphinx/u)
     })
   )
 
   it.live("says what to install when the recogniser's model is missing", () =>
     Effect.gen(function* () {
-      const error = yield* unavailable({ pocketsphinxModelFolder: "/nowhere" })
+      const error = yield* unavailable({ PocketsphinxModelFolder: "/nowhere" })
       assert.match(error.message, /missing.*\/nowhere\/cmudict-en-us\.dict.*apt-get install pocketsphinx-en-us/u)
     })
   )
 
   it.live("fails when the recogniser does", () =>
     Effect.gen(function* () {
-      const error = yield* unavailable({ pocketsphinxPath: "/bin/false" })
+      const error = yield* unavailable({ PocketsphinxPath: "/bin/false" })
       assert.match(error.message, /phrase check is not available \(failed\)/u)
     })
   )
@@ -132,7 +133,7 @@ describe("a verification", () => {
         yield* Fiber.interrupt(verifying)
         yield* eventually("nothing of it runs", () => sleepers() === 0)
         assert.deepStrictEqual(kept(), [])
-      }).pipe(Effect.provide(verification({ pocketsphinxPath: hanging })))
+      }).pipe(Effect.provide(verification({ PocketsphinxPath: hanging })))
     }).pipe(Effect.scoped)
   )
 })

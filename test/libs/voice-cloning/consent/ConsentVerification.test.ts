@@ -2,18 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { type Recording, recordingHz } from "#audio"
+import type { Recording } from "#audio"
 import { decodeConfiguration } from "#contracts"
 import { Metrics, Role } from "#runtime"
-import {
-  consentSettings,
-  ConsentVerification,
-  PhraseCheck,
-  SpeakerCheck,
-  VerificationUnavailable
-} from "#voice-cloning"
+import { ConsentVerification, PhraseCheck, SpeakerCheck, VerificationUnavailable } from "#voice-cloning"
 
-const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
+const settings = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
 
 const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-api")))
 
@@ -26,15 +20,15 @@ const words = ["banana", "rocket", "window", "piano", "umbrella"]
 
 const verification = ({
   hear = () => Effect.succeed(words),
-  distance = () => Effect.succeed(settings.speakerDistanceMax)
+  distance = () => Effect.succeed(settings.SpeakerDistanceMax)
 }: Answers = {}) =>
-  ConsentVerification.layerNoDeps({ ...settings, verificationsMax: 1 }).pipe(
+  ConsentVerification.layerNoDeps({ ...settings, VerificationsMax: 1 }).pipe(
     Layer.provide([
       Layer.succeed(PhraseCheck, { engine: "ear", hear }),
       Layer.succeed(SpeakerCheck, {
-        method: "told",
+        method: "given",
         strength: "weak",
-        distanceMax: settings.speakerDistanceMax,
+        distanceMax: settings.SpeakerDistanceMax,
         distance
       })
     ]),
@@ -69,9 +63,9 @@ describe("a consent", () => {
         wordsMatched: 5,
         wordsAsked: 5,
         phraseEngine: "ear",
-        speakerDistance: settings.speakerDistanceMax,
-        speakerThreshold: settings.speakerDistanceMax,
-        speakerMethod: "told",
+        speakerDistance: settings.SpeakerDistanceMax,
+        speakerThreshold: settings.SpeakerDistanceMax,
+        speakerMethod: "given",
         speakerStrength: "weak"
       })
       assert.strictEqual(yield* counted("verified"), 1)
@@ -86,7 +80,7 @@ describe("a consent", () => {
     ["with four words of five", { hear: heard(4) }, {}, "verified"],
     ["with three", { hear: heard(3) }, {}, "phrase_mismatch"],
     ["with none", { hear: heard(0) }, {}, "phrase_mismatch"],
-    ["of a voice too far away", { distance: apart(settings.speakerDistanceMax + 0.01) }, {}, "speaker_mismatch"],
+    ["of a voice too far away", { distance: apart(settings.SpeakerDistanceMax + 0.01) }, {}, "speaker_mismatch"],
     ["of a voice that is no number away", { distance: apart(Number.NaN) }, {}, "unavailable"],
     ["of 4 seconds", {}, { recording: recording(4) }, "unusable"],
     ["of 31 seconds", {}, { recording: recording(31) }, "unusable"],
@@ -133,13 +127,9 @@ describe("a consent", () => {
         yield* Deferred.succeed(gate, undefined)
         assert.strictEqual((yield* Fiber.joinAll(nine)).length, 9)
         assert.strictEqual(yield* counted("verified"), 9)
-        // All places are free again.
+        // All slots are free again.
         yield* verify()
       }).pipe(Effect.provide(layer))
     })
   )
-
-  it("is resampled to the recogniser's rate", () => {
-    assert.strictEqual(recordingHz, 16_000)
-  })
 })

@@ -57,10 +57,10 @@ describe("the built-in speaker check", () => {
 describe("a speaker check by a model", () => {
   const withModel = (content: Uint8Array | string, distanceMax = 0.1) =>
     Effect.map(folder, (at) => {
-      const speakerModelFolder = join(at, "model")
-      mkdirSync(speakerModelFolder)
-      writeFileSync(join(speakerModelFolder, "model.onnx"), content)
-      return { ...settings, speakerModelFolder, speakerModelDistanceMax: distanceMax }
+      const SpeakerModelFolder = join(at, "model")
+      mkdirSync(SpeakerModelFolder)
+      writeFileSync(join(SpeakerModelFolder, "model.onnx"), content)
+      return { ...settings, SpeakerModelFolder, SpeakerModelDistanceMax: distanceMax }
     })
 
   it.live("distinguishes the speaker of the sample from a stranger, and calls itself strong", () =>
@@ -97,14 +97,14 @@ describe("a speaker check by a model", () => {
       const model = yield* withModel(content)
       const error = yield* Effect.flip(Effect.scoped(Layer.build(speakerCheckLayer(model))))
       assert.strictEqual(error._tag, "SpeakerModelUnusable")
-      assert.include(error.message, `VoiceCloning.SpeakerModelFolder ${model.speakerModelFolder} cannot be used: `)
+      assert.include(error.message, `VoiceCloning.SpeakerModelFolder ${model.SpeakerModelFolder} cannot be used: `)
       assert.isAbove(error.detail.length, 20)
     }).pipe(Effect.scoped)
   )
 
   it.live("stops the start when the folder does not exist", () =>
     Effect.gen(function* () {
-      const layer = speakerCheckLayer({ ...settings, speakerModelFolder: "/nowhere" })
+      const layer = speakerCheckLayer({ ...settings, SpeakerModelFolder: "/nowhere" })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
       assert.match(error.message, /SpeakerModelFolder \/nowhere cannot be used/u)
     })

@@ -4,33 +4,33 @@
 import { join } from "node:path"
 import { Effect, Layer, Result } from "effect"
 import { type Recording, RecordingIntake } from "#audio"
-import { decodeConfiguration } from "#contracts"
-import { type ConsentSettings, consentSettings, ConsentVerification, makePhrase } from "#voice-cloning"
+import { type ConfigurationFile, decodeConfiguration } from "#contracts"
+import { ConsentVerification, makePhrase } from "#voice-cloning"
 import { anyLength, folder, metrics, speech, writeRecording } from "../../../support/recordings.ts"
 
-export const settings = consentSettings(Result.getOrThrow(decodeConfiguration({})).VoiceCloning)
+export const settings = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
 
-export const verification = (other: Partial<ConsentSettings> = {}) =>
+export const verification = (other: Partial<ConfigurationFile["VoiceCloning"]> = {}) =>
   ConsentVerification.layer({ ...settings, ...other }).pipe(Layer.provide(metrics))
 
 const phraseAt = (start: number) => {
   let next = start
   return makePhrase((bound) => (next += 7) % bound)
 }
-const [asked, another] = [phraseAt(3), phraseAt(20)]
+const [requested, another] = [phraseAt(3), phraseAt(20)]
 
 const story =
   "The harbour was quiet before sunrise. A single boat came in slowly, and the men on the pier waited with their hands in their pockets, watching the water turn from black to grey to blue. Nobody spoke until the ropes were tied."
 
-const denial = asked.phrase.replace("I agree", "I do not agree")
+const denial = requested.phrase.replace("I agree", "I do not agree")
 
 const spoken = {
-  phrase: ["selma", asked.phrase],
+  phrase: ["selma", requested.phrase],
   sample: ["selma", story],
   stranger: ["roger", story],
   otherPhrase: ["selma", another.phrase],
   denial: ["selma", denial],
-  noAgreement: ["selma", `It is a lovely day, and I have been asked to read. ${asked.words.join(", ")}.`],
+  noAgreement: ["selma", `It is a lovely day, and I have been asked to read. ${requested.words.join(", ")}.`],
   story: ["selma", story]
 } as const
 
@@ -52,4 +52,4 @@ export const readRecordings = Effect.gen(function* () {
 }).pipe(Effect.provide(RecordingIntake.layer().pipe(Layer.provide(metrics))))
 
 export const verify = (recording: Recording, sample: Recording) =>
-  Effect.flatMap(ConsentVerification, (service) => service.verify({ words: asked.words, recording, sample }))
+  Effect.flatMap(ConsentVerification, (service) => service.verify({ words: requested.words, recording, sample }))

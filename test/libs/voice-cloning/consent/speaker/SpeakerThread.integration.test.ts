@@ -12,7 +12,7 @@ const saying = (order: number): Recording => ({
 const thread = Effect.map(
   openSpeakerThread({
     entry: new URL("./odd-thread.ts", import.meta.url),
-    data: { model: "" },
+    model: "",
     answerMsMax: 2_000
   }),
   ({ ask }) =>
