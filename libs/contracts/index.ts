@@ -35,7 +35,14 @@ export * from "./gateway/requests.ts"
 export { type ApiScope, apiScopes, type Permission } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode } from "./http/error-codes.ts"
 export { ErrorEnvelope } from "./http/error-envelope.ts"
-export { type ChainFamily, chainFamilies, chainFamilyOf, inOneCase, isSameAddress } from "./payments/chain-families.ts"
+export {
+  type ChainFamily,
+  chainFamilies,
+  chainFamilyOf,
+  hasFeePayer,
+  inOneCase,
+  isSameAddress
+} from "./payments/chain-families.ts"
 export { knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
 export {
   AtomicAmount,

@@ -25,7 +25,8 @@ export {
   paymentIdentifier
 } from "./payment-header.ts"
 export { x402Metrics } from "./metrics.ts"
-export { openChains, openNetworks, type OpenNetwork, readSettlerKey } from "./networks.ts"
+export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
+export { openChains, openNetworks, type OpenNetwork } from "./networks.ts"
 export { TokenWatch } from "./TokenWatch.ts"
 export {
   chargedInputTokens,

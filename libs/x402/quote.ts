@@ -4,6 +4,7 @@
  * Integers throughout, rounded up once at the end. Pure.
  */
 import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#contracts"
+import { quoteExtra } from "./chains/families.ts"
 
 /** The terms of every price; `outputShareMillionths` of the longest answer is charged. */
 export interface Tariff {
@@ -72,19 +73,13 @@ export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeo
       asset: network.Asset,
       payTo: network.PayTo,
       maxTimeoutSeconds,
-      extra: extraOf(network)
+      extra: quoteExtra(network)
     },
     priceUsd: decimalAmount(amount, network.AssetDecimals),
     plainNetwork: network.PlainName ?? knownTokenOf(network.Network)?.plainName ?? network.Network,
     assetSymbol: network.AssetSymbol
   }
 }
-
-// The facts without which clients cannot sign: the token's signing domain, or the payer of the chain's fee.
-const extraOf = (network: PaymentNetwork): Readonly<Record<string, string>> =>
-  network.FeePayer === undefined || network.Network.startsWith("eip155:")
-    ? { name: network.AssetName, version: network.AssetVersion }
-    : { feePayer: network.FeePayer }
 
 const microDecimals = 6
 

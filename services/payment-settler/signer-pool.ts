@@ -4,7 +4,7 @@
  * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the same
  * message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
  */
-import { Effect, Latch, type Scope } from "effect"
+import { Effect, Latch, Redacted, type Scope } from "effect"
 import { Leases } from "#bus"
 import { Metrics, supervise } from "#runtime"
 import {
@@ -50,20 +50,19 @@ export interface PoolOptions {
 // By then a twin that started with us has its first key.
 const furtherKeyAfterMs = 3_000
 const healEvery = "2 seconds"
-// Stands for a remote facilitator's key: nothing is signed with it.
-const nobody = (network: string, unused: SettlerKey["secret"]): SettlerKey => ({
+/** Stands for a remote facilitator's key: nothing is signed with it. */
+const facilitatorKey = (network: string): SettlerKey => ({
   network,
   address: "facilitator",
-  secret: unused
+  secret: Redacted.make(new Uint8Array(0))
 })
 
 export const openSignerPool = Effect.fn("openSignerPool")(function* (
-  options: PoolOptions,
-  emptySecret: SettlerKey["secret"]
+  options: PoolOptions
 ): Effect.fn.Return<SignerPool, never, Leases | Metrics | Scope.Scope> {
-  const { accounts, entry, isRemote } = options.network
-  if (accounts !== null && !isRemote) return yield* leasedPool(options, accounts)
-  const keys = isRemote ? [nobody(entry.Network, emptySecret)] : options.keys
+  const { account, entry, isRemote } = options.network
+  if (account !== null) return yield* leasedPool(options, account)
+  const keys = isRemote ? [facilitatorKey(entry.Network)] : options.keys
   return yield* sharedPool(entry.Network, keys, isRemote)
 })
 
@@ -83,7 +82,7 @@ const sharedPool = Effect.fnUntraced(function* (network: string, keys: ReadonlyA
 
 const leasedPool = Effect.fnUntraced(function* (
   { network, keys, holder, heldMax }: PoolOptions,
-  accounts: NonNullable<OpenNetwork["accounts"]>
+  accountOf: NonNullable<OpenNetwork["account"]>
 ): Effect.fn.Return<SignerPool, never, Leases | Metrics | Scope.Scope> {
   const name = network.entry.Network
   const leases = yield* Leases
@@ -110,7 +109,7 @@ const leasedPool = Effect.fnUntraced(function* (
       // A fresh account: the chain says what nonces the last holder used.
       Effect.andThen(
         Effect.sync(() =>
-          held.set(key.address, { account: accounts.account(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
+          held.set(key.address, { account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
         ),
         changed
       ),

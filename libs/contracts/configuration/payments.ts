@@ -4,7 +4,7 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
-import { chainFamilyOf, chainFault, isSameAddress } from "../payments/chain-families.ts"
+import { chainFault, isSameAddress, signsToken } from "../payments/chain-families.ts"
 import { knownTokenOf } from "../payments/known-tokens.ts"
 import { EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
 
@@ -91,7 +91,7 @@ const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
     entry[key] === undefined ? [{ path: [key], issue: `${key} is needed: ${why}` }] : []
   if (entry.Asset === undefined) return missing("Asset", `no token of ${entry.Network} is known`)
   const why = `the token ${entry.Asset} of ${entry.Network} is not in the table of known ones`
-  const version = chainFamilyOf(entry.Network) === "evm" ? missing("AssetVersion", why) : []
+  const version = signsToken(entry.Network) ? missing("AssetVersion", why) : []
   return [...missing("AssetName", why), ...version, ...missing("AssetDecimals", why)]
 }
 

@@ -14,16 +14,24 @@ interface Family {
   readonly namespace: string
   /** Hex means the same in either case; in base58 the case matters. */
   readonly ignoresCase: boolean
+  /** Payers sign the name and the version of the token. */
+  readonly signsToken: boolean
+  /** One of our accounts pays the chain's fee and is named in what payers sign. */
+  readonly hasFeePayer: boolean
   readonly fault: (network: WrittenAddresses) => string | undefined
 }
 
+const evmNetwork = /^eip155:[1-9][0-9]{0,15}$/u
 const evmAddress = /^0x[0-9a-fA-F]{40}$/u
 
 export const chainFamilies = {
   evm: {
     namespace: "eip155",
     ignoresCase: true,
+    signsToken: true,
+    hasFeePayer: false,
     fault: ({ Network, Asset, PayTo }) => {
+      if (!evmNetwork.test(Network)) return `${Network} is no network of the form eip155:<chain id>`
       const wrong = [Asset, PayTo].find((address) => address !== undefined && !evmAddress.test(address))
       return wrong === undefined ? undefined : `${wrong} is not an address of ${Network}`
     }
@@ -31,6 +39,8 @@ export const chainFamilies = {
   solana: {
     namespace: "solana",
     ignoresCase: false,
+    signsToken: false,
+    hasFeePayer: true,
     fault: ({ FeePayer }) =>
       FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
   }
@@ -44,6 +54,15 @@ const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
   families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
 
+const isOf = (network: string, fact: "ignoresCase" | "signsToken" | "hasFeePayer"): boolean => {
+  const family = chainFamilyOf(network)
+  return family !== undefined && chainFamilies[family][fact]
+}
+
+export const signsToken = (network: string): boolean => isOf(network, "signsToken")
+
+export const hasFeePayer = (network: string): boolean => isOf(network, "hasFeePayer")
+
 /** What is wrong with a configured network. */
 export const chainFault = (network: WrittenAddresses): string | undefined => {
   const family = chainFamilyOf(network.Network)
@@ -52,10 +71,8 @@ export const chainFault = (network: WrittenAddresses): string | undefined => {
 }
 
 /** An account, token or nonce of a network in its one canonical case. */
-export const inOneCase = (network: string, text: string): string => {
-  const family = chainFamilyOf(network)
-  return family !== undefined && chainFamilies[family].ignoresCase ? text.toLowerCase() : text
-}
+export const inOneCase = (network: string, text: string): string =>
+  isOf(network, "ignoresCase") ? text.toLowerCase() : text
 
 /** Whether both texts name the same account or token of a network. */
 export const isSameAddress = (network: string, left: string, right: string): boolean =>

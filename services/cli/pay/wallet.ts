@@ -12,7 +12,7 @@ import {
   PaymentRequired,
   type PaymentRequirements
 } from "#contracts"
-import { checksummedEvmAddress, readEvmKey, readSvmKey, signAuthorization, signTransfer } from "#x402"
+import { checksummedEvmAddress, evmChainIdOf, readEvmKey, readSvmKey, signAuthorization, signTransfer } from "#x402"
 import { CommandRefused, misused } from "../console.ts"
 import type { ChainKind, PayFleet, PayOrder } from "./order.ts"
 
@@ -54,7 +54,7 @@ const evmWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => (
     const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
     const [validAfter, validBefore] = [now - validSinceSeconds, now + BigInt(maxTimeoutSeconds)]
     const nonce = `0x${randomBytes(32).toString("hex")}`
-    const domain = { name, version, chainId: BigInt(network.slice("eip155:".length)), asset }
+    const domain = { name, version, chainId: evmChainIdOf(network), asset }
     const terms = { from: address, to: payTo, value: BigInt(amount), validAfter, validBefore, nonce }
     const signature = signAuthorization(Redacted.value(secret), domain, terms)
     const times = { validAfter: String(validAfter), validBefore: String(validBefore) }

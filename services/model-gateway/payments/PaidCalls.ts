@@ -15,6 +15,7 @@ import {
   type Claim,
   ClaimMove,
   Claims,
+  collectByMs,
   type NotCommitted,
   type Quote,
   type RequestedSettlement,
@@ -26,7 +27,7 @@ import {
 import { PaidAnswers } from "./kept-calls.ts"
 import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
-import { collectByMs, type PayableCall } from "./quote.ts"
+import type { PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
 
 /** A call whose payment a verifier has claimed for it. */

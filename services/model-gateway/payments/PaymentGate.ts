@@ -29,6 +29,8 @@ import {
   type Quote,
   readPayment,
   Settlements,
+  statedClaimKey,
+  statedEndMs,
   TokenWatch,
   verificationFailed,
   verifiedClaim,
@@ -37,10 +39,10 @@ import {
 } from "#x402"
 import { gatewayOrigin } from "../origin.ts"
 import { PaidCalls } from "./PaidCalls.ts"
-import { CallNames, claimKeyFor, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
+import { CallNames, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
 import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import type { PaidCall } from "./paid-call.ts"
-import { type CallFacts, neededMs, type PayableCall, quoteCall, validBeforeMsOf } from "./quote.ts"
+import { type CallFacts, neededMs, type PayableCall, quoteCall } from "./quote.ts"
 import {
   exposureReached,
   identifierTaken,
@@ -157,7 +159,7 @@ const refuse = (
 
 /** The refusal of a payment that ends too soon for a new call. */
 const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload }: Offered) {
-  const leftMs = (validBeforeMsOf(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
+  const leftMs = (statedEndMs(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
   const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
   return leftMs < wantedMs ? tooShort(leftMs, wantedMs) : undefined
 })
@@ -177,7 +179,7 @@ const answerEnding = Effect.fnUntraced(function* (
   offered: Offered,
   refusal: Refused
 ): Effect.fn.Return<never, PaymentRefusal> {
-  const claimKey = claimKeyFor(offered.payload, offered.requirements)
+  const claimKey = statedClaimKey(offered.payload, offered.requirements)
   if (claimKey === undefined) return yield* refuse(parts, offered, refusal)
   const found =
     offered.identifier === null ? yield* Effect.orElseSucceed(parts.claims.read(claimKey), Option.none) : Option.none()

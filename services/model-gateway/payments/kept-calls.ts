@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import { type BusError, Kv, type Mailbox, Objects, parseJson } from "#bus"
-import { claimKeyOf, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
+import type { PaymentPayload } from "#contracts"
 import { type Claim, type Claims, type PayerName, paymentIdentifier, type SettledPayment } from "#x402"
 
 const store = "paid-answers"
@@ -242,17 +242,6 @@ const endSoon = (claims: KeptCalls["claims"], claimKey: string) =>
   })
 
 const nameOf = (payload: PaymentPayload) => Result.getOrElse(paymentIdentifier(payload), () => null)
-
-const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
-
-/** The key of a claim for a payment that is not shown to a verifier; undefined where only a verifier can tell. */
-export const claimKeyFor = ({ payload }: PaymentPayload, { network, asset }: PaymentRequirements) => {
-  if (!network.startsWith("eip155:")) return undefined
-  const decoded = decodeEvm(payload)
-  if (Result.isFailure(decoded)) return undefined
-  const { from, nonce } = decoded.success.authorization
-  return claimKeyOf({ network, asset, payer: from, nonce })
-}
 
 // Names of gateways that were asked about between two restarts of this one; the oldest is dropped first.
 const goodFor = Duration.seconds(5)

@@ -2,16 +2,14 @@
  * A call as it is sold: the facts that its price and its payment depend on, its price on each network of its base path,
  * and how long its payment must be good for. Pure.
  */
-import { Option, Result, Schema } from "effect"
+import { Option } from "effect"
 import {
   type ChainFamily,
   chainFamilyOf,
   type PaymentNetwork,
   type Payments,
   type AnswerKind,
-  ExactEvmPayload,
-  type ModelGateway,
-  type PaymentPayload
+  type ModelGateway
 } from "#contracts"
 import type { HttpCall } from "#http"
 import {
@@ -125,10 +123,6 @@ export const quoteCall = (
 const settleMarginMs = 30_000
 /** Clients count by their own clocks, and lose time between signing and sending. */
 const clientSlackMs = 60_000
-/** A blockhash is good for some 60 s; clients may use one that is half that old. */
-const solanaLifeMs = 30_000
-/** The longest life that the verifier accepts for a Solana payment, counted from its check. */
-const solanaWindowMs = 90_000
 
 type Limits = Pick<ModelGateway, "FirstByteSeconds" | "StreamSeconds">
 
@@ -148,16 +142,3 @@ export const neededMs = (
   if (kind === "whole") return wholeMs
   return Math.max(wholeMs, Math.min(limits.StreamSeconds * 1_000 + settleMarginMs, freshMs - firstByteMs))
 }
-
-const decodeEvm = Schema.decodeUnknownResult(ExactEvmPayload)
-
-/** The end that the payer wrote; undefined when the payment names none, or is no payment. */
-export const validBeforeMsOf = (payload: PaymentPayload): number | undefined => {
-  if (!payload.accepted.network.startsWith("eip155:")) return undefined
-  const decoded = decodeEvm(payload.payload)
-  return Result.isSuccess(decoded) ? Number(decoded.success.authorization.validBefore) * 1_000 : undefined
-}
-
-/** The last moment at which the payment can surely still be collected. */
-export const collectByMs = (network: string, validBeforeMs: number): number =>
-  network.startsWith("solana:") ? validBeforeMs - solanaWindowMs + solanaLifeMs : validBeforeMs - settleMarginMs

@@ -3,11 +3,13 @@
  * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. The scheme keeps
  * nothing of any payment.
  */
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, Result, Schema, type Scope } from "effect"
+import { ExactEvmPayload } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
 import { openJsonRpc } from "../json-rpc.ts"
 import type { PaymentScheme, SettlerKey } from "../../scheme.ts"
+import type { SchemeFamily } from "../families.ts"
 import { broadcast } from "./send.ts"
 import { checkPayment, type EvmPayment, type EvmPrepared } from "./payment.ts"
 import { DeployedContracts, simulate } from "./simulate.ts"
@@ -33,22 +35,12 @@ export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
   readonly account: (key: SettlerKey) => SettlerAccount
 }
 
-/** The configuration names no chain of this family, so nothing can start with it. */
-export class NotAnEvmNetwork extends Schema.TaggedError<NotAnEvmNetwork>()("NotAnEvmNetwork", {
-  network: Schema.String
-}) {
-  override get message() {
-    return `${this.network} is no network of the form eip155:<chain id>`
-  }
-}
-
 export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   options: EvmOptions
-): Effect.fn.Return<EvmScheme, NotAnEvmNetwork, ConfiguredHttp | Metrics | Scope.Scope> {
+): Effect.fn.Return<EvmScheme, never, ConfiguredHttp | Metrics | Scope.Scope> {
   const settings: EvmSettings = { ...evmDefaults, ...options }
   const { network } = settings
   const chainId = chainIdOf(network)
-  if (chainId === undefined) return yield* new NotAnEvmNetwork({ network })
   const rpc = yield* openJsonRpc({
     network,
     urls: settings.rpcUrls,
@@ -81,3 +73,23 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     transfers: (from) => transfers(node, settings, from)
   }
 })
+
+const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
+
+export const evmFamily: SchemeFamily = {
+  open: ({ Network, Asset, PayTo, RpcUrls }) =>
+    Effect.map(openEvmScheme({ network: Network, asset: Asset, payTo: PayTo, rpcUrls: RpcUrls }), (scheme) => ({
+      scheme,
+      account: scheme.account
+    })),
+  readKey: readSettlerKey,
+  quoteExtra: ({ AssetName, AssetVersion }) => ({ name: AssetName, version: AssetVersion }),
+  statedTerms: ({ payload }) => {
+    const decoded = decodePayload(payload)
+    if (Result.isFailure(decoded)) return undefined
+    const { from, nonce, validBefore } = decoded.success.authorization
+    return { payer: from, nonce, validBeforeMs: Number(validBefore) * 1_000 }
+  },
+  // For the settlement, and for slow chains.
+  collectMarginMs: 30_000
+}

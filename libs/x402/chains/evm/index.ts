@@ -1,8 +1,8 @@
 /** The exact scheme on EVM chains. */
 export { addressOfKey as evmAddressOfKey, readSettlerKey as readEvmKey, signAuthorization } from "./signature.ts"
 export { type EvmPayment, type EvmPrepared, refusedForTime } from "./payment.ts"
-export { evmDefaults, type EvmSettings, type Finality, networkOf as evmNetworkOf } from "./settings.ts"
-export { type EvmOptions, type EvmScheme, NotAnEvmNetwork, openEvmScheme } from "./exact-evm.ts"
+export { chainIdOf as evmChainIdOf } from "./settings.ts"
+export { type EvmOptions, type EvmScheme, openEvmScheme } from "./exact-evm.ts"
 export { checksummed as checksummedEvmAddress, isWellSpelled as isWellSpelledEvmAddress } from "./encoding.ts"
 export { transferWithAuthorization } from "./token.ts"
 export { type LeaseEnd, SettlerAccount } from "./SettlerAccount.ts"

@@ -53,11 +53,9 @@ export const evmDefaults = {
 
 const pattern = /^eip155:([1-9][0-9]{0,15})$/u
 
-/** Undefined for a name of another family. */
-export const chainIdOf = (network: string): bigint | undefined => {
+/** The number in a chain's name. Throws for a name that is none of this family. */
+export const chainIdOf = (network: string): bigint => {
   const digits = pattern.exec(network)?.[1]
-  return digits === undefined ? undefined : BigInt(digits)
+  if (digits === undefined) throw new RangeError(`${network} is no network of the form eip155:<chain id>`)
+  return BigInt(digits)
 }
-
-/** The name of a chain of this family (CAIP-2, `eip155:8453`) and the number in it. Pure. */
-export const networkOf = (chainId: bigint | number): string => `eip155:${chainId}`

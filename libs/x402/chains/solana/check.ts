@@ -41,7 +41,7 @@ export interface CheckedSvmPayment extends CheckedPayment {
  * is. This is the latest possible end, counted from now, with room for slots without a block. The earliest is any
  * moment.
  */
-const blockhashLifeMsMax = 90_000
+export const blockhashLifeMsMax = 90_000
 
 const decodePayload = Schema.decodeUnknownResult(ExactSvmPayload)
 

@@ -7,7 +7,8 @@ import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
 import { openJsonRpc } from "../json-rpc.ts"
 import type { PaymentScheme } from "../../scheme.ts"
-import { checkPayment, type CheckedSvmPayment } from "./check.ts"
+import type { SchemeFamily } from "../families.ts"
+import { blockhashLifeMsMax, checkPayment, type CheckedSvmPayment } from "./check.ts"
 import { fundsOf, simulatePayment } from "./simulate.ts"
 import { type FeeLimits, tokenProgram as splToken, associatedTokenAccount } from "./instructions.ts"
 import { lookAtPayment, lookForPayment } from "./look.ts"
@@ -91,3 +92,28 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     transfers: (from) => transfersFrom(rpc, { network, asset, payTo, account, pageSize: 1_000 }, from)
   }
 })
+
+/** A blockhash is good for some 60 s; clients may use one that is half that old. */
+const surelyCollectableMs = 30_000
+
+export const solanaFamily: SchemeFamily = {
+  open: ({ Network, Asset, PayTo, RpcUrls, FeePayer, FacilitatorUrl }) =>
+    Effect.map(
+      openSvmScheme({
+        network: Network,
+        asset: Asset,
+        payTo: PayTo,
+        rpcUrls: RpcUrls,
+        feePayers: FeePayer === undefined ? [] : [FeePayer],
+        isRemote: FacilitatorUrl !== undefined
+      }),
+      (scheme) => ({ scheme, account: null })
+    ),
+  readKey: readSettlerKey,
+  quoteExtra: ({ FeePayer }): Readonly<Record<string, string>> =>
+    FeePayer === undefined ? {} : { feePayer: FeePayer },
+  // Its key is a hash of the decoded message, and its blockhash tells no time.
+  statedTerms: () => undefined,
+  // Its latest end is counted from the check.
+  collectMarginMs: blockhashLifeMsMax - surelyCollectableMs
+}

@@ -43,6 +43,11 @@ describe("the section Payments", () => {
     assert.strictEqual(Payments.Networks.length, 2)
   })
 
+  it.each(["eip155:0x1", "eip155:08453", "eip155:0"])("refuses %s, which holds no chain id", (Network) => {
+    const refused = withNetworks({ ...base, Network, AssetName: "A", AssetVersion: "1", AssetDecimals: 6 })
+    assert.include(String(refused), `${Network} is no network of the form eip155:<chain id>`)
+  })
+
   it.each(knownTokens.map((token) => [token.plainName, token] as const))(
     "needs no keys for the dollar token of %s: the table has them",
     (_name, { network, asset, symbol, name, version, decimals }) => {
