@@ -42,17 +42,11 @@ export interface PreparedSettlement {
   /** Hash or signature, as the chain writes it; null only when a remote facilitator signs. */
   readonly transaction: string | null
   readonly raw: Uint8Array
-  /** The settler's address. */
-  readonly settler: string
-  readonly nonce: number | null
 }
 
 /** The chain has made the required transfer. */
 export interface Settlement {
   readonly transaction: string
-  readonly network: string
-  readonly payer: string
-  readonly amount: bigint
 }
 
 /** A payer's balance of the asset on the chain, and which payments have already left it. */
@@ -106,8 +100,6 @@ export interface PaymentScheme<
   readonly network: string
   /** Fails with the mismatch between the nodes' chain, the token, and the token's configuration. */
   probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
-  /** Reads a configured secret as a settler's key; fails with the fault, never with the secret. */
-  readKey(secret: string): Result.Result<SettlerKey, string>
   /** Local checks only: the scheme's payload, the requirements, the window, the signature. Never calls out. */
   check(
     payload: PaymentPayload,
@@ -124,15 +116,13 @@ export interface PaymentScheme<
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** The payer's present balance, and which of these claims of theirs, over the same asset, have been paid from it. */
   funds(checked: Checked, claimKeys: ReadonlyArray<string>): Effect.Effect<Funds, ChainUnavailable>
-  /** The next nonce of a settler's account; null where the chain has none. */
-  accountNonce(address: string): Effect.Effect<number | null, ChainUnavailable>
   /**
    * Checks once more before sending, where a transfer that fails would cost us its fee. Asks nothing where sending
    * checks it itself.
    */
   recheck(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** Signs the settling transaction; nothing is sent. */
-  prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, PaymentRefused | ChainUnavailable>
+  prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, ChainUnavailable>
   /** Sends it and waits, up to a deadline, for a receipt with the required transfer. Twice is harmless. */
   broadcast(
     prepared: Prepared,

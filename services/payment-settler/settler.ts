@@ -93,7 +93,7 @@ const settleOnce = (deps: Dependencies, request: SettleRequest): Effect.Effect<S
   // Only when our own write before the sending would notice that the claim has changed.
   const isNoticed = assumed !== undefined && deps.networks.get(assumed.record.network)?.isRemote === false
   if (!isNoticed) return asRead
-  const asAssumed = settleClaim(deps, assumed, { onSettled, answerKept, isAssumed: true })
+  const asAssumed = settleClaim(deps, assumed, { onSettled, answerKept })
   return Effect.catchTag(asAssumed, "ClaimLost", () => asRead)
 }
 
@@ -109,7 +109,7 @@ const settleAsRead = Effect.fnUntraced(function* (
   const claim = isAskedFor(found, assumed) ? yield* claims.move(found, ClaimMove.Settle()) : found
   const known = endOf(claim)
   if (known === undefined) {
-    return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void, isAssumed: false })
+    return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void })
   }
   if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)
   return known
@@ -122,7 +122,7 @@ const isAskedFor = ({ record }: Claim, assumed: Claim | undefined) =>
 const settleClaim = (
   { networks, records }: Dependencies,
   claim: Claim,
-  request: Pick<Work, "onSettled" | "answerKept" | "isAssumed">
+  request: Pick<Work, "onSettled" | "answerKept">
 ): Effect.Effect<Settling, Faults> => {
   const { record } = claim
   const network = networks.get(record.network)

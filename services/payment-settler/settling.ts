@@ -16,7 +16,7 @@ import {
   type ChainUnavailable,
   type CheckedPayment,
   type Claim,
-  ClaimLost,
+  type ClaimLost,
   ClaimMove,
   type Claims,
   isGivenOut,
@@ -52,8 +52,6 @@ export interface Work {
   readonly pool: SignerPool
   /** A facilitator sends, and its transactions are in no claim. */
   readonly isRemote: boolean
-  /** The claim is assumed to be as a job says; our own first write makes it SETTLING. */
-  readonly isAssumed: boolean
   /** The newest transaction that was signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled
@@ -107,15 +105,7 @@ const underLease = Effect.fnUntraced(function* (
   const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
   const key = yield* Effect.onError(taking, () => unasked)
   const unsent = Effect.andThen(unasked, key.end("unsent"))
-  const ready = yield* Effect.result(Effect.onError(restore(signed(records, work, key)), () => unsent))
-  if (Result.isFailure(ready)) {
-    const error = ready.failure
-    if (error._tag !== "PaymentRefused") return yield* error
-    // Nothing is written yet: a claim must be SETTLING before it can end.
-    if (work.isAssumed) return yield* new ClaimLost({ claimKey: work.claim.key, move: "Prepare", state: null })
-    return yield* restore(endRefused(records, work, error))
-  }
-  const { sending, prepared } = ready.success
+  const { sending, prepared } = yield* Effect.onError(restore(signed(records, work, key)), () => unsent)
   const rechecked = yield* Effect.onInterrupt(restore(Effect.result(Fiber.join(rechecking))), () => unsent)
   if (Result.isSuccess(rechecked)) return yield* restore(send(records, sending, { prepared, key }))
   yield* key.end("unsent")
@@ -123,7 +113,6 @@ const underLease = Effect.fnUntraced(function* (
   return error._tag === "PaymentRefused" ? yield* restore(endRefused(records, sending, error)) : yield* error
 })
 
-/** Fails with `PaymentRefused` before anything is written. */
 const signed = (records: Records, work: Work, key: SignerLease) =>
   Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
     Effect.map(written(records, work, prepared), (sending) => ({ sending, prepared }))

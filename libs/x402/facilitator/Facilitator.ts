@@ -9,16 +9,21 @@ import {
   type PaymentPayload,
   type PaymentRequirements,
   SettleResponse,
-  SupportedResponse,
   VerifyResponse,
   x402Version
 } from "#contracts"
-import { ConfiguredHttp, type EgressError, type EgressResponse, type EgressClient } from "#egress"
+import {
+  ConfiguredHttp,
+  type EgressClient,
+  type EgressError,
+  type EgressResponse,
+  sanitise,
+  type SanitiseOptions
+} from "#egress"
 import { Metrics } from "#runtime"
-import { ChainUnavailable, type PaymentRefused, SettlementPending, type SettlementRefused } from "../errors.ts"
+import { ChainUnavailable, codeOf, PaymentRefused, SettlementPending, SettlementRefused } from "../errors.ts"
 import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
 import type { Settlement } from "../scheme.ts"
-import { hiddenOf, readSettlement, readVerification } from "./remote-scheme.ts"
 
 export interface FacilitatorOptions {
   /** The URL before the operation: `https://facilitator.example.com/v2`. */
@@ -28,23 +33,21 @@ export interface FacilitatorOptions {
 }
 
 export interface Facilitator {
-  /** The payer, when the payment is valid. */
   readonly verify: (
     payload: PaymentPayload,
     requirements: PaymentRequirements
-  ) => Effect.Effect<string | null, PaymentRefused | ChainUnavailable>
+  ) => Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** `ChainUnavailable` only when nothing can have been sent. */
   readonly settle: (
     payload: PaymentPayload,
     requirements: PaymentRequirements
   ) => Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable>
-  readonly supported: Effect.Effect<SupportedResponse, ChainUnavailable>
 }
 
 const answerBytesMax = 65_536
 const connectTimeoutMs = 5_000
 
-type Operation = "verify" | "settle" | "supported"
+type Operation = "verify" | "settle"
 type Outcome = "accepted" | "refused" | "pending" | "unavailable"
 
 export const openFacilitator = Effect.fn("openFacilitator")(function* (
@@ -70,19 +73,9 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
       Effect.mapError(afterSettle),
       Effect.flatMap((answer) => readSettlement(answer.status, readAs(SettleResponse, answer), requirements, hidden))
     )
-  const supported: Facilitator["supported"] = ask(client, options, "supported", null).pipe(
-    Effect.mapError((error) => unavailable("supported", error.message)),
-    Effect.flatMap((answer) => {
-      const read = answer.status === 200 ? readAs(SupportedResponse, answer) : undefined
-      return read === undefined
-        ? Effect.fail(unavailable("supported", `status ${answer.status}`))
-        : Effect.succeed(read)
-    })
-  )
   return {
-    verify: (...asked) => counted("verify", verify(...asked)),
-    settle: (...asked) => counted("settle", settle(...asked)),
-    supported: counted("supported", supported)
+    verify: (payload, requirements) => counted("verify", verify(payload, requirements)),
+    settle: (payload, requirements) => counted("settle", settle(payload, requirements))
   }
 })
 
@@ -93,13 +86,13 @@ const ask = (
   client: EgressClient,
   { url, timeoutMs }: FacilitatorOptions,
   operation: Operation,
-  body: FacilitatorRequest | null
+  body: FacilitatorRequest
 ) =>
   client.request({
-    method: body === null ? "GET" : "POST",
+    method: "POST",
     url: `${url.replace(/\/+$/u, "")}/${operation}`,
-    headers: { accept: "application/json", ...(body === null ? {} : { "content-type": "application/json" }) },
-    body: body === null ? null : Buffer.from(JSON.stringify(body)),
+    headers: { accept: "application/json", "content-type": "application/json" },
+    body: Buffer.from(JSON.stringify(body)),
     deadlineMs: timeoutMs,
     responseBytesMax: answerBytesMax
   })
@@ -150,3 +143,85 @@ const counting = Effect.gen(function* () {
     )
   })
 })
+
+/** What must stay hidden of a facilitator at this URL: its host, and keys that stand in the path. */
+export const hiddenOf = (url: string): SanitiseOptions => {
+  const { host, hostname, pathname, search, username, password } = new URL(url)
+  const parts = [...pathname.split("/"), ...search.split(/[?&=]/u), username, password]
+  return { secrets: parts.filter((part) => part.length >= 12), names: [host, hostname] }
+}
+
+const nothingHidden: SanitiseOptions = { secrets: [], names: [] }
+
+/** A reason is a word of the protocol; a longer one is cleaned before it is passed on. */
+const cleanReason = (reason: string, hidden: SanitiseOptions) => sanitise(reason, hidden) ?? "unexpected_verify_error"
+
+/** An account or nothing, for the sender of the payment sees it. */
+const addressOf = (payer: string | undefined) =>
+  payer !== undefined && /^[0-9A-Za-z]{1,64}$/u.test(payer) ? payer : null
+
+const saysNothing = (status: number) => status >= 500 || status === 408 || status === 429
+
+/**
+ * The meaning of a facilitator's answer. Pure. A status of 5xx, 408 or 429, or a body that breaks the protocol, says
+ * nothing of the payment, whatever it claims. Its words go to payers, so they are cleaned of what stands behind it and
+ * of how we reach it; the code is read before.
+ */
+export const readVerification = (
+  status: number,
+  answer: VerifyResponse | undefined,
+  hidden = nothingHidden
+): Effect.Effect<void, PaymentRefused | ChainUnavailable> => {
+  const operation = "ask the facilitator to verify"
+  if (saysNothing(status)) return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status}` }))
+  if (answer === undefined) {
+    return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status} with a body of another form` }))
+  }
+  if (answer.isValid && status < 300) return Effect.void
+  const reason = answer.invalidReason ?? "unexpected_verify_error"
+  if (answer.isValid || transient.has(reason)) {
+    return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status}: ${reason}` }))
+  }
+  const code = codeOf(reason, answer.invalidMessage)
+  const detail = sanitise(answer.invalidMessage ?? "", hidden)
+  return Effect.fail(
+    new PaymentRefused({
+      code,
+      reason: cleanReason(reason, hidden),
+      payer: addressOf(answer.payer),
+      ...(detail === undefined ? {} : { detail })
+    })
+  )
+}
+
+// Reasons that facilitators give when they, not the payment, are at fault.
+const transient = new Set(["unexpected_verify_error", "unexpected_settle_error", "settlement_pending"])
+
+export const readSettlement = (
+  status: number,
+  answer: SettleResponse | undefined,
+  requirements: PaymentRequirements,
+  hidden = nothingHidden
+): Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> => {
+  const transaction = answer === undefined || answer.transaction === "" ? null : answer.transaction
+  const pending = (detail: string) => Effect.fail(new SettlementPending({ transaction, detail }))
+  if (saysNothing(status)) return pending(`status ${status}`)
+  if (answer === undefined) {
+    if (status < 400) return pending(`status ${status} with a body of another form`)
+    const operation = "ask the facilitator to settle"
+    return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status}` }))
+  }
+  if (answer.success) {
+    if (status >= 300) return pending(`success with status ${status}`)
+    if (transaction === null) return pending("success without a transaction")
+    if (answer.network !== requirements.network) return pending(`success on ${answer.network}`)
+    if (answer.amount !== undefined && answer.amount !== requirements.amount) return pending("another amount")
+    return Effect.succeed({ transaction })
+  }
+  const reason = answer.errorReason ?? "unexpected_settle_error"
+  // Only the chain can say that a sent transaction was refused, not a facilitator that saw one fail.
+  if (transient.has(reason) || transaction !== null) return pending(reason)
+  const code = codeOf(reason, answer.errorMessage)
+  const clean = cleanReason(reason, hidden)
+  return Effect.fail(new SettlementRefused({ code, reason: clean, payer: addressOf(answer.payer), transaction }))
+}

@@ -47,7 +47,7 @@ export interface BlockFacts {
   readonly baseFeeWei: bigint
 }
 
-export type BlockTag = "latest" | "safe" | "finalized" | bigint
+export type BlockTag = "latest" | "finalized" | bigint
 
 export interface LogFilter {
   readonly address: string
@@ -128,17 +128,6 @@ export class EvmNode {
   readonly tipWei: Effect.Effect<bigint, ChainUnavailable> = Effect.suspend(() =>
     Effect.map(this.#ask("read the tip", "eth_maxPriorityFeePerGas", [], decodeQuantity), BigInt)
   )
-
-  readonly estimateGas = (
-    from: string,
-    to: string,
-    data: Uint8Array
-  ): Effect.Effect<bigint, Reverted | ChainUnavailable> =>
-    this.#rpc.call("eth_estimateGas", [{ from, to, data: hexOf(data) }]).pipe(
-      Effect.mapError((error) => revertIn(error) ?? unavailable("estimate gas", error)),
-      Effect.flatMap((answer) => Effect.mapError(decodeQuantity(answer), () => otherShape("estimate gas"))),
-      Effect.map(BigInt)
-    )
 
   /** Sends the transaction and returns at once: the caller reads the refusals itself. */
   readonly send = (raw: Hex): Effect.Effect<void, RpcError> =>

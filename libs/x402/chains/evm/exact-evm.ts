@@ -52,7 +52,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   const { marginSeconds } = settings
   const checking = { network, chainId, domains: new DomainSeparators(), marginSeconds, isSignatureKnown: false }
   const checkingAgain = { ...checking, isSignatureKnown: true }
-  const preparation = { node, fees: new FeeSource(node, settings.feeWeiMax), chainId, settings }
+  const preparation = { node, fees: new FeeSource(node, settings.feeWeiMax), chainId }
   const waiters = { isKnown: true, now: 0, atOnceMax: Math.max(1, Math.floor(settings.connectionsMax / 2)) }
   const sending = { ...settings, waiters }
   return {
@@ -60,13 +60,11 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     node,
     probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
     account: (key) => new SettlerAccount(preparation, key),
-    readKey: (secret) => readSettlerKey(network, secret),
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
     checkAgain: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checkingAgain),
     simulate: (checked) => simulate(node, contracts, checked),
     funds: (checked, claimKeys) => funds(node, checked, claimKeys),
     recheck: (checked) => simulate(node, contracts, checked),
-    accountNonce: (address) => node.transactionCount(address, "pending"),
     prepare: (checked, lease) => prepare(preparation, checked, lease),
     broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),
     look: (checked, transaction) => look(node, settings, checked, transaction),

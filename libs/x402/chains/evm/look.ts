@@ -6,12 +6,12 @@
 import { Clock, Effect } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { ChainStanding } from "../../scheme.ts"
-import { type BlockFacts, type EvmNode, type Log, Reverted } from "./EvmNode.ts"
-import type { EvmPayment } from "./payment.ts"
+import { type EvmNode, type Log, Reverted } from "./EvmNode.ts"
+import { clockSkewSeconds, type EvmPayment } from "./payment.ts"
 import type { EvmSettings } from "./settings.ts"
 import { isHash, readQuantity } from "./encoding.ts"
 import { authorizationState, authorizationTopics, hasTransfer, hasUse, isCancellation } from "./token.ts"
-export type LookOptions = Pick<EvmSettings, "finality" | "logBlocksMax" | "logPagesMax">
+export type LookOptions = Pick<EvmSettings, "logBlocksMax" | "logPagesMax">
 
 export const look = Effect.fn("evm.look")(function* (
   node: EvmNode,
@@ -21,7 +21,7 @@ export const look = Effect.fn("evm.look")(function* (
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
   if (transaction !== null && (yield* isMadeBy(node, payment, transaction))) return { _tag: "Settled", transaction }
   if (yield* isUsed(node, payment)) return yield* howUsed(node, options, payment)
-  return yield* unused(node, options, payment, transaction)
+  return yield* unused(node, payment, transaction)
 })
 
 const isMadeBy = Effect.fnUntraced(function* (
@@ -58,16 +58,13 @@ const howUsed = Effect.fnUntraced(function* (
   return isPaid ? { _tag: "Settled", transaction: transactionHash } : { _tag: "Spent", transaction: transactionHash }
 })
 
-// The lead that a payer's clock may have over ours; see the check.
-const clockSkewSeconds = 60
-
 /** Searches backwards from the newest block to where the authorization cannot have been signed yet. */
 const eventOf = Effect.fnUntraced(function* (
   node: EvmNode,
   { logBlocksMax, logPagesMax }: LookOptions,
   { asset, payer, authorization, requirements }: EvmPayment
 ): Effect.fn.Return<Log | undefined, ChainUnavailable> {
-  const notBefore = authorization.validBefore - BigInt(requirements.maxTimeoutSeconds + clockSkewSeconds)
+  const notBefore = authorization.validBefore - BigInt(requirements.maxTimeoutSeconds) - clockSkewSeconds
   const topics = authorizationTopics(payer, authorization.nonce)
   let toBlock = (yield* node.block("latest")).number
   for (let page = 0; page < logPagesMax; page += 1) {
@@ -85,7 +82,6 @@ const eventOf = Effect.fnUntraced(function* (
 
 const unused = Effect.fnUntraced(function* (
   node: EvmNode,
-  { finality }: LookOptions,
   payment: EvmPayment,
   transaction: string | null
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
@@ -94,21 +90,11 @@ const unused = Effect.fnUntraced(function* (
     const isWaiting = transaction !== null && (yield* node.isWaiting(transaction))
     return isWaiting ? { _tag: "Undecided", detail: "its transaction waits for a block" } : { _tag: "Unused" }
   }
-  const final = yield* finalBlock(node, finality)
+  const final = yield* node.block("finalized")
   if (final.timestamp < payment.authorization.validBefore) {
     return { _tag: "Undecided", detail: "its time is over, but not yet in a final block" }
   }
   // Asked again behind that block: a use may have come between the first question and now.
   if (yield* isUsed(node, payment)) return { _tag: "Undecided", detail: "it was used at the last moment" }
   return { _tag: "Expired" }
-})
-
-export const finalBlock = Effect.fnUntraced(function* (
-  node: EvmNode,
-  finality: EvmSettings["finality"]
-): Effect.fn.Return<BlockFacts, ChainUnavailable> {
-  if (typeof finality === "string") return yield* node.block(finality)
-  const newest = yield* node.block("latest")
-  const depth = BigInt(finality.confirmations)
-  return yield* node.block(newest.number > depth ? newest.number - depth : 0n)
 })

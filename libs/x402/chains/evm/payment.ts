@@ -22,7 +22,7 @@ interface CheckOptions {
 }
 
 // A client may sign for this much longer than asked for, since its clock may run ahead of ours.
-const clockSkewSeconds = 60n
+export const clockSkewSeconds = 60n
 
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
 const isAddress = Schema.is(EvmAddress)
@@ -138,9 +138,3 @@ export interface EvmPrepared extends PreparedSettlement {
   readonly transaction: string
   readonly nonce: number
 }
-
-/** The refusal of a payment that ends in less than so many seconds; undefined for one that lasts. */
-export const refusedForTime = (payment: EvmPayment, nowMs: number, seconds: number): PaymentRefused | undefined =>
-  payment.validBeforeMs < nowMs + seconds * 1_000
-    ? refused("invalid_exact_evm_payload_authorization_valid_before", payment.payer)
-    : undefined

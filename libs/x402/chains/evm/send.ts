@@ -163,11 +163,11 @@ const concluded = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Settlement, Refusal> {
   const transaction = receipt.transactionHash
   const isCarriedOut = readQuantity(receipt.status) === 1n
-  if (isCarriedOut && hasTransfer(receipt.logs, payment)) return settlement(payment, transaction)
+  if (isCarriedOut && hasTransfer(receipt.logs, payment)) return { transaction }
   const standing = yield* look(node, options, payment, null).pipe(
     Effect.mapError((error) => new SettlementPending({ transaction, detail: error.message }))
   )
-  if (standing._tag === "Settled") return settlement(payment, standing.transaction)
+  if (standing._tag === "Settled") return { transaction: standing.transaction }
   if (standing._tag === "Spent") {
     return yield* settlementRefused("invalid_exact_evm_nonce_already_used", payment.payer, transaction)
   }
@@ -180,13 +180,6 @@ const concluded = Effect.fnUntraced(function* (
   )
   const isVague = reason === "invalid_exact_evm_transaction_simulation_failed"
   return yield* settlementRefused(isVague ? "invalid_exact_evm_transaction_failed" : reason, payment.payer, transaction)
-})
-
-const settlement = ({ network, payer, amount }: EvmPayment, transaction: string): Settlement => ({
-  transaction,
-  network,
-  payer,
-  amount
 })
 
 /**

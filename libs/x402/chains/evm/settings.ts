@@ -1,8 +1,5 @@
-/** The settings of one chain of this family: its name, its nodes, the token that is accepted, fees and finality. */
+/** The settings of one chain of this family: its name, its nodes, the token that is accepted, fees and times. */
 import type { JsonRpcOptions } from "../json-rpc.ts"
-
-/** When a block counts as final: by the node's own tag, or by a number of blocks on top of it. */
-export type Finality = "safe" | "finalized" | { readonly confirmations: number }
 
 export interface EvmSettings {
   /** CAIP-2, `eip155:8453`. */
@@ -17,17 +14,12 @@ export interface EvmSettings {
   readonly connectionsMax: number
   /** An authorization that ends sooner is refused: it must still reach a block. */
   readonly marginSeconds: number
-  /** A fixed limit; null asks the node for every transaction. Unused gas is not paid for. */
-  readonly gas: bigint | null
-  /** An estimate above it is not signed: a token that needs more is not the one we know. */
-  readonly gasMax: bigint
   /** The most that is ever offered for a unit of gas, including the tip. */
   readonly feeWeiMax: bigint
   /** How long to wait for a receipt. */
   readonly receiptDeadlineMs: number
   /** The time between two sendings: nodes silently drop transactions they have accepted, or pass them over. */
   readonly resendMs: number
-  readonly finality: Finality
   /** Blocks in one question for logs; nodes refuse more. */
   readonly logBlocksMax: bigint
   /** Questions for logs in one search. */
@@ -38,15 +30,11 @@ export const evmDefaults = {
   rpcDeadlineMs: 5_000,
   connectionsMax: 64,
   marginSeconds: 6,
-  // A transfer with authorization of the dollar token uses some 65,000 to 90,000.
-  gas: 150_000n,
-  gasMax: 400_000n,
   // 50 gwei: far above the prices of the chains that we settle on, and still cents.
   feeWeiMax: 50_000_000_000n,
   receiptDeadlineMs: 20_000,
   // A block and a half of the chains that we settle on, and shorter than the wait before a gap is filled.
   resendMs: 3_000,
-  finality: "finalized",
   logBlocksMax: 2_000n,
   logPagesMax: 50
 } as const satisfies Partial<EvmSettings>

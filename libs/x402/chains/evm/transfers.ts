@@ -8,14 +8,10 @@ import { ChainUnavailable } from "../../errors.ts"
 import type { ChainPosition, ChainTransfer } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
 import type { EvmSettings } from "./settings.ts"
-import { finalBlock } from "./look.ts"
 import { transferTopic, type TransferFacts, transferIn } from "./token.ts"
 import { addressTopic } from "./encoding.ts"
 
-export type TransfersOptions = Pick<
-  EvmSettings,
-  "network" | "asset" | "payTo" | "finality" | "logBlocksMax" | "logPagesMax"
->
+export type TransfersOptions = Pick<EvmSettings, "network" | "asset" | "payTo" | "logBlocksMax" | "logPagesMax">
 
 interface Place {
   readonly block: bigint
@@ -43,7 +39,7 @@ export const transfers = (
       if (from !== null && after === undefined) {
         return yield* new ChainUnavailable({ operation: "read transfers", detail: `${from} is no position` })
       }
-      const newest = (yield* finalBlock(node, options.finality)).number
+      const newest = (yield* node.block("finalized")).number
       const reach = options.logBlocksMax * BigInt(options.logPagesMax)
       const begin = after?.block ?? (newest > reach ? newest - reach : 0n)
       const start: Pages = { fromBlock: begin, blocks: least(pageBlocks, options.logBlocksMax) }

@@ -10,7 +10,7 @@ import type { PaymentScheme } from "../../scheme.ts"
 import type { SchemeFamily } from "../families.ts"
 import { blockhashLifeMsMax, checkPayment, type CheckedSvmPayment } from "./check.ts"
 import { fundsOf, simulatePayment } from "./simulate.ts"
-import { type FeeLimits, tokenProgram as splToken, associatedTokenAccount } from "./instructions.ts"
+import { type FeeLimits, tokenProgram, associatedTokenAccount } from "./instructions.ts"
 import { lookAtPayment, lookForPayment } from "./look.ts"
 import { probeMint } from "./probe.ts"
 import { broadcastSettlement, type PreparedSvmSettlement, prepareSettlement, type SettleOptions } from "./settle.ts"
@@ -34,8 +34,6 @@ export interface SvmOptions {
   /** For one call to one node. */
   readonly rpcDeadlineMs?: number
   readonly rpcConnectionsMax?: number
-  /** The mint's token program: SPL Token unless set to Token-2022. */
-  readonly tokenProgram?: string
   readonly limits?: Partial<FeeLimits>
   readonly settle?: Partial<SettleOptions>
   /** A facilitator signs for the fee and sends, so that the transactions' names are not ours. */
@@ -69,14 +67,12 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
       connectionsMax: options.rpcConnectionsMax ?? svmDefaults.rpcConnectionsMax
     })
   )
-  const tokenProgram = options.tokenProgram ?? splToken
   const account = associatedTokenAccount(payTo, tokenProgram, asset) ?? payTo
   const check: SvmScheme["check"] = (payload, requirements, nowMs) =>
     checkPayment({ network, feePayers, limits }, payload, requirements, nowMs)
   return {
     network,
     probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
-    readKey: (secret) => readSettlerKey(network, secret),
     check,
     // No call to the chain before sending.
     checkAgain: check,
@@ -84,7 +80,6 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     funds: (checked) => fundsOf(rpc, checked),
     // The node simulates it before passing it on.
     recheck: () => Effect.void,
-    accountNonce: () => Effect.succeed(null),
     prepare: (checked, lease) => prepareSettlement(checked, lease),
     broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),
     look: (checked, transaction) =>

@@ -40,9 +40,7 @@ export const prepareSettlement = Effect.fn("Svm.prepare")(function* (
   const signature = signMessage(Redacted.value(key.secret), transaction.message)
   return {
     transaction: encodeBase58(signature),
-    raw: withFeePayerSignature(transaction, signature),
-    settler: key.address,
-    nonce: null
+    raw: withFeePayerSignature(transaction, signature)
   }
 })
 
@@ -129,11 +127,10 @@ const outcomeOf = (
 ): Effect.Effect<Settlement | undefined, SettlementRefused> => {
   if (status === null || !isConfirmed(status)) return Effect.undefined
   const { transaction } = prepared
-  const { network, payer, amount } = checked
-  if (status.err === null) return Effect.succeed({ transaction, network, payer, amount })
+  if (status.err === null) return Effect.succeed({ transaction })
   const meaning = meaningOf(status.err)
   const code = meaning._tag === "Refused" ? meaning.code : "PAYMENT_UNFUNDED"
-  return Effect.fail(new SettlementRefused({ code, reason: reasons.settlement, payer, transaction }))
+  return Effect.fail(new SettlementRefused({ code, reason: reasons.settlement, payer: checked.payer, transaction }))
 }
 
 /** Two thirds of the stake have voted for its block. */

@@ -10,7 +10,7 @@ import {
   memoProgram,
   setComputeUnitLimit,
   setComputeUnitPrice,
-  tokenProgram as splToken,
+  tokenProgram,
   transferChecked,
   associatedTokenAccount
 } from "./instructions.ts"
@@ -24,7 +24,6 @@ export interface TransferToSign {
   readonly decimals: number
   /** Makes two equal payments differ, unless the quote asks for a memo of its own. At most 256 bytes. */
   readonly memo: string
-  readonly tokenProgram?: string
 }
 
 // A transfer and a memo take about 15,000 units; the price is the lowest above none.
@@ -33,7 +32,7 @@ const microLamports = 1n
 
 /** The payload; or the reason why there is none: the quote names no fee payer, or an address is invalid. */
 export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPayload, string> => {
-  const { requirements, seed, tokenProgram = splToken } = order
+  const { requirements, seed } = order
   const payer = encodeBase58(publicKeyOf(seed))
   const { asset, extra, payTo } = requirements
   const source = associatedTokenAccount(payer, tokenProgram, asset)

@@ -52,19 +52,6 @@ describe("settling on an EVM chain", () => {
     assert.deepStrictEqual(await asked(), { balance: 0n, spent: null })
   })
 
-  it("estimates gas where configured, within its cap", async () => {
-    const { good } = await signedPayment()
-    const scheme = await rig.schemeWith({ gas: null })
-    const tight = await rig.schemeWith({ gas: null, gasMax: 30_000n })
-
-    const refused = await rig.run(Effect.flip(tight.prepare(good, await rig.lease())))
-    const prepared = await rig.run(scheme.prepare(good, await rig.lease()))
-    const settled = await rig.run(scheme.broadcast(prepared, good))
-
-    assert.strictEqual(refused._tag, "ChainUnavailable")
-    assert.strictEqual(settled.transaction, prepared.transaction)
-  })
-
   it("signs nothing while the chain's fee is above the cap", async () => {
     const { good } = await signedPayment()
     const scheme = await rig.schemeWith({ feeWeiMax: 1n })

@@ -8,7 +8,7 @@ import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig
 
 export const amount = 25_685n
 
-export const startSettlingRig = () => startRig({ settlerCount: 4 }, { finality: { confirmations: 2 } })
+export const startSettlingRig = () => startRig({ settlerCount: 4 })
 
 /** A test's change of the rig, which exists only when the test runs. */
 export const settlingOn = (rigOf: () => Rig) => {

@@ -4,10 +4,11 @@ import { SolanaLLMClient } from "@blockrun/llm"
 import { createKeyPairSignerFromBytes, getBase58Encoder } from "@solana/kit"
 import { ExactSvmScheme as StockClient } from "@x402/svm/exact/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Result, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { PaymentPayload, type PaymentRequirements } from "#contracts"
 import type { LocalSolana } from "../../../../../dev/chain/solana/LocalSolanaChain.ts"
 import type { SvmScheme } from "../../../../../libs/x402/chains/solana/exact-svm.ts"
+import { leaseOf } from "./exact-scene.ts"
 import { egress, startScene } from "./scheme.ts"
 import { amount } from "./vectors.ts"
 
@@ -19,9 +20,7 @@ const payThrough = Effect.fnUntraced(function* (
 ) {
   const checked = yield* Effect.fromResult(scheme.check(payload, requirements, yield* Clock.currentTimeMillis))
   yield* scheme.simulate(checked)
-  const key = scheme.readKey(chain.feePayers[0]?.secretKey ?? "")
-  assert(Result.isSuccess(key))
-  return yield* scheme.broadcast(yield* scheme.prepare(checked, { key: key.success, nonce: null }), checked)
+  return yield* scheme.broadcast(yield* scheme.prepare(checked, leaseOf(chain)), checked)
 })
 
 /** Asks for the payment, takes it, answers; the least that a client of the gateway needs. */

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { PaymentRequirements } from "#contracts"
 import type { LocalSolana } from "../../../../../dev/chain/solana/LocalSolanaChain.ts"
-import type { SvmScheme } from "#x402"
+import { readSettlerKey, type SvmScheme } from "#x402"
 import { egress, startScene } from "./scheme.ts"
 import { base64Of, payloadOf } from "./transactions.ts"
 import type { PaymentDraft } from "./vectors.ts"
@@ -19,11 +19,10 @@ export const checkedFrom = (
   return result.success
 }
 
-export const leaseOf = (chain: LocalSolana, scheme: SvmScheme, index = 0) => {
-  const key = scheme.readKey(chain.feePayers[index]?.secretKey ?? "")
-  assert(Result.isSuccess(key))
-  return { key: key.success, nonce: null }
-}
+export const leaseOf = (chain: LocalSolana, index = 0) => ({
+  key: Result.getOrThrow(readSettlerKey(chain.network, chain.feePayers[index]?.secretKey ?? "")),
+  nonce: null
+})
 
 /** A payment before any call to the chain. */
 export const scene = Effect.fnUntraced(function* (draft: PaymentDraft = {}, ...options: Parameters<typeof startScene>) {
@@ -32,9 +31,9 @@ export const scene = Effect.fnUntraced(function* (draft: PaymentDraft = {}, ...o
   const pay = (one: PaymentDraft = draft, nowMs?: number) =>
     checkedFrom(scheme, make.wire(one), make.requirements(), nowMs)
   const settle = Effect.fnUntraced(function* (checked: ReturnType<typeof pay>) {
-    return yield* scheme.broadcast(yield* scheme.prepare(checked, leaseOf(chain, scheme)), checked)
+    return yield* scheme.broadcast(yield* scheme.prepare(checked, leaseOf(chain)), checked)
   })
-  return { ...started, pay, settle, lease: leaseOf(chain, scheme) }
+  return { ...started, pay, settle, lease: leaseOf(chain) }
 })
 
 export const live = (name: string, test: () => Effect.Effect<void, unknown, never>) => it.live(name, test)

@@ -54,7 +54,7 @@ describe("a failure that is not the payer's fault", () => {
   live("is a lease of another fee payer's key", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme } = yield* scene()
-      const result = yield* Effect.result(scheme.prepare(pay(), leaseOf(chain, scheme, 1)))
+      const result = yield* Effect.result(scheme.prepare(pay(), leaseOf(chain, 1)))
 
       assert.strictEqual(codeOf(result), "ChainUnavailable")
     }).pipe(inScope)

@@ -5,6 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { afterAll, beforeAll, vi } from "vitest"
 import { LocalSolanaChain } from "../../../../../dev/chain/solana/LocalSolanaChain.ts"
+import { leaseOf } from "./exact-scene.ts"
 import { egress, openScheme, sceneOf } from "./scheme.ts"
 import { base64Of, memo, payloadOf, signerOf } from "./transactions.ts"
 import { amount, limits, paymentMaker, vectorsOf } from "./vectors.ts"
@@ -112,8 +113,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
           const requirements = make.requirements()
           const payload = payloadOf(base64Of(make.wire({ tail: [memo("settled by stock")] })), requirements)
           const checked = yield* Effect.fromResult(ours.check(payload, requirements, 0))
-          const key = yield* Effect.fromResult(ours.readKey(chain.feePayers[0]?.secretKey ?? ""))
-          const prepared = yield* ours.prepare(checked, { key, nonce: null })
+          const prepared = yield* ours.prepare(checked, leaseOf(chain))
           const settled = yield* Effect.promise(() => stock.scheme.settle(payload as never, requirements as never))
           const again = yield* Effect.promise(() => stock.scheme.settle(payload as never, requirements as never))
 
