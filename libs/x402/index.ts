@@ -1,80 +1,108 @@
 /**
- * x402, version 2: what a call costs and how a payment is requested, read, claimed and accounted for. One folder per
- * kind of chain holds its scheme.
+ * x402, version 2: what a call costs and how a payment is requested, read, claimed, settled and looked up. One folder
+ * for each family of chains holds its scheme.
  */
-export * from "./claims/index.ts"
+export { TokenWatch } from "./TokenWatch.ts"
+export { type LeaseEnd, SettlerAccount } from "./chains/evm/SettlerAccount.ts"
+export {
+  checksummed as checksummedEvmAddress,
+  isWellSpelled as isWellSpelledEvmAddress
+} from "./chains/evm/encoding.ts"
+export { type EvmOptions, type EvmScheme, openEvmScheme } from "./chains/evm/exact-evm.ts"
+export type { EvmPayment } from "./chains/evm/payment.ts"
+export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"
+export {
+  addressOfKey as evmAddressOfKey,
+  readSettlerKey as readEvmKey,
+  signAuthorization
+} from "./chains/evm/signature.ts"
+export { transferWithAuthorization } from "./chains/evm/token.ts"
+export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
+export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
+export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
+export { signTransfer } from "./chains/solana/sign-transfer.ts"
+export type { Claim } from "./claims/ClaimStore.ts"
+export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
+export { isGivenOut, type PayerName } from "./claims/PayerBook.ts"
+export {
+  type LocalSettlement,
+  LocalSettlers,
+  localSettlers,
+  type NotCommitted,
+  outcomeOfClaim,
+  type RequestedSettlement,
+  Settlements
+} from "./claims/Settlements.ts"
+export { ClaimMove, ClaimRecord, type ClaimState } from "./claims/claim.ts"
+export { ClaimLost, claimRefusalAnswer, ClaimRefused } from "./claims/errors.ts"
+export {
+  claimOfJob,
+  factsOf,
+  receiptCodec,
+  settlementJobCodec,
+  settlementOutcomeCodec,
+  toBeSettled,
+  verifiedClaim,
+  verifyAnswerCodec,
+  verifyRequestCodec
+} from "./claims/messages.ts"
+export { sweepClaims } from "./claims/sweep.ts"
+export type { AskFunds, Call } from "./claims/take-claim.ts"
 export {
   ChainMismatch,
   ChainUnavailable,
-  PaymentRefused,
-  SettlementPending,
-  SettlementRefused,
   codeOf,
   explained,
-  reason as paymentReason
+  PaymentRefused,
+  reason as paymentReason,
+  SettlementPending,
+  SettlementRefused
 } from "./errors.ts"
-export * from "./chains/evm/index.ts"
-export * from "./facilitator/index.ts"
+export { type Facilitator, openFacilitator } from "./facilitator/Facilitator.ts"
 export {
-  differingField,
-  matchOffer,
-  decodePayment,
-  paymentHeaderBytesMax,
-  type PaymentHeaders,
-  readPayment,
-  paymentIdentifier
-} from "./payment-header.ts"
+  type FacilitatorAnswer,
+  readFacilitatorRequest,
+  settleAnswer,
+  supportedAnswer,
+  verifyAnswer
+} from "./facilitator/answers.ts"
 export { x402Metrics } from "./metrics.ts"
-export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
-export { openChains, openNetworks, type OpenNetwork } from "./networks.ts"
-export { TokenWatch } from "./TokenWatch.ts"
+export { openChains, type OpenNetwork, openNetworks } from "./networks.ts"
+export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
 export {
-  chargedInputTokens,
-  inputTokensOf,
-  type PromptSize,
   atomicAmount,
+  chargedInputTokens,
   decimalAmount,
+  flatPrice,
+  inputTokensOf,
   microUsdOf,
-  type Offer,
   offerOf,
   type OutputTokens,
   outputTokensHeaders,
   outputTokensOf,
-  flatPrice,
-  type Tariff,
+  type PromptSize,
   tariffOf,
-  tokenPrice,
-  type TokenPrices,
-  type TokenUse
+  tokenPrice
 } from "./quote.ts"
 export {
-  modelResource,
-  type Quote,
-  quoteText,
-  type QuoteText,
-  type ResourceOf,
   exposedHeaders,
-  settledHeaders,
-  type SettledPayment,
-  unsettledHeaders,
-  type PaymentFailure,
+  modelResource,
   type PaymentReply,
   paymentRequired,
+  type Quote,
   type ReplyShape,
+  settledHeaders,
+  type SettledPayment,
   settlementFailed,
+  unsettledHeaders,
   verificationFailed
 } from "./replies.ts"
-export { verifyRequestCodec, verifyAnswerCodec, settlementOutcomeCodec, receiptCodec } from "./codecs.ts"
 export type {
-  ChainPosition,
   ChainStanding,
   ChainTransfer,
   CheckedPayment,
   PaymentScheme,
   PreparedSettlement,
-  Settlement,
   SettlerKey,
-  SettlerLease,
-  TokenTerms
+  SettlerLease
 } from "./scheme.ts"
-export * from "./chains/solana/index.ts"

@@ -26,7 +26,7 @@ import {
 import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
 import { type ClaimLost, ExposureReached } from "./errors.ts"
 import { firstSeen } from "./first-seen.ts"
-import { jobId, settlementJob, settlementJobCodec } from "./settlement-job.ts"
+import { jobId, settlementJob, settlementJobCodec } from "./messages.ts"
 import { type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts"
 export interface ClaimOptions {
   /** Answers that one payer may have, or be getting, before they are paid for. */

@@ -5,11 +5,17 @@
 import { Result, Schema } from "effect"
 import { claimKeyOf, EvmAddress, ExactEvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
 import type { PaymentRefused } from "../../errors.ts"
-import { type CurveSignature, recoverAddress, readSignature } from "./signature.ts"
-import { type DomainSeparators, type Authorization, authorizationDigest } from "./typed-data.ts"
-import { isSameAddress, isWellSpelled } from "./encoding.ts"
-import { type EvmReason, refused } from "./simulate.ts"
 import type { CheckedPayment, PreparedSettlement } from "../../scheme.ts"
+import { isSameAddress, isWellSpelled } from "./encoding.ts"
+import {
+  type Authorization,
+  authorizationDigest,
+  type CurveSignature,
+  type DomainSeparators,
+  readSignature,
+  recoverAddress
+} from "./signature.ts"
+import { type EvmReason, refused } from "./simulate.ts"
 
 interface CheckOptions {
   readonly network: string

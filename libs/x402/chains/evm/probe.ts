@@ -9,7 +9,7 @@ import type { TokenTerms } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
 import { bytesOf, hexOf, isSameAddress, addressInWord, numberInWord, textAt } from "./encoding.ts"
 import { tokenQuestions } from "./token.ts"
-import { domainSeparator, type TokenDomain } from "./typed-data.ts"
+import { domainSeparator, type TokenDomain } from "./signature.ts"
 export const probe = Effect.fn("evm.probe")(function* (
   node: EvmNode,
   domain: TokenDomain,

@@ -2,26 +2,25 @@
  * The token's functions and events that settling needs, as call data, selectors and topics; and several reads of it in
  * one question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
  */
-import {
-  bytesOf,
-  type Hex,
-  hexOf,
-  keccak256OfText,
-  addressWord,
-  numberWord,
-  readQuantity,
-  isSameAddress,
-  addressInWord,
-  addressTopic,
-  isHash
-} from "./encoding.ts"
-import type { CurveSignature } from "./signature.ts"
-import type { Authorization } from "./typed-data.ts"
-import type { Log, EvmNode, Reverted } from "./EvmNode.ts"
-import type { EvmPayment } from "./payment.ts"
 import { Effect } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { Funds } from "../../scheme.ts"
+import type { EvmNode, Log, Reverted } from "./EvmNode.ts"
+import {
+  addressInWord,
+  addressTopic,
+  addressWord,
+  bytesOf,
+  type Hex,
+  hexOf,
+  isHash,
+  isSameAddress,
+  keccak256OfText,
+  numberWord,
+  readQuantity
+} from "./encoding.ts"
+import type { EvmPayment } from "./payment.ts"
+import type { Authorization, CurveSignature } from "./signature.ts"
 
 const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
 const topicOf = (signature: string) => hexOf(keccak256OfText(signature))

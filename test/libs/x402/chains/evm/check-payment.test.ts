@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto"
-import { Result, Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { checkPayment, termsFault } from "../../../../../libs/x402/chains/evm/payment.ts"
-import { addressOfKey, readSignature, signAuthorization } from "../../../../../libs/x402/chains/evm/signature.ts"
-import {
-  DomainSeparators,
-  type Authorization,
-  domainSeparator
-} from "../../../../../libs/x402/chains/evm/typed-data.ts"
-import { bytesOf, checksummed, hexOf, isWellSpelled } from "../../../../../libs/x402/chains/evm/encoding.ts"
-import { explained } from "../../../../../libs/x402/errors.ts"
+import { Result, Schema } from "effect"
 import { asset, network, payTo, requirementsOf } from "../../../../../dev/fixtures/evm/terms.ts"
+import { bytesOf, checksummed, hexOf, isWellSpelled } from "../../../../../libs/x402/chains/evm/encoding.ts"
+import { checkPayment, termsFault } from "../../../../../libs/x402/chains/evm/payment.ts"
+import {
+  addressOfKey,
+  type Authorization,
+  domainSeparator,
+  DomainSeparators,
+  readSignature,
+  signAuthorization
+} from "../../../../../libs/x402/chains/evm/signature.ts"
+import { explained } from "../../../../../libs/x402/errors.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 const payer = addressOfKey(key) ?? "0x"

@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto"
-import { Effect, Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
 import { hashTypedData, keccak256, parseTransaction, recoverAddress, recoverTransactionAddress, toRlp } from "viem"
-import { addressOfKey, signAuthorization } from "../../../../../libs/x402/chains/evm/signature.ts"
-import { bytesOf, hexOf, keccak256 as ourKeccak256, encodeRlp } from "../../../../../libs/x402/chains/evm/encoding.ts"
-import { signTransaction } from "../../../../../libs/x402/chains/evm/transaction.ts"
+import { asset, payTo, transferTypes } from "../../../../../dev/fixtures/evm/payments.ts"
+import { bytesOf, encodeRlp, hexOf, keccak256 as ourKeccak256 } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import {
+  addressOfKey,
   type Authorization,
   authorizationDigest,
-  domainSeparator
-} from "../../../../../libs/x402/chains/evm/typed-data.ts"
-import { asset, payTo, transferTypes } from "../../../../../dev/fixtures/evm/payments.ts"
+  domainSeparator,
+  signAuthorization
+} from "../../../../../libs/x402/chains/evm/signature.ts"
+import { signTransaction } from "../../../../../libs/x402/chains/evm/transaction.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 const payer = addressOfKey(key) ?? "0x"

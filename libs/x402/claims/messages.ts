@@ -1,13 +1,18 @@
 /**
- * A claim as carried on the bus, so that the next worker need not read it first: as facts beside a verifier's answer,
- * and as a job for the settlers. The next write names the revision, so it fails if the claim has moved on meanwhile.
+ * The payment messages of the bus. A claim travels in them, so that the next worker need not read it first: as facts
+ * beside a verifier's answer, and as a job for the settlers. The next write names the revision, so it fails if the
+ * claim has moved on meanwhile.
  */
 import { jsonCodec } from "#bus"
-import { SettlementJob, type ClaimFacts, type VerifyAnswer, type VerifyRequest } from "#contracts"
+import { type ClaimFacts, Receipt, SettlementJob, SettlementOutcome, VerifyAnswer, VerifyRequest } from "#contracts"
 import type { ClaimRecord } from "./claim.ts"
 import type { Claim } from "./ClaimStore.ts"
 
+export const verifyRequestCodec = jsonCodec(VerifyRequest)
+export const verifyAnswerCodec = jsonCodec(VerifyAnswer)
 export const settlementJobCodec = jsonCodec(SettlementJob)
+export const settlementOutcomeCodec = jsonCodec(SettlementOutcome)
+export const receiptCodec = jsonCodec(Receipt)
 
 /** Undefined for a claim that has ended: its payment is not kept. `nowMs`: the moment of the first request. */
 export const settlementJob = (
