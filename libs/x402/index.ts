@@ -59,13 +59,6 @@ export {
   SettlementRefused
 } from "./errors.ts"
 export { type Facilitator, openFacilitator } from "./facilitator/Facilitator.ts"
-export {
-  type FacilitatorAnswer,
-  readFacilitatorRequest,
-  settleAnswer,
-  supportedAnswer,
-  verifyAnswer
-} from "./facilitator/answers.ts"
 export { x402Metrics } from "./metrics.ts"
 export { openChains, type OpenNetwork, openNetworks } from "./networks.ts"
 export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"

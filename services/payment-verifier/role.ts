@@ -13,7 +13,7 @@ import { Requests } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration, Health } from "#runtime"
 import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
-import { facilitatorApi } from "./facilitator-api.ts"
+import { facilitatorApi } from "./facilitator/api.ts"
 import { Networks, Verifier } from "./verifier.ts"
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))

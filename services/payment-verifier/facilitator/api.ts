@@ -13,20 +13,17 @@ import {
 } from "#contracts"
 import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
 import { Addresses, Configuration, Metrics } from "#runtime"
+import { offerOf, type OpenNetwork, TokenWatch } from "#x402"
 import {
-  atomicAmount,
   type FacilitatorAnswer,
-  offerOf,
-  type OpenNetwork,
   readFacilitatorRequest,
   settleAnswer,
   supportedAnswer,
-  TokenWatch,
   verifyAnswer
-} from "#x402"
-import { FacilitatorSettlements } from "./facilitator-settlements.ts"
-import { facilitatorAnswers } from "./metrics.ts"
-import { Networks, Verifier } from "./verifier.ts"
+} from "./answers.ts"
+import { FacilitatorSettlements } from "./settlements.ts"
+import { facilitatorAnswers } from "../metrics.ts"
+import { Networks, Verifier } from "../verifier.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 
@@ -111,7 +108,7 @@ const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
 const answerSupported = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const networks = [...(yield* Networks).values()].filter(({ entry }) => stopped(entry.Network) === undefined)
-  const offered = networks.map(({ entry }) => offerOf(entry, atomicAmount(0n, entry.AssetDecimals), 1).requirements)
+  const offered = networks.map(({ entry }) => offerOf(entry, 0n, 1).requirements)
   const settlers = networks.flatMap(({ entry }) =>
     entry.FeePayer === undefined ? [] : [{ network: entry.Network, address: entry.FeePayer }]
   )

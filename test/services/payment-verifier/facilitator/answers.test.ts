@@ -1,7 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { SettleResponse, SupportedResponse, VerifyResponse } from "#contracts"
-import { readFacilitatorRequest, settleAnswer, supportedAnswer, verifyAnswer } from "#x402"
+import {
+  readFacilitatorRequest,
+  settleAnswer,
+  supportedAnswer,
+  verifyAnswer
+} from "../../../../services/payment-verifier/facilitator/answers.ts"
 import { testPayload, testRequirements } from "../../../support/payments.ts"
 
 const request = { x402Version: 2, paymentPayload: testPayload("one"), paymentRequirements: testRequirements }

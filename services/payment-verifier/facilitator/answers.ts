@@ -1,5 +1,5 @@
 /**
- * The serving side: the answers of our own workers as a facilitator for any x402 server. A verification that cannot be
+ * The answers of our own workers as a facilitator for any x402 server. A verification that cannot be
  * made and a settlement that is not decided are reported by the status, for the bodies' only word for an unknown
  * outcome is `settlement_pending`. Pure.
  */
@@ -17,7 +17,7 @@ import {
   x402Version
 } from "#contracts"
 import { sanitise } from "#egress"
-import type { SettlerKey } from "../scheme.ts"
+import type { SettlerKey } from "#x402"
 
 export interface FacilitatorAnswer<Body> {
   readonly status: 200 | 400 | 503
@@ -36,7 +36,7 @@ type Verdict =
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
 /** The text may come from a chain's node or another facilitator; it must not name which one. */
-const told = (text: string) => sanitise(text, { secrets: [], names: [] })
+const clean = (text: string) => sanitise(text, { secrets: [], names: [] })
 
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
   if (verdict._tag === "Verified") return ok({ isValid: true, payer: verdict.payer })
@@ -44,11 +44,11 @@ export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse
     const body = {
       isValid: false,
       invalidReason: "unexpected_verify_error",
-      invalidMessage: told(verdict.reason) ?? "nobody can say"
+      invalidMessage: clean(verdict.reason) ?? "no answer"
     }
     return { status: 503, headers: { "retry-after": String(verdict.retryAfterSeconds) }, body }
   }
-  const detail = told(verdict.detail ?? "")
+  const detail = clean(verdict.detail ?? "")
   return ok({
     isValid: false,
     invalidReason: verdict.reason,

@@ -1,10 +1,10 @@
 import { HTTPFacilitatorClient } from "@x402/core/http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, chat } from "../../support/gateway.ts"
-import { withLocalSettler } from "../../support/local-settler.ts"
-import { payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { ask, chat } from "../../../support/gateway.ts"
+import { withLocalSettler } from "../../../support/local-settler.ts"
+import { payingFetch, quoteOf, signPayment } from "../../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 
 type Requirements = Parameters<HTTPFacilitatorClient["verify"]>[1]
 type Payload = Parameters<HTTPFacilitatorClient["verify"]>[0]

@@ -9,7 +9,7 @@ import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
 import { type AskFunds, type Claim, type ClaimLost, ClaimMove, Claims, outcomeOfClaim, Settlements } from "#x402"
-import type { Checked } from "./verifier.ts"
+import type { Checked } from "../verifier.ts"
 
 // The oldest is dropped first; a server asks again within seconds.
 const pendingMax = 10_000
