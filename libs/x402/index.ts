@@ -23,7 +23,7 @@ export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
 export type { Claim } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
-export { isGivenOut, type PayerName } from "./claims/PayerBook.ts"
+export { isGivenOut, type PayerName } from "./claims/PayerStore.ts"
 export {
   type LocalSettlement,
   LocalSettlers,

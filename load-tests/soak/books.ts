@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { PaymentRequired } from "#contracts"
 import { askLocal } from "#dev/chain"
-import { booksOf } from "#dev/fixtures/payment-books"
+import { booksOf } from "#dev/fixtures/payment-accounts"
 import type { SoakWorld } from "./world.ts"
 
 const balanceOf = "0x70a08231"

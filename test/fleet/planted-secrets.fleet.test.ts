@@ -11,7 +11,7 @@ import { askOver, busContents, pickUpWork, publishBytesOver, publishOver } from 
 import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 import { repository } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
-import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-world.ts"
+import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-fixture.ts"
 import { payingFetch } from "../support/payment-client.ts"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"

@@ -22,7 +22,7 @@ import {
   placeOf,
   withoutPlace,
   withPlace
-} from "./PayerBook.ts"
+} from "./PayerStore.ts"
 import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
 import { type ClaimLost, ExposureReached } from "./errors.ts"
 import { firstSeen } from "./first-seen.ts"

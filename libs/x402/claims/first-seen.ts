@@ -4,7 +4,7 @@
  */
 import { payerKeyOf } from "#contracts"
 import type { CheckedPayment } from "../scheme.ts"
-import type { PayerName } from "./PayerBook.ts"
+import type { PayerName } from "./PayerStore.ts"
 
 interface FirstSeen {
   /** True once for a payment, and only while its payer has had no refusal. */

@@ -33,7 +33,7 @@ import {
   recordOf,
   withoutPlace,
   withPlace
-} from "./PayerBook.ts"
+} from "./PayerStore.ts"
 import { canBeTaken, type ClaimRecord, moved } from "./claim.ts"
 import { ClaimRefused } from "./errors.ts"
 

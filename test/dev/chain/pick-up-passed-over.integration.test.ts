@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pickUpPassedOver } from "../../../dev/chain/evm/pick-up-passed-over.ts"
 import { hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
-import { goodPayment, type Rig, startRig } from "../../../dev/fixtures/evm/rig.ts"
+import { goodPayment, type Rig, startRig } from "../../../dev/fixtures/evm/fixture.ts"
 import { until } from "../../../dev/fixtures/starling.ts"
 
 describe("transactions that reached the local chain ahead of their nonce", () => {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { chat } from "../../support/gateway.ts"
 import { payingFetch, quoteOf } from "../../support/payment-client.ts"
 import { balanced, type Parts, withPayments } from "../../support/payment-fleet.ts"
-import { payTo } from "../../../dev/fixtures/payment-books.ts"
+import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -6,9 +6,9 @@
 import { Clock, Effect } from "effect"
 import type { ChainUnavailable } from "../../errors.ts"
 import type { ChainStanding } from "../../scheme.ts"
-import type { CheckedSvmPayment } from "./check.ts"
-import { isConfirmed } from "./settle.ts"
-import type { SignatureStatus, SolanaRpc } from "./SolanaRpc.ts"
+import type { CheckedSvmPayment } from "./payment.ts"
+import { isConfirmed } from "./send.ts"
+import type { SignatureStatus, SolanaRpc } from "./SolanaNode.ts"
 import { isProcessed } from "./simulate.ts"
 import { decodeTransaction } from "./transaction.ts"
 

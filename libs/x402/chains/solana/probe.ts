@@ -1,7 +1,7 @@
 /** Checks that the mint belongs to the token program by which payments are read, and has the decimals of our prices. */
 import { Effect } from "effect"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
-import type { SolanaRpc } from "./SolanaRpc.ts"
+import type { SolanaRpc } from "./SolanaNode.ts"
 
 export interface MintTerms {
   readonly mint: string

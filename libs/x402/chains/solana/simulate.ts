@@ -1,9 +1,9 @@
 /** Asks the chain whether it would make the transfer now: one call, and a second only when an account is missing. */
 import { Effect } from "effect"
 import { ChainUnavailable, PaymentRefused } from "../../errors.ts"
-import { type CheckedSvmPayment } from "./check.ts"
+import { type CheckedSvmPayment } from "./payment.ts"
 import { reasons } from "./reasons.ts"
-import type { SolanaRpc } from "./SolanaRpc.ts"
+import type { SolanaRpc } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
 import type { PaymentCode } from "#contracts"
 import { transferIndex } from "./instructions.ts"

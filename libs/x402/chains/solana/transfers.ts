@@ -9,7 +9,7 @@ import { Effect, Option, Stream } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { ChainPosition, ChainTransfer } from "../../scheme.ts"
 import { readTransfer } from "./instructions.ts"
-import type { LandedTransaction, ListedSignature, SolanaRpc } from "./SolanaRpc.ts"
+import type { LandedTransaction, ListedSignature, SolanaRpc } from "./SolanaNode.ts"
 import { decodeTransaction } from "./transaction.ts"
 
 export interface TransfersOptions {

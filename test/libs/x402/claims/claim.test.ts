@@ -21,7 +21,7 @@ import {
   newPayer,
   withoutPlace,
   withPlace
-} from "../../../../libs/x402/claims/PayerBook.ts"
+} from "../../../../libs/x402/claims/PayerStore.ts"
 import { testPayload, testRequirements } from "../../../support/payments.ts"
 
 const record = (state: ClaimState, kind: ClaimRecord["kind"] = "whole"): ClaimRecord => ({

@@ -7,7 +7,7 @@ import { ask, chat } from "../../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
-import { payTo } from "../../../../dev/fixtures/payment-books.ts"
+import { payTo } from "../../../../dev/fixtures/payment-accounts.ts"
 import { cancelCall } from "../../../libs/x402/chains/evm/calls.ts"
 import { cancellation } from "../../../../dev/fixtures/evm/payments.ts"
 

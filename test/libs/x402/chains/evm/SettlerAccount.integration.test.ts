@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmPayment } from "../../../../../libs/x402/chains/evm/payment.ts"
 import { FeeSource } from "../../../../../libs/x402/chains/evm/transaction.ts"
 import { SettlerAccount } from "../../../../../libs/x402/chains/evm/SettlerAccount.ts"
-import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
 
 describe("a settler's account", () => {
   let rig: Rig

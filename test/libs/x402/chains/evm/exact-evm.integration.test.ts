@@ -3,8 +3,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "#contracts"
 import { manyCallsAddress } from "../../../../../libs/x402/chains/evm/token.ts"
 import { payTo, requirementsOf, signedOf } from "../../../../../dev/fixtures/evm/payments.ts"
-import { checked, type Rig } from "../../../../../dev/fixtures/evm/rig.ts"
-import { amount, settlingOn, startSettlingRig } from "./settling-rig.ts"
+import { checked, type Rig } from "../../../../../dev/fixtures/evm/fixture.ts"
+import { amount, settlingOn, startSettlingRig } from "./settling-fixture.ts"
 
 describe("settling on an EVM chain", () => {
   let rig: Rig

@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { SolanaLLMClient } from "@blockrun/llm"
+import { assert, describe, it } from "@effect/vitest"
 import { createKeyPairSignerFromBytes, getBase58Encoder } from "@solana/kit"
 import { ExactSvmScheme as StockClient } from "@x402/svm/exact/client"
-import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Schema } from "effect"
 import { PaymentPayload, type PaymentRequirements } from "#contracts"
 import type { LocalSolana } from "../../../../../dev/chain/solana/LocalSolanaChain.ts"
 import type { SvmScheme } from "../../../../../libs/x402/chains/solana/exact-svm.ts"
-import { leaseOf } from "./exact-scene.ts"
-import { egress, startScene } from "./scheme.ts"
+import { egress, leaseOf, startScene } from "./fixture.ts"
 import { amount } from "./vectors.ts"
 
 const payThrough = Effect.fnUntraced(function* (

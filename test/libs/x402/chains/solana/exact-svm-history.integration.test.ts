@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Stream } from "effect"
-import { codeOf, inScope, live, scene } from "./exact-scene.ts"
+import { codeOf, inScope, live, scene } from "./fixture.ts"
 import { base64Of, memo, signerOf, tokenAccountOf, transfer, wireOf } from "./transactions.ts"
 import { amount } from "./vectors.ts"
 

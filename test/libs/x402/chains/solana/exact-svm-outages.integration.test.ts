@@ -1,7 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { checkedFrom, codeOf, inScope, leaseOf, live, scene } from "./exact-scene.ts"
-import { openScheme, startScene } from "./scheme.ts"
+import { checkedFrom, codeOf, inScope, leaseOf, live, openScheme, scene, startScene } from "./fixture.ts"
 import { signerOf } from "./transactions.ts"
 import { paymentMaker } from "./vectors.ts"
 

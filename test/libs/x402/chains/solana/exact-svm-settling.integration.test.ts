@@ -1,8 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import { eventually } from "../../../../../dev/fixtures/bus.ts"
-import { codeOf, inScope, live, scene } from "./exact-scene.ts"
-import { openScheme } from "./scheme.ts"
+import { codeOf, inScope, live, openScheme, scene } from "./fixture.ts"
 import { amount } from "./vectors.ts"
 
 /** As the scheme of these tests polls, and as long as a busy machine may take. */

@@ -3,7 +3,7 @@ import { Effect, Redacted, Result } from "effect"
 import { tokenAccount } from "../../../../../dev/chain/solana/token-state.ts"
 import { readSettlerKey, signTransfer, svmDefaults } from "#x402"
 import { eventually } from "../../../../../dev/fixtures/bus.ts"
-import { checkedFrom, codeOf, inScope, leaseOf, live, scene } from "./exact-scene.ts"
+import { checkedFrom, codeOf, inScope, leaseOf, live, scene } from "./fixture.ts"
 import { memo, programs, signerOf, tokenAccountOf, transfer } from "./transactions.ts"
 import { amount, paymentMaker } from "./vectors.ts"
 

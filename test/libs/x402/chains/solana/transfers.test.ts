@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { ChainUnavailable } from "#x402"
-import type { LandedTransaction, SolanaRpc } from "../../../../../libs/x402/chains/solana/SolanaRpc.ts"
+import type { LandedTransaction, SolanaRpc } from "../../../../../libs/x402/chains/solana/SolanaNode.ts"
 import { transfersFrom, transfersOf } from "../../../../../libs/x402/chains/solana/transfers.ts"
 import { mint, network, signerOf, tokenAccountOf } from "./transactions.ts"
 import { amount, paymentMaker } from "./vectors.ts"

@@ -2,7 +2,7 @@ import { Effect, Fiber } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import { later } from "../../../../support/clock.ts"
-import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
 import { answered, rejected, startSickNode } from "./sick-node.ts"
 
 describe("settling on a chain that makes a block only on request", () => {

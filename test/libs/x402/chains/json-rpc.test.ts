@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAttempt, afterFailure, type Breaker, breakerWaitMs, closedBreaker } from "#runtime"
-import { nodeBreakerLimits } from "../../../../../libs/x402/chains/json-rpc.ts"
+import { nodeBreakerLimits } from "../../../../libs/x402/chains/json-rpc.ts"
 
 const failed = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, nodeBreakerLimits)
 

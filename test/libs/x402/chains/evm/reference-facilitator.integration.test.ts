@@ -11,8 +11,8 @@ import {
   payment,
   requirementsOf
 } from "../../../../../dev/fixtures/evm/payments.ts"
-import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
-import { type StockFacilitator, stockFacilitator } from "../../../../../dev/fixtures/evm/stock.ts"
+import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
+import { type StockFacilitator, stockFacilitator } from "../../../../../dev/fixtures/evm/reference-facilitator.ts"
 import { vectors, type World } from "./vectors.ts"
 
 describe("the verdict on an EVM payment agrees with other implementations", () => {

@@ -1,7 +1,7 @@
 import { Effect, Result, Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmScheme } from "../../../../../libs/x402/chains/evm/exact-evm.ts"
-import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { goodPayment, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
 import { answered, rejected, type SickAnswer, type SickNode, startSickNode } from "./sick-node.ts"
 
 // Nothing listens there: the port is reserved and binding it needs rights.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { claimKeyOf } from "#contracts"
-import { checkPayment, type CheckOptions } from "../../../../../libs/x402/chains/solana/check.ts"
+import { checkPayment, type CheckOptions } from "../../../../../libs/x402/chains/solana/payment.ts"
 import { base64Of, memo, network, payloadOf, signerOf } from "./transactions.ts"
 import { amount, limits, paymentMaker, type Scene, vectorsOf } from "./vectors.ts"
 

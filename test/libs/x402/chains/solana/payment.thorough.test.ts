@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { checkPayment, type CheckOptions } from "../../../../../libs/x402/chains/solana/check.ts"
+import { checkPayment, type CheckOptions } from "../../../../../libs/x402/chains/solana/payment.ts"
 import { base64Of, memo, network, payloadOf, signerOf } from "./transactions.ts"
 import { limits, paymentMaker, type Scene } from "./vectors.ts"
 

@@ -4,7 +4,7 @@ import type { EvmPayment } from "../../../../../libs/x402/chains/evm/payment.ts"
 import { readQuantity } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import { balanceOf } from "../../../../../libs/x402/chains/evm/token.ts"
 import { newPayer, payment, requirementsOf } from "../../../../../dev/fixtures/evm/payments.ts"
-import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/rig.ts"
+import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
 
 export const amount = 25_685n
 

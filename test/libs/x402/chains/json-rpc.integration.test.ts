@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
-import { RpcRejected, RpcUnavailable, openJsonRpc } from "../../../../../libs/x402/chains/json-rpc.ts"
+import { RpcRejected, RpcUnavailable, openJsonRpc } from "../../../../libs/x402/chains/json-rpc.ts"
 const layer = ConfiguredHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
 
 const node = (listener: RequestListener) =>

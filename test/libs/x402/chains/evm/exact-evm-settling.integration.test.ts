@@ -5,8 +5,8 @@ import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import { transferWithAuthorization } from "../../../../../libs/x402/chains/evm/token.ts"
 import { cancelCall } from "./calls.ts"
 import { cancellation, newPayer, payTo, signedOf } from "../../../../../dev/fixtures/evm/payments.ts"
-import type { Rig } from "../../../../../dev/fixtures/evm/rig.ts"
-import { amount, settlingOn, startSettlingRig } from "./settling-rig.ts"
+import type { Rig } from "../../../../../dev/fixtures/evm/fixture.ts"
+import { amount, settlingOn, startSettlingRig } from "./settling-fixture.ts"
 
 describe("settling on an EVM chain", () => {
   let rig: Rig

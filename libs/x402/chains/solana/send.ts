@@ -9,10 +9,10 @@ import { ChainUnavailable, SettlementPending, SettlementRefused } from "../../er
 import type { RpcRejected, RpcUnavailable } from "../json-rpc.ts"
 import type { PreparedSettlement, Settlement, SettlerLease } from "../../scheme.ts"
 import { encodeBase58, signMessage } from "./keys.ts"
-import { type CheckedSvmPayment } from "./check.ts"
+import { type CheckedSvmPayment } from "./payment.ts"
 import { reasons } from "./reasons.ts"
 import { explain, meaningOf } from "./simulate.ts"
-import { preflightError, type SignatureStatus, type SolanaRpc } from "./SolanaRpc.ts"
+import { preflightError, type SignatureStatus, type SolanaRpc } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
 /** The fee payer's signature is the transaction's name. */
 export interface PreparedSvmSettlement extends PreparedSettlement {
