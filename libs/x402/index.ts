@@ -47,7 +47,7 @@ export {
   verifyRequestCodec
 } from "./claims/messages.ts"
 export { sweepClaims } from "./claims/sweep.ts"
-export type { AskFunds, Call } from "./claims/take-claim.ts"
+export type { ReadFunds, Call } from "./claims/take-claim.ts"
 export {
   ChainMismatch,
   ChainUnavailable,

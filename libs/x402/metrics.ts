@@ -10,19 +10,19 @@ export const claimsTaken = defineCounter({
 
 export const claimMoves = defineCounter({
   name: "x402_claim_moves_total",
-  help: "Moves of claims from state to state, and whether they were made (moved) or somebody else was first (lost).",
+  help: "Moves of claims from state to state, and whether they were made (moved) or another write was first (lost).",
   labels: ["move", "outcome"]
 })
 
 export const claimSweeps = defineCounter({
   name: "x402_claim_sweeps_total",
-  help: "What the sweep did about claims that nobody touched: released, sent to be settled, asked for again.",
+  help: "What the sweep did about claims whose holders are gone: released, sent to be settled, requested again.",
   labels: ["move"]
 })
 
 export const facilitatorCalls = defineCounter({
   name: "x402_facilitator_calls_total",
-  help: "Calls to a remote facilitator: accepted, refused, pending (nobody knows), unavailable.",
+  help: "Calls to a remote facilitator: accepted, refused, pending (the outcome is unknown), unavailable.",
   labels: ["operation", "outcome"]
 })
 
@@ -35,7 +35,7 @@ export const facilitatorSeconds = defineHistogram({
 
 export const facilitatorUnconfirmed = defineCounter({
   name: "x402_facilitator_unconfirmed_total",
-  help: "Settlements that a remote facilitator called made and that the chain did not have within five seconds, by network.",
+  help: "Settlements that a remote facilitator reported and that the chain did not have within five seconds, by network.",
   labels: ["network"]
 })
 

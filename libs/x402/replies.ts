@@ -93,7 +93,7 @@ const quoteHeaders = (header: string): Readonly<Record<string, string>> => ({
   "access-control-expose-headers": exposedHeaders
 })
 
-const advice: Readonly<Record<PaymentCode, string>> = {
+const remedies: Readonly<Record<PaymentCode, string>> = {
   PAYMENT_INVALID: "Sign exactly the requirements from the PAYMENT-REQUIRED header.",
   PAYMENT_UNFUNDED: "Fund the wallet; if the clock is off, set it and sign again.",
   PAYMENT_BLOCKHASH_STALE: "Sign again against a current blockhash; nothing was charged.",
@@ -101,7 +101,7 @@ const advice: Readonly<Record<PaymentCode, string>> = {
 }
 
 /** The text may come from a chain's node; it must not name which one. */
-const toldDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
+const cleanDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
 
 const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
 
@@ -109,7 +109,7 @@ const verificationBody = (failure: PaymentFailure) =>
   failure.code === "PAYMENT_REPLAY"
     ? {
         error: "Payment authorization already used",
-        message: advice.PAYMENT_REPLAY,
+        message: remedies.PAYMENT_REPLAY,
         code: failure.code,
         ...payerOf(failure)
       }
@@ -119,8 +119,8 @@ const settlementBody = (failure: PaymentFailure) => ({ error: "Payment settlemen
 
 const whyBody = (failure: PaymentFailure) => ({
   code: failure.code,
-  message: advice[failure.code],
-  debug: explained(failure.reason, toldDetail(failure)),
+  message: remedies[failure.code],
+  debug: explained(failure.reason, cleanDetail(failure)),
   ...payerOf(failure)
 })
 

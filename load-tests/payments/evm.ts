@@ -9,8 +9,8 @@ import type { PaymentPayload } from "#contracts"
 import { type EvmPayment, signAuthorization, transferWithAuthorization } from "#x402"
 import { bytesOf, hexOf } from "#x402/evm-encoding"
 import { asset, payTo, requirementsOf } from "#dev/fixtures/evm/payments"
-import { type Rig, startRig } from "#dev/fixtures/evm/fixture"
-import { stockFacilitator } from "#dev/fixtures/evm/reference-facilitator"
+import { type EvmFixture, startEvmFixture } from "#dev/fixtures/evm/fixture"
+import { referenceFacilitator } from "#dev/fixtures/evm/reference-facilitator"
 import { atLeast, atMost, distribution, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import { type Timed, timedLoop } from "../loops.ts"
 
@@ -19,7 +19,7 @@ const requirements = requirementsOf({ amount: "1000" })
 const counts = { verify: 4_000, stockVerify: 300, settle: 1_000, stockSettle: 100, warmUp: 300 }
 
 /** As a client signs, but quickly: what is measured begins with the verification. */
-const signed = (rig: Rig): PaymentPayload => {
+const signed = (rig: EvmFixture): PaymentPayload => {
   const now = Math.floor(Date.now() / 1_000)
   const nonce = hexOf(randomBytes(32))
   const from = rig.chain.payer.address
@@ -41,7 +41,7 @@ const signed = (rig: Rig): PaymentPayload => {
   }
 }
 
-const verify = async (rig: Rig, payload: PaymentPayload): Promise<EvmPayment> => {
+const verify = async (rig: EvmFixture, payload: PaymentPayload): Promise<EvmPayment> => {
   const good = Result.getOrThrow(rig.scheme.check(payload, requirements, Date.now()))
   await rig.run(rig.scheme.simulate(good))
   return good
@@ -54,8 +54,8 @@ const shown = (name: string, { ms, perSecond }: Timed): ReadonlyArray<Figure> =>
   figure(`${name}, rate`, perSecond, "/s")
 ]
 
-const verifying = async (rig: Rig): Promise<Findings> => {
-  const stock = stockFacilitator(rig.chain)
+const verifying = async (rig: EvmFixture): Promise<Findings> => {
+  const stock = referenceFacilitator(rig.chain)
   const figures: Array<Figure> = []
   const lines: Array<{ name: string; values: ReadonlyArray<number> }> = []
   const payloads = Array.from({ length: counts.verify }, () => signed(rig))
@@ -97,8 +97,8 @@ const rssMb = (pid: number) => {
   return Number(line?.[1] ?? Number.NaN) / 1_024
 }
 
-const settling = async (rig: Rig): Promise<Findings> => {
-  const stock = stockFacilitator(rig.chain)
+const settling = async (rig: EvmFixture): Promise<Findings> => {
+  const stock = referenceFacilitator(rig.chain)
   const account = rig.scheme.account((await rig.lease(0)).key)
   const settle = async () => {
     const good = Result.getOrThrow(rig.scheme.check(signed(rig), requirements, Date.now()))
@@ -126,9 +126,9 @@ const settling = async (rig: Rig): Promise<Findings> => {
   return { figures, series: [] }
 }
 
-const withRig = async (use: (rig: Rig) => Promise<Findings>): Promise<Findings> => {
+const withRig = async (use: (rig: EvmFixture) => Promise<Findings>): Promise<Findings> => {
   const began = performance.now()
-  const rig = await startRig()
+  const rig = await startEvmFixture()
   const startMs = performance.now() - began
   const found = await use(rig).finally(rig.end)
   const start = figure("start of the chain with all that is on it", startMs, "ms", atMost(300, startMs, "ms"))

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { type LocalChain, startLocalEvmChain } from "#dev/chain"
 import { startNatsServer, type TestNatsServer } from "#dev/fixtures/nats-server"
-import { booksOf, payTo } from "#dev/fixtures/payment-accounts"
+import { paymentAccountsOf, payTo } from "#dev/fixtures/payment-accounts"
 import { type Roles, startHelper, startRoles } from "../children.ts"
 import { metricsOf } from "./stages.ts"
 import { startProxy } from "./start-proxy.ts"
@@ -89,7 +89,7 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false)
     const metrics = async () => (await Promise.all(roles.map((each) => metricsOf(each.metrics)))).join("\n")
     const url = roles.map(({ urls }) => urls["model-gateway"]).find((found) => found !== undefined) ?? ""
     const pids = roles.map(({ pid }) => pid)
-    const { claimStates, receipts, transfers } = await inScope(booksOf({ server: nats, chain }))
+    const { claimStates, receipts, transfers } = await inScope(paymentAccountsOf({ server: nats, chain }))
     const books = async (): Promise<Books> => {
       const [states, written, moved] = await inScope(Effect.all([claimStates, receipts, transfers]))
       return {

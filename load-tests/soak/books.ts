@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { PaymentRequired } from "#contracts"
 import { askLocal } from "#dev/chain"
-import { booksOf } from "#dev/fixtures/payment-accounts"
+import { paymentAccountsOf } from "#dev/fixtures/payment-accounts"
 import type { SoakWorld } from "./world.ts"
 
 const balanceOf = "0x70a08231"
@@ -16,7 +16,7 @@ export const soakBooks = (world: SoakWorld, { accepts: [offer] }: PaymentRequire
   Effect.gen(function* () {
     const asset = (offer?.asset ?? "0x") as `0x${string}`
     const rpc = (method: string, parameters: ReadonlyArray<unknown>) => askLocal(world.chain.rpc, method, parameters)
-    const { receipts, claimStates } = yield* booksOf({ server: world.bus, chain: { asset, rpc } })
+    const { receipts, claimStates } = yield* paymentAccountsOf({ server: world.bus, chain: { asset, rpc } })
     const payee = (offer?.payTo ?? "").slice(2).toLowerCase().padStart(64, "0")
     const isSettled = Effect.map(claimStates, (states) => states.every((state) => !openStates.has(state)))
     const settled = Effect.gen(function* () {

@@ -31,7 +31,7 @@ export const localSettlement = Layer.effectDiscard(
 
     const settleOne = (settlement: LocalSettlement) =>
       Effect.ensuring(
-        settleHanded(settler, settlement),
+        settleGiven(settler, settlement),
         Effect.sync(() => void (present -= 1))
       )
 
@@ -43,13 +43,13 @@ export const localSettlement = Layer.effectDiscard(
         return Effect.as(FiberSet.run(inWork, settleOne(settlement)), true)
       })
     const ended = Effect.suspend(() => {
-      const met = present
-      return Effect.as(Effect.timeoutOption(FiberSet.awaitEmpty(inWork), patienceMs), met)
+      const begun = present
+      return Effect.as(Effect.timeoutOption(FiberSet.awaitEmpty(inWork), patienceMs), begun)
     })
 
     yield* (yield* Drain).register(
       "payment-settler local settlement",
-      Effect.map(ended, (met) => ({ finished: Math.max(0, met - present), handedBack: Math.min(met, present) }))
+      Effect.map(ended, (begun) => ({ finished: Math.max(0, begun - present), handedBack: Math.min(begun, present) }))
     )
     yield* Effect.acquireRelease(
       Effect.sync(() => locals.enter({ isFree, settle })),
@@ -63,7 +63,7 @@ export const localSettlement = Layer.effectDiscard(
   })
 )
 
-const settleHanded = Effect.fnUntraced(function* (settler: Settler["Service"], settlement: LocalSettlement) {
+const settleGiven = Effect.fnUntraced(function* (settler: Settler["Service"], settlement: LocalSettlement) {
   const { claim, answerKept, onSettled, onEnd } = settlement
   const requestedAtMs = yield* Clock.currentTimeMillis
   const settling = yield* settler.settle({

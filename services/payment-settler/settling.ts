@@ -5,7 +5,7 @@
  * the claim SETTLING if it is not yet. Meanwhile the chain is asked once more whether the transfer would succeed. The
  * transaction is sent only when both succeed. The lease of a key is ended whatever comes between.
  *
- * A caller that waits for the settlement is told first; then the receipt is written, then the claim is ended, so that a
+ * A caller that waits for the settlement hears of it first; then the receipt is written, then the claim is ended, so that a
  * claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same end.
  */
 import { Effect, Fiber, Result } from "effect"

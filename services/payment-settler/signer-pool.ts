@@ -1,7 +1,7 @@
 /**
  * The signer pool holds the settlers' keys of one network that this process may sign with. Where the chain counts an
  * account's transactions, a key is leased: one process signs with it and gives out its nonces one by one. Further keys
- * are taken a while later, so that twins that start together share them. Elsewhere a key needs no lease: the same
+ * are taken a while later, so that processes that start together share them. Elsewhere a key needs no lease: the same
  * message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
  */
 import { Effect, Latch, Redacted, type Scope } from "effect"
@@ -47,7 +47,7 @@ export interface PoolOptions {
   readonly heldMax: number
 }
 
-// By then a twin that started with us has its first key.
+// By then a process that started with us has its first key.
 const furtherKeyAfterMs = 3_000
 const healEvery = "2 seconds"
 /** Stands for a remote facilitator's key: nothing is signed with it. */
@@ -130,7 +130,7 @@ const leasedPool = Effect.fnUntraced(function* (
   return { some, none, take: () => takeFrom(held) }
 })
 
-/** Twins begin with different keys when there are several. */
+/** Processes begin with different keys when there are several. */
 const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
   const first =
     keys.length === 0 ? 0 : [...holder].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % keys.length

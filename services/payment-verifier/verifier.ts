@@ -12,7 +12,7 @@ import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import type { PaymentPayload, PaymentRequirements, VerifyAnswer, VerifyRequest } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
-  type AskFunds,
+  type ReadFunds,
   type Call,
   ChainUnavailable,
   type CheckedPayment,
@@ -110,9 +110,9 @@ const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, reque
 
 const verifyOne = Effect.fnUntraced(function* (deps: Dependencies, { payload, requirements, ...call }: VerifyRequest) {
   const checked = yield* check(deps, payload, requirements)
-  const isUnmet = yield* deps.claims.meet(checked.payment)
+  const isFirstSeen = yield* deps.claims.isFirstSeen(checked.payment)
   // Nothing may come between the claim and the promise to release it.
-  return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isUnmet, restore }))
+  return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isFirstSeen, restore }))
 })
 
 const check = Effect.fnUntraced(function* (
@@ -135,7 +135,7 @@ interface Claiming {
   readonly checked: Checked
   readonly call: Call
   /** This process sees the payment for the first time. */
-  readonly isUnmet: boolean
+  readonly isFirstSeen: boolean
 }
 
 interface RestoredClaiming extends Claiming {
@@ -143,29 +143,29 @@ interface RestoredClaiming extends Claiming {
 }
 
 const claimAndSimulate = Effect.fnUntraced(function* (deps: Dependencies, { restore, ...claiming }: RestoredClaiming) {
-  const { checked, isUnmet } = claiming
+  const { checked, isFirstSeen } = claiming
   // At once, for the chain takes longer than the claim.
   const simulating = Effect.forkChild(Effect.interruptible(simulate(deps, checked)), { startImmediately: true })
-  const background = isUnmet ? yield* simulating : undefined
+  const background = isFirstSeen ? yield* simulating : undefined
   const end = background === undefined ? Effect.void : Fiber.interrupt(background)
   const claim = yield* Effect.onError(claimed(deps, claiming), () => end)
   const simulated = background === undefined ? simulate(deps, checked) : Fiber.join(background)
-  yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, letGo(deps, claim))))
+  yield* restore(simulated).pipe(Effect.onError(() => Effect.andThen(end, release(deps, claim))))
   return verifiedAnswer(claim)
 })
 
-const claimed = (deps: Dependencies, { checked, call, isUnmet }: Claiming) =>
+const claimed = (deps: Dependencies, { checked, call, isFirstSeen }: Claiming) =>
   inStage(
     deps,
     { network: checked.payment.network, stage: "claim" },
-    deps.claims.claim(checked.payment, call, { isUnmet, askFunds: askFunds(deps, checked) })
+    deps.claims.claim(checked.payment, call, { isFirstSeen, readFunds: readFunds(deps, checked) })
   ).pipe(
     Effect.mapError((error) => (error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)))
   )
 
 /** Claims are taken uninterruptibly; this part may be interrupted, and ends by itself. */
-const askFunds =
-  (deps: Dependencies, { scheme, payment }: Checked): AskFunds =>
+const readFunds =
+  (deps: Dependencies, { scheme, payment }: Checked): ReadFunds =>
   (claimKeys) =>
     inStage(deps, { network: payment.network, stage: "funds" }, scheme.funds(payment, claimKeys)).pipe(
       Effect.timeoutOrElse({
@@ -185,7 +185,7 @@ const simulate = (deps: Dependencies, { scheme, payment }: Checked): Effect.Effe
   )
 
 /** A claim that cannot be released now is released by the sweep when its lease ends. */
-const letGo = ({ claims }: Dependencies, claim: Claim) =>
+const release = ({ claims }: Dependencies, claim: Claim) =>
   Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
 
 const inStage = <A, E, R>(
@@ -227,8 +227,7 @@ const unavailable = (reason: string): Unavailable => ({
   reason: reason.slice(0, 256)
 })
 
-/** The chains that payments are accepted on, as this role uses them, keyed by their CAIP-2 names. */
-
+/** The chains that payments are accepted on, keyed by their CAIP-2 names. */
 export class Networks extends Context.Service<Networks, ReadonlyMap<string, OpenNetwork>>()(
   "starling/payment-verifier/Networks"
 ) {

@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
-import { booksOf } from "../../dev/fixtures/payment-accounts.ts"
+import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
 import type { LoadedFleet } from "./fleet.ts"
 import { everyEvent } from "./world-places.ts"
 import type { Work } from "./work.ts"
@@ -60,7 +60,7 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
   const scope = Scope.makeUnsafe()
   const money = await Effect.runPromise(
     Scope.provide(
-      booksOf({
+      paymentAccountsOf({
         server: fleet.broker.addressAs("operator"),
         chain: { asset: localEvmAsset, rpc: (method, params) => askLocal(fleet.rpc, method, params) }
       }),

@@ -11,7 +11,7 @@ import { askOver, busContents, pickUpWork, publishBytesOver, publishOver } from 
 import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 import { repository } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
-import { leakyConfiguration, type LeakyWorld, startLeakyWorld } from "../support/leaky-fixture.ts"
+import { leakyConfiguration, type LeakyFixture, startLeakyFixture } from "../support/leaky-fixture.ts"
 import { payingFetch } from "../support/payment-client.ts"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"
@@ -27,7 +27,7 @@ import {
 
 const planting = plantedSecrets()
 let secrets: Secrets = planting
-let world: LeakyWorld
+let world: LeakyFixture
 let collector: Collector
 let home: Home
 let fleet: RunningFleet
@@ -36,7 +36,7 @@ let ready: Ready
 const refusals: Array<readonly [string, string]> = []
 
 beforeAll(async () => {
-  world = await startLeakyWorld({ webhook: planting.webhook, standard: planting.standardWebhook })
+  world = await startLeakyFixture({ webhook: planting.webhook, standard: planting.standardWebhook })
   const settler = world.chain.settlers[0]?.privateKey ?? ""
   collector = await startCollector()
   home = newHome({

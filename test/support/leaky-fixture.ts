@@ -10,7 +10,7 @@ import { type LocalChain, startLocalEvmChain } from "../../dev/chain/evm/LocalEv
 import { startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import type { PlantedSecrets } from "./planted.ts"
 
-export interface LeakyWorld {
+export interface LeakyFixture {
   readonly chain: LocalChain
   /** A provider that works. */
   readonly provider: string
@@ -41,7 +41,7 @@ const serve = async (handler: Handler) => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, end }
 }
 
-export const startLeakyWorld = async (secrets: Readonly<Record<string, string>>): Promise<LeakyWorld> => {
+export const startLeakyFixture = async (secrets: Readonly<Record<string, string>>): Promise<LeakyFixture> => {
   const scope = Scope.makeUnsafe()
   const inScope = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) =>
     Effect.runPromise(Effect.provideService(effect, Scope.Scope, scope))
@@ -92,7 +92,7 @@ const served = (id: string, provider: string, more: object = price) => ({
 })
 
 /** A fleet on that world, in which each secret stands where it belongs. */
-export const leakyConfiguration = (world: LeakyWorld, planting: PlantedSecrets) => ({
+export const leakyConfiguration = (world: LeakyFixture, planting: PlantedSecrets) => ({
   Webhooks: ["well", "ill"].map((name) => ({
     Name: name,
     Url: `${world.receiver}/${name}?token=${planting.address}`,

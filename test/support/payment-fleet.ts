@@ -14,7 +14,7 @@ import { modelGateway } from "../../services/model-gateway/role.ts"
 import { paymentSettler } from "../../services/payment-settler/role.ts"
 import { paymentVerifier } from "../../services/payment-verifier/role.ts"
 import { natsServer, busOn, eventually } from "../../dev/fixtures/bus.ts"
-import { booksOf, payTo } from "../../dev/fixtures/payment-accounts.ts"
+import { paymentAccountsOf, payTo } from "../../dev/fixtures/payment-accounts.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -158,7 +158,7 @@ export const withPayments = <A, E>(
     })
     const roles = options.roles ?? ["payment-verifier", "payment-settler", "model-gateway"]
     yield* Effect.forEach(roles, start, { concurrency: "unbounded" })
-    const books = yield* booksOf(parts)
+    const books = yield* paymentAccountsOf(parts)
     const fleet: PaymentFleet = {
       ...parts,
       ...books,

@@ -7,7 +7,7 @@ import type { RoleName } from "#contracts"
 import { ask, chat, type Said } from "./gateway.ts"
 import { type GateNode, gateNode } from "./gate-node.ts"
 import { quoteOf, type SigningOptions, signPayment } from "./payment-client.ts"
-import { booksOf } from "../../dev/fixtures/payment-accounts.ts"
+import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
 import { balanced, type Parts, type PaymentFleet, type PaymentFleetOptions, startParts } from "./payment-fleet.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
@@ -157,7 +157,7 @@ export const startPaidProcesses = async (
   const parts = behindGate(around, port, url, gate)
   const running = processesOf(parts)
   await Promise.all(processes.map((roles) => running.run(roles)))
-  const books = await inScope(booksOf(parts))
+  const books = await inScope(paymentAccountsOf(parts))
   const payer = payerOf(parts, url)
   const held = () => until(() => gate.held() > 0)
   const modelWorks = async () => {

@@ -255,7 +255,7 @@ export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected"
  */
 const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
-  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (for what did not come to be in time), unavailable.",
+  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (what was waited for did not come in time), unavailable.",
   labels: ["network", "method", "outcome"]
 })
 

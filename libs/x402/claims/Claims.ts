@@ -13,8 +13,8 @@ import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
 import {
   afterSettled,
   isGivenOut,
-  openPayerBook,
-  type PayerBook,
+  openPayerStore,
+  type PayerStore,
   type PayerName,
   type PayerRecord,
   type Place,
@@ -27,7 +27,8 @@ import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
 import { type ClaimLost, ExposureReached } from "./errors.ts"
 import { firstSeen } from "./first-seen.ts"
 import { jobId, settlementJob, settlementJobCodec } from "./messages.ts"
-import { type Asking, type Call, type Refusal, takeClaim } from "./take-claim.ts"
+import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"
+
 export interface ClaimOptions {
   /** Answers that one payer may have, or be getting, before they are paid for. */
   readonly exposureMax: number
@@ -46,9 +47,9 @@ export class Claims extends Context.Service<
      * Whether nothing known to this process speaks against a payment: it has not seen the payment before, and has
      * refused its payer nothing lately. True once for each.
      */
-    readonly meet: (checked: CheckedPayment) => Effect.Effect<boolean>
-    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. `isUnmet`: the result of `meet`. */
-    readonly claim: (checked: CheckedPayment, call: Call, asking?: Asking) => Effect.Effect<Claim, Refusal>
+    readonly isFirstSeen: (checked: CheckedPayment) => Effect.Effect<boolean>
+    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. */
+    readonly claim: (checked: CheckedPayment, call: Call, options?: TakeOptions) => Effect.Effect<Claim, Refusal>
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
     /** Every claim in the bucket, for the reconciliation. */
     readonly all: Stream.Stream<Claim, BusError>
@@ -63,7 +64,7 @@ export class Claims extends Context.Service<
      * Stores a job for the settlers, whose first write makes the claim SETTLING if it is not yet; until then the claim
      * is as free as before. Fails with `StreamFull` when the settlers are behind.
      */
-    readonly ask: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
+    readonly requestSettlement: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
     /** Notes in the claim's place that a whole answer is about to be given out before its payment is known. */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
@@ -76,7 +77,7 @@ export class Claims extends Context.Service<
       Claims,
       Effect.gen(function* () {
         const store = yield* openClaimStore(options)
-        const payers = yield* openPayerBook()
+        const payers = yield* openPayerStore()
         const publisher = yield* Publisher
         const metrics = yield* Metrics
         const count = metrics.counter(claimMoves)
@@ -93,21 +94,22 @@ export class Claims extends Context.Service<
         })
         const [inItsLife, asRead] = [partsOf(false), partsOf(true)]
         const limits = { aheadMax: 1, ...options }
-        const { meet, refused } = firstSeen()
-        const now = (use: (nowMs: number) => void) => Effect.map(Clock.currentTimeMillis, use)
+        const seen = firstSeen()
+        const now = <A>(use: (nowMs: number) => A) => Effect.map(Clock.currentTimeMillis, use)
         return Claims.of({
-          meet: (checked) => Effect.map(Clock.currentTimeMillis, (nowMs) => meet(checked, nowMs)),
+          isFirstSeen: (checked) => now((nowMs) => seen.isFirst(checked, nowMs)),
           claim: yield* takeClaim({
             store,
             payers,
             limits,
-            refusedNow: ({ why }, checked) => (why === "replay" ? Effect.void : now((nowMs) => refused(checked, nowMs)))
+            refusedNow: ({ why }, checked) =>
+              why === "replay" ? Effect.void : now((nowMs) => seen.refused(checked, nowMs))
           }),
           read: store.read,
           all: store.all,
           move: (claim, step) => moveWithPlace(inItsLife, claim, step),
           moveAsRead: (claim, step) => moveWithPlace(asRead, claim, step),
-          ask: (claim, replyTo) => publishJob(publisher, claim, replyTo),
+          requestSettlement: (claim, replyTo) => publishJob(publisher, claim, replyTo),
           expose: (claim) => expose(payers, limits, claim),
           payer: (name) =>
             Effect.map(
@@ -129,7 +131,7 @@ export class Claims extends Context.Service<
 const countedAs = ({ _tag }: ClaimMove) => (_tag === "Withheld" ? "Uncollected" : _tag)
 
 interface Parts {
-  readonly payers: PayerBook
+  readonly payers: PayerStore
   readonly write: (claim: Claim, step: ClaimMove) => Moved
   readonly isAsRead: boolean
 }
@@ -216,7 +218,7 @@ const denied = (payer: PayerRecord, { claim, step, sinceMs }: Denial): PayerReco
   return { ...payer, denied: payer.denied ?? { claimKey: claim.key, reason, sinceMs } }
 }
 
-const expose = Effect.fn("Claims.expose")(function* (payers: PayerBook, limits: PlaceLimits, claim: Claim) {
+const expose = Effect.fn("Claims.expose")(function* (payers: PayerStore, limits: PlaceLimits, claim: Claim) {
   const place = { ...placeOf(claim.key, claim.record), isGivenOut: true, isAhead: true as const }
   let isFull = false
   yield* payers.change(claim.record, (payer) => {
@@ -227,7 +229,7 @@ const expose = Effect.fn("Claims.expose")(function* (payers: PayerBook, limits: 
   if (isFull) return yield* new ExposureReached({ payer: claim.record.payer })
 })
 
-const vacate = (payers: PayerBook, name: PayerName, { key, record: { ticket } }: Claim) =>
+const vacate = (payers: PayerStore, name: PayerName, { key, record: { ticket } }: Claim) =>
   payers.change(name, (payer) => withoutPlace(payer, key, ticket))
 
 const pardoned = (payer: PayerRecord, claimKey: string) =>

@@ -145,8 +145,7 @@ export const amountNeeded = (record: PayerRecord, place: Place, { spent }: Pick<
 export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean =>
   claim !== null && claim.ticket === place.ticket && !hasEnded(claim.state)
 
-/** Whether the record is worth keeping. */
-const saysSomething = ({ places, denied }: PayerRecord) => places.length > 0 || denied !== null
+const isWorthKeeping = ({ places, denied }: PayerRecord) => places.length > 0 || denied !== null
 
 export interface PayerName {
   readonly network: string
@@ -155,7 +154,7 @@ export interface PayerName {
 
 export type PayerEntry = Option.Option<KvEntry<PayerRecord>>
 
-export interface PayerBook {
+export interface PayerStore {
   readonly read: (name: PayerName) => Effect.Effect<PayerEntry, BusError>
   /**
    * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after it.
@@ -173,7 +172,7 @@ const goneAfterMs = 60_000
 export const recordOf = (name: PayerName, entry: PayerEntry): PayerRecord =>
   Option.isSome(entry) ? entry.value.value : newPayer(name.network, name.payer)
 
-export const openPayerBook = Effect.fnUntraced(function* (): Effect.fn.Return<PayerBook, BusError, Kv> {
+export const openPayerStore = Effect.fnUntraced(function* (): Effect.fn.Return<PayerStore, BusError, Kv> {
   const bucket = yield* (yield* Kv).open(claimBucket, PayerRecord)
   const read = ({ network, payer }: PayerName) => bucket.get(payerKeyOf(network, payer))
   // One per payer in work in this process; the roles bound their number.
@@ -203,9 +202,9 @@ interface Waiting {
   readonly done: Deferred.Deferred<PayerRecord, BusError>
 }
 
-interface Page {
+interface Target {
   readonly bucket: KvBucket<PayerRecord>
-  readonly read: PayerBook["read"]
+  readonly read: PayerStore["read"]
   readonly name: PayerName
 }
 
@@ -220,19 +219,19 @@ const leave = (left: Array<Waiting>, key: string, over: () => void) =>
 
 /** Makes all waiting changes, again and again until none is left. */
 const inTurn = Effect.fnUntraced(function* (
-  page: Page,
+  target: Target,
   queue: Array<Waiting>,
   over: () => void
 ): Effect.fn.Return<void> {
   let entry: PayerEntry | undefined
   while (queue.length > 0) {
     const batch = [...queue]
-    const made = yield* Effect.exit(changeAll(page, batch, newest([entry, ...batch.map(({ seen }) => seen)])))
+    const made = yield* Effect.exit(changeAll(target, batch, newest([entry, ...batch.map(({ seen }) => seen)])))
     if (Exit.isSuccess(made)) entry = made.value.entry
     queue.splice(0, batch.length)
     batch.forEach(({ done }, index) => {
-      const told = Exit.map(made, ({ records }) => records[index] ?? recordOf(page.name, Option.none()))
-      Deferred.doneUnsafe(done, told)
+      const result = Exit.map(made, ({ records }) => records[index] ?? recordOf(target.name, Option.none()))
+      Deferred.doneUnsafe(done, result)
     })
   }
   // In the same turn that found no change left, so that the next change begins anew.
@@ -255,7 +254,7 @@ interface Changed {
 }
 
 const changeAll = Effect.fnUntraced(function* (
-  { bucket, read, name }: Page,
+  { bucket, read, name }: Target,
   batch: ReadonlyArray<Waiting>,
   seen: PayerEntry | undefined
 ): Effect.fn.Return<Changed, BusError> {
@@ -267,7 +266,7 @@ const changeAll = Effect.fnUntraced(function* (
     const records = batch.map(({ change }) => (next = change(next) ?? next))
     if (next === before) return { entry, records }
     const revision = Option.isSome(entry) ? entry.value.revision : 0
-    const write = bucket.update(key, next, revision, saysSomething(next) ? undefined : goneAfterMs)
+    const write = bucket.update(key, next, revision, isWorthKeeping(next) ? undefined : goneAfterMs)
     const written = yield* write.pipe(
       Effect.asSome,
       Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
@@ -277,6 +276,6 @@ const changeAll = Effect.fnUntraced(function* (
     }
     entry = yield* read(name)
   }
-  const detail = `somebody else was first ${triesMax} times`
+  const detail = `other writes came first ${triesMax} times`
   return yield* new BusUnavailable({ operation: `change payer ${name.payer}`, detail })
 })

@@ -101,9 +101,9 @@ const requestIt = Effect.fnUntraced(function* (
   const waiting: Waiting = { ...request, result, listening: yield* Scope.make() }
   const close = Scope.close(waiting.listening, Exit.void)
   const local = parts.locals.find(claim.record.network)
-  const asking =
-    local === undefined ? Effect.andThen(answerKept, askByJob(parts, waiting)) : handOver(parts, waiting, local)
-  yield* Effect.onError(asking, () => close)
+  const requesting =
+    local === undefined ? Effect.andThen(answerKept, requestByJob(parts, waiting)) : handOver(parts, waiting, local)
+  yield* Effect.onError(requesting, () => close)
   return { outcome: (waitMs) => outcomeOf(parts, waiting, waitMs), close }
 })
 
@@ -117,7 +117,7 @@ const handOver = Effect.fnUntraced(function* (
   const answerKept = Fiber.join(keeping)
   // The write that was begun leaves for the broker before the settler's own work is done.
   yield* Effect.yieldNow
-  const byJob = Effect.andThen(answerKept, askByJob(parts, waiting))
+  const byJob = Effect.andThen(answerKept, requestByJob(parts, waiting))
   const isBegun = yield* local.settle({
     claim,
     answerKept,
@@ -130,7 +130,7 @@ const handOver = Effect.fnUntraced(function* (
   yield* isBegun ? answerKept : byJob
 })
 
-const askByJob = Effect.fnUntraced(function* (
+const requestByJob = Effect.fnUntraced(function* (
   parts: Parts,
   { claim, result, listening, mayBePending }: Waiting
 ): Effect.fn.Return<void, NotCommitted> {
@@ -145,10 +145,10 @@ const askByJob = Effect.fnUntraced(function* (
   yield* Scope.provide(mailbox.open(session, receive), listening)
   const replyTo = { instance: mailbox.instance, session }
   // The job may or may not exist: a claim that is SETTLING is asked for again, at last by the sweep.
-  yield* Effect.catch(claims.ask(claim, replyTo), () =>
+  yield* Effect.catch(claims.requestSettlement(claim, replyTo), () =>
     Effect.andThen(
       standing(parts, claim),
-      Effect.forkIn(repeats.withPermitsIfAvailable(1)(keepAsking(claims, claim, replyTo)), scope)
+      Effect.forkIn(repeats.withPermitsIfAvailable(1)(keepRequesting(claims, claim, replyTo)), scope)
     )
   )
 })
@@ -184,8 +184,8 @@ const standing = Effect.fnUntraced(function* (
   return outcomeOfClaim(yield* committed)
 })
 
-const isCommitted = ({ record }: Claim, asked: Claim) =>
-  record.ticket === asked.record.ticket && record.requestedAtMs !== null
+const isCommitted = ({ record }: Claim, requested: Claim) =>
+  record.ticket === requested.record.ticket && record.requestedAtMs !== null
 
 export const outcomeOfClaim = ({ record }: Claim): SettlementOutcome => {
   const { state, transactions, reason } = record
@@ -207,13 +207,15 @@ const patience = "25 seconds"
  * sweep asks only after half a minute. The job has the id of the first, so that it is stored once however often it is
  * asked for. Ends when a settler has the payment, or when it is the sweep's turn.
  */
-export const keepAsking = (
-  claims: Pick<Claims["Service"], "read" | "ask">,
-  asked: Claim,
+export const keepRequesting = (
+  claims: Pick<Claims["Service"], "read" | "requestSettlement">,
+  requested: Claim,
   replyTo: SettlementJob["replyTo"]
 ): Effect.Effect<void> => {
-  const again: Effect.Effect<void, BusError> = Effect.flatMap(claims.read(asked.key), (found) =>
-    Option.isSome(found) && isUnheardOf(found.value, asked) ? claims.ask(found.value, replyTo) : Effect.void
+  const again: Effect.Effect<void, BusError> = Effect.flatMap(claims.read(requested.key), (found) =>
+    Option.isSome(found) && isUntouched(found.value, requested)
+      ? claims.requestSettlement(found.value, replyTo)
+      : Effect.void
   )
   return Effect.retry(again, { schedule: tries, while: ({ _tag }) => _tag === "BusUnavailable" }).pipe(
     Effect.timeout(patience),
@@ -222,8 +224,8 @@ export const keepAsking = (
 }
 
 /** No settler has begun with it, and no sweep has asked for it. */
-const isUnheardOf = ({ record }: Claim, asked: Claim) =>
-  record.ticket === asked.record.ticket &&
+const isUntouched = ({ record }: Claim, requested: Claim) =>
+  record.ticket === requested.record.ticket &&
   record.state === "SETTLING" &&
   record.asked === 1 &&
   record.transactions.length === 0

@@ -1,6 +1,6 @@
 /**
- * Payments that one process sees for the first time. These are hints alone: the write to the bucket decides which call
- * has a payment.
+ * This process's memory of payments: one that is new to it, from a payer with no recent refusal, is taken without
+ * reading its claim first. It is a hint alone: the write to the bucket decides which call has a payment.
  */
 import { payerKeyOf } from "#contracts"
 import type { CheckedPayment } from "../scheme.ts"
@@ -8,7 +8,7 @@ import type { PayerName } from "./PayerStore.ts"
 
 interface FirstSeen {
   /** True once for a payment, and only while its payer has had no refusal. */
-  readonly meet: (checked: CheckedPayment, nowMs: number) => boolean
+  readonly isFirst: (checked: CheckedPayment, nowMs: number) => boolean
   readonly refused: (payer: PayerName, nowMs: number) => void
 }
 
@@ -17,18 +17,14 @@ const payments = { keysMax: 10_000, keptMs: 600_000 }
 // As long as an unpaid answer keeps its payer's place.
 const payers = { keysMax: 4_096, keptMs: 60_000 }
 
-/**
- * This process's memory of payments. It lets an ordinary payment be taken without reading its claim first: one that is
- * new to the process, from a payer with no recent refusal.
- */
 export const firstSeen = (): FirstSeen => {
-  const met = recentKeys(payments)
+  const seen = recentKeys(payments)
   const refused = recentKeys(payers)
   const nameOf = ({ network, payer }: PayerName) => payerKeyOf(network, payer)
   return {
-    meet: (checked, nowMs) => {
-      const isNew = !met.has(checked.claimKey, nowMs)
-      met.add(checked.claimKey, nowMs)
+    isFirst: (checked, nowMs) => {
+      const isNew = !seen.has(checked.claimKey, nowMs)
+      seen.add(checked.claimKey, nowMs)
       return isNew && !refused.has(nameOf(checked), nowMs)
     },
     refused: (payer, nowMs) => refused.add(nameOf(payer), nowMs)

@@ -1,7 +1,7 @@
 /**
  * The sweep looks after claims whose holders are gone: it releases what was not given out, has the rest settled, and
  * asks again for a settlement without a report. One sweeper at a time holds a lease. It reads the bucket's stream in
- * order; a mark that it writes itself comes back with the broker's time, and ages are measured between two of the
+ * order; a checkpoint that it writes itself comes back with the broker's time, and ages are measured between two of the
  * broker's times. It starts at the oldest claim that had not ended.
  */
 import { Effect, Option, Schedule, Schema, Stream, Result } from "effect"
@@ -20,10 +20,10 @@ export interface SweepOptions {
   readonly everyMs: number
 }
 
-const markKey = "sweep"
+const checkpointKey = "sweep"
 /** `from`: the sequence of the oldest record that a sweeper must see. */
-const Mark = Schema.Struct({ holder: Schema.String, from: Schema.Int })
-const markCodec = jsonCodec(Mark)
+const Checkpoint = Schema.Struct({ holder: Schema.String, from: Schema.Int })
+const checkpointCodec = jsonCodec(Checkpoint)
 
 // One by one, a thousand expired leases would take longer than a lease.
 const sweepsAtOnce = 16
@@ -43,35 +43,35 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   options: SweepOptions
 ): Effect.fn.Return<void, BusError, Claims | Kv | Metrics | StreamReader> {
   const reader = yield* StreamReader
-  const marks = yield* (yield* Kv).open(claimBucket, Mark)
+  const checkpoints = yield* (yield* Kv).open(claimBucket, Checkpoint)
   const live = liveClaims()
-  const before = yield* marks.get(markKey)
+  const before = yield* checkpoints.get(checkpointKey)
   const from = Option.isSome(before) ? before.value.value.from : 0
-  const marking = mark(marks, options, live, Option.isSome(before) ? before.value.revision : 0)
+  const writing = writeCheckpoints(checkpoints, options, live, Option.isSome(before) ? before.value.revision : 0)
   const reading = reader.follow(`KV_${claimBucket}`, from).pipe(
     Stream.runForEach((message) => {
       const key = message.subject.slice(`$KV.${claimBucket}.`.length)
-      if (key !== markKey) return Effect.sync(() => live.see(key, message))
+      if (key !== checkpointKey) return Effect.sync(() => live.see(key, message))
       live.see(key, message)
-      const decoded = markCodec.decode(message)
+      const decoded = checkpointCodec.decode(message)
       const isOurs = decoded._tag === "Success" && decoded.success.holder === options.holder
       return isOurs ? sweepOnce(options, live, message.storedAtMs) : Effect.void
     })
   )
-  yield* Effect.raceFirst(reading, marking)
+  yield* Effect.raceFirst(reading, writing)
 })
 
-/** Fails with a `RevisionConflict` when another sweeper has written its mark, which ends this one. */
-const mark = Effect.fnUntraced(function* (
-  marks: KvBucket<typeof Mark.Type>,
+/** Fails with a `RevisionConflict` when another sweeper has written its checkpoint, which ends this one. */
+const writeCheckpoints = Effect.fnUntraced(function* (
+  checkpoints: KvBucket<typeof Checkpoint.Type>,
   { holder, everyMs }: SweepOptions,
   live: LiveClaims,
   firstRevision: number
 ): Effect.fn.Return<void, BusError> {
   let revision = firstRevision
-  const writeOne = Effect.suspend(() => marks.update(markKey, { holder, from: live.oldestSequence() }, revision)).pipe(
-    Effect.tap((written) => Effect.sync(() => (revision = written)))
-  )
+  const writeOne = Effect.suspend(() =>
+    checkpoints.update(checkpointKey, { holder, from: live.oldestSequence() }, revision)
+  ).pipe(Effect.tap((written) => Effect.sync(() => (revision = written))))
   yield* Effect.repeat(writeOne, Schedule.spaced(everyMs))
 })
 
@@ -122,7 +122,7 @@ export const sweepClaim = Effect.fn("Claims.sweep")(function* (
     Effect.catchTag("ClaimLost", () => Effect.succeedNone)
   )
   if (Option.isNone(swept)) return false
-  if (due !== "Release") yield* claims.ask(swept.value, null)
+  if (due !== "Release") yield* claims.requestSettlement(swept.value, null)
   return true
 })
 

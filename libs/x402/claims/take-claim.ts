@@ -1,7 +1,7 @@
 /**
  * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number of
  * callers at once one succeeds. Each takes a place in its payer's record, for its money; a caller that finds no place,
- * or a wallet with too little for all, releases the claim again. An unmet payment is created at once, beside its place.
+ * or a wallet with too little for all, releases the claim again. A payment that is first seen is created at once, with its place.
  * For any other the claim and the payer are read first, so that a refusal writes nothing. A gateway that asks a second
  * time for the same call, because the first verifier has fallen silent, has the claim taken over: its revision moves,
  * so that the silent verifier can undo nothing.
@@ -22,7 +22,7 @@ import type { CheckedPayment, Funds } from "../scheme.ts"
 import type { Claim, ClaimStore } from "./ClaimStore.ts"
 import {
   amountNeeded,
-  type PayerBook,
+  type PayerStore,
   type PayerEntry,
   type PayerRecord,
   type Place,
@@ -37,8 +37,8 @@ import {
 import { canBeTaken, type ClaimRecord, moved } from "./claim.ts"
 import { ClaimRefused } from "./errors.ts"
 
-/** The payer's balance, and which of these claims have been paid from it. Not asked for a claim that is alone. */
-export type AskFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
+/** The payer's balance, and which of these claims have been paid from it. Not read for a claim that is alone. */
+export type ReadFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
 
 /**
  * The call that a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's
@@ -51,18 +51,18 @@ export interface Call {
   readonly ticket: string
 }
 
-export interface Asking {
-  /** Nothing known to this process speaks against the payment. */
-  readonly isUnmet?: boolean
-  /** How the chain is asked for the payer's money. Without it claims are not compared with money. */
-  readonly askFunds?: AskFunds
+export interface TakeOptions {
+  /** The result of `isFirstSeen`. */
+  readonly isFirstSeen?: boolean
+  /** How the payer's money is read on the chain. Without it claims are not compared with money. */
+  readonly readFunds?: ReadFunds
 }
 
 export type Refusal = ClaimRefused | BusError | ChainUnavailable
 
 interface Parts {
   readonly store: ClaimStore
-  readonly payers: PayerBook
+  readonly payers: PayerStore
   readonly limits: PlaceLimits
   /** From now on, this payer's claim and record are read first. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
@@ -75,11 +75,11 @@ export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
     function* (
       checked: CheckedPayment,
       call: Call,
-      { isUnmet = false, askFunds }: Asking = {}
+      { isFirstSeen = false, readFunds }: TakeOptions = {}
     ): Effect.fn.Return<Claim, Refusal> {
       const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
-      const take = isUnmet ? takeUnmet : takeAsFound
-      return yield* take(parts, checked, fresh, askFunds ?? null)
+      const take = isFirstSeen ? takeFirstSeen : takeAsFound
+      return yield* take(parts, checked, fresh, readFunds ?? null)
     },
     (taking, checked) =>
       taking.pipe(
@@ -95,42 +95,42 @@ const takeAsFound = Effect.fnUntraced(function* (
   { store, ...parts }: Parts,
   checked: CheckedPayment,
   fresh: ClaimRecord,
-  askFunds: AskFunds | null
+  readFunds: ReadFunds | null
 ): Effect.fn.Return<Claim, Refusal> {
   const reads = [parts.payers.read(checked), store.read(checked.claimKey)] as const
   const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
   const before = Option.getOrUndefined(found)?.record
   const record = before === undefined ? fresh : taken(before, fresh)
   if (record === undefined) return yield* refused(checked, "replay", before?.holder)
-  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, record), askFunds }
+  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, record), readFunds }
   yield* refuseWithoutPlace(checked, withPlace(recordOf(checked, seen), reserving.place, parts.limits))
   const known = yield* foresee(reserving, seen)
   const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
   return yield* reserve(reserving, seen, known).pipe(
-    Effect.onError(() => letGo(store, claim)),
+    Effect.onError(() => releaseAgain(store, claim)),
     Effect.as(claim)
   )
 })
 
 /** The write finds an existing claim; a refusal after it releases the claim again. */
-const takeUnmet = Effect.fnUntraced(function* (
+const takeFirstSeen = Effect.fnUntraced(function* (
   parts: Parts,
   checked: CheckedPayment,
   fresh: ClaimRecord,
-  askFunds: AskFunds | null
+  readFunds: ReadFunds | null
 ): Effect.fn.Return<Claim, Refusal> {
   const { store } = parts
-  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, fresh), askFunds }
+  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, fresh), readFunds }
   const both = [Effect.result(reserve(reserving)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
   const [reserved, created] = yield* Effect.all(both, { concurrency: 2 })
   if (Result.isFailure(created)) {
     if (Result.isSuccess(reserved)) yield* giveBack(reserving)
-    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, askFunds)
+    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, readFunds)
     return yield* created.failure
   }
   const claim = created.success
   if (Result.isSuccess(reserved)) return claim
-  yield* letGo(store, claim)
+  yield* releaseAgain(store, claim)
   return yield* reserved.failure
 })
 
@@ -168,24 +168,24 @@ const write = (
   found: Claim | undefined
 ): Effect.Effect<Claim, ClaimRefused | BusError> =>
   Effect.catchTag(store.write(checked.claimKey, record, found?.revision ?? 0), "RevisionConflict", () =>
-    Effect.fail(found?.record.state === "CLAIMED" ? awake : refused(checked, "replay"))
+    Effect.fail(found?.record.state === "CLAIMED" ? stillMoved : refused(checked, "replay"))
   )
 
-const awake = new BusUnavailable({ operation: "take a claim over", detail: "whoever has it moves it still" })
+const stillMoved = new BusUnavailable({ operation: "take a claim over", detail: "its verifier still moves it" })
 
 /** A claim that cannot be released now is released by the sweep. */
-const letGo = (store: ClaimStore, { key, record, revision }: Claim) => {
+const releaseAgain = (store: ClaimStore, { key, record, revision }: Claim) => {
   const next = moved(record, { _tag: "Release", reason: "no place" }, record.claimedAtMs)
   return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
 }
 
 interface Reserving {
-  readonly payers: PayerBook
+  readonly payers: PayerStore
   readonly limits: PlaceLimits
   readonly checked: CheckedPayment
   readonly place: Place
   /** Null when the caller answers for the money. */
-  readonly askFunds: AskFunds | null
+  readonly readFunds: ReadFunds | null
 }
 
 /** A balance that was read, and the settlement it came after. */
@@ -204,10 +204,10 @@ const reserve = Effect.fnUntraced(function* (
   const seen = entry ?? (yield* payers.read(checked))
   const before = recordOf(checked, seen)
   yield* refuseWithoutPlace(checked, withPlace(before, place, limits))
-  // Asked beside the write; the chain takes longer than the write does.
-  const asking =
-    known === undefined && isAskedFor(before, place)
-      ? yield* Effect.forkChild(Effect.result(ask(reserving, before)), { startImmediately: true })
+  // Read during the write; the chain takes longer than the write does.
+  const reading =
+    known === undefined && needsFunds(before, place)
+      ? yield* Effect.forkChild(Effect.result(seeFunds(reserving, before)), { startImmediately: true })
       : undefined
   let outcome: PlaceTaken["_tag"] = "Held"
   const take = (payer: PayerRecord) => {
@@ -215,14 +215,14 @@ const reserve = Effect.fnUntraced(function* (
     outcome = decided._tag
     return decided._tag === "Taken" ? decided.record : undefined
   }
-  const forget = asking === undefined ? Effect.void : Fiber.interrupt(asking)
+  const forget = reading === undefined ? Effect.void : Fiber.interrupt(reading)
   const undone = () => Effect.andThen(forget, giveBack(reserving))
   const after = yield* Effect.onError(payers.change(checked, take, seen), undone)
   yield* Effect.onError(refuseWithoutPlace(checked, { _tag: outcome }), () => forget)
-  if (!isAskedFor(after, place)) return yield* forget
-  const answered = asking === undefined ? Effect.succeed(known) : Effect.flatMap(Fiber.join(asking), Effect.fromResult)
+  if (!needsFunds(after, place)) return yield* forget
+  const result = reading === undefined ? Effect.succeed(known) : Effect.flatMap(Fiber.join(reading), Effect.fromResult)
   yield* Effect.onError(
-    Effect.flatMap(answered, (asked) => covered(reserving, after, asked)),
+    Effect.flatMap(result, (seen) => covered(reserving, after, seen)),
     undone
   )
 })
@@ -230,8 +230,8 @@ const reserve = Effect.fnUntraced(function* (
 /** Whether the money would be there for a place taken now, without taking it; returns the balance that was read. */
 const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | undefined, Refusal> => {
   const record = recordOf(reserving.checked, entry)
-  if (!isAskedFor(record, reserving.place)) return Effect.undefined
-  return Effect.flatMap(ask(reserving, record), (seen) => covered(reserving, record, seen))
+  if (!needsFunds(record, reserving.place)) return Effect.undefined
+  return Effect.flatMap(seeFunds(reserving, record), (seen) => covered(reserving, record, seen))
 }
 
 /** A place that cannot be given back now is given back by the sweep. */
@@ -239,13 +239,16 @@ const giveBack = ({ payers, checked, place }: Reserving) =>
   Effect.ignore(payers.change(checked, (payer) => withoutPlace(payer, place.claimKey, place.ticket)))
 
 /** Another claim's money is, or was a moment ago, in the wallet that the simulation read. */
-const isAskedFor = (record: PayerRecord, place: Place) =>
+const needsFunds = (record: PayerRecord, place: Place) =>
   record.settledLast !== undefined || placesBefore(record, place).size > 0
 
-const ask = ({ askFunds, place }: Reserving, record: PayerRecord): Effect.Effect<Seen | undefined, ChainUnavailable> =>
-  askFunds === null
+const seeFunds = (
+  { readFunds, place }: Reserving,
+  record: PayerRecord
+): Effect.Effect<Seen | undefined, ChainUnavailable> =>
+  readFunds === null
     ? Effect.undefined
-    : Effect.map(askFunds([...placesBefore(record, place).keys()]), (funds) => ({
+    : Effect.map(readFunds([...placesBefore(record, place).keys()]), (funds) => ({
         funds,
         settledLast: record.settledLast
       }))
@@ -256,20 +259,20 @@ const pausesMs = [0, 100, 300, 600]
 const covered = Effect.fnUntraced(function* (
   reserving: Reserving,
   first: PayerRecord,
-  asked: Seen | undefined
+  earlier: Seen | undefined
 ): Effect.fn.Return<Seen | undefined, Refusal> {
-  const { checked, payers, place, askFunds } = reserving
-  if (askFunds === null || !isAskedFor(first, place)) return asked
+  const { checked, payers, place, readFunds } = reserving
+  if (readFunds === null || !needsFunds(first, place)) return earlier
   let record = first
   // The balance came after another settlement than the record's last.
-  let seen = asked?.settledLast === record.settledLast ? asked : yield* ask(reserving, record)
+  let seen = earlier?.settledLast === record.settledLast ? earlier : yield* seeFunds(reserving, record)
   for (const pauseMs of pausesMs) {
     if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
     // As of one block, each payment either is in the wallet or has left it, so only a later change can help.
     if (pauseMs > 0 && seen?.funds.spent !== null) break
     yield* Effect.sleep(pauseMs)
     record = recordOf(checked, yield* payers.read(checked))
-    seen = yield* ask(reserving, record)
+    seen = yield* seeFunds(reserving, record)
   }
   if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
   const isUnfunded = seen !== undefined && seen.funds.balance < BigInt(place.amount ?? "0")

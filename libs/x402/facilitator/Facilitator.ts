@@ -160,7 +160,7 @@ const cleanReason = (reason: string, hidden: SanitiseOptions) => sanitise(reason
 const addressOf = (payer: string | undefined) =>
   payer !== undefined && /^[0-9A-Za-z]{1,64}$/u.test(payer) ? payer : null
 
-const saysNothing = (status: number) => status >= 500 || status === 408 || status === 429
+const isInconclusive = (status: number) => status >= 500 || status === 408 || status === 429
 
 /**
  * The meaning of a facilitator's answer. Pure. A status of 5xx, 408 or 429, or a body that breaks the protocol, says
@@ -173,7 +173,7 @@ export const readVerification = (
   hidden = nothingHidden
 ): Effect.Effect<void, PaymentRefused | ChainUnavailable> => {
   const operation = "ask the facilitator to verify"
-  if (saysNothing(status)) return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status}` }))
+  if (isInconclusive(status)) return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status}` }))
   if (answer === undefined) {
     return Effect.fail(new ChainUnavailable({ operation, detail: `status ${status} with a body of another form` }))
   }
@@ -205,7 +205,7 @@ export const readSettlement = (
 ): Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> => {
   const transaction = answer === undefined || answer.transaction === "" ? null : answer.transaction
   const pending = (detail: string) => Effect.fail(new SettlementPending({ transaction, detail }))
-  if (saysNothing(status)) return pending(`status ${status}`)
+  if (isInconclusive(status)) return pending(`status ${status}`)
   if (answer === undefined) {
     if (status < 400) return pending(`status ${status} with a body of another form`)
     const operation = "ask the facilitator to settle"

@@ -45,16 +45,16 @@ const settle = Effect.fn("Facilitator.settle")(function* (
   checked: CheckedPayment
 ): Effect.fn.Return<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> {
   // The caller that ends the payment for a refusal confirms it on the chain.
-  const said = yield* facilitator.settle(checked.payload, checked.requirements).pipe(
+  const reported = yield* facilitator.settle(checked.payload, checked.requirements).pipe(
     Effect.map(({ transaction }) => ({ isDone: true, transaction, detail: `it names ${transaction}` })),
     Effect.catchTag("SettlementPending", (pending) =>
       Effect.succeed({ transaction: pending.transaction, detail: pending.detail, isDone: false })
     )
   )
-  const transaction = yield* madeWithin(local, checked, said.transaction, confirmMs)
+  const transaction = yield* madeWithin(local, checked, reported.transaction, confirmMs)
   if (transaction !== null) return { transaction }
-  if (said.isDone) onUnconfirmed()
-  const detail = `the chain does not have it, and the facilitator: ${said.detail}`
+  if (reported.isDone) onUnconfirmed()
+  const detail = `the chain does not have it, and the facilitator: ${reported.detail}`
   return yield* new SettlementPending({ transaction: null, detail })
 })
 

@@ -23,7 +23,7 @@ export interface Reading {
   readonly receipted: bigint
   readonly isAtEnd: boolean
   /** Drops what is done with and moves the checkpoint behind it. Comes after the findings are reported. */
-  readonly letGo: Effect.Effect<void, BusError>
+  readonly commit: Effect.Effect<void, BusError>
 }
 
 export interface OpenEntries {
@@ -84,7 +84,7 @@ const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: 
   const findings = all.filter((finding) => !isYoung(finding, patience) && !found.has(findingName(finding)))
   if (found.size > foundMax) found.clear()
   for (const finding of findings) found.add(findingName(finding))
-  return { ...sums, findings, letGo: letGo(account, patience) }
+  return { ...sums, findings, commit: commit(account, patience) }
 })
 
 const readOn = Effect.fnUntraced(function* (account: Account) {
@@ -114,7 +114,7 @@ const isOwn = ({ entry }: SettlingNetwork, { network, payTo }: Receipt) =>
 
 const receiptsOf = ({ receipts }: Account) => receipts.map(({ receipt }) => receipt)
 
-const letGo = Effect.fnUntraced(function* (account: Account, patience: Patience) {
+const commit = Effect.fnUntraced(function* (account: Account, patience: Patience) {
   const { network, checkpoints, transfers, firstSeenMs, stored } = account
   const done = doneWith({ transfers, receipts: receiptsOf(account) }, patience)
   const last = transfers[done.transfers - 1]

@@ -91,7 +91,7 @@ const reconcileOne = Effect.fnUntraced(function* (
   deps.transferred.inc({ network }, Number(reading.transferred))
   deps.receipted.inc({ network }, Number(reading.receipted))
   yield* Effect.forEach(reading.findings, (finding) => treat(deps, network, open, finding), { discard: true })
-  yield* reading.letGo
+  yield* reading.commit
   if (reading.isAtEnd) deps.reconciledAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
 })
 

@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type AskFunds, type Claim, type ClaimLost, ClaimMove, Claims, outcomeOfClaim, Settlements } from "#x402"
+import { type ReadFunds, type Claim, type ClaimLost, ClaimMove, Claims, outcomeOfClaim, Settlements } from "#x402"
 import type { Checked } from "../verifier.ts"
 
 // The oldest is dropped first; a server asks again within seconds.
@@ -47,8 +47,8 @@ export class FacilitatorSettlements extends Context.Service<
       ) {
         const binding = createHash("sha256").update(JSON.stringify(request.paymentPayload.payload)).digest("hex")
         const call = { binding, kind: "whole", holder: instance, ticket: newTicket() } as const
-        const askFunds: AskFunds = (claimKeys) => scheme.funds(payment, claimKeys)
-        const outcome = yield* claims.claim(payment, call, { askFunds }).pipe(
+        const readFunds: ReadFunds = (claimKeys) => scheme.funds(payment, claimKeys)
+        const outcome = yield* claims.claim(payment, call, { readFunds }).pipe(
           Effect.flatMap(requestAndWait),
           Effect.catchTag("ClaimRefused", (refused) =>
             refused.why === "replay"

@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pickUpPassedOver } from "../../../dev/chain/evm/pick-up-passed-over.ts"
 import { hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
-import { goodPayment, type Rig, startRig } from "../../../dev/fixtures/evm/fixture.ts"
+import { goodPayment, type EvmFixture, startEvmFixture } from "../../../dev/fixtures/evm/fixture.ts"
 import { until } from "../../../dev/fixtures/starling.ts"
 
 describe("transactions that reached the local chain ahead of their nonce", () => {
-  let rig: Rig
+  let rig: EvmFixture
   beforeAll(async () => {
-    rig = await startRig()
+    rig = await startEvmFixture()
   })
   afterAll(() => rig.end())
 

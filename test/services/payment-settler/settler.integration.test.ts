@@ -65,7 +65,7 @@ describe("a requested payment whose claim is still the gateway's", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
-        yield* claims.ask(claim, null)
+        yield* claims.requestSettlement(claim, null)
         assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
         yield* fleet.start("payment-settler")
         assert.strictEqual(yield* balanced(fleet), 1)
@@ -78,7 +78,7 @@ describe("a requested payment whose claim is still the gateway's", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
-        yield* claims.ask(claim, null)
+        yield* claims.requestSettlement(claim, null)
         yield* claims.move(claim, ClaimMove.Renew())
         yield* fleet.start("payment-settler")
         assert.strictEqual(yield* balanced(fleet), 1)
@@ -91,7 +91,7 @@ describe("a requested payment whose claim is still the gateway's", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
-        yield* claims.ask(claim, null)
+        yield* claims.requestSettlement(claim, null)
         yield* claims.move(claim, ClaimMove.Release({ reason: "lease ended" }))
         const other = yield* claims.claim(checked, testCall())
         yield* fleet.start("payment-settler")
@@ -99,7 +99,7 @@ describe("a requested payment whose claim is still the gateway's", () => {
         assert.deepStrictEqual(yield* fleet.transfers, [])
         assert.deepStrictEqual(yield* fleet.receipts, [])
         assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
-        yield* claims.ask(other, null)
+        yield* claims.requestSettlement(other, null)
         assert.strictEqual(yield* balanced(fleet), 1)
       })
     )
@@ -112,7 +112,7 @@ describe("a job with a forged signature", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
-        yield* claims.ask(withOtherSignature(claim), null)
+        yield* claims.requestSettlement(withOtherSignature(claim), null)
         const block = fleet.chain.rpc("eth_blockNumber", [])
         const before = yield* block
         yield* fleet.start("payment-settler")

@@ -139,7 +139,7 @@ export interface EvmPayment extends CheckedPayment {
   readonly signature: CurveSignature
 }
 
-/** A payment that passed the local checks, with the calls for the chain prepared. */
+/** `nonce`: the settler's account's. */
 export interface EvmPrepared extends PreparedSettlement {
   readonly transaction: string
   readonly nonce: number

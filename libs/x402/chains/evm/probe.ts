@@ -10,6 +10,7 @@ import type { EvmNode } from "./EvmNode.ts"
 import { bytesOf, hexOf, isSameAddress, addressInWord, numberInWord, textAt } from "./encoding.ts"
 import { tokenQuestions } from "./token.ts"
 import { domainSeparator, type TokenDomain } from "./signature.ts"
+
 export const probe = Effect.fn("evm.probe")(function* (
   node: EvmNode,
   domain: TokenDomain,
@@ -58,30 +59,36 @@ export interface TokenAnswers {
  * Pure.
  */
 export const mismatchOf = (configured: TokenDomain & TokenTerms, answers: TokenAnswers): string | undefined => {
-  const told = {
+  const given = {
     name: textAt(answers.name, 0),
     version: textAt(answers.version, 0),
     decimals: isWord(answers.decimals) ? numberInWord(answers.decimals) : undefined
   }
-  const isSame = isSameDomain(configured, answers, told)
+  const isSame = isSameDomain(configured, answers, given)
   if (isSame === undefined) return `${configured.asset} is no token whose transfers are signed (EIP-3009)`
-  const hasDecimals = told.decimals === undefined || told.decimals === BigInt(configured.decimals)
+  const hasDecimals = given.decimals === undefined || given.decimals === BigInt(configured.decimals)
   if (isSame && hasDecimals) return undefined
   const { asset, name, version, decimals } = configured
-  const said = saidBy(told)
+  const actual = described(given)
   const more =
-    isSame || said !== saidBy({ name, version, decimals: BigInt(decimals) }) ? "" : "; its signing domain is another"
-  return `the token ${asset} is configured as ${saidBy({ name, version, decimals: BigInt(decimals) })}, and says ${said}${more}`
+    isSame || actual !== described({ name, version, decimals: BigInt(decimals) })
+      ? ""
+      : "; its signing domain is another"
+  return `the token ${asset} is configured as ${described({ name, version, decimals: BigInt(decimals) })}, and says ${actual}${more}`
 }
 
-interface Told {
+interface TokenFacts {
   readonly name: string | undefined
   readonly version: string | undefined
   readonly decimals: bigint | undefined
 }
 
 /** Undefined when the token gives neither form. */
-const isSameDomain = (configured: TokenDomain, answers: TokenAnswers, { name, version }: Told): boolean | undefined => {
+const isSameDomain = (
+  configured: TokenDomain,
+  answers: TokenAnswers,
+  { name, version }: TokenFacts
+): boolean | undefined => {
   if (isWord(answers.separator)) return answers.separator.toLowerCase() === hexOf(domainSeparator(configured))
   const parts = domainParts(answers.parts)
   if (parts !== undefined) {
@@ -110,7 +117,7 @@ const domainParts = (answer: string) => {
   return { hasUsualFields, name, version, chainId: numberInWord(word(3)), asset: addressInWord(word(4)) }
 }
 
-const saidBy = ({ name, version, decimals }: Told) =>
+const described = ({ name, version, decimals }: TokenFacts) =>
   [
     name === undefined ? "no name" : `name ${JSON.stringify(name)}`,
     version === undefined ? "no version" : `version ${JSON.stringify(version)}`,

@@ -58,7 +58,7 @@ const Transaction = Schema.NullOr(
 )
 export interface LandedTransaction extends NonNullable<Schema.Schema.Type<typeof Transaction>> {}
 
-export interface SolanaRpc {
+export interface SolanaNode {
   /** The transaction's error, null when it would succeed. Signatures are not checked: one is still missing. */
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
   /** The balance of a token account, in the smallest unit; undefined where there is none. */
@@ -92,7 +92,7 @@ export interface SolanaRpc {
   ) => Effect.Effect<LandedTransaction | null, ChainUnavailable>
 }
 
-export const solanaRpc = ({ call }: JsonRpc): SolanaRpc => {
+export const solanaNode = ({ call }: JsonRpc): SolanaNode => {
   const asked: Asked = (schema, method, params) =>
     call(method, params).pipe(
       Effect.mapError((error) => new ChainUnavailable({ operation: method, detail: error.message })),
@@ -125,7 +125,7 @@ type Asked = <S extends Schema.ConstraintDecoder<unknown>>(
 
 const presentState = (
   asked: Asked
-): Pick<SolanaRpc, "tokenBalance" | "exist" | "account" | "isBlockhashValid" | "status"> => ({
+): Pick<SolanaNode, "tokenBalance" | "exist" | "account" | "isBlockhashValid" | "status"> => ({
   tokenBalance: (address) =>
     asked(Amounts, "getMultipleAccounts", [
       [address],
@@ -155,7 +155,7 @@ const amountIn = (base64: string): bigint => {
   return bytes.length < amountAt.length ? 0n : bytes.readBigUInt64LE()
 }
 
-const history = (asked: Asked): Pick<SolanaRpc, "signatures" | "transaction"> => ({
+const history = (asked: Asked): Pick<SolanaNode, "signatures" | "transaction"> => ({
   signatures: (address, { before, until, limit }, commitment) =>
     asked(Schema.Array(ListedSignature), "getSignaturesForAddress", [
       address,

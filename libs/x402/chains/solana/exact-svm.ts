@@ -15,7 +15,7 @@ import { lookAtPayment, lookForPayment } from "./look.ts"
 import { probeMint } from "./probe.ts"
 import { broadcastSettlement, type PreparedSvmSettlement, prepareSettlement, type SettleOptions } from "./send.ts"
 import { readSettlerKey } from "./keys.ts"
-import { solanaRpc } from "./SolanaNode.ts"
+import { solanaNode } from "./SolanaNode.ts"
 import { transfersFrom } from "./transfers.ts"
 
 export type SvmScheme = PaymentScheme<CheckedSvmPayment, PreparedSvmSettlement>
@@ -59,7 +59,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
   const { network, asset, payTo, feePayers } = options
   const limits = { ...svmDefaults.limits, ...options.limits }
   const settle = { ...svmDefaults.settle, ...options.settle }
-  const rpc = solanaRpc(
+  const rpc = solanaNode(
     yield* openJsonRpc({
       network,
       urls: options.rpcUrls,

@@ -8,12 +8,12 @@ import type { ChainUnavailable } from "../../errors.ts"
 import type { ChainStanding } from "../../scheme.ts"
 import type { CheckedSvmPayment } from "./payment.ts"
 import { isConfirmed } from "./send.ts"
-import type { SignatureStatus, SolanaRpc } from "./SolanaNode.ts"
+import type { SignatureStatus, SolanaNode } from "./SolanaNode.ts"
 import { isProcessed } from "./simulate.ts"
 import { decodeTransaction } from "./transaction.ts"
 
 export const lookAtPayment = Effect.fn("Svm.look")(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   checked: CheckedSvmPayment,
   transaction: string | null
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
@@ -36,7 +36,7 @@ const standingOf = (status: SignatureStatus, transaction: string): ChainStanding
  * A node that lags behind does not know a fresh blockhash either. Hence the clock as well: `validBeforeMs` is counted
  * from the payment's first check.
  */
-const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaNode, checked: CheckedSvmPayment) {
   const { blockhash } = checked.transaction
   if (yield* rpc.isBlockhashValid(blockhash, "processed")) return "no"
   const nowMs = yield* Clock.currentTimeMillis
@@ -54,7 +54,7 @@ const searchedMax = 100
  * payment is searched for among the payer's newest transactions. It is over only when it is over in final blocks.
  */
 export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   checked: CheckedSvmPayment,
   named: string | null
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
@@ -71,7 +71,7 @@ export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
 
 /** Undefined for a transaction that is missing, or is another one. */
 const standingAs = Effect.fnUntraced(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   { transaction: { message } }: CheckedSvmPayment,
   signature: string
 ): Effect.fn.Return<ChainStanding | undefined, ChainUnavailable> {
@@ -85,7 +85,7 @@ const standingAs = Effect.fnUntraced(function* (
     : { _tag: "Spent", transaction: signature }
 })
 
-const search = Effect.fnUntraced(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+const search = Effect.fnUntraced(function* (rpc: SolanaNode, checked: CheckedSvmPayment) {
   const newest = { before: null, until: null, limit: searchedMax }
   const listed = yield* rpc.signatures(checked.payer, newest, "confirmed")
   for (const { signature } of listed) {

@@ -1,7 +1,7 @@
 /** Checks that the mint belongs to the token program by which payments are read, and has the decimals of our prices. */
 import { Effect } from "effect"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
-import type { SolanaRpc } from "./SolanaNode.ts"
+import type { SolanaNode } from "./SolanaNode.ts"
 
 export interface MintTerms {
   readonly mint: string
@@ -10,7 +10,7 @@ export interface MintTerms {
 }
 
 export const probeMint = Effect.fn("Svm.probe")(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   terms: MintTerms
 ): Effect.fn.Return<void, ChainMismatch | ChainUnavailable> {
   const detail = mintFault(terms, yield* rpc.account(terms.mint))
@@ -32,6 +32,6 @@ export const mintFault = (
   if (owner !== tokenProgram) return `the mint ${mint} belongs to the program ${owner} instead of ${tokenProgram}`
   // A token account is longer, and belongs to the same program.
   if (data.length !== mintBytes || data[initializedAt] !== 1) return `${mint} is no mint`
-  const told = data[decimalsAt]
-  return told === decimals ? undefined : `the mint ${mint} is configured with ${decimals} decimals, and has ${told}`
+  const actual = data[decimalsAt]
+  return actual === decimals ? undefined : `the mint ${mint} is configured with ${decimals} decimals, and has ${actual}`
 }

@@ -12,7 +12,7 @@ import { encodeBase58, signMessage } from "./keys.ts"
 import { type CheckedSvmPayment } from "./payment.ts"
 import { reasons } from "./reasons.ts"
 import { explain, meaningOf } from "./simulate.ts"
-import { preflightError, type SignatureStatus, type SolanaRpc } from "./SolanaNode.ts"
+import { preflightError, type SignatureStatus, type SolanaNode } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
 /** The fee payer's signature is the transaction's name. */
 export interface PreparedSvmSettlement extends PreparedSettlement {
@@ -45,7 +45,7 @@ export const prepareSettlement = Effect.fn("Svm.prepare")(function* (
 })
 
 export const broadcastSettlement = Effect.fn("Svm.broadcast")(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   options: SettleOptions,
   prepared: PreparedSvmSettlement,
   checked: CheckedSvmPayment
@@ -72,7 +72,7 @@ export const broadcastSettlement = Effect.fn("Svm.broadcast")(function* (
 })
 
 const sendFirst = Effect.fnUntraced(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   prepared: PreparedSvmSettlement,
   checked: CheckedSvmPayment
 ) {
@@ -92,7 +92,7 @@ const afterSilence = ({ detail, mayHaveArrived }: RpcUnavailable) =>
 
 /** The node refused to pass it on. Unless an earlier sending got through, the payment ends here. */
 const afterRejection = Effect.fnUntraced(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   prepared: PreparedSvmSettlement,
   checked: CheckedSvmPayment,
   rejected: RpcRejected

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ChainUnavailable, PaymentRefused } from "../../errors.ts"
 import { type CheckedSvmPayment } from "./payment.ts"
 import { reasons } from "./reasons.ts"
-import type { SolanaRpc } from "./SolanaNode.ts"
+import type { SolanaNode } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
 import type { PaymentCode } from "#contracts"
 import { transferIndex } from "./instructions.ts"
@@ -17,7 +17,7 @@ const detailLengthMax = 200
 // Fills the fee payer's place until settlement: nodes accept any bytes there while signatures are not verified.
 const emptySignature = new Uint8Array(64)
 
-export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaRpc, checked: CheckedSvmPayment) {
+export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaNode, checked: CheckedSvmPayment) {
   const error = yield* rpc.simulate(unsigned(checked)).pipe(
     Effect.catchTags({
       RpcRejected: (rejected) => {
@@ -33,7 +33,7 @@ export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaR
 })
 
 /** Whether the chain has already run this very message, which it remembers for as long as it accepts its blockhash. */
-export const isProcessed = (rpc: SolanaRpc, checked: CheckedSvmPayment): Effect.Effect<boolean, ChainUnavailable> =>
+export const isProcessed = (rpc: SolanaNode, checked: CheckedSvmPayment): Effect.Effect<boolean, ChainUnavailable> =>
   rpc.simulate(unsigned(checked)).pipe(
     Effect.map((error) => error === "AlreadyProcessed"),
     Effect.mapError((error) => new ChainUnavailable({ operation, detail: error.message }))
@@ -46,7 +46,7 @@ const unsigned = ({ transaction }: CheckedSvmPayment) => withFeePayerSignature(t
  * is the operator's fault.
  */
 export const explain = Effect.fnUntraced(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   checked: CheckedSvmPayment,
   error: unknown
 ): Effect.fn.Return<PaymentRefused | ChainUnavailable, ChainUnavailable> {
@@ -148,7 +148,7 @@ const pair = (value: unknown): readonly [unknown, unknown] =>
  * payments have been made from it.
  */
 export const fundsOf = (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   { transfer }: Pick<CheckedSvmPayment, "transfer">
 ): Effect.Effect<Funds, ChainUnavailable> =>
   Effect.map(rpc.tokenBalance(transfer.source), (balance) => ({ balance, spent: null }))

@@ -9,7 +9,7 @@ import { Effect, Option, Stream } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { ChainPosition, ChainTransfer } from "../../scheme.ts"
 import { readTransfer } from "./instructions.ts"
-import type { LandedTransaction, ListedSignature, SolanaRpc } from "./SolanaNode.ts"
+import type { LandedTransaction, ListedSignature, SolanaNode } from "./SolanaNode.ts"
 import { decodeTransaction } from "./transaction.ts"
 
 export interface TransfersOptions {
@@ -27,7 +27,7 @@ const pagesKept = 10
 /** A million transactions; a reader that is further behind has to begin anew. */
 const pagesMax = 1_000
 
-export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: ChainPosition | null) =>
+export const transfersFrom = (rpc: SolanaNode, options: TransfersOptions, from: ChainPosition | null) =>
   Stream.paginate(from, (position) => stretchAfter(rpc, options, position)).pipe(
     Stream.rechunk(1),
     Stream.mapEffect(({ signature }) =>
@@ -40,7 +40,7 @@ export const transfersFrom = (rpc: SolanaRpc, options: TransfersOptions, from: C
 
 /** The oldest part after a position, oldest first, and the next position when there is more. */
 const stretchAfter = Effect.fnUntraced(function* (
-  rpc: SolanaRpc,
+  rpc: SolanaNode,
   { account, pageSize }: TransfersOptions,
   until: ChainPosition | null
 ) {

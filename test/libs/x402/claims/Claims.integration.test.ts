@@ -112,7 +112,7 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall())
-        yield* claims.ask(claimed, null)
+        yield* claims.requestSettlement(claimed, null)
         assert.strictEqual(yield* stateOf(claimed.key), "CLAIMED")
         const told = claimOfJob(Result.getOrThrow(Option.getOrThrow((yield* jobs).first)))
         if (told === undefined) throw new Error("the job does not say")
@@ -141,7 +141,7 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const claimed = yield* claims.claim(checkedPayment("one"), testCall())
-        yield* claims.ask(claimed, null)
+        yield* claims.requestSettlement(claimed, null)
         yield* settlingOf(claims, claimed, null)
         assert.strictEqual((yield* jobs).messages, 1)
       })
@@ -153,13 +153,13 @@ describe("a claim", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const unmet = (name: string, kind: "whole" | "stream" = "whole") =>
-          claims.claim(checkedPayment(name), testCall(kind), { isUnmet: true })
+          claims.claim(checkedPayment(name), testCall(kind), { isFirstSeen: true })
         const one = yield* unmet("one", "stream")
         assert.strictEqual(why(yield* Effect.exit(unmet("one"))), "replay")
         assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "exposure")
         assert.strictEqual(yield* stateOf(checkedPayment("two").claimKey), "RELEASED")
         // A refused payer is checked first, and writes nothing.
-        assert.isFalse(yield* claims.meet(checkedPayment("three")))
+        assert.isFalse(yield* claims.isFirstSeen(checkedPayment("three")))
         assert.strictEqual(
           why(yield* Effect.exit(claims.claim(checkedPayment("three"), testCall("stream")))),
           "exposure"

@@ -3,7 +3,7 @@ import { Effect, Layer, Option, Result } from "effect"
 import { Configuration } from "#runtime"
 import { ClaimMove, Claims } from "#x402"
 import { sweepClaim } from "../../../../libs/x402/claims/sweep.ts"
-import { keepAsking, Settlements } from "../../../../libs/x402/claims/Settlements.ts"
+import { keepRequesting, Settlements } from "../../../../libs/x402/claims/Settlements.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
@@ -23,7 +23,7 @@ describe("a payment whose job cannot be stored during a broker restart", () => {
           const claim = yield* (yield* Claims).claim(checkedPayment("one"), testCall())
           const requested = yield* (yield* Settlements).request({ claim, answerKept: Effect.void })
           assert.strictEqual(yield* stateOf(claim.key), "SETTLING", "it is never given back")
-          yield* eventually(Effect.sync(() => broker.asked() === 4))
+          yield* eventually(Effect.sync(() => broker.requests() === 4))
           yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
           const { first } = yield* jobs
           const job = Result.getOrThrow(Option.getOrThrow(first))
@@ -46,13 +46,13 @@ describe("a payment whose job cannot be stored during a broker restart", () => {
           )
         const begun = yield* settlingOf("one")
         const prepared = yield* claims.move(begun, ClaimMove.Prepare({ transaction: "0xaa" }))
-        yield* keepAsking(claims, begun, null)
+        yield* keepRequesting(claims, begun, null)
         yield* claims.move(prepared, ClaimMove.Settled({ transaction: "0xaa" }))
-        yield* keepAsking(claims, begun, null)
+        yield* keepRequesting(claims, begun, null)
         assert.strictEqual((yield* jobs).messages, 0)
         const swept = yield* settlingOf("two")
         yield* sweepClaim(claims, { key: swept.key, revision: swept.revision, due: "AskAgain" })
-        yield* keepAsking(claims, swept, null)
+        yield* keepRequesting(claims, swept, null)
         assert.strictEqual((yield* jobs).messages, 1, "the sweep's")
       })
     )

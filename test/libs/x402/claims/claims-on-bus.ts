@@ -21,8 +21,11 @@ export const stateOf = (key: string) =>
   )
 
 /** To be settled, with a job for the settlers. */
-export const settlingOf = (claims: Claims["Service"], claim: Claim, replyTo: Parameters<Claims["Service"]["ask"]>[1]) =>
-  Effect.tap(claims.move(claim, ClaimMove.Settle()), (next) => claims.ask(next, replyTo))
+export const settlingOf = (
+  claims: Claims["Service"],
+  claim: Claim,
+  replyTo: Parameters<Claims["Service"]["requestSettlement"]>[1]
+) => Effect.tap(claims.move(claim, ClaimMove.Settle()), (next) => claims.requestSettlement(next, replyTo))
 
 export const jobs = Effect.gen(function* () {
   const reader = yield* StreamReader

@@ -21,15 +21,18 @@ describe("recently seen keys", () => {
 
 describe("a new payment", () => {
   it("is first seen once", () => {
-    const { meet } = firstSeen()
-    assert.deepStrictEqual([meet(checkedPayment("one"), 0), meet(checkedPayment("one"), 0)], [true, false])
-    assert.isTrue(meet(checkedPayment("two"), 0))
+    const { isFirst } = firstSeen()
+    assert.deepStrictEqual([isFirst(checkedPayment("one"), 0), isFirst(checkedPayment("one"), 0)], [true, false])
+    assert.isTrue(isFirst(checkedPayment("two"), 0))
   })
 
   it("of a refused payer is checked first for a while, others' are not", () => {
-    const { meet, refused } = firstSeen()
+    const { isFirst, refused } = firstSeen()
     refused(checkedPayment("one"), 0)
-    assert.deepStrictEqual([meet(checkedPayment("two"), 59_999), meet(checkedPayment("three"), 60_000)], [false, true])
-    assert.isTrue(meet(checkedPayment("four", "bob"), 0))
+    assert.deepStrictEqual(
+      [isFirst(checkedPayment("two"), 59_999), isFirst(checkedPayment("three"), 60_000)],
+      [false, true]
+    )
+    assert.isTrue(isFirst(checkedPayment("four", "bob"), 0))
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { ClaimMove, Claims, sweepClaims } from "#x402"
-import type { AskFunds } from "#x402"
+import type { ReadFunds } from "#x402"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
 import { onBus, options, stateOf, why, settlingOf } from "./claims-on-bus.ts"
@@ -13,7 +13,7 @@ const walletOf = (calls: number, tells = true) => {
   const made = new Set<string>()
   let asked = 0
   const balance = () => BigInt(calls - made.size) * price
-  const ask: AskFunds = (claimKeys) =>
+  const ask: ReadFunds = (claimKeys) =>
     Effect.sync(() => {
       asked += 1
       return { balance: balance(), spent: tells ? new Set(claimKeys.filter((key) => made.has(key))) : null }
@@ -42,7 +42,7 @@ describe("a payer's reservations", () => {
                 (name) => {
                   const call = testCall(name.endsWith("1") ? "stream" : "whole", from)
                   return Effect.exit(
-                    claims.claim(checkedPayment(`${from} ${name}`), call, { isUnmet: true, askFunds: wallet.ask })
+                    claims.claim(checkedPayment(`${from} ${name}`), call, { isFirstSeen: true, readFunds: wallet.ask })
                   )
                 },
                 { concurrency: 100 }
@@ -60,13 +60,16 @@ describe("a payer's reservations", () => {
       Effect.gen(function* () {
         const claims = yield* Claims
         const wallet = walletOf(1, false)
-        const first = yield* claims.claim(checkedPayment("one"), testCall(), { isUnmet: true, askFunds: wallet.ask })
+        const first = yield* claims.claim(checkedPayment("one"), testCall(), {
+          isFirstSeen: true,
+          readFunds: wallet.ask
+        })
         const settling = yield* settlingOf(claims, first, null)
         // Seen while the money is there; reported when it is gone, and its claim has ended.
         const isAsked = yield* Deferred.make<void>()
         const mayAnswer = yield* Deferred.make<void>()
         let isFirst = true
-        const late: AskFunds = (claimKeys) => {
+        const late: ReadFunds = (claimKeys) => {
           if (!isFirst) return wallet.ask(claimKeys)
           isFirst = false
           const balance = wallet.balance()
@@ -76,7 +79,7 @@ describe("a payer's reservations", () => {
           )
         }
         const second = yield* Effect.forkChild(
-          Effect.exit(claims.claim(checkedPayment("two"), testCall(), { isUnmet: true, askFunds: late })),
+          Effect.exit(claims.claim(checkedPayment("two"), testCall(), { isFirstSeen: true, readFunds: late })),
           { startImmediately: true }
         )
         yield* Deferred.await(isAsked)
@@ -86,7 +89,7 @@ describe("a payer's reservations", () => {
         assert.strictEqual(why(yield* Fiber.join(second)), "unfunded")
         // Alone, and a moment after a settlement: the simulation may have seen an older state.
         const third = yield* Effect.exit(
-          claims.claim(checkedPayment("three"), testCall(), { isUnmet: true, askFunds: wallet.ask })
+          claims.claim(checkedPayment("three"), testCall(), { isFirstSeen: true, readFunds: wallet.ask })
         )
         assert.strictEqual(why(third), "unfunded")
         assert.strictEqual(yield* stateOf(checkedPayment("three").claimKey), "RELEASED")
@@ -100,7 +103,7 @@ describe("a payer's reservations", () => {
         const claims = yield* Claims
         const wallet = walletOf(3)
         const take = (name: string) =>
-          claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
+          claims.claim(checkedPayment(name), testCall(), { isFirstSeen: true, readFunds: wallet.ask })
         const one = yield* take("one")
         assert.strictEqual(wallet.asked(), 0)
         wallet.make(one.key)
@@ -108,7 +111,7 @@ describe("a payer's reservations", () => {
         yield* take("three")
         assert.strictEqual(why(yield* Effect.exit(take("four"))), "exposure")
         // A refused payer is checked first, and writes nothing.
-        const again = claims.claim(checkedPayment("five"), testCall(), { askFunds: wallet.ask })
+        const again = claims.claim(checkedPayment("five"), testCall(), { readFunds: wallet.ask })
         assert.strictEqual(why(yield* Effect.exit(again)), "exposure")
         assert.strictEqual(yield* stateOf(checkedPayment("five").claimKey), "absent")
         yield* claims.move(one, ClaimMove.Release({ reason: "its call failed" }))
@@ -124,11 +127,11 @@ describe("a payer's reservations", () => {
         const claims = yield* Claims
         const wallet = walletOf(2)
         const take = (name: string) =>
-          claims.claim(checkedPayment(name), testCall(), { isUnmet: true, askFunds: wallet.ask })
+          claims.claim(checkedPayment(name), testCall(), { isFirstSeen: true, readFunds: wallet.ask })
         const left = yield* take("left by a gateway")
         // As a verifier leaves it that dies between its payer's record and the claim.
         const orphan = { ...checkedPayment("left by a verifier"), claimKey: `${left.key.slice(0, -4)}dead` }
-        const held = yield* claims.claim(orphan, testCall(), { askFunds: wallet.ask })
+        const held = yield* claims.claim(orphan, testCall(), { readFunds: wallet.ask })
         yield* claims.expose({ ...held, record: { ...held.record, ticket: "an orphan" } })
         yield* claims.move(held, ClaimMove.Release({ reason: "its call failed" }))
         assert.strictEqual(why(yield* Effect.exit(take("refused"))), "exposure")

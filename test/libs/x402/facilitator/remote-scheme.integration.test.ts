@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { type CheckedPayment, type Facilitator, type PaymentScheme, SettlementPending, SettlementRefused } from "#x402"
-import { checked, type Rig, startRig } from "../../../../dev/fixtures/evm/fixture.ts"
+import { checked, type EvmFixture, startEvmFixture } from "../../../../dev/fixtures/evm/fixture.ts"
 import { newPayer, payerOf, payment, requirementsOf } from "../../../../dev/fixtures/evm/payments.ts"
 import type { EvmPayment } from "../../../../libs/x402/chains/evm/payment.ts"
 import type { CheckedSvmPayment } from "../../../../libs/x402/chains/solana/payment.ts"
@@ -36,36 +36,36 @@ const silent = () => Effect.fail(new SettlementPending({ transaction: null, deta
 const invented = `0x${"12".repeat(32)}`
 
 describe("a remote facilitator on an EVM chain", () => {
-  let rig: Rig
+  let fixture: EvmFixture
   beforeAll(async () => {
-    rig = await startRig()
+    fixture = await startEvmFixture()
   })
-  afterAll(() => rig.end())
+  afterAll(() => fixture.end())
 
   const signed = async (payer = newPayer()) => {
     const requirements = requirementsOf()
-    await rig.run(rig.chain.fund(payer.address, 25_685n))
+    await fixture.run(fixture.chain.fund(payer.address, 25_685n))
     const nowMs = Date.now()
     const payload = await payment(payer, requirements, { nowSeconds: Math.floor(nowMs / 1_000) })
-    return checked(rig.scheme, payload, requirements, nowMs)
+    return checked(fixture.scheme, payload, requirements, nowMs)
   }
   const move = async (good: EvmPayment) => {
-    const prepared = await rig.run(rig.scheme.prepare(good, await rig.lease()))
-    return (await rig.run(rig.scheme.broadcast(prepared, good))).transaction
+    const prepared = await fixture.run(fixture.scheme.prepare(good, await fixture.lease()))
+    return (await fixture.run(fixture.scheme.broadcast(prepared, good))).transaction
   }
 
   it("is trusted when the chain has the transfer", async () => {
     const good = await signed()
     const made = await move(good)
-    const { settle, counted } = remoteOf(rig.scheme, says(made))
-    assert.strictEqual((await rig.run(settle(good))).transaction, made)
+    const { settle, counted } = remoteOf(fixture.scheme, says(made))
+    assert.strictEqual((await fixture.run(settle(good))).transaction, made)
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
   it("gets a moment when the chain has the transfer late", async () => {
     const good = await signed()
-    const { settle } = remoteOf(rig.scheme, says(invented), 10_000)
-    const [settled, made] = await Promise.all([rig.run(settle(good)), move(good)])
+    const { settle } = remoteOf(fixture.scheme, says(invented), 10_000)
+    const [settled, made] = await Promise.all([fixture.run(settle(good)), move(good)])
     assert.strictEqual(settled.transaction, made)
   })
 
@@ -74,8 +74,8 @@ describe("a remote facilitator on an EVM chain", () => {
     ["what is no hash", "done"],
     ["a hash with words behind it", `${invented} and more`]
   ])("is not trusted for %s", async (_what, named) => {
-    const { settle, counted } = remoteOf(rig.scheme, says(named))
-    const outcome = await rig.run(Effect.flip(settle(await signed())))
+    const { settle, counted } = remoteOf(fixture.scheme, says(named))
+    const outcome = await fixture.run(Effect.flip(settle(await signed())))
     assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
     assert.strictEqual(counted.unconfirmed, 1)
   })
@@ -83,23 +83,23 @@ describe("a remote facilitator on an EVM chain", () => {
   it("is not trusted for an older payment of the same payer and amount", async () => {
     const payer = payerOf(`0x${"77".repeat(32)}`)
     const older = await move(await signed(payer))
-    const { settle, scheme } = remoteOf(rig.scheme, says(older))
+    const { settle, scheme } = remoteOf(fixture.scheme, says(older))
     const good = await signed(payer)
-    assert.deepInclude(await rig.run(Effect.flip(settle(good))), { _tag: "SettlementPending", transaction: null })
-    assert.deepStrictEqual(await rig.run(scheme.look(good, older)), { _tag: "Unused" })
+    assert.deepInclude(await fixture.run(Effect.flip(settle(good))), { _tag: "SettlementPending", transaction: null })
+    assert.deepStrictEqual(await fixture.run(scheme.look(good, older)), { _tag: "Unused" })
   })
 
   it("is found to have settled although it does not say so", async () => {
     const good = await signed()
     const made = await move(good)
-    const { settle, counted } = remoteOf(rig.scheme, silent)
-    assert.strictEqual((await rig.run(settle(good))).transaction, made)
+    const { settle, counted } = remoteOf(fixture.scheme, silent)
+    assert.strictEqual((await fixture.run(settle(good))).transaction, made)
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
   it("leaves a settlement open that it has not made and does not mention", async () => {
-    const { settle, counted } = remoteOf(rig.scheme, silent)
-    assert.strictEqual((await rig.run(Effect.flip(settle(await signed()))))._tag, "SettlementPending")
+    const { settle, counted } = remoteOf(fixture.scheme, silent)
+    assert.strictEqual((await fixture.run(Effect.flip(settle(await signed()))))._tag, "SettlementPending")
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
@@ -110,8 +110,8 @@ describe("a remote facilitator on an EVM chain", () => {
       payer: null,
       transaction: null
     })
-    const { settle } = remoteOf(rig.scheme, () => Effect.fail(refusal))
-    assert.strictEqual(await rig.run(Effect.flip(settle(await signed()))), refusal)
+    const { settle } = remoteOf(fixture.scheme, () => Effect.fail(refusal))
+    assert.strictEqual(await fixture.run(Effect.flip(settle(await signed()))), refusal)
   })
 })
 

@@ -3,29 +3,29 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "#contracts"
 import { manyCallsAddress } from "../../../../../libs/x402/chains/evm/token.ts"
 import { payTo, requirementsOf, signedOf } from "../../../../../dev/fixtures/evm/payments.ts"
-import { checked, type Rig } from "../../../../../dev/fixtures/evm/fixture.ts"
-import { amount, settlingOn, startSettlingRig } from "./settling-fixture.ts"
+import { checked, type EvmFixture } from "../../../../../dev/fixtures/evm/fixture.ts"
+import { amount, settlingOn, startSettlingFixture } from "./settling-fixture.ts"
 
 describe("settling on an EVM chain", () => {
-  let rig: Rig
+  let fixture: EvmFixture
   beforeAll(async () => {
-    rig = await startSettlingRig()
+    fixture = await startSettlingFixture()
   })
-  afterAll(() => rig.end())
-  const { settle, signedPayment } = settlingOn(() => rig)
+  afterAll(() => fixture.end())
+  const { settle, signedPayment } = settlingOn(() => fixture)
 
   it("reads every transfer to the receiver once, and goes on from its cursor", async () => {
     const first = await signedPayment()
     const second = await signedPayment()
-    const settled = await rig.run(settle(first.good, 3))
-    await rig.run(Effect.repeat(rig.chain.rpc("evm_mine", []), { times: 3 }))
-    const scheme = await rig.schemeWith({ logBlocksMax: 3n, logPagesMax: 1_000 })
-    const all = await rig.run(Stream.runCollect(scheme.transfers(null)))
+    const settled = await fixture.run(settle(first.good, 3))
+    await fixture.run(Effect.repeat(fixture.chain.rpc("evm_mine", []), { times: 3 }))
+    const scheme = await fixture.schemeWith({ logBlocksMax: 3n, logPagesMax: 1_000 })
+    const all = await fixture.run(Stream.runCollect(scheme.transfers(null)))
     const last = all.at(-1)
-    const again = await rig.run(settle(second.good, 3))
-    await rig.run(Effect.repeat(rig.chain.rpc("evm_mine", []), { times: 3 }))
+    const again = await fixture.run(settle(second.good, 3))
+    await fixture.run(Effect.repeat(fixture.chain.rpc("evm_mine", []), { times: 3 }))
 
-    const rest = await rig.run(Stream.runCollect(scheme.transfers(last?.position ?? null)))
+    const rest = await fixture.run(Stream.runCollect(scheme.transfers(last?.position ?? null)))
 
     assert.strictEqual(last?.transaction, settled.transaction)
     assert.strictEqual(last?.payer, first.good.payer)
@@ -35,41 +35,41 @@ describe("settling on an EVM chain", () => {
       rest.map(({ transaction }) => transaction),
       [again.transaction]
     )
-    const unreadable = await rig.run(Effect.exit(Stream.runCollect(scheme.transfers("nonsense"))))
+    const unreadable = await fixture.run(Effect.exit(Stream.runCollect(scheme.transfers("nonsense"))))
     assert.isTrue(Exit.isFailure(unreadable))
   })
 
   it("reads a payer's balance together with the payments already taken from it", async () => {
     const { good } = await signedPayment()
     const other = `${good.claimKey.slice(0, good.claimKey.lastIndexOf("."))}.0x${"ab".repeat(32)}`
-    const asked = () => rig.run(rig.scheme.funds(good, [good.claimKey, other]))
+    const asked = () => fixture.run(fixture.scheme.funds(good, [good.claimKey, other]))
 
     assert.deepStrictEqual(await asked(), { balance: amount, spent: new Set<string>() })
-    await rig.run(settle(good, 3))
+    await fixture.run(settle(good, 3))
     assert.deepStrictEqual(await asked(), { balance: 0n, spent: new Set([good.claimKey]) })
-    assert.deepStrictEqual(await rig.run(rig.scheme.funds(good, [])), { balance: 0n, spent: new Set<string>() })
-    await rig.run(rig.chain.rpc("anvil_setCode", [manyCallsAddress, "0x"]))
+    assert.deepStrictEqual(await fixture.run(fixture.scheme.funds(good, [])), { balance: 0n, spent: new Set<string>() })
+    await fixture.run(fixture.chain.rpc("anvil_setCode", [manyCallsAddress, "0x"]))
     assert.deepStrictEqual(await asked(), { balance: 0n, spent: null })
   })
 
   it("signs nothing while the chain's fee is above the cap", async () => {
     const { good } = await signedPayment()
-    const scheme = await rig.schemeWith({ feeWeiMax: 1n })
+    const scheme = await fixture.schemeWith({ feeWeiMax: 1n })
 
-    const outcome = await rig.run(Effect.flip(scheme.prepare(good, await rig.lease())))
+    const outcome = await fixture.run(Effect.flip(scheme.prepare(good, await fixture.lease())))
 
     assert.strictEqual(outcome._tag, "ChainUnavailable")
   })
 
   it("first checks that the chain and its token are those of the configuration", async () => {
-    const probe = (scheme: Rig["scheme"], name: string) =>
-      rig.run(Effect.result(scheme.probe({ name, version: "2", decimals: 6 })))
-    const elsewhere = await rig.schemeWith({ network: "eip155:8453" })
-    const noToken = await rig.schemeWith({ asset: payTo })
+    const probe = (scheme: EvmFixture["scheme"], name: string) =>
+      fixture.run(Effect.result(scheme.probe({ name, version: "2", decimals: 6 })))
+    const elsewhere = await fixture.schemeWith({ network: "eip155:8453" })
+    const noToken = await fixture.schemeWith({ asset: payTo })
 
-    assert.isTrue(Result.isSuccess(await probe(rig.scheme, "USDC")))
+    assert.isTrue(Result.isSuccess(await probe(fixture.scheme, "USDC")))
     for (const outcome of [
-      await probe(rig.scheme, "USD Coin"),
+      await probe(fixture.scheme, "USD Coin"),
       await probe(elsewhere, "USDC"),
       await probe(noToken, "USDC")
     ]) {
@@ -94,7 +94,7 @@ describe("settling on an EVM chain", () => {
     }
     const requirements = requirementsOf({ asset: good.asset })
 
-    const same = checked(rig.scheme, rewritten, requirements, good.validBeforeMs - 600_000)
+    const same = checked(fixture.scheme, rewritten, requirements, good.validBeforeMs - 600_000)
 
     assert.strictEqual(same.claimKey, good.claimKey)
     assert.strictEqual(same.payer, good.payer)

@@ -11,27 +11,30 @@ import {
   payment,
   requirementsOf
 } from "../../../../../dev/fixtures/evm/payments.ts"
-import { checked, type Rig, startRig } from "../../../../../dev/fixtures/evm/fixture.ts"
-import { type StockFacilitator, stockFacilitator } from "../../../../../dev/fixtures/evm/reference-facilitator.ts"
+import { checked, type EvmFixture, startEvmFixture } from "../../../../../dev/fixtures/evm/fixture.ts"
+import {
+  type ReferenceFacilitator,
+  referenceFacilitator
+} from "../../../../../dev/fixtures/evm/reference-facilitator.ts"
 import { vectors, type World } from "./vectors.ts"
 
 describe("the verdict on an EVM payment agrees with other implementations", () => {
-  let rig: Rig
-  let stock: StockFacilitator
+  let fixture: EvmFixture
+  let stock: ReferenceFacilitator
   let world: World
 
   beforeAll(async () => {
     // Only the blocks of the preparations: the chain's time stands still behind ours while both are called.
-    rig = await startRig({ blockTimeMs: 3_600_000 })
-    stock = stockFacilitator(rig.chain)
-    world = await makeWorld(rig)
+    fixture = await startEvmFixture({ blockTimeMs: 3_600_000 })
+    stock = referenceFacilitator(fixture.chain)
+    world = await makeWorld(fixture)
   })
-  afterAll(() => rig.end())
+  afterAll(() => fixture.end())
 
   it.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, { make, says, other }) => {
     const { payload, requirements } = await make({ ...world, nowSeconds: Math.floor(Date.now() / 1_000) })
 
-    const ours = await verdict(rig, payload, requirements)
+    const ours = await verdict(fixture, payload, requirements)
     const theirs = await stock.verdict(payload, requirements)
 
     assert.strictEqual(ours, says)
@@ -44,15 +47,15 @@ describe("the verdict on an EVM payment agrees with other implementations", () =
   })
 })
 
-const verdict = async (rig: Rig, payload: PaymentPayload, requirements: PaymentRequirements) => {
-  const good = rig.scheme.check(payload, requirements, Date.now())
+const verdict = async (fixture: EvmFixture, payload: PaymentPayload, requirements: PaymentRequirements) => {
+  const good = fixture.scheme.check(payload, requirements, Date.now())
   if (Result.isFailure(good)) return good.failure.reason
-  const outcome = await rig.run(Effect.result(rig.scheme.simulate(good.success)))
+  const outcome = await fixture.run(Effect.result(fixture.scheme.simulate(good.success)))
   if (Result.isSuccess(outcome)) return "valid"
   return outcome.failure._tag === "PaymentRefused" ? outcome.failure.reason : outcome.failure.message
 }
 
-const makeWorld = async ({ chain, run, scheme, lease }: Rig): Promise<World> => {
+const makeWorld = async ({ chain, run, scheme, lease }: EvmFixture): Promise<World> => {
   const nowMs = Date.now()
   const nowSeconds = Math.floor(nowMs / 1_000)
   const payer = payerOf(chain.payer.privateKey)

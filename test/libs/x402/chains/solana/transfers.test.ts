@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { ChainUnavailable } from "#x402"
-import type { LandedTransaction, SolanaRpc } from "../../../../../libs/x402/chains/solana/SolanaNode.ts"
+import type { LandedTransaction, SolanaNode } from "../../../../../libs/x402/chains/solana/SolanaNode.ts"
 import { transfersFrom, transfersOf } from "../../../../../libs/x402/chains/solana/transfers.ts"
 import { mint, network, signerOf, tokenAccountOf } from "./transactions.ts"
 import { amount, paymentMaker } from "./vectors.ts"
@@ -26,7 +26,7 @@ const node = (count: number) => {
     err: (count - index) % 5 === 0 ? "AccountInUse" : null
   }))
   const asked: Array<string> = []
-  const rpc: Pick<SolanaRpc, "signatures" | "transaction"> = {
+  const rpc: Pick<SolanaNode, "signatures" | "transaction"> = {
     signatures: (_, { before, until, limit }) => {
       const start = before === null ? 0 : newestFirst.findIndex(({ signature }) => signature === before) + 1
       const end = until === null ? count : newestFirst.findIndex(({ signature }) => signature === until)
@@ -37,7 +37,7 @@ const node = (count: number) => {
       return Effect.succeed(landed)
     }
   }
-  return { rpc: rpc as SolanaRpc, asked }
+  return { rpc: rpc as SolanaNode, asked }
 }
 
 describe("transfers to the receiver", () => {
