@@ -13,7 +13,7 @@ import { Configuration, type CounterHandle, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
 import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
-import { ImageFetcher } from "./images/ImageFetcher.ts"
+import { FileFetcher } from "./requests/FileFetcher.ts"
 import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { payable } from "./payments/quote.ts"
@@ -38,7 +38,7 @@ export const answerModel = (dialect: ApiDialect) =>
       yield* (yield* Admission).enter("callers")
       const call = yield* readCall(dialect)
       const payment = yield* paymentOf(call)
-      const filled = yield* (yield* ImageFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
+      const filled = yield* (yield* FileFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
       const work: Work = {
         call,
         payment,

@@ -12,7 +12,7 @@ import { Effect, Layer } from "effect"
 import { Admission, type CorsPolicy, crossOrigin, HttpListener } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
-import { ImageFetcher } from "./images/ImageFetcher.ts"
+import { FileFetcher } from "./requests/FileFetcher.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { ModelRegistry } from "./models/ModelRegistry.ts"
@@ -32,7 +32,7 @@ const admission = Layer.unwrap(
 const parts = ImageWork.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
   Layer.provideMerge(Providers.layer),
-  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, ImageFetcher.layer, admission))
+  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission))
 )
 
 const listener = Layer.unwrap(

@@ -4,8 +4,8 @@ import { CallsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/m
 import { below, descriptionRoutes, type RenderError, routesOf } from "#http"
 import { Configuration } from "#runtime"
 import { answerModel } from "./answer-model.ts"
-import { answerImageJob, answerImages } from "./images/routes.ts"
-import { answerModelById, answerModels } from "./models/routes.ts"
+import { answerImageJob, answerImages } from "./images/answer-images.ts"
+import { answerModelById, answerModels } from "./models/answer-models.ts"
 import { gatewayOpenApi } from "./openapi/document.ts"
 import { servedPage } from "./openapi/page.ts"
 

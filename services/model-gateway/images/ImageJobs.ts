@@ -16,7 +16,7 @@ import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
-import type { ImageCall } from "./routes.ts"
+import type { ImageCall } from "./answer-images.ts"
 
 const JobEntry = Schema.Struct({
   model: Schema.String,

@@ -15,8 +15,8 @@ import {
   keyOf,
   type NamedFile,
   withFiles
-} from "../requests/conversation-files.ts"
-import { namedDocumentTokens } from "../requests/read-call.ts"
+} from "./conversation-files.ts"
+import { namedDocumentTokens } from "./read-call.ts"
 
 const deadlineMs = 15_000
 const atOnce = 4
@@ -47,15 +47,15 @@ const kinds: Readonly<Record<FileKind, Kind>> = {
   }
 }
 
-export class ImageFetcher extends Context.Service<
-  ImageFetcher,
+export class FileFetcher extends Context.Service<
+  FileFetcher,
   {
     /** The request with its pictures and documents in it. */
     readonly fill: (files: Pick<ConversationFiles, "request" | "named">) => Effect.Effect<JsonObject, GatewayFault>
   }
->()("starling/model-gateway/ImageFetcher") {
+>()("starling/model-gateway/FileFetcher") {
   static readonly layer = Layer.effect(
-    ImageFetcher,
+    FileFetcher,
     Effect.gen(function* () {
       const { ModelGateway } = yield* Configuration
       const client = yield* (yield* UntrustedHttp).open({
@@ -65,7 +65,7 @@ export class ImageFetcher extends Context.Service<
         lanesMax: 256,
         connectTimeoutMs: 5_000
       })
-      const fetchOne = Effect.fn("ImageFetcher.fetch")(function* (named: NamedFile) {
+      const fetchOne = Effect.fn("FileFetcher.fetch")(function* (named: NamedFile) {
         const { accept, bytesMax, types } = kinds[named.kind]
         const answer = yield* client
           .request({
@@ -92,14 +92,14 @@ export class ImageFetcher extends Context.Service<
         const file: FetchedFile = { mediaType, base64: Buffer.from(answer.body).toString("base64") }
         return [keyOf(named), file] as const
       })
-      const fill = Effect.fn("ImageFetcher.fill")(function* ({
+      const fill = Effect.fn("FileFetcher.fill")(function* ({
         request,
         named
       }: Pick<ConversationFiles, "request" | "named">) {
         if (named.length === 0) return request
         return withFiles(request, new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce })))
       })
-      return ImageFetcher.of({ fill })
+      return FileFetcher.of({ fill })
     })
   )
 }

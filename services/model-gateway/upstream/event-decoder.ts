@@ -5,8 +5,8 @@
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import { isRecord, type JsonObject, numberAt, recordAt } from "./json.ts"
-import { providerApis, type ProviderKind, type StreamFacts } from "./provider-apis.ts"
+import { isRecord, type JsonObject, numberAt, recordAt } from "../translate/json.ts"
+import { providerApis, type ProviderKind, type StreamFacts } from "../translate/provider-apis.ts"
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }
