@@ -24,7 +24,7 @@ import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
 import { providerApis } from "./translate/provider-apis.ts"
 import type { Usage } from "./translate/stop-reasons.ts"
-import { streamTranslator, type Wanted, wholeAnswer } from "./translate/translation.ts"
+import { streamTranslator, type AnswerShape, wholeAnswer } from "./translate/translation.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 
@@ -49,7 +49,7 @@ export const answerModel = (dialect: ApiDialect) =>
           headers: call.headers,
           bodyFor: bodyFor(dialect, filled, call.outputTokens.effective)
         },
-        wanted: {
+        shape: {
           dialect,
           model: call.model.entry.Id,
           request: call.request,
@@ -71,7 +71,7 @@ interface Work {
   readonly payment: PaidCall
   readonly startedAtMs: number
   readonly order: UpstreamOrder
-  readonly wanted: Wanted
+  readonly shape: AnswerShape
   readonly headers: Readonly<Record<string, string>>
   readonly count: (usage: Usage | undefined) => void
 }
@@ -93,11 +93,11 @@ const streamed = Effect.fnUntraced(function* (work: Work) {
 })
 
 const whole = Effect.fnUntraced(function* (work: Work) {
-  const { count, payment, headers, order, wanted } = work
+  const { count, payment, headers, order, shape } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
   count(providerApis[answer.kind].usageOf(usage))
-  const body: JsonObject = wholeAnswer(wanted, answer.kind, answer.body)
+  const body: JsonObject = wholeAnswer(shape, answer.kind, answer.body)
   const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
@@ -124,7 +124,7 @@ const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
 
 interface StreamFrame {
   readonly call: ModelCall
-  readonly wanted: Wanted
+  readonly shape: AnswerShape
   readonly payment: PaidCall
   readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
@@ -139,8 +139,8 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   const route = plainRoute((yield* HttpCall).route)
   const firstByte = metrics.histogram(firstByteSeconds)
   const counter = metrics.counter(gatewayRequests)
-  const translator = streamTranslator(frame.wanted, upstream.kind)
-  const state: Told = { stage: "events", isBegun: false }
+  const translator = streamTranslator(frame.shape, upstream.kind)
+  const state: StreamProgress = { stage: "events", isBegun: false }
 
   const begin = Effect.andThen(
     payment.serve,
@@ -167,15 +167,15 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   })
 })
 
-/** How much of the answer the caller has been given. */
-interface Told {
+/** How far a stream has come. */
+interface StreamProgress {
   stage: "events" | "ending" | "over"
   isBegun: boolean
 }
 
 const nextEvents = Effect.fnUntraced(function* (
   frame: StreamFrame,
-  state: Told,
+  state: StreamProgress,
   pulled: Effect.Effect<ReadonlyArray<JsonObject>, CallFailure>,
   begin: Effect.Effect<void, CallFailure>
 ): Effect.fn.Return<Arr.NonEmptyReadonlyArray<ServerSentEvent>, CallFailure | Cause.Done> {
@@ -185,12 +185,12 @@ const nextEvents = Effect.fnUntraced(function* (
       state.isBegun = true
       yield* begin
     }
-    const told = made.map((event) => dialectEvent(frame.call.dialect, event))
-    if (Arr.isReadonlyArrayNonEmpty(told)) return told
+    const events = made.map((event) => dialectEvent(frame.call.dialect, event))
+    if (Arr.isReadonlyArrayNonEmpty(events)) return events
   }
-  const told = state.stage === "over" ? [] : yield* ending(frame)
+  const last = state.stage === "over" ? [] : yield* ending(frame)
   state.stage = "over"
-  return Arr.isReadonlyArrayNonEmpty(told) ? told : yield* Cause.done()
+  return Arr.isReadonlyArrayNonEmpty(last) ? last : yield* Cause.done()
 })
 
 const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerSentEvent =>
@@ -203,8 +203,8 @@ const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFram
   // The whole answer has been given out: a payment that fails now concerns the payment gate, not the caller.
   const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
   const receipt = headers["payment-response"]
-  const told = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
-  return call.dialect === "chat" ? [...told, { data: "[DONE]" }] : told
+  const events = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
+  return call.dialect === "chat" ? [...events, { data: "[DONE]" }] : events
 })
 
 /** A failure of a free model that comes from its capacity gets a code of its own. */

@@ -5,7 +5,7 @@
  * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded client
  * state: nothing that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
  * callers have used (KV `rate-windows`)
- * failure policy: the next provider of a model is asked while nothing has been given out; a payment is released before
+ * when something fails: the next provider of a model is asked while nothing has been given out; a payment is released before
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
@@ -21,6 +21,7 @@ import { gatewayRoutes, renderGatewayError } from "./routes.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 
+/** Checks the configuration before the broker is needed. */
 export { configuredModels as checkModelGateway } from "./models/ModelRegistry.ts"
 
 const admission = Layer.unwrap(
@@ -49,7 +50,7 @@ const listener = Layer.unwrap(
   )
 )
 
-const shown = Layer.effectDiscard(
+const address = Layer.effectDiscard(
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     yield* (yield* Addresses).add("model-gateway", url)
@@ -57,15 +58,13 @@ const shown = Layer.effectDiscard(
 )
 
 /** The role with its listener exposed. Needs the bus, the egress, the runtime, and a payment gate. */
-export const modelGatewayWith = shown.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+export const modelGatewayWith = address.pipe(Layer.provideMerge(listener), Layer.provide(parts))
 
-export const modelGateway = shown.pipe(
+export const modelGateway = address.pipe(
   Layer.provide(listener),
   Layer.provide(parts),
   Layer.provide(configuredPaymentGate)
 )
-
-/** Checks the configuration before the broker is asked for anything. */
 
 /** What pages of other origins may send to the gateway and read of its answers, for wallets live in browsers. Pure. */
 const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({

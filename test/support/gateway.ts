@@ -37,7 +37,6 @@ const testGate = (book: PaymentBook) => {
   const refusal = (code: string, reply: PaymentReply) => Effect.fail(refusalOf(code, reply))
   const step = (name: PaymentBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
   return Layer.succeed(PaymentGate, {
-    quote: () => Effect.die(new Error("nobody asks")),
     pay: (call) =>
       Effect.gen(function* () {
         const [money] = call.payment["payment-signature"]

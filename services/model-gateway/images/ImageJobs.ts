@@ -1,8 +1,8 @@
 /**
- * Image jobs, in work or ended: one entry each, kept for a day, found by any replica. The pictures are an object beside
- * the entry. A job that its maker never ended counts as failed after its deadline.
+ * Image jobs, in work or ended: one entry each, kept for a day, found by any replica. The pictures are an object of
+ * their own. A job that its maker never ended counts as failed after its deadline.
  *
- * Images are made beside the call that asked for them: one that takes long, or whose caller left, is still made, paid
+ * Images are made in the background of their call: one that takes long, or whose caller left, is still made, paid
  * for and kept, to be fetched by its job. Work ends with the role; a job that is cut off then has its payment released.
  */
 import { randomUUID } from "node:crypto"
@@ -134,21 +134,21 @@ interface StartedImages {
   readonly made: Effect.Effect<MadeImages, Failure>
 }
 
-interface WantedImages {
+interface ImageOrder {
   readonly id: string
   readonly call: ImageCall
   readonly payment: PaidCall
 }
 
 const utf8 = new TextEncoder()
-// Time for settling and storing, beside the provider's time.
+// Time for settling and storing, after the provider's time.
 const endingMs = 60_000
 
 export class ImageWork extends Context.Service<
   ImageWork,
   {
     /** The work goes on when the caller has left. */
-    readonly start: (wanted: WantedImages) => Effect.Effect<StartedImages, BusError>
+    readonly start: (order: ImageOrder) => Effect.Effect<StartedImages, BusError>
   }
 >()("starling/model-gateway/ImageWork") {
   static readonly layer = Layer.effect(
@@ -161,14 +161,14 @@ export class ImageWork extends Context.Service<
       const scope = yield* Effect.scope
       const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
 
-      const make = Effect.fn("ImageWork.make")(function* ({ id, call, payment }: WantedImages) {
-        const order = {
+      const make = Effect.fn("ImageWork.make")(function* ({ id, call, payment }: ImageOrder) {
+        const upstreamOrder = {
           model: call.model,
           path: "images" as const,
           headers: {},
           bodyFor: () => Result.succeed(without(call.request, "stream"))
         }
-        const { body } = yield* withinPayment(payment, upstreams.whole(order)).pipe(
+        const { body } = yield* withinPayment(payment, upstreams.whole(upstreamOrder)).pipe(
           Effect.onError(() => payment.release)
         )
         const bytes = utf8.encode(JSON.stringify(body))
@@ -176,16 +176,16 @@ export class ImageWork extends Context.Service<
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })
-      const note = (id: string, exit: Exit.Exit<MadeImages, Failure>) => {
+      const recordEnd = (id: string, exit: Exit.Exit<MadeImages, Failure>) => {
         ended.inc({ outcome: Exit.isSuccess(exit) ? "completed" : "failed" })
         return Exit.isSuccess(exit) ? Effect.void : Effect.ignore(jobs.fail(id, failureOf(exit)))
       }
 
-      const start = Effect.fn("ImageWork.start")(function* (wanted: WantedImages) {
-        const { id, call, payment } = wanted
+      const start = Effect.fn("ImageWork.start")(function* (order: ImageOrder) {
+        const { id, call, payment } = order
         const entry = yield* Effect.onError(jobs.open(id, call.model.entry.Id, workMs), () => payment.release)
         const done = yield* Deferred.make<MadeImages, Failure>()
-        const work = make(wanted).pipe(Effect.onExit((exit) => note(id, exit)))
+        const work = make(order).pipe(Effect.onExit((exit) => recordEnd(id, exit)))
         yield* Effect.forkIn(Deferred.into(work, done), scope)
         return { entry, made: Deferred.await(done) }
       })

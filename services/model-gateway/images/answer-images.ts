@@ -68,7 +68,7 @@ export const answerImages = answering("images")(
         error._tag === "PaymentRefusal" && error.jobId !== undefined
           ? answerBegunBefore(error.jobId, error)
           : Effect.fail(error)
-    }).pipe(Effect.mapError((error) => known(call, error)))
+    }).pipe(Effect.mapError((error) => callFailure(call, error)))
   })
 )
 
@@ -104,7 +104,7 @@ const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: Pa
 })
 
 /** Failures of the bus are not shown to callers. */
-const known = <E>(call: ImageCall, error: E) => {
+const callFailure = <E>(call: ImageCall, error: E) => {
   if (error instanceof GatewayFault) return freeFault({ model: call.model, isStreamed: false }, error)
   return error instanceof PaymentRefusal ? error : fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })
 }

@@ -164,12 +164,12 @@ const pairsOf = (text: string) => {
 }
 
 /** The ids that a mistyped one may have meant: those that share the longest parts with it, the nearest first. Pure. */
-export const suggestModels = (id: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const wanted = pairsOf(id)
-  const scored = known.map((other) => {
+export const suggestModels = (id: string, served: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const pairsOfId = pairsOf(id)
+  const scored = served.map((other) => {
     const pairs = pairsOf(other)
-    const shared = [...pairs].filter((pair) => wanted.has(pair)).length
-    return { other, score: (2 * shared) / Math.max(1, pairs.size + wanted.size) }
+    const shared = [...pairs].filter((pair) => pairsOfId.has(pair)).length
+    return { other, score: (2 * shared) / Math.max(1, pairs.size + pairsOfId.size) }
   })
   return scored
     .toSorted((left, right) => right.score - left.score)

@@ -42,7 +42,7 @@ import { PaidCalls } from "./PaidCalls.ts"
 import { CallNames, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
 import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import type { PaidCall } from "./paid-call.ts"
-import { type CallFacts, neededMs, type PayableCall, quoteCall } from "./quote.ts"
+import { neededMs, type PayableCall, quoteCall } from "./quote.ts"
 import {
   exposureReached,
   identifierTaken,
@@ -58,7 +58,6 @@ import {
 export class PaymentGate extends Context.Service<
   PaymentGate,
   {
-    readonly quote: (facts: CallFacts) => Effect.Effect<Quote, PaymentRefusal>
     /** Fails with a quote when the call brings no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
   }
@@ -104,7 +103,7 @@ const pay = Effect.fn("PaymentGate.pay")(function* (
   parts: Parts,
   call: PayableCall
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
-  const offered = yield* readOffered(parts, call, yield* quoted(parts, call, call.shape))
+  const offered = yield* readOffered(parts, call, yield* quoteOf(parts, call))
   const tooShort = yield* endsTooSoon(parts, offered)
   if (tooShort !== undefined) return yield* answerEnding(parts, offered, tooShort)
   const answer = yield* verify(parts, offered)
@@ -120,13 +119,9 @@ const pay = Effect.fn("PaymentGate.pay")(function* (
   }
 })
 
-const quoted = Effect.fnUntraced(function* (
-  { settings, origin, isOffered }: Parts,
-  facts: CallFacts,
-  shape: PayableCall["shape"]
-) {
-  const made = quoteCall(settings.Payments, yield* origin, facts, isOffered)
-  return made ?? (yield* Effect.fail(unavailable(shape, "No such chain is taken here just now", 60)))
+const quoteOf = Effect.fnUntraced(function* ({ settings, origin, isOffered }: Parts, call: PayableCall) {
+  const quote = quoteCall(call, { payments: settings.Payments, origin: yield* origin, isOffered })
+  return quote ?? (yield* Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60)))
 })
 
 const readOffered = Effect.fnUntraced(function* (
@@ -173,7 +168,7 @@ const tooShort = (leftMs: number, neededMs: number): Refused => ({
   detail: `the authorization ends before the answer could be paid for: it is good for ${inSeconds(leftMs)}, and this call needs ${inSeconds(neededMs)}; sign a fresh one, nothing was charged`
 })
 
-/** A payment that is about to end buys no new call, but its own call may be asked for until long after its end. */
+/** A payment that is about to end buys no new call, but fetches the answer of its own call until long after its end. */
 const answerEnding = Effect.fnUntraced(function* (
   parts: Parts,
   offered: Offered,
@@ -245,7 +240,7 @@ const turnAway = Effect.fnUntraced(function* (
   }
   yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
   // The reason may come from a chain's node or a facilitator; it must not name which one.
-  const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "nobody can say"
+  const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "the reason is not known"
   const message = `The payment cannot be taken just now: ${reason}`
   return yield* Effect.fail(unavailable(shape, message, answer.retryAfterSeconds))
 })
@@ -263,8 +258,8 @@ const answerReplay = Effect.fnUntraced(function* (
   const isHeard = identifier !== null || isImage || isHolderLost
   if (claimKey === undefined || !isHeard) return yield* refuse(parts, offered, refused)
   const busy = () => unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
-  const asked = { claimKey, isImage, isHolderLost, identifier, binding }
-  const replayed = yield* Effect.mapError(keptCall(parts.kept, asked), busy)
+  const payment = { claimKey, isImage, isHolderLost, identifier, binding }
+  const replayed = yield* Effect.mapError(keptCall(parts.kept, payment), busy)
   switch (replayed._tag) {
     case "Used":
       return yield* refuse(parts, offered, refused)
@@ -300,7 +295,7 @@ const hold = Effect.fnUntraced(function* (parts: Parts, offered: Offered, verifi
     if (!isOurs) return yield* Effect.andThen(letGo, Effect.fail(identifierTaken(call.shape)))
   }
   if (call.jobId !== undefined) {
-    yield* held(parts.jobs.note(claimKey, { jobId: call.jobId, ticket: claim.record.ticket }))
+    yield* held(parts.jobs.put(claimKey, { jobId: call.jobId, ticket: claim.record.ticket }))
   }
   yield* parts.count("verified")
   return yield* parts.calls.open({ call, quote, claim, identifier })
@@ -330,7 +325,7 @@ const make = Effect.gen(function* () {
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
   }
-  return PaymentGate.of({ quote: (facts) => quoted(parts, facts, "chat"), pay: (call) => pay(parts, call) })
+  return PaymentGate.of({ pay: (call) => pay(parts, call) })
 })
 
 const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
@@ -359,6 +354,5 @@ const retryAfterSeconds = 60
 
 /** The gate without configured payments: with no way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
-  quote: () => Effect.fail(unavailable("chat", message, retryAfterSeconds)),
   pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds))
 })

@@ -3,7 +3,7 @@
  * until a day after that payment could last be used: nobody gets an answer unpaid, and a payer whose answer was lost on
  * the way gets it again.
  *
- * A caller that sends the very same call again, because its answer was lost or is still being made, must never be told
+ * A caller that sends the very same call again, because its answer was lost or is still being made, must never be asked
  * to pay anew. An image is its own name; any other call needs one (`payment-identifier`), unless the gateway that had
  * it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
  * refused as used.
@@ -81,7 +81,7 @@ interface PaidJob extends Schema.Schema.Type<typeof PaidJob> {}
 export class PaidJobs extends Context.Service<
   PaidJobs,
   {
-    readonly note: (claimKey: string, job: PaidJob) => Effect.Effect<void, BusError>
+    readonly put: (claimKey: string, job: PaidJob) => Effect.Effect<void, BusError>
     readonly find: (claimKey: string) => Effect.Effect<Option.Option<PaidJob>, BusError>
   }
 >()("starling/model-gateway/PaidJobs") {
@@ -94,7 +94,7 @@ export class PaidJobs extends Context.Service<
           bucket.get(keyOf(claimKey)),
           Option.map(({ value }) => value)
         )
-      const note = Effect.fn("PaidJobs.note")(function* (claimKey: string, job: PaidJob) {
+      const put = Effect.fn("PaidJobs.put")(function* (claimKey: string, job: PaidJob) {
         const key = keyOf(claimKey)
         yield* bucket
           .create(key, job)
@@ -106,31 +106,35 @@ export class PaidJobs extends Context.Service<
             )
           )
       })
-      return PaidJobs.of({ note, find })
+      return PaidJobs.of({ put, find })
     })
   )
 }
 
 const keyOf = (claimKey: string) => `paid.${createHash("sha256").update(claimKey).digest("hex")}`
 
-const Named = Schema.Struct({ claimKey: Schema.String, binding: Schema.String })
+const NamedCall = Schema.Struct({ claimKey: Schema.String, binding: Schema.String })
 
 /** Clients' own names for their calls (`payment-identifier`): each stands for one payment of one payer, for a day. */
 export class CallNames extends Context.Service<
   CallNames,
   {
     /** False when the name stands for another payment or another request. */
-    readonly take: (payer: PayerName, identifier: string, call: typeof Named.Type) => Effect.Effect<boolean, BusError>
+    readonly take: (
+      payer: PayerName,
+      identifier: string,
+      call: typeof NamedCall.Type
+    ) => Effect.Effect<boolean, BusError>
   }
 >()("starling/model-gateway/CallNames") {
   static readonly layer = Layer.effect(
     CallNames,
     Effect.gen(function* () {
-      const bucket = yield* (yield* Kv).open("idempotency", Named)
+      const bucket = yield* (yield* Kv).open("idempotency", NamedCall)
       const take = Effect.fn("CallNames.take")(function* (
         { network, payer }: PayerName,
         identifier: string,
-        call: typeof Named.Type
+        call: typeof NamedCall.Type
       ) {
         const digest = createHash("sha256")
           .update(JSON.stringify([network, payer, identifier]))
@@ -216,17 +220,19 @@ export interface KeptCalls {
   readonly jobs: PaidJobs["Service"]
 }
 
-type Asked = Pick<ReplayFacts, "isImage" | "isHolderLost" | "identifier" | "binding"> & { readonly claimKey: string }
+type ReplayedPayment = Pick<ReplayFacts, "isImage" | "isHolderLost" | "identifier" | "binding"> & {
+  readonly claimKey: string
+}
 
 /** Collects all that is kept of a used payment. */
 export const keptCall = Effect.fnUntraced(function* (
   { claims, answers, jobs }: KeptCalls,
-  { claimKey, ...asked }: Asked
+  { claimKey, ...payment }: ReplayedPayment
 ): Effect.fn.Return<ReplayedCall, BusError> {
-  const looked = { answer: answers.find(claimKey), claim: endSoon(claims, claimKey), job: jobs.find(claimKey) }
-  const { answer, claim, job } = yield* Effect.all(looked, { concurrency: 3 })
+  const kept = { answer: answers.find(claimKey), claim: endSoon(claims, claimKey), job: jobs.find(claimKey) }
+  const { answer, claim, job } = yield* Effect.all(kept, { concurrency: 3 })
   return replayedCall({
-    ...asked,
+    ...payment,
     record: Option.getOrUndefined(claim)?.record,
     answer: Option.getOrUndefined(answer),
     job: Option.getOrUndefined(job)
@@ -243,7 +249,6 @@ const endSoon = (claims: KeptCalls["claims"], claimKey: string) =>
 
 const nameOf = (payload: PaymentPayload) => Result.getOrElse(paymentIdentifier(payload), () => null)
 
-// Names of gateways that were asked about between two restarts of this one; the oldest is dropped first.
 const goodFor = Duration.seconds(5)
 // Gateways seen dead or alive between two restarts of this one; the oldest entry is dropped first.
 const namesMax = 256

@@ -41,7 +41,7 @@ export interface CallFacts {
     readonly flatMicroUsd: number | undefined
   }
   readonly prompt: PromptSize
-  /** The longest answer, summed over all that were asked for. */
+  /** The longest answer, summed over all answers. */
   readonly outputTokens: number
   /** The number of images, when the call is for images. */
   readonly count: number
@@ -97,15 +97,19 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
   shape: call.dialect
 })
 
-/** Undefined when no network of that family is configured or offered. */
-export const quoteCall = (
-  section: Payments,
+interface QuoteTerms {
+  readonly payments: Payments
   /** The address by which callers reach this gateway. */
-  origin: string,
+  readonly origin: string
+  readonly isOffered: (network: PaymentNetwork) => boolean
+}
+
+/** Undefined when no network of the call's family is configured or offered. */
+export const quoteCall = (
   { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
-  isOffered: (network: PaymentNetwork) => boolean = () => true
+  { payments, origin, isOffered }: QuoteTerms
 ): Quote | undefined => {
-  const tariff = tariffOf(section)
+  const tariff = tariffOf(payments)
   const inputTokens = chargedInputTokens(inputTokensOf(prompt))
   const { flatMicroUsd } = prices
   const priceMicroUsd =
@@ -113,8 +117,8 @@ export const quoteCall = (
       ? tokenPrice(tariff, prices, { inputTokens, outputTokens })
       : flatPrice(tariff, flatMicroUsd, count)
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
-  const offered = section.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
-  const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, section.MaxTimeoutSeconds))
+  const offered = payments.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
+  const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, payments.MaxTimeoutSeconds))
   if (first === undefined) return undefined
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
 }

@@ -77,12 +77,13 @@ interface Rewriting {
 }
 
 // Content stands under one of these keys, and within their entries under one of those below.
-const spoken = ["messages", "input", "system"] as const
-const held = ["content", "output", "images"] as const
+const conversationKeys = ["messages", "input", "system"] as const
+const partKeys = ["content", "output", "images"] as const
 
 const rewriteFiles = (request: JsonObject, rewriting: Rewriting): JsonObject => {
   const changed: Record<string, unknown> = { ...request }
-  for (const key of spoken) if (Array.isArray(request[key])) changed[key] = parts(request[key], key, rewriting)
+  for (const key of conversationKeys)
+    if (Array.isArray(request[key])) changed[key] = parts(request[key], key, rewriting)
   return changed
 }
 
@@ -93,10 +94,10 @@ const parts = (value: ReadonlyArray<unknown>, path: string, rewriting: Rewriting
 const part = (value: JsonObject, path: string, rewriting: Rewriting): JsonObject => {
   const write = typeof value["type"] === "string" ? writers[value["type"]] : undefined
   if (write !== undefined) return write(value, path, rewriting) ?? value
-  if (isOwnWords(value)) return value
+  if (isPlainText(value)) return value
   refuseAddresses(value, path, rewriting)
   const changed: Record<string, unknown> = { ...value }
-  for (const key of held) {
+  for (const key of partKeys) {
     if (Array.isArray(value[key])) changed[key] = parts(value[key], `${path}.${key}`, rewriting)
   }
   return changed
@@ -179,8 +180,8 @@ const file: Writer = (value, path, rewriting) => {
     return rewriting.refuse(`${path}.file.file_data`, "must be data: no files are kept here")
   const address = fileData(data, `${path}.file.file_data`, rewriting)
   if (address === undefined) return undefined
-  const held = present({ filename: nameOf(filename, address), file_data: addressText(address) })
-  return present({ type: "file", file: held, cache_control: value["cache_control"] })
+  const written = present({ filename: nameOf(filename, address), file_data: addressText(address) })
+  return present({ type: "file", file: written, cache_control: value["cache_control"] })
 }
 
 const inputFile: Writer = (value, path, rewriting) => {
@@ -223,18 +224,32 @@ const writers: Readonly<Record<string, Writer | undefined>> = {
 }
 
 // Holds what the model or its tools wrote: addresses in there are plain text.
-const ownWords =
+const plainTextTypes =
   /^(?:text|input_text|output_text|summary_text|reasoning_text|refusal|thinking|redacted_thinking|reasoning|function_call|custom_tool_call|mcp_approval_response|(?:server_|mcp_)?tool_use|(?:web_search|code_execution|bash_code_execution|text_editor_code_execution|tool_search)_tool_result)$/u
 
-const isOwnWords = ({ type }: JsonObject) => typeof type === "string" && ownWords.test(type)
+const isPlainText = ({ type }: JsonObject) => typeof type === "string" && plainTextTypes.test(type)
 
 const addressKey = /(?:url|uri|href|src)s?$|(?:^|_)(?:image|mask|video)s?(?:_\d{1,2})?$/iu
 const fileKey = /(?:^|_)file_?ids?$/iu
 // Tool calls and search results are plain text. A part's own parts are checked by themselves.
-const words: ReadonlySet<string> = new Set(["tool_calls", "function_call", "arguments", "annotations", "citations"])
-const ownParts: ReadonlySet<string> = new Set(held)
+const plainTextKeys: ReadonlySet<string> = new Set([
+  "tool_calls",
+  "function_call",
+  "arguments",
+  "annotations",
+  "citations"
+])
+const nestedKeys: ReadonlySet<string> = new Set(partKeys)
 // Plain texts of nearly every message: they are not searched.
-const texts: ReadonlySet<string> = new Set(["role", "type", "content", "name", "id", "tool_call_id", "tool_use_id"])
+const unsearchedKeys: ReadonlySet<string> = new Set([
+  "role",
+  "type",
+  "content",
+  "name",
+  "id",
+  "tool_call_id",
+  "tool_use_id"
+])
 const seemsAddress = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]{0,30}:|[\\/]{2})/iu
 
 /** For a part of an unknown kind: only data in the request itself pass. */
@@ -243,8 +258,8 @@ const refuseAddresses = (value: unknown, path: string, rewriting: Rewriting, und
     for (const [at, item] of value.entries()) refuseAddresses(item, `${path}[${at}]`, rewriting, under)
   } else if (isRecord(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      if ((typeof inner === "string" && texts.has(key)) || words.has(key)) continue
-      if (ownParts.has(key) && Array.isArray(inner)) continue
+      if ((typeof inner === "string" && unsearchedKeys.has(key)) || plainTextKeys.has(key)) continue
+      if (nestedKeys.has(key) && Array.isArray(inner)) continue
       const where = path === "" ? key : `${path}.${key}`
       if (fileKey.test(key) && inner !== null) rewriting.refuse(where, "names a file, and none are kept here")
       else refuseAddresses(inner, where, rewriting, key)

@@ -20,7 +20,7 @@ import { providerApis } from "../translate/provider-apis.ts"
 import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
 
 type Checked = Result.Result<void, GatewayFault>
-const fine: Checked = Result.succeed(undefined)
+const passed: Checked = Result.succeed(undefined)
 
 const isSystem = ({ role }: JsonObject) => role === "system" || role === "developer"
 
@@ -52,7 +52,7 @@ export const checkChat = (request: JsonObject): Checked => {
     if (id === undefined || id === "") return toolFault(param, `${param} must be a text`)
     if (!called.has(id)) return toolFault(param, `${param} belongs to no tool call before it`)
   }
-  return fine
+  return passed
 }
 
 /** In Anthropic's shape. */
@@ -60,13 +60,13 @@ export const checkMessages = (request: JsonObject): Checked => {
   const messages = recordsAt(request, "messages")
   if (messages.every(isSystem)) return empty()
   const called = new Set<string>()
-  for (const [at, message] of messages.entries()) {
-    for (const [nth, block] of recordsAt(message, "content").entries()) {
+  for (const [at, turn] of messages.entries()) {
+    for (const [nth, block] of recordsAt(turn, "content").entries()) {
       const path = `messages[${at}].content[${nth}]`
       const isThought = block["type"] === "thinking"
       if (isThought && (typeof block["thinking"] !== "string" || typeof block["signature"] !== "string")) {
-        const told = `${path} must have its thinking and its signature`
-        return Result.fail(fault("REASONING_FORMAT_ERROR", { param: path, message: told }))
+        const message = `${path} must have its thinking and its signature`
+        return Result.fail(fault("REASONING_FORMAT_ERROR", { param: path, message }))
       }
       if (block["type"] === "tool_use") {
         const id = textAt(block, "id")
@@ -80,7 +80,7 @@ export const checkMessages = (request: JsonObject): Checked => {
       }
     }
   }
-  return fine
+  return passed
 }
 
 /** In the shape of responses. */
@@ -88,11 +88,11 @@ export const checkResponses = (request: JsonObject): Checked => {
   const items = recordsAt(request, "input")
   const isText = typeof request["input"] === "string" && request["input"] !== ""
   // Instructions are the system's; a reasoning item asks for nothing.
-  const saysNothing = (item: JsonObject) => {
+  const asksNothing = (item: JsonObject) => {
     const type = item["type"] ?? "message"
     return type === "reasoning" || (type === "message" && isSystem(item))
   }
-  if (!isText && items.every(saysNothing)) return empty("input")
+  if (!isText && items.every(asksNothing)) return empty("input")
   const called = new Set<string>()
   for (const [at, item] of items.entries()) {
     const id = textAt(item, "call_id")
@@ -102,7 +102,7 @@ export const checkResponses = (request: JsonObject): Checked => {
     if (item["type"] === "function_call") called.add(id)
     else if (!called.has(id)) return toolFault(param, `${param} belongs to no call before it`)
   }
-  return fine
+  return passed
 }
 
 export type ApiDialect = "chat" | "messages" | "responses"

@@ -75,12 +75,12 @@ const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: nu
 
 // Schemas of tools nest deeply.
 const depthMax = 96
-// The texts that mark an image in any of the accepted shapes.
-const imageMarks = ['"image_url"', '"input_image"', '"image"', "data:image/"].map((mark) => Buffer.from(mark))
+// One of these stands in every request with an image, whatever its dialect.
+const imageSigns = ['"image_url"', '"input_image"', '"image"', "data:image/"].map((sign) => Buffer.from(sign))
 
 const hasImages = (head: Uint8Array) => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
-  return imageMarks.some((mark) => bytes.includes(mark))
+  return imageSigns.some((sign) => bytes.includes(sign))
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -114,7 +114,7 @@ export const readBody = Effect.gen(function* () {
 })
 
 // Everything under these keys goes to the model.
-const spoken = [
+const promptKeys = [
   "messages",
   "system",
   "input",
@@ -138,7 +138,7 @@ export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize 
   let textBytes = namedDocuments * namedDocumentTokens * textBytesPerToken
   let images = 0
   // Walked without recursion; the parser has already bounded the depth.
-  const open: Array<unknown> = spoken.map((key) => request[key])
+  const open: Array<unknown> = promptKeys.map((key) => request[key])
   for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
     if (typeof value === "string") textBytes += Buffer.byteLength(value)
     else if (Array.isArray(value)) open.push(...(value as ReadonlyArray<unknown>))

@@ -14,7 +14,7 @@ import {
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {
   const blocks = recordsAt(message, "content")
   const text = blocks.flatMap((block) => (block["type"] === "text" ? [textAt(block, "text") ?? ""] : [])).join("")
-  const thought = blocks
+  const thinking = blocks
     .flatMap((block) => (block["type"] === "thinking" ? [textAt(block, "thinking") ?? ""] : []))
     .join("")
   const calls = blocks.filter(({ type }) => type === "tool_use")
@@ -30,7 +30,7 @@ export const messageToChat = (message: JsonObject, model: string, createdSeconds
           role: "assistant",
           content: text === "" && calls.length > 0 ? null : text,
           refusal: null,
-          reasoning_content: thought === "" ? undefined : thought,
+          reasoning_content: thinking === "" ? undefined : thinking,
           tool_calls: toolCallsOf(calls)
         }),
         logprobs: null,
@@ -43,10 +43,10 @@ export const messageToChat = (message: JsonObject, model: string, createdSeconds
 
 export const firstChoice = (answer: JsonObject) => recordsAt(answer, "choices")[0] ?? {}
 
-export const thoughtOf = (message: JsonObject): string =>
+export const reasoningOf = (message: JsonObject): string =>
   textAt(message, "reasoning_content") ?? textAt(message, "reasoning") ?? ""
 
-export const saidOf = (message: JsonObject): string => {
+export const textOf = (message: JsonObject): string => {
   const { content } = message
   if (typeof content === "string") return content
   return recordsAt(message, "content")
@@ -56,10 +56,10 @@ export const saidOf = (message: JsonObject): string => {
 
 export const chatToMessage = (answer: JsonObject, model: string): JsonObject => {
   const choice = firstChoice(answer)
-  const said = recordAt(choice, "message")
-  const text = saidOf(said)
-  const thought = thoughtOf(said)
-  const calls = recordsAt(said, "tool_calls").map((call) => {
+  const message = recordAt(choice, "message")
+  const text = textOf(message)
+  const thinking = reasoningOf(message)
+  const calls = recordsAt(message, "tool_calls").map((call) => {
     const { name, arguments: input } = recordAt(call, "function")
     return { type: "tool_use", id: call["id"], name, input: argumentsOf(input) }
   })
@@ -69,7 +69,7 @@ export const chatToMessage = (answer: JsonObject, model: string): JsonObject => 
     role: "assistant",
     model,
     content: [
-      ...(thought === "" ? [] : [{ type: "thinking", thinking: thought, signature: "" }]),
+      ...(thinking === "" ? [] : [{ type: "thinking", thinking, signature: "" }]),
       ...(text === "" && calls.length > 0 ? [] : [{ type: "text", text }]),
       ...calls
     ],

@@ -41,7 +41,7 @@ export const chatToMessages = (request: JsonObject): Result.Result<JsonObject, U
   }
   const messages = recordsAt(request, "messages")
   const system = messages.filter(({ role }) => role === "system" || role === "developer")
-  const said = messages.filter(({ role }) => role !== "system" && role !== "developer")
+  const turns = messages.filter(({ role }) => role !== "system" && role !== "developer")
   const outputTokens = numberAt(request, "max_completion_tokens") ?? numberAt(request, "max_tokens")
   const tools = recordsAt(request, "tools")
   const { stop } = request
@@ -51,7 +51,7 @@ export const chatToMessages = (request: JsonObject): Result.Result<JsonObject, U
       ...without(request, ...ownWords),
       max_tokens: outputTokens,
       system: system.length === 0 ? undefined : system.map(({ content }) => systemText(content)).join("\n"),
-      messages: joined(said.map(anthropicMessage)),
+      messages: joined(turns.map(anthropicMessage)),
       stop_sequences: typeof stop === "string" ? [stop] : (stop ?? undefined),
       tools: tools.length === 0 ? undefined : tools.map(anthropicTool),
       tool_choice: tools.length === 0 ? undefined : anthropicChoice(request),
@@ -81,10 +81,10 @@ const anthropicChoice = (request: JsonObject) => {
 }
 
 const thinkingOf = (effort: string | undefined, outputTokens: number) => {
-  const wanted = effort === undefined ? undefined : budgets[effort]
-  if (wanted === undefined) return undefined
+  const ofEffort = effort === undefined ? undefined : budgets[effort]
+  if (ofEffort === undefined) return undefined
   // Thinking counts as output, and must leave room for the answer.
-  const budget = Math.min(wanted, outputTokens - 1)
+  const budget = Math.min(ofEffort, outputTokens - 1)
   return budget < thinkingBudgetMin ? undefined : { type: "enabled", budget_tokens: budget }
 }
 
@@ -276,8 +276,8 @@ const assistantMessage = (blocks: ReadonlyArray<JsonObject>): JsonObject => {
 const toolMessage = (result: JsonObject): JsonObject => {
   const { content } = result
   const text = typeof content === "string" ? content : systemText(content)
-  const told = result["is_error"] === true ? `Error: ${text}` : text
-  return { role: "tool", tool_call_id: result["tool_use_id"], content: told }
+  const answer = result["is_error"] === true ? `Error: ${text}` : text
+  return { role: "tool", tool_call_id: result["tool_use_id"], content: answer }
 }
 
 const chatPart = (block: JsonObject): ReadonlyArray<JsonObject> => {

@@ -2,7 +2,7 @@
  * A stream translated from one shape to another: what follows from each event, and from the end. A translator lives as
  * long as its stream. Pure but for its memory of the stream.
  */
-import { messageId, thoughtOf } from "./answers.ts"
+import { messageId, reasoningOf } from "./answers.ts"
 import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
 import {
   anthropicReason,
@@ -128,17 +128,17 @@ const contentBlocks = () => {
 }
 
 const contentOf = (delta: JsonObject): ReadonlyArray<Content> => {
-  const thinking = thoughtOf(delta)
+  const thinking = reasoningOf(delta)
   const text = textAt(delta, "content") ?? ""
-  const thought: Content = {
+  const ofThinking: Content = {
     kind: "thinking",
     block: { type: "thinking", thinking: "", signature: "" },
     delta: { type: "thinking_delta", thinking }
   }
-  const said: Content = { kind: "text", block: { type: "text", text: "" }, delta: { type: "text_delta", text } }
+  const ofText: Content = { kind: "text", block: { type: "text", text: "" }, delta: { type: "text_delta", text } }
   return [
-    ...(thinking === "" ? [] : [thought]),
-    ...(text === "" ? [] : [said]),
+    ...(thinking === "" ? [] : [ofThinking]),
+    ...(text === "" ? [] : [ofText]),
     ...recordsAt(delta, "tool_calls").map(toolContent)
   ]
 }

@@ -1,5 +1,5 @@
 /**
- * The APIs that providers speak, an entry each: how one is asked, how its answer is read, and the way from chat's shape
+ * The APIs that providers speak, an entry each: how one is called, how its answer is read, and the way from chat's shape
  * to its own and back. Every dialect of callers goes through chat; a dialect that the provider itself speaks passes
  * unchanged.
  */
@@ -13,9 +13,9 @@ import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export type ProviderKind = ProviderEntry["Kind"]
 
-/** What a stream has said of itself so far. */
+/** The facts that a stream has shown so far. */
 export interface StreamFacts {
-  /** The provider has said why it ended: later events may be missing, what came before is whole. */
+  /** The provider has given its reason for ending: later events may be missing, what came before is whole. */
   isFinished: boolean
   usage: Usage | undefined
 }
@@ -31,7 +31,7 @@ interface ProviderApi {
   readonly path: string
   readonly makesImages: boolean
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
-  /** The headers beside the key. `callers`: headers that the caller sent for this API. */
+  /** The headers but for the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
   /** The key of the list that a whole answer must have. */
   readonly contentKey: string
@@ -46,8 +46,8 @@ interface ProviderApi {
     readonly events: (model: string) => Translator
   }
   readonly usageOf: (usage: JsonObject) => Usage
-  /** Learns from one event of a stream. */
-  readonly note: (facts: StreamFacts, event: JsonObject) => void
+  /** Adds the facts of one event. */
+  readonly readFacts: (facts: StreamFacts, event: JsonObject) => void
 }
 
 const anthropicVersion = "2023-06-01"
@@ -62,7 +62,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     fromChat: (request, limit) => Result.succeed(renamed(withOptions(request), limit)),
     toChat: (answer, model) => chatAnswer(answer, model),
     usageOf: openAiUsage,
-    note: (facts, event) => {
+    readFacts: (facts, event) => {
       if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
       if (recordsAt(event, "choices").some((choice) => textAt(choice, "finish_reason") !== undefined))
         facts.isFinished = true
@@ -83,7 +83,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
       events: anthropicEvents
     },
     usageOf: anthropicUsage,
-    note: (facts, event) => {
+    readFacts: (facts, event) => {
       if (event["type"] === "message_stop") facts.isFinished = true
       const usage = event["type"] === "message_start" ? recordAt(event, "message")["usage"] : event["usage"]
       if (!isRecord(usage)) return

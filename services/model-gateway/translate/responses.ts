@@ -3,23 +3,23 @@
  * items one after the other, and the whole again at the end. Both make the same object. Pure but for its place in the
  * stream.
  */
-import { firstChoice, saidOf, thoughtOf } from "./answers.ts"
+import { firstChoice, textOf, reasoningOf } from "./answers.ts"
 import type { Translator } from "./chat-stream.ts"
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "./json.ts"
 import { asResponsesUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export const chatToResponse = (answer: JsonObject, model: string, request: JsonObject): JsonObject => {
   const choice = firstChoice(answer)
-  const said = recordAt(choice, "message")
+  const message = recordAt(choice, "message")
   const usage = answer["usage"]
   return responseOf({
     id: textAt(answer, "id") ?? "0",
     model,
     createdSeconds: typeof answer["created"] === "number" ? answer["created"] : 0,
     request,
-    thought: thoughtOf(said),
-    text: recordsAt(said, "tool_calls").length > 0 && saidOf(said) === "" ? undefined : saidOf(said),
-    calls: recordsAt(said, "tool_calls").map((call) => {
+    reasoning: reasoningOf(message),
+    text: recordsAt(message, "tool_calls").length > 0 && textOf(message) === "" ? undefined : textOf(message),
+    calls: recordsAt(message, "tool_calls").map((call) => {
       const declared = recordAt(call, "function")
       return {
         id: textAt(call, "id") ?? "",
@@ -81,11 +81,11 @@ export const chunksToResponse = (options: ResponseStreamOptions): Translator => 
     const kind = `call ${String(call["index"] ?? 0)}`
     return within(kind, () => openItem.call(kind, at(), made), textAt(declared, "arguments") ?? "")
   }
-  const said = (delta: JsonObject): ReadonlyArray<JsonObject> => {
-    const thought = thoughtOf(delta)
+  const eventsOf = (delta: JsonObject): ReadonlyArray<JsonObject> => {
+    const thinking = reasoningOf(delta)
     const text = textAt(delta, "content") ?? ""
     return [
-      ...(thought === "" ? [] : within("reasoning", () => openItem.reasoning(at()), thought)),
+      ...(thinking === "" ? [] : within("reasoning", () => openItem.reasoning(at()), thinking)),
       ...(text === "" ? [] : within("message", () => openItem.message(at()), text)),
       ...recordsAt(delta, "tool_calls").flatMap(called)
     ]
@@ -95,7 +95,7 @@ export const chunksToResponse = (options: ResponseStreamOptions): Translator => 
       const [choice] = recordsAt(chunk, "choices")
       if (isRecord(chunk["usage"])) usage = openAiUsage(chunk["usage"])
       const begun = start(textAt(chunk, "id"))
-      const events = choice === undefined ? [] : said(recordAt(choice, "delta"))
+      const events = choice === undefined ? [] : eventsOf(recordAt(choice, "delta"))
       if (choice !== undefined) reason = textAt(choice, "finish_reason") ?? reason
       return numbered([...begun, ...events])
     },
@@ -161,7 +161,7 @@ const reasoning = ({ id, index }: Place): OpenItem => {
   let text = ""
   const own = `${id}_${index}`
   const place = { item_id: `rs_${own}`, output_index: index, summary_index: 0 }
-  const part = (said: string) => ({ type: "summary_text", text: said })
+  const part = (summary: string) => ({ type: "summary_text", text: summary })
   return {
     kind: "reasoning",
     opening: [
@@ -223,7 +223,7 @@ interface ResponseParts {
   readonly createdSeconds: number
   /** The request; parts of it are repeated in the response. */
   readonly request: JsonObject
-  readonly thought: string
+  readonly reasoning: string
   readonly text: string | undefined
   readonly calls: ReadonlyArray<FunctionCall>
   /** The reason in chat's words. */
@@ -264,10 +264,10 @@ const responseHead = (
   user: request["user"] ?? null
 })
 
-const reasoningItem = (id: string, thought: string): JsonObject => ({
+const reasoningItem = (id: string, text: string): JsonObject => ({
   id: `rs_${id}`,
   type: "reasoning",
-  summary: thought === "" ? [] : [{ type: "summary_text", text: thought }]
+  summary: text === "" ? [] : [{ type: "summary_text", text }]
 })
 
 const textPart = (text: string): JsonObject => ({ type: "output_text", text, annotations: [], logprobs: [] })
@@ -302,7 +302,7 @@ const endingOf = (reason: string | undefined, usage: Usage | undefined) => {
 const responseOf = (parts: ResponseParts): JsonObject => {
   const ending = endingOf(parts.reason, parts.usage)
   const output = [
-    ...(parts.thought === "" ? [] : [reasoningItem(parts.id, parts.thought)]),
+    ...(parts.reasoning === "" ? [] : [reasoningItem(parts.id, parts.reasoning)]),
     ...(parts.text === undefined ? [] : [messageItem(parts.id, parts.text, ending.status)]),
     ...parts.calls.map((call, at) => callItem(parts.id, at, call, "completed"))
   ]

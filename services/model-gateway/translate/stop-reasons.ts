@@ -39,7 +39,7 @@ export const openAiUsage = (usage: JsonObject): Usage => ({
   reasoningTokens: numberAt(recordAt(usage, "completion_tokens_details"), "reasoning_tokens") ?? 0
 })
 
-/** Anthropic counts cached tokens beside the input, not within it. */
+/** Anthropic counts cached tokens apart from the input. */
 export const anthropicUsage = (usage: JsonObject): Usage => {
   const read = numberAt(usage, "cache_read_input_tokens") ?? 0
   const created = numberAt(usage, "cache_creation_input_tokens") ?? 0

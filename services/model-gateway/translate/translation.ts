@@ -5,7 +5,8 @@ import type { JsonObject } from "./json.ts"
 import { providerApis, type ProviderKind } from "./provider-apis.ts"
 import { chatToResponse, chunksToResponse } from "./responses.ts"
 
-export interface Wanted {
+/** The shape in which a caller gets its answer. */
+export interface AnswerShape {
   readonly dialect: "chat" | "messages" | "responses"
   /** The caller's name for the model. */
   readonly model: string
@@ -15,7 +16,7 @@ export interface Wanted {
 }
 
 export const wholeAnswer = (
-  { dialect, model, request, nowSeconds }: Wanted,
+  { dialect, model, request, nowSeconds }: AnswerShape,
   kind: ProviderKind,
   body: JsonObject
 ): JsonObject => {
@@ -26,8 +27,8 @@ export const wholeAnswer = (
   return dialect === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
 }
 
-export const streamTranslator = (wanted: Wanted, kind: ProviderKind): Translator => {
-  const { dialect, model, request, includesUsage, nowSeconds } = wanted
+export const streamTranslator = (shape: AnswerShape, kind: ProviderKind): Translator => {
+  const { dialect, model, request, includesUsage, nowSeconds } = shape
   const { own, toChunks } = providerApis[kind]
   if (dialect === own?.dialect) return own.events(model)
   const last = {

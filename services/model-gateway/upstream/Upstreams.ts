@@ -1,5 +1,5 @@
 /**
- * A call to a model, whichever provider serves it. Its providers are asked in order: the next one when one fails in a
+ * A call to a model, whichever provider serves it. Its providers are called in order: the next one when one fails in a
  * way that another may not share, as long as nothing has been given out. A provider that keeps failing is left alone
  * for a while. When all have failed, the last reason is the answer.
  */
@@ -111,7 +111,7 @@ const ask = Effect.fnUntraced(function* <A, R>(
   attempt: Effect.Effect<A, AttemptFailed, R>
 ) {
   const startedAtMs = yield* Clock.currentTimeMillis
-  watch.asked(route, startedAtMs)
+  watch.attempted(route, startedAtMs)
   const result = yield* Effect.onInterrupt(Effect.result(attempt), () => Effect.sync(() => watch.cancelled(route)))
   const nowMs = yield* Clock.currentTimeMillis
   watch.took(route, nowMs - startedAtMs)
@@ -132,15 +132,15 @@ const watched = (watch: RouteWatch, route: ModelRoute, answer: StreamedAnswer): 
 
 /** The state of the models' providers: their counts, and the ones that are left alone. */
 interface RouteWatch {
-  /** How long it must not be asked; 0 when it may be. */
+  /** How long it must not be called; 0 when it may be. */
   readonly waitMs: (route: ModelRoute, nowMs: number) => number
-  readonly asked: (route: ModelRoute, nowMs: number) => void
+  readonly attempted: (route: ModelRoute, nowMs: number) => void
   readonly took: (route: ModelRoute, ms: number) => void
   readonly answered: (route: ModelRoute) => void
   readonly cancelled: (route: ModelRoute) => void
   readonly failed: (route: ModelRoute, failure: AttemptFailed, nowMs: number) => void
   readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
-  /** Counts that another provider is asked because this one did not answer. */
+  /** Counts that another provider is called because this one did not answer. */
   readonly fellBack: (provider: string) => void
 }
 
@@ -162,7 +162,7 @@ const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
   }
   return {
     waitMs: (route, nowMs) => breakerWaitMs(breakerOf(route), nowMs),
-    asked: (route, nowMs) => set(route, afterAttempt(breakerOf(route), nowMs, probeMsMax)),
+    attempted: (route, nowMs) => set(route, afterAttempt(breakerOf(route), nowMs, probeMsMax)),
     took: ({ provider }, ms) => seconds.observe({ provider: provider.name }, ms / 1_000),
     answered: (route) => {
       count(route, "answered")

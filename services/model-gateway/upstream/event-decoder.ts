@@ -1,6 +1,6 @@
 /**
  * Decodes a provider's server-sent events from pieces of any size: each event as JSON, errors as errors. It knows
- * whether the provider has said why the answer ended; a stream that stops before that is broken. An unfinished event is
+ * whether the provider has given a reason for the end; a stream that stops before that is broken. An unfinished event is
  * held only up to a bound. The only state is the place in the stream.
  */
 import { Result } from "effect"
@@ -43,6 +43,6 @@ const read = (kind: ProviderKind, facts: StreamFacts, data: string): Decoded => 
     const code = numberAt(recordAt(event, "error"), "code") ?? 500
     return { _tag: "Error", status: code >= 400 && code < 600 ? code : 500, text: data }
   }
-  providerApis[kind].note(facts, event)
+  providerApis[kind].readFacts(facts, event)
   return { _tag: "Event", event }
 }

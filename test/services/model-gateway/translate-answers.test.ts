@@ -3,10 +3,14 @@ import { Schema } from "effect"
 import type { AnswerPlan } from "../../../dev/upstream/answer-plan.ts"
 import { messageAnswer, messageEvents } from "../../../dev/upstream/anthropic-shapes.ts"
 import { chatAnswer, chatChunks } from "../../../dev/upstream/openai-shapes.ts"
-import { streamTranslator, type Wanted, wholeAnswer } from "../../../services/model-gateway/translate/translation.ts"
+import {
+  streamTranslator,
+  type AnswerShape,
+  wholeAnswer
+} from "../../../services/model-gateway/translate/translation.ts"
 import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
 
-const wanted = (dialect: Wanted["dialect"]): Wanted => ({
+const shapeOf = (dialect: AnswerShape["dialect"]): AnswerShape => ({
   dialect,
   model: "demo/x",
   request: {},
@@ -15,14 +19,14 @@ const wanted = (dialect: Wanted["dialect"]): Wanted => ({
 })
 
 /** All that a provider would send, put through. */
-const streamed = (dialect: Wanted["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) => {
-  const translator = streamTranslator(wanted(dialect), kind)
+const streamed = (dialect: AnswerShape["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) => {
+  const translator = streamTranslator(shapeOf(dialect), kind)
   const events = kind === "openai" ? chatChunks(plan, true) : messageEvents(plan)
   return [...events.flatMap((event) => translator.push(event as JsonObject)), ...translator.end()]
 }
 
-const whole = (dialect: Wanted["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) =>
-  wholeAnswer(wanted(dialect), kind, (kind === "openai" ? chatAnswer(plan) : messageAnswer(plan)) as JsonObject)
+const whole = (dialect: AnswerShape["dialect"], kind: "openai" | "anthropic", plan: AnswerPlan) =>
+  wholeAnswer(shapeOf(dialect), kind, (kind === "openai" ? chatAnswer(plan) : messageAnswer(plan)) as JsonObject)
 
 interface Loose {
   readonly [key: string]: Loose & string & number & ReadonlyArray<Loose>

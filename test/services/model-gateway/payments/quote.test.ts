@@ -19,9 +19,11 @@ const facts: CallFacts = {
   count: 1
 }
 
+const terms = { payments: Payments, origin: "http://127.0.0.1:7402", isOffered: () => true }
+
 describe("a quote", () => {
   it("has a token price: the estimated input, a tenth of the longest answer, and the fee", () => {
-    const quote = quoteCall(Payments, "http://127.0.0.1:7402", facts)
+    const quote = quoteCall(facts, terms)
     // 1,024 tokens at a millionth of a dollar each, 100 at two, and a thousandth of a dollar.
     assert.strictEqual(quote?.offers[0].requirements.amount, "2224")
     assert.strictEqual(quote?.offers[0].priceUsd, "0.002224")
@@ -31,13 +33,13 @@ describe("a quote", () => {
 
   it("has a flat price where configured, for each image", () => {
     const prices = { ...facts.prices, flatMicroUsd: 20_000 }
-    const quote = quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, prices, count: 3 })
+    const quote = quoteCall({ ...facts, prices, count: 3 }, terms)
     assert.strictEqual(quote?.offers[0].requirements.amount, "61000")
     assert.notInclude(quote?.resource.description, "tokens")
   })
 
   it("omits a chain that is not configured, or not offered now", () => {
-    assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", { ...facts, chain: "solana" }))
-    assert.isUndefined(quoteCall(Payments, "http://127.0.0.1:7402", facts, () => false))
+    assert.isUndefined(quoteCall({ ...facts, chain: "solana" }, terms))
+    assert.isUndefined(quoteCall(facts, { ...terms, isOffered: () => false }))
   })
 })
