@@ -1,5 +1,6 @@
 /** The facts of the request that is being answered: its route, its query, its id and its sender. */
 import { randomUUID } from "node:crypto"
+import { isIPv6 } from "node:net"
 import { Context, Effect, type Option, Schema, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { fieldsOf, validationFailed } from "./WireError.ts"
@@ -46,16 +47,19 @@ export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, 
   return unmapped(hops[Math.max(0, hops.length - trustedProxies)] || peer)
 }
 
-/**
- * The group of addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which is one household.
- */
+/** The group of addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which is one household. */
 export const addressGroup = (address: string): string => {
-  if (!address.includes(":")) return address.slice(0, 64)
-  const [head = "", tail] = address.split("::")
-  const first = head === "" ? [] : head.split(":")
-  const last = tail === undefined || tail === "" ? [] : tail.split(":")
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
-  return [...first, ...Array.from({ length: zeros }, () => "0"), ...last].slice(0, 4).join(":").slice(0, 64)
+  if (!isIPv6(address)) return address.slice(0, 64)
+  const [head = "", tail] = (address.split("%")[0] ?? "").split("::")
+  const words = (part: string | undefined) => (part === undefined || part === "" ? [] : part.split(":"))
+  const first = words(head)
+  const last = words(tail)
+  // An IPv4 address at the end takes the place of two words.
+  const present = first.length + last.length + (last.at(-1)?.includes(".") === true ? 1 : 0)
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - present)
+  const all = [...first, ...Array.from({ length: zeros }, () => "0"), ...last]
+  const four = all.slice(0, 4).map((word) => Number.parseInt(word, 16).toString(16))
+  return `${four.join(":")}::/64`
 }
 
 const unmapped = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)

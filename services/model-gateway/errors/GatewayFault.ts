@@ -1,6 +1,6 @@
 /**
  * The reason why a call is refused, before a route has put it in its own shape. The codes are grouped by what a caller
- * does next: read the code, pick another model, or pay (see PaymentGate.ts).
+ * does next: read the code, pick another model, or pay.
  */
 import { Schema } from "effect"
 import { type GatewayCode, gatewayCodes } from "#contracts"
@@ -26,7 +26,7 @@ export class UnknownModel extends Schema.TaggedError<UnknownModel>()("UnknownMod
   suggestions: Schema.Array(Schema.String)
 }) {}
 
-/** What a fault may carry beside its code; undefined fields are left out. */
+/** The facts that a fault may have, apart from its code; undefined ones are left out. */
 interface FaultFacts {
   readonly message?: string | undefined
   readonly param?: string | undefined
@@ -59,20 +59,20 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   504: "timeout_error"
 }
 
-/**
- * A refusal in the shape of each route: OpenAI's envelope with its mirrors, Anthropic's, or that of responses. Pure.
- */
-const anthropicTypeOf = (status: number): string => anthropicTypes[status] ?? "api_error"
-
 export const statusOf = (code: GatewayCode): number => gatewayCodes[code].status
 
+/** A fault in the shape of its route: OpenAI's envelope with its mirrors, Anthropic's, or that of responses. Pure. */
 export const faultBody = (dialect: ErrorDialect, fault: GatewayFault): Readonly<Record<string, unknown>> => {
   const { code, message, param = null, debug, details, source, retryAfterSeconds } = fault
   const { status, type } = gatewayCodes[code]
   const limits = status === 429 ? { source: source ?? "gateway", retry_after_seconds: retryAfterSeconds ?? 1 } : {}
   if (dialect === "messages") {
     // Anthropic's envelope has no field for codes. Codes of payments stand in it all the same, for clients act on them.
-    const error = { type: anthropicTypeOf(status), message, ...(code.startsWith("PAYMENT_") ? { code } : {}) }
+    const error = {
+      type: anthropicTypes[status] ?? "api_error",
+      message,
+      ...(code.startsWith("PAYMENT_") ? { code } : {})
+    }
     return { type: "error", error, ...limits }
   }
   if (dialect === "responses") return { error: { message, type, param, code }, ...limits }

@@ -1,6 +1,6 @@
 /**
  * A provider's refusal, whatever its shape: an object or a text under `error`, a bare message, a list around it, a
- * validator's `detail`, or a page of HTML. Pure.
+ * validator's `detail`, or a page of HTML; and the code that it becomes. Pure.
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, textAt } from "../translate/json.ts"
@@ -69,7 +69,6 @@ export const readUpstreamError = (status: number, contentType: string, text: str
   return { status, message: isHtml ? titleOf(text) : text.slice(0, 2_000), kinds: [], param: undefined }
 }
 
-/** A provider's refusal as one of our codes. A fault that only the caller can mend is 400 and never 500. Pure. */
 interface Classified {
   readonly code: GatewayCode
   /** The field of the request that the provider named. */
@@ -90,6 +89,7 @@ const wellKnownName =
 const paramOf = ({ param, message }: UpstreamError) =>
   param ?? anthropicPath.exec(message)?.[1] ?? quotedName.exec(message)?.[1] ?? wellKnownName.exec(message)?.[1]
 
+/** A provider's refusal as one of our codes. A fault that only the caller can mend is 400 and never 500. */
 export const classifyUpstream = (error: UpstreamError): Classified => {
   const found = classifyRules.find((rule) => fits(rule, error))
   // A status below 400 with an error in it, or a failure without a name.

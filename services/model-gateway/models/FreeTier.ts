@@ -2,11 +2,11 @@
  * How much an address may ask for without paying: calls to free models, and lists of models. The count covers all
  * replicas. While it cannot be read, no free call is answered.
  */
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
 import { Context, Effect, Layer, Option } from "effect"
-import { type HttpCall, type RateRefused, sharedWindow, takeFrom, type WireError } from "#http"
+import { addressGroup, type HttpCall, type RateRefused, sharedWindow, takeFrom, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
 
 type Caller = Pick<HttpCall["Service"], "remoteAddress" | "header">
 
@@ -107,20 +107,6 @@ export const clientAddress = (trustedProxies: ReadonlyArray<string>) => {
       if (next === undefined || isIP(next) === 0) break
       address = next
     }
-    return group(address)
+    return addressGroup(address)
   }
-}
-
-const group = (address: string): string => {
-  if (!isIPv6(address)) return address.slice(0, 64)
-  const [head = "", tail] = (address.split("%")[0] ?? "").split("::")
-  const words = (part: string | undefined) => (part === undefined || part === "" ? [] : part.split(":"))
-  const first = words(head)
-  const last = words(tail)
-  // An IPv4 address at the end takes the place of two words.
-  const taken = first.length + last.length + (last.at(-1)?.includes(".") === true ? 1 : 0)
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - taken)
-  const all = [...first, ...Array.from({ length: zeros }, () => "0"), ...last]
-  const four = all.slice(0, 4).map((word) => Number.parseInt(word, 16).toString(16))
-  return `${four.join(":")}::/64`
 }

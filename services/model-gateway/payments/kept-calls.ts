@@ -67,15 +67,15 @@ const readAnswer = (bytes: Buffer): Option.Option<PaidAnswer> => {
   return Result.isSuccess(label) ? Option.some({ label: label.success, body: bytes.subarray(end + 1) }) : Option.none()
 }
 
+/**
+ * The image job for which a payment was taken, written before any provider is called. A caller that sends the payment
+ * again hears of the job from any replica. Kept as long as the job itself.
+ */
 const PaidJob = Schema.Struct({
   jobId: Schema.String,
   /** The life of the claim for which the job was taken. A payment that was released may be taken for another job. */
   ticket: Schema.String
 })
-/**
- * The image job for which a payment was taken, written before any provider is asked. A caller that sends the payment
- * again hears of the job from any replica. Kept as long as the job itself.
- */
 interface PaidJob extends Schema.Schema.Type<typeof PaidJob> {}
 
 export class PaidJobs extends Context.Service<

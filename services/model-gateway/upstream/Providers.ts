@@ -34,10 +34,13 @@ import { providerApis, type ProviderKind, type StreamFacts } from "../translate/
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
+export type UpstreamPath = "chat" | "images"
+
 export interface ProviderCall {
   readonly route: ModelRoute
   readonly path: UpstreamPath
   readonly body: JsonObject
+  /** Headers of the caller's that go on to the provider. */
   readonly headers: Readonly<Record<string, string>>
   readonly family: string
 }
@@ -84,12 +87,11 @@ export class Providers extends Context.Service<
         stallMs: ModelGateway.StallSeconds * 1_000,
         deadlineMs: ModelGateway.StreamSeconds * 1_000
       }
-      const request = ({ route, path, body, headers }: ProviderCall) => providerRequest(route, path, body, headers)
 
       const whole = Effect.fn("Providers.whole")(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
         const answer = yield* client
-          .request({ ...request(call), deadlineMs: headersMs, responseBytesMax: answerBytesMax })
+          .request({ ...providerRequest(call), deadlineMs: headersMs, responseBytesMax: answerBytesMax })
           .pipe(Effect.mapError((error) => brokenBy(context, error)))
         const text = Buffer.from(answer.body).toString("utf8")
         const contentType = answer.headers["content-type"] ?? ""
@@ -109,7 +111,7 @@ export class Providers extends Context.Service<
       const stream = Effect.fn("Providers.stream")(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
         const answer = yield* client
-          .stream({ ...request(call), ...times, responseBytesMax: streamBytesMax })
+          .stream({ ...providerRequest(call), ...times, responseBytesMax: streamBytesMax })
           .pipe(Effect.mapError((error) => brokenBy(context, error)))
         const contentType = answer.headers["content-type"] ?? ""
         if (answer.status !== 200 || !contentType.includes("text/event-stream")) {
@@ -234,42 +236,30 @@ const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFa
   })
 })
 
-/** A call to a provider as an HTTP request. Pure. */
-export type UpstreamPath = "chat" | "images"
-
 const utf8 = new TextEncoder()
 
 const pathOf = ({ kind }: Provider, path: UpstreamPath) =>
   path === "images" ? "/images/generations" : providerApis[kind].path
 
-const headersOf = ({ kind, key }: Provider, more: Readonly<Record<string, string>>) => {
+const headersOf = ({ kind, key }: Provider, callers: Readonly<Record<string, string>>) => {
   const { headers, keyHeaders } = providerApis[kind]
-  return { ...headers(more), ...(key === undefined ? {} : keyHeaders(Redacted.value(key))) }
+  return { ...headers(callers), ...(key === undefined ? {} : keyHeaders(Redacted.value(key))) }
 }
 
-/** `more`: headers of the caller's that are passed on to the provider. */
-const providerRequest = (
-  { provider, model }: ModelRoute,
-  path: UpstreamPath,
-  body: JsonObject,
-  more: Readonly<Record<string, string>>
-) => ({
+const providerRequest = ({ route: { provider, model }, path, body, headers }: ProviderCall) => ({
   method: "POST" as const,
   url: `${provider.baseUrl}${pathOf(provider, path)}`,
   headers: {
     "content-type": "application/json",
     accept: body["stream"] === true ? "text/event-stream" : "application/json",
     "user-agent": "starling",
-    ...headersOf(provider, more)
+    ...headersOf(provider, headers)
   },
   body: utf8.encode(JSON.stringify({ ...body, model })),
   connectionsMax: provider.connectionsMax
 })
 
-/**
- * The reason why one provider has not answered: the fault for the caller, and whether another provider may do better.
- * Pure but for the type.
- */
+/** Why one provider has not answered: the fault for the caller, and whether another provider may do better. */
 export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
   fault: GatewayFault,
   isWorthAnother: Schema.Boolean,
@@ -324,7 +314,6 @@ const refusedBy = ({ hidden, family }: AttemptContext, refusal: Refusal): Attemp
   })
 }
 
-/** `hasTimeLeft`: the failure was so fast that another provider costs no second wait. */
 const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed => {
   const debug = sanitise(error.message, hidden)
   const made = (code: "TIMEOUT" | "MODEL_UNAVAILABLE" | "INTERNAL_ERROR" | "PROVIDER_CONFIG_ERROR", isWorth: boolean) =>

@@ -19,8 +19,8 @@ describe("the facts of a request", () => {
 
   it("group the addresses of one household", () => {
     assert.strictEqual(addressGroup("1.2.3.4"), "1.2.3.4")
-    assert.strictEqual(addressGroup("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2")
-    assert.strictEqual(addressGroup("2001:db8::6"), "2001:db8:0:0")
-    assert.strictEqual(addressGroup("::1"), "0:0:0:0")
+    assert.strictEqual(addressGroup("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64")
+    assert.strictEqual(addressGroup("2001:db8::6"), "2001:db8:0:0::/64")
+    assert.strictEqual(addressGroup("::1"), "0:0:0:0::/64")
   })
 })
