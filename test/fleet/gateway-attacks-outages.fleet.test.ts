@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { fundedKey, payWith, signFor } from "../support/attacker.ts"
-import { chat, eventsOf, type Said } from "../support/gateway.ts"
+import { chat, eventsOf, type GatewayAnswer } from "../support/gateway.ts"
 import {
   type Behaviour,
   honest,
@@ -33,8 +33,8 @@ const withFacilitator = <A, E>(
     )
   }).pipe(Effect.scoped)
 
-const isAnswered = ({ body }: Said) => body["choices"] !== undefined
-const streamed = ({ text }: Said) => eventsOf(text).data.some((data) => data.includes('"content":"hello"'))
+const isAnswered = ({ body }: GatewayAnswer) => body["choices"] !== undefined
+const streamed = ({ text }: GatewayAnswer) => eventsOf(text).data.some((data) => data.includes('"content":"hello"'))
 
 const silentAfterSettling: ReadonlyArray<readonly [string, (payer: string, transaction: string) => Saying]> = [
   ["answers nothing", () => "nothing"],

@@ -6,7 +6,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { RoleName } from "#contracts"
-import { chat, type Said } from "../support/gateway.ts"
+import { chat, type GatewayAnswer } from "../support/gateway.ts"
 import {
   bookFindings,
   booksReadAt,
@@ -45,8 +45,8 @@ const claimStates = () => Effect.runPromise(fleet.books.claimStates)
 
 const collects = async (count: number) => assert.strictEqual(await fleet.collected(settledWithinMs), count)
 
-const receiptOf = (said: Said | undefined) => {
-  const transaction = said?.headers.get("x-payment-receipt") ?? ""
+const receiptOf = (answer: GatewayAnswer | undefined) => {
+  const transaction = answer?.headers.get("x-payment-receipt") ?? ""
   assert.match(transaction, receiptForm)
   told.push(transaction)
   return transaction
@@ -68,12 +68,12 @@ const killAndRun = async ({ answer }: HeldCall) => {
 
 /** A repeated request gets the answer for the one payment, however often. */
 const hasItsAnswer = async ({ body, payment }: HeldCall) => {
-  const said = await fleet.payUntil(isReceipted, body, payment, settledWithinMs)
+  const answer = await fleet.payUntil(isReceipted, body, payment, settledWithinMs)
   const question = body.messages[0]?.content ?? ""
-  assert.include(said?.text ?? "", question)
+  assert.include(answer?.text ?? "", question)
   const again = await fleet.payUntil(isAnswered, body, payment)
-  assert.strictEqual(receiptOf(again), receiptOf(said))
-  assert.strictEqual(again?.text, said?.text)
+  assert.strictEqual(receiptOf(again), receiptOf(answer))
+  assert.strictEqual(again?.text, answer?.text)
 }
 
 describe("a killed process with all payment roles", () => {
@@ -148,9 +148,9 @@ describe("a process with all payment roles, on SIGTERM", () => {
     process.signal("SIGTERM")
     await until(async () => (await process.status("/readyz")) === 503)
     fleet.gate.open()
-    const said = await answer
-    assert.strictEqual(said?.status, 200)
-    receiptOf(said)
+    const answered = await answer
+    assert.strictEqual(answered?.status, 200)
+    receiptOf(answered)
     assert.strictEqual(await process.ended, 0)
     await collects(before + 1)
     await run()

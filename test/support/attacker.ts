@@ -7,7 +7,7 @@ import { PaymentPayload } from "#contracts"
 import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { transferCall } from "../../dev/chain/evm/token.ts"
 import { cancellation } from "../../dev/fixtures/evm/payments.ts"
-import { ask, type Said } from "./gateway.ts"
+import { ask, type GatewayAnswer } from "./gateway.ts"
 import { quoteOf, signPayment, type SigningOptions } from "./payment-client.ts"
 
 export const path = "/api/v1/chat/completions"
@@ -43,7 +43,7 @@ export const signFor = Effect.fnUntraced(function* (target: Target, body: unknow
   return yield* Effect.promise(() => signPayment(key, offer, options))
 })
 
-export const payWith = (target: Target, body: unknown, payment: string, at = path): Effect.Effect<Said> =>
+export const payWith = (target: Target, body: unknown, payment: string, at = path): Effect.Effect<GatewayAnswer> =>
   ask(target, at, body, { "payment-signature": payment })
 
 const decodePayload = Schema.decodeUnknownSync(Schema.fromJsonString(PaymentPayload))

@@ -20,7 +20,7 @@ import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 type Json = Readonly<Record<string, unknown>>
 
 /** The events at the payment gate, in order. */
-export interface PaymentBook {
+export interface PaymentLog {
   readonly calls: Array<PayableCall>
   readonly steps: Array<"pay" | "serve" | "release" | "settle">
   /** Makes the next settlement fail. */
@@ -33,9 +33,9 @@ const quote = {
 } as const
 
 /** Takes `PAYMENT-SIGNATURE: good`. */
-const testGate = (book: PaymentBook) => {
+const testGate = (payments: PaymentLog) => {
   const refusal = (code: string, reply: PaymentReply) => Effect.fail(refusalOf(code, reply))
-  const step = (name: PaymentBook["steps"][number]) => Effect.sync(() => void book.steps.push(name))
+  const step = (name: PaymentLog["steps"][number]) => Effect.sync(() => void payments.steps.push(name))
   return Layer.succeed(PaymentGate, {
     pay: (call) =>
       Effect.gen(function* () {
@@ -43,7 +43,7 @@ const testGate = (book: PaymentBook) => {
         const refused = { code: "PAYMENT_INVALID", reason: "not good", payer: null } as const
         if (money === undefined) return yield* refusal("PAYMENT_REQUIRED", paymentRequired(quote, call.shape))
         if (money !== "good") return yield* refusal(refused.code, verificationFailed(quote, call.shape, refused))
-        book.calls.push(call)
+        payments.calls.push(call)
         yield* step("pay")
         return openCall({
           release: step("release"),
@@ -53,7 +53,7 @@ const testGate = (book: PaymentBook) => {
           settle: () =>
             Effect.gen(function* () {
               yield* step("settle")
-              if (book.refusesSettlement) {
+              if (payments.refusesSettlement) {
                 const unfunded = { code: "PAYMENT_UNFUNDED", reason: "not enough", payer: null } as const
                 const chainFacts = { network: "eip155:84532", transaction: null }
                 return yield* refusal(
@@ -78,7 +78,7 @@ export interface GatewayOptions {
 export interface TestGateway {
   readonly url: string
   readonly upstream: LocalUpstream
-  readonly book: PaymentBook
+  readonly payments: PaymentLog
   readonly metrics: Effect.Effect<string>
 }
 
@@ -111,7 +111,7 @@ export const withGateway = <A, E>(
   Effect.gen(function* () {
     const server = yield* natsServer
     const upstream = yield* startLocalUpstream()
-    const book: PaymentBook = { calls: [], steps: [], refusesSettlement: false }
+    const payments: PaymentLog = { calls: [], steps: [], refusesSettlement: false }
     const configuration = Configuration.layerOf({
       ModelGateway: {
         Port: 0,
@@ -127,7 +127,7 @@ export const withGateway = <A, E>(
       }
     })
     const gateway = modelGatewayWith.pipe(
-      Layer.provideMerge(testGate(book)),
+      Layer.provideMerge(testGate(payments)),
       Layer.provideMerge(Layer.mergeAll(ConfiguredHttp.layer, UntrustedHttp.layer)),
       Layer.provideMerge(Drain.layer),
       Layer.provideMerge(busOn(server)),
@@ -137,11 +137,11 @@ export const withGateway = <A, E>(
     return yield* Effect.gen(function* () {
       const { url } = yield* HttpListener
       const { text } = yield* Metrics
-      return yield* test({ url, upstream, book, metrics: text })
+      return yield* test({ url, upstream, payments, metrics: text })
     }).pipe(Effect.provide(gateway))
   }).pipe(Effect.scoped)
 
-export interface Said {
+export interface GatewayAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -154,7 +154,7 @@ export const ask = (
   path: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {}
-): Effect.Effect<Said> =>
+): Effect.Effect<GatewayAnswer> =>
   Effect.promise(async () => {
     const method = body === undefined ? "GET" : "POST"
     const isText = typeof body === "string"
@@ -165,14 +165,14 @@ export const ask = (
     })
     const text = await response.text()
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-    const said = {
+    const answer = {
       status: response.status,
       headers: response.headers,
       text,
       body: isJson ? (JSON.parse(text) as Json) : {}
     }
-    assert.deepStrictEqual(breachesOf(method, path, said), [], `${method} ${path}: ${text}`)
-    return said
+    assert.deepStrictEqual(breachesOf(method, path, answer), [], `${method} ${path}: ${text}`)
+    return answer
   })
 
 const document = JSON.parse(JSON.stringify(gatewayOpenApi())) as Record<string, unknown>
@@ -180,16 +180,20 @@ const { breaches } = contractOf(document)
 const templates = Object.entries(document["paths"] as Readonly<Record<string, object>>)
 
 /** Every place where an answer differs from the document; none for a path or a method that is not in it. */
-const breachesOf = (method: string, path: string, said: Said): ReadonlyArray<string> => {
+const breachesOf = (method: string, path: string, answer: GatewayAnswer): ReadonlyArray<string> => {
   const base = gatewayBases.findLast((each) => path.startsWith(`${each}/`)) ?? ""
   const plain = path.slice(base.length).split("?")[0] ?? ""
   const [template] =
     templates.find(([each]) => new RegExp(`^${each.replaceAll(/\{\w+\}/gu, ".+")}$`, "u").test(plain)) ?? []
   const isDescribed = templates.some(([each, methods]) => each === template && method.toLowerCase() in methods)
   if (template === undefined || !isDescribed) return []
-  const contentType = said.headers.get("content-type") ?? ""
+  const contentType = answer.headers.get("content-type") ?? ""
   const isStream = contentType.startsWith("text/event-stream")
-  return breaches(method, template, { ...said, contentType, body: isStream ? eventsOf(said.text).data : said.body })
+  return breaches(method, template, {
+    ...answer,
+    contentType,
+    body: isStream ? eventsOf(answer.text).data : answer.body
+  })
 }
 
 export const money = { "payment-signature": "good" }

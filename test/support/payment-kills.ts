@@ -4,7 +4,7 @@
  */
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
-import { ask, chat, type Said } from "./gateway.ts"
+import { ask, chat, type GatewayAnswer } from "./gateway.ts"
 import { type GateNode, gateNode } from "./gate-node.ts"
 import { quoteOf, type SigningOptions, signPayment } from "./payment-client.ts"
 import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
@@ -25,7 +25,7 @@ export interface HeldCall {
   readonly body: ReturnType<typeof chat>
   readonly payment: string
   /** Nothing where the connection broke. */
-  readonly answer: Promise<Said | undefined>
+  readonly answer: Promise<GatewayAnswer | undefined>
 }
 
 export interface PaidProcesses {
@@ -44,14 +44,14 @@ export interface PaidProcesses {
   /** A payment for a call, by its quote. */
   readonly sign: (body: unknown, options?: SigningOptions) => Promise<string>
   /** Nothing where the connection broke. */
-  readonly pay: (body: unknown, payment: string) => Promise<Said | undefined>
+  readonly pay: (body: unknown, payment: string) => Promise<GatewayAnswer | undefined>
   /** The same payment repeatedly, as by a client that follows Retry-After. */
   readonly payUntil: (
-    is: (said: Said) => boolean,
+    is: (answer: GatewayAnswer) => boolean,
     body: unknown,
     payment: string,
     withinMs?: number
-  ) => Promise<Said | undefined>
+  ) => Promise<GatewayAnswer | undefined>
   /** Until the model works on a call that is verified. */
   readonly modelWorks: () => Promise<void>
   /** Until the gate holds something. */
@@ -69,8 +69,8 @@ export interface PaidProcesses {
   readonly end: () => Promise<void>
 }
 
-export const isAnswered = ({ status }: Said) => status === 200
-export const isReceipted = (said: Said) => isAnswered(said) && said.headers.has("x-payment-receipt")
+export const isAnswered = ({ status }: GatewayAnswer) => status === 200
+export const isReceipted = (answer: GatewayAnswer) => isAnswered(answer) && answer.headers.has("x-payment-receipt")
 
 const findingMessage = "the books do not fit"
 const findingsName = "payment_book_findings_total{"
@@ -130,15 +130,15 @@ const payerOf = (parts: Parts, url: string) => {
     if (offer === undefined) throw new Error("no quote")
     return signPayment(parts.chain.payer.privateKey, offer, options)
   }
-  const pay = (body: unknown, payment: string): Promise<Said | undefined> =>
+  const pay = (body: unknown, payment: string): Promise<GatewayAnswer | undefined> =>
     Effect.runPromise(ask({ url }, path, body, { "payment-signature": payment })).catch(() => undefined)
   const payUntil: PaidProcesses["payUntil"] = async (is, body, payment, withinMs = 30_000) => {
-    let said: Said | undefined
+    let answer: GatewayAnswer | undefined
     await until(async () => {
-      said = await pay(body, payment)
-      return said !== undefined && is(said)
+      answer = await pay(body, payment)
+      return answer !== undefined && is(answer)
     }, withinMs)
-    return said
+    return answer
   }
   return { sign, pay, payUntil }
 }

@@ -16,14 +16,14 @@ describe("a stream that breaks off", () => {
         for (const order of orders) {
           for (const model of ["demo/echo", "claude/echo"]) {
             for (const [path, more] of paths) {
-              gateway.book.steps.length = 0
+              gateway.payments.steps.length = 0
               const answer = yield* ask(gateway, path, chat(order, { stream: true, model, ...more }), money)
               assert.strictEqual(answer.status, 200, order)
               const { data } = eventsOf(answer.text)
               const last = JSON.parse(data.at(-1) ?? "{}") as { error?: { message?: string } }
               assert.isString(last.error?.message, `${order} ${model} ${path}`)
               assert.notInclude(data, "[DONE]")
-              assert.deepStrictEqual(gateway.book.steps, ["pay", "serve", "release"], `${order} ${model} ${path}`)
+              assert.deepStrictEqual(gateway.payments.steps, ["pay", "serve", "release"], `${order} ${model} ${path}`)
             }
           }
         }

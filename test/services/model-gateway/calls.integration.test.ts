@@ -29,9 +29,9 @@ describe("a call to a paid model", () => {
           assert.strictEqual(choice?.message.content, "one two three")
           assert.strictEqual(paid.body["model"], "demo/echo")
         }
-        assert.deepStrictEqual(gateway.book.steps.slice(0, 2), ["pay", "settle"])
+        assert.deepStrictEqual(gateway.payments.steps.slice(0, 2), ["pay", "settle"])
         assert.deepStrictEqual(
-          gateway.book.calls.map(({ chain }) => chain),
+          gateway.payments.calls.map(({ chain }) => chain),
           ["evm", "evm", "solana"]
         )
         // The unpaid calls have reached no provider.
@@ -54,7 +54,7 @@ describe("a call to a paid model", () => {
           data.some((line) => line.includes("usage")),
           "usage that nobody asked for"
         )
-        assert.deepStrictEqual(gateway.book.steps, ["pay", "serve", "settle"])
+        assert.deepStrictEqual(gateway.payments.steps, ["pay", "serve", "settle"])
         const [call] = gateway.upstream.calls
         assert.deepInclude(call?.body as object, { stream_options: { include_usage: true }, model: "echo-1" })
       })
@@ -77,14 +77,14 @@ describe("a call to a paid model", () => {
       Effect.gen(function* () {
         const failed = yield* ask(gateway, chatPath, chat("!status 503"), money)
         assert.strictEqual(failed.status, 503)
-        assert.deepStrictEqual(gateway.book.steps, ["pay", "release"])
+        assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"])
 
-        gateway.book.steps.length = 0
-        gateway.book.refusesSettlement = true
+        gateway.payments.steps.length = 0
+        gateway.payments.refusesSettlement = true
         const unsettled = yield* ask(gateway, chatPath, chat("secret words"), money)
         assert.strictEqual(unsettled.status, 402)
         assert.notInclude(unsettled.text, "secret words")
-        assert.deepStrictEqual(gateway.book.steps, ["pay", "settle"])
+        assert.deepStrictEqual(gateway.payments.steps, ["pay", "settle"])
       })
     )
   )

@@ -42,16 +42,16 @@ describe("the official Anthropic client", () => {
         const tools = [{ name: tool.name, description: tool.description, input_schema: tool.schema }]
         for (const model of free) {
           const messages: Array<Anthropic.MessageParam> = [{ role: "user", content: "!tool look_up" }]
-          const asked = await client.messages.create({ model, max_tokens: 50, messages, tools })
-          const use = asked.content.find(({ type }) => type === "tool_use")
+          const first = await client.messages.create({ model, max_tokens: 50, messages, tools })
+          const use = first.content.find(({ type }) => type === "tool_use")
           if (use?.type !== "tool_use") return assert.fail("no tool was used")
-          assert.deepStrictEqual([use.input, asked.stop_reason], [{ word: "starling" }, "tool_use"])
+          assert.deepStrictEqual([use.input, first.stop_reason], [{ word: "starling" }, "tool_use"])
 
           const streamed = await client.messages.stream({ model, max_tokens: 50, messages, tools }).finalMessage()
           const [block] = streamed.content
           assert.deepStrictEqual(block?.type === "tool_use" ? block.input : undefined, { word: "starling" })
 
-          const told = await client.messages.create({
+          const second = await client.messages.create({
             model,
             max_tokens: 50,
             tools,
@@ -67,7 +67,7 @@ describe("the official Anthropic client", () => {
               }
             ]
           })
-          assert.deepStrictEqual(told.content[0]?.type === "text" ? told.content[0].text : "", "thanks")
+          assert.deepStrictEqual(second.content[0]?.type === "text" ? second.content[0].text : "", "thanks")
         }
       })
     )

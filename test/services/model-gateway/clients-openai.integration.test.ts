@@ -50,10 +50,10 @@ describe("the official OpenAI client", () => {
         ]
         for (const model of free) {
           const messages: Array<OpenAI.ChatCompletionMessageParam> = [{ role: "user", content: "!tool look_up" }]
-          const asked = await client.chat.completions.create({ model, messages, tools })
-          const [call] = asked.choices[0]?.message.tool_calls ?? []
+          const first = await client.chat.completions.create({ model, messages, tools })
+          const [call] = first.choices[0]?.message.tool_calls ?? []
           if (call?.type !== "function") return assert.fail("no tool was called")
-          assert.strictEqual(asked.choices[0]?.finish_reason, "tool_calls")
+          assert.strictEqual(first.choices[0]?.finish_reason, "tool_calls")
           assert.deepStrictEqual(JSON.parse(call.function.arguments), { word: "starling" })
 
           const runner = client.chat.completions.stream({ model, messages, tools })
@@ -61,7 +61,7 @@ describe("the official OpenAI client", () => {
           assert.deepStrictEqual(streamed?.type === "function" ? JSON.parse(streamed.function.arguments) : undefined, {
             word: "starling"
           })
-          const told = await client.chat.completions.create({
+          const second = await client.chat.completions.create({
             model,
             tools,
             messages: [
@@ -71,7 +71,7 @@ describe("the official OpenAI client", () => {
               { role: "user", content: "thanks" }
             ]
           })
-          assert.strictEqual(told.choices[0]?.message.content, "thanks")
+          assert.strictEqual(second.choices[0]?.message.content, "thanks")
         }
       })
     )

@@ -230,7 +230,7 @@ describe("the pictures and documents of a conversation", () => {
   })
 
   it("are ignored in text of a model or its tools", () => {
-    const said = {
+    const request = {
       messages: [
         {
           role: "assistant",
@@ -246,7 +246,7 @@ describe("the pictures and documents of a conversation", () => {
       ],
       input: [{ type: "function_call", call_id: "c", name: "open", arguments: local }]
     }
-    assert.deepStrictEqual(read(said), { request: said, named: [], documents: 0 })
+    assert.deepStrictEqual(read(request), { request, named: [], documents: 0 })
   })
 
   it.prop("are empty in a conversation without any", [Schema.String], ([text]) => {

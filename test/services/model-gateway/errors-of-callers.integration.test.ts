@@ -36,7 +36,7 @@ describe("a caller's mistake", () => {
         const paths = (details ?? []).map(({ path }) => path.join("."))
         assert.include(paths, "model")
         assert.isTrue(paths.some((path) => path.startsWith("messages.0.content")))
-        assert.deepStrictEqual(gateway.book.steps, [])
+        assert.deepStrictEqual(gateway.payments.steps, [])
         assert.strictEqual(gateway.upstream.calls.length, 0)
       })
     )
@@ -73,17 +73,17 @@ describe("a caller's mistake", () => {
               assert.strictEqual(error.param, param, answer.text)
             }
           }
-          assert.deepStrictEqual(gateway.book.steps, [])
+          assert.deepStrictEqual(gateway.payments.steps, [])
           assert.strictEqual(gateway.upstream.calls.length, 0)
 
           // In any spelling: nothing beyond the quoted answer.
           const more = { max_completion_tokens: 9_000, max_tokens: 9_000, max_output_tokens: 9_000, best_of: 1 }
-          const asked = {
+          const requests = {
             [chatPath]: "max_completion_tokens",
             "/v1/messages": "max_tokens",
             "/v1/responses": "max_output_tokens"
           }
-          for (const [path, key] of Object.entries(asked)) {
+          for (const [path, key] of Object.entries(requests)) {
             const body = { ...chat("x", { model: "demo/small" }), input: "x", ...more, [key]: 7 }
             assert.strictEqual((yield* ask(gateway, path, body, money)).status, 200)
           }

@@ -34,18 +34,18 @@ const refusals = [
 describe("a provider's refusal", () => {
   for (const model of ["demo/echo", "claude/echo"]) {
     for (const stream of [false, true]) {
-      it.live(`is told by its code and never charged: ${model}${stream ? ", streamed" : ""}`, () =>
+      it.live(`is reported by its code and never charged: ${model}${stream ? ", streamed" : ""}`, () =>
         withGateway((gateway) =>
           Effect.gen(function* () {
             for (const [order, status, code] of refusals) {
-              gateway.book.steps.length = 0
+              gateway.payments.steps.length = 0
               const answer = yield* ask(gateway, chatPath, chat(order, { model, stream }), money)
               const body = answer.body as unknown as ErrorBody
               assert.deepStrictEqual([answer.status, body.code], [status, code], order)
               assert.strictEqual(body.error.code, code)
               assert.strictEqual(body.message, body.error.message)
               assert.notMatch(answer.text, /sk-proj|10\.0\.3\.7|echo-1|https?:|platform\.example/u, order)
-              assert.deepStrictEqual(gateway.book.steps, ["pay", "release"], order)
+              assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"], order)
             }
           })
         )

@@ -17,7 +17,7 @@ describe("an image", () => {
         assert.strictEqual(made.headers.get("payment-response"), "receipt")
         assert.strictEqual((made.body["data"] as ReadonlyArray<unknown>).length, 2)
         assert.deepStrictEqual(
-          gateway.book.calls.map(({ count, prices }) => [count, prices.flatMicroUsd]),
+          gateway.payments.calls.map(({ count, prices }) => [count, prices.flatMicroUsd]),
           [[2, 20_000]]
         )
 
@@ -39,7 +39,7 @@ describe("an image", () => {
           assert.isTrue(pollUrl.startsWith("https://models.example.com/api/v1/images/jobs/img_"))
           const jobPath = new URL(pollUrl).pathname
           yield* eventually(Effect.map(ask(gateway, jobPath, undefined), ({ body }) => body["status"] === "completed"))
-          assert.deepStrictEqual(gateway.book.steps, ["pay", "settle"])
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "settle"])
         }),
       { settings: { ImageInlineSeconds: 0.1, Origin: "https://models.example.com/" } }
     )
@@ -50,7 +50,7 @@ describe("an image", () => {
       Effect.gen(function* () {
         const failed = yield* ask(gateway, path, picture("!content-filter"), money)
         assert.deepStrictEqual([failed.status, failed.body["code"]], [400, "CONTENT_FILTERED"])
-        assert.deepStrictEqual(gateway.book.steps, ["pay", "release"])
+        assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"])
         const unknown = yield* ask(gateway, `/v1/images/jobs/img_${"0".repeat(32)}`, undefined)
         assert.deepStrictEqual([unknown.status, unknown.body["code"]], [404, "NOT_FOUND"])
         const chatModel = yield* ask(gateway, path, { model: "demo/echo", prompt: "x" }, money)
@@ -95,12 +95,12 @@ describe("an image that a conversation names", () => {
           assert.strictEqual(receiver.requests.length, 1)
           assert.include(JSON.stringify(gateway.upstream.calls[0]?.body), '"url":"data:image/png;base64,UE5H"')
 
-          gateway.book.steps.length = 0
+          gateway.payments.steps.length = 0
           for (const file of ["/a.txt", "/missing.png"]) {
             const refused = yield* ask(gateway, chatPath, looking(receiver.url(file)), money)
             assert.deepStrictEqual([refused.status, refused.body["code"]], [400, "INVALID_IMAGE_URL"])
           }
-          assert.deepStrictEqual(gateway.book.steps, ["pay", "release", "pay", "release"])
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "release", "pay", "release"])
         }),
       { settings: { ImageAllowCidrs: ["127.0.0.0/8"] } }
     )
@@ -149,13 +149,13 @@ describe("an image that a conversation names", () => {
           for (const model of route === path ? ["demo/picture"] : ["demo/echo", "claude/echo"]) {
             for (const url of addresses) {
               const refused = yield* ask(gateway, route, { model, ...body(url) }, money)
-              const told = `${route} ${model} ${url}: ${refused.text}`
-              assert.strictEqual(refused.status, 400, told)
-              assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_IMAGE_URL", told)
+              const context = `${route} ${model} ${url}: ${refused.text}`
+              assert.strictEqual(refused.status, 400, context)
+              assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_IMAGE_URL", context)
             }
           }
         }
-        assert.deepStrictEqual(gateway.book.steps, [])
+        assert.deepStrictEqual(gateway.payments.steps, [])
         assert.strictEqual(gateway.upstream.calls.length, 0)
       })
     )
@@ -178,7 +178,7 @@ describe("an image that a conversation names", () => {
           const document = (file: string) =>
             user({ type: "document", source: { type: "url", url: receiver.url(file) } }, { type: "text", text: "read" })
           for (const model of ["demo/echo", "claude/echo"]) {
-            const asked = [
+            const answers = [
               yield* ask(gateway, "/v1/messages", { model, ...document("/a.pdf") }, money),
               yield* ask(gateway, "/v1/messages", { model, ...document("/a.txt") }, money),
               yield* ask(
@@ -195,7 +195,7 @@ describe("an image that a conversation names", () => {
                 money
               )
             ]
-            for (const { status, text } of asked) assert.strictEqual(status, 200, text)
+            for (const { status, text } of answers) assert.strictEqual(status, 200, text)
           }
           const sent = JSON.stringify(gateway.upstream.calls.map(({ body }) => body))
           assert.notInclude(sent, receiver.url(""))
@@ -203,7 +203,7 @@ describe("an image that a conversation names", () => {
           assert.strictEqual(gateway.upstream.calls.length, 6)
 
           // It is priced before it is seen.
-          assert.isAbove(gateway.book.calls[0]?.prompt.textBytes ?? 0, 65_536)
+          assert.isAbove(gateway.payments.calls[0]?.prompt.textBytes ?? 0, 65_536)
           const refused = yield* ask(gateway, "/v1/messages", { model: "demo/echo", ...document("/large.pdf") }, money)
           assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_IMAGE_URL")
           assert.include(refused.text, "larger than 393216 bytes")

@@ -32,8 +32,8 @@ describe("a leaving caller", () => {
         const body = chat("!words 5000 20ms", { stream: true, max_tokens: 8000 })
         yield* askAndLeave(gateway, body, 200, Effect.void)
         yield* eventually(isCancelled(gateway))
-        yield* eventually(Effect.sync(() => gateway.book.steps.length === 3))
-        assert.deepStrictEqual(gateway.book.steps, ["pay", "serve", "settle"])
+        yield* eventually(Effect.sync(() => gateway.payments.steps.length === 3))
+        assert.deepStrictEqual(gateway.payments.steps, ["pay", "serve", "settle"])
       })
     )
   )
@@ -42,11 +42,11 @@ describe("a leaving caller", () => {
     Effect.forEach([true, false], (stream) =>
       withGateway((gateway) =>
         Effect.gen(function* () {
-          const asked = eventually(Effect.sync(() => gateway.upstream.calls.length === 1))
-          yield* askAndLeave(gateway, chat("!hang", { stream }), 0, asked)
+          const isCalled = eventually(Effect.sync(() => gateway.upstream.calls.length === 1))
+          yield* askAndLeave(gateway, chat("!hang", { stream }), 0, isCalled)
           yield* eventually(isCancelled(gateway))
-          yield* eventually(Effect.sync(() => gateway.book.steps.length === 2))
-          assert.deepStrictEqual(gateway.book.steps, ["pay", "release"])
+          yield* eventually(Effect.sync(() => gateway.payments.steps.length === 2))
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"])
         })
       )
     )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { fundedKey, offerFor, payWith } from "../../support/attacker.ts"
-import { chat, eventsOf, type Said } from "../../support/gateway.ts"
+import { chat, eventsOf, type GatewayAnswer } from "../../support/gateway.ts"
 import { signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet } from "../../support/payment-fleet.ts"
 import { layouts } from "../../support/payment-layouts.ts"
@@ -17,8 +17,8 @@ const signedBy = Effect.fnUntraced(function* (fleet: PaymentFleet, body: unknown
   return { payments, fundOne }
 })
 
-const statuses = (said: ReadonlyArray<Said>) => said.map(({ status }) => status)
-const served = (said: ReadonlyArray<Said>) => statuses(said).filter((status) => status === 200).length
+const statuses = (answers: ReadonlyArray<GatewayAnswer>) => answers.map(({ status }) => status)
+const served = (answers: ReadonlyArray<GatewayAnswer>) => statuses(answers).filter((status) => status === 200).length
 const asked = ({ upstream }: PaymentFleet) => upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
 
 describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayments }) => {
@@ -31,19 +31,19 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
         const { payments } = yield* signedBy(fleet, body, 100, 1)
         const gateways = fleet.gateways()
         assert.strictEqual(gateways.length, 2)
-        const said = yield* Effect.forEach(
+        const answers = yield* Effect.forEach(
           payments,
           (payment, index) => payWith({ ...fleet, url: gateways[index % 2] ?? "" }, body, payment),
           { concurrency: 100 }
         )
-        assert.strictEqual(served(said), 1)
+        assert.strictEqual(served(answers), 1)
         assert.strictEqual(asked(fleet), 1)
-        for (const { status, headers, body: told } of said.filter((one) => one.status !== 200)) {
-          const isUnfunded = status === 402 && told["code"] === "PAYMENT_UNFUNDED"
+        for (const { status, headers, body: refusal } of answers.filter((one) => one.status !== 200)) {
+          const isUnfunded = status === 402 && refusal["code"] === "PAYMENT_UNFUNDED"
           if (!isUnfunded) {
-            assert.deepStrictEqual([status, told["code"]], [429, "PAYMENT_EXPOSURE_LIMIT"])
+            assert.deepStrictEqual([status, refusal["code"]], [429, "PAYMENT_EXPOSURE_LIMIT"])
             assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/u)
-            assert.isNumber(told["retry_after_seconds"])
+            assert.isNumber(refusal["retry_after_seconds"])
           }
         }
         assert.strictEqual(yield* balanced(fleet), 1)
@@ -56,9 +56,9 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
       Effect.gen(function* () {
         const body = chat("!words 20 100", { stream: true })
         const { payments } = yield* signedBy(fleet, body, 11, 10)
-        const said = yield* Effect.forEach(payments, (payment) => payWith(fleet, body, payment), { concurrency: 11 })
-        assert.deepStrictEqual(statuses(said).toSorted(), [...Array.from({ length: 10 }, () => 200), 429])
-        for (const { text } of said.filter(({ status }) => status === 200)) {
+        const answers = yield* Effect.forEach(payments, (payment) => payWith(fleet, body, payment), { concurrency: 11 })
+        assert.deepStrictEqual(statuses(answers).toSorted(), [...Array.from({ length: 10 }, () => 200), 429])
+        for (const { text } of answers.filter(({ status }) => status === 200)) {
           assert.strictEqual(eventsOf(text).data.at(-1), "[DONE]")
         }
         assert.strictEqual(yield* balanced(fleet), 10)
@@ -76,8 +76,8 @@ describe.each(layouts)("many calls of one wallet at once, $layout", ({ withPayme
         for (const payment of [one, two, three]) {
           assert.strictEqual((yield* payWith(fleet, body, payment ?? "")).status, 200)
         }
-        const said = yield* Effect.forEach(others, (payment) => payWith(fleet, body, payment), { concurrency: 6 })
-        assert.deepStrictEqual(statuses(said), [200, 200, 200, 200, 200, 200])
+        const answers = yield* Effect.forEach(others, (payment) => payWith(fleet, body, payment), { concurrency: 6 })
+        assert.deepStrictEqual(statuses(answers), [200, 200, 200, 200, 200, 200])
         assert.strictEqual(yield* balanced(fleet), 9)
       })
     )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { ask, chat, eventsOf, type Said } from "../../support/gateway.ts"
+import { ask, chat, eventsOf, type GatewayAnswer } from "../../support/gateway.ts"
 import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 import { layouts } from "../../support/payment-layouts.ts"
@@ -28,7 +28,7 @@ const signed = (
     return signPayment(key ?? fleet.chain.payer.privateKey, offer, options)
   })
 
-const pay = (fleet: PaymentFleet, body: unknown, payment: string, path = chatPath): Effect.Effect<Said> =>
+const pay = (fleet: PaymentFleet, body: unknown, payment: string, path = chatPath): Effect.Effect<GatewayAnswer> =>
   ask(fleet, path, body, { "payment-signature": payment })
 
 const upstreamCalls = ({ upstream }: PaymentFleet) =>

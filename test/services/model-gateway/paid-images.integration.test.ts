@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually } from "../../../dev/fixtures/bus.ts"
-import { ask, chat, type Said } from "../../support/gateway.ts"
+import { ask, chat, type GatewayAnswer } from "../../support/gateway.ts"
 import { type SigningOptions, quoteOf, signPayment } from "../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 
@@ -25,10 +25,10 @@ const signed = (fleet: PaymentFleet, path: string, body: unknown, options: Signi
     })
   )
 
-const pay = (fleet: PaymentFleet, path: string, body: unknown, payment: string): Effect.Effect<Said> =>
+const pay = (fleet: PaymentFleet, path: string, body: unknown, payment: string): Effect.Effect<GatewayAnswer> =>
   ask(fleet, path, body, { "payment-signature": payment })
 
-const jobOf = (said: Said) => said.headers.get("x-image-job")
+const jobOf = (answer: GatewayAnswer) => answer.headers.get("x-image-job")
 
 describe("a payment that is sent again", () => {
   it.live("returns its image while that is made, and is charged once", () =>

@@ -33,10 +33,10 @@ describe.each(layouts)("a chain that is down, $layout", ({ withPayments }) => {
           const body = chat("hello")
           const payment = yield* signed(fleet, body)
           yield* fleet.chain.pause
-          const said = yield* pay(fleet, body, payment)
-          assert.strictEqual(said.status, 503)
-          assert.strictEqual(said.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
-          assert.isTrue(said.headers.has("retry-after"))
+          const answer = yield* pay(fleet, body, payment)
+          assert.strictEqual(answer.status, 503)
+          assert.strictEqual(answer.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
+          assert.isTrue(answer.headers.has("retry-after"))
           assert.deepStrictEqual(yield* fleet.claimStates, ["RELEASED"])
           yield* fleet.chain.resume
           // As the answer demands: again, for as long as the chain is slow to come back.
@@ -59,13 +59,13 @@ describe.each(layouts)("a chain that is down, $layout", ({ withPayments }) => {
           )
           yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
           yield* fleet.chain.pause
-          const said = yield* Fiber.join(both)
+          const answers = yield* Fiber.join(both)
           yield* fleet.chain.resume
-          const statuses = said.map(({ status }) => status).toSorted()
+          const statuses = answers.map(({ status }) => status).toSorted()
           assert.deepStrictEqual(statuses, [200, 503])
-          const given = said.find(({ status }) => status === 200)
+          const given = answers.find(({ status }) => status === 200)
           assert.strictEqual(given?.headers.get("x-payment-settled"), "false")
-          const kept = said.find(({ status }) => status === 503)
+          const kept = answers.find(({ status }) => status === 503)
           assert.strictEqual(kept?.headers.get("x-should-retry"), "false")
           assert.strictEqual(yield* balanced(fleet, 30_000), 2)
         }),
@@ -89,9 +89,9 @@ describe.each(layouts)("a payer who empties the wallet while the model works, $l
         )
         yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
         yield* emptyWallet(fleet, key, price)
-        const said = yield* Fiber.join(both)
-        assert.deepStrictEqual(said.map(({ status }) => status).toSorted(), [200, 402])
-        const refused = said.find(({ status }) => status === 402)
+        const answers = yield* Fiber.join(both)
+        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 402])
+        const refused = answers.find(({ status }) => status === 402)
         assert.strictEqual(refused?.body["error"], "Payment settlement failed")
         assert.strictEqual(refused?.body["code"], "PAYMENT_UNFUNDED")
         assert.strictEqual(refused?.headers.get("x-should-retry"), "false")
@@ -114,9 +114,9 @@ describe("a gateway without a verifier", () => {
       (fleet) =>
         Effect.gen(function* () {
           const body = chat("hello")
-          const said = yield* pay(fleet, body, yield* signed(fleet, body))
-          assert.strictEqual(said.status, 503)
-          assert.strictEqual(said.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
+          const answers = yield* pay(fleet, body, yield* signed(fleet, body))
+          assert.strictEqual(answers.status, 503)
+          assert.strictEqual(answers.body["code"], "PAYMENT_VERIFICATION_UNAVAILABLE")
         }),
       { roles: ["model-gateway"] }
     )
@@ -132,8 +132,8 @@ describe.each(layouts)("two settlers with several keys, $layout", ({ withPayment
         const payments = yield* Effect.forEach(Array.from({ length: 50 }), () => signed(fleet, body), {
           concurrency: 10
         })
-        const said = yield* Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 50 })
-        assert.deepStrictEqual([...new Set(said.map(({ status }) => status))], [200])
+        const answers = yield* Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 50 })
+        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
         assert.strictEqual(yield* balanced(fleet, 30_000), 50)
       })
     )

@@ -53,10 +53,10 @@ describe.each(layouts)("a chain whose blocks come later than any caller waits, $
       (fleet) =>
         Effect.gen(function* () {
           const body = chat("hello", { stream: true })
-          const said = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
-          assert.strictEqual(said.status, 200)
-          assert.include(eventsOf(said.text).data.join(""), "hello")
-          assert.notInclude(said.text, "payment-response")
+          const answer = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
+          assert.strictEqual(answer.status, 200)
+          assert.include(eventsOf(answer.text).data.join(""), "hello")
+          assert.notInclude(answer.text, "payment-response")
           assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLING"])
           yield* mine(fleet)
           assert.strictEqual(yield* balanced(fleet, 30_000), 1)

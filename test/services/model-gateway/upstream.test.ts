@@ -6,7 +6,7 @@ import { type Decoded, eventDecoder } from "../../../services/model-gateway/upst
 import type { StreamFacts } from "../../../services/model-gateway/translate/provider-apis.ts"
 
 const failed = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, providerBreakerLimits)
-const asked = (breaker: Breaker, nowMs: number) => afterAttempt(breaker, nowMs, 150_000)
+const attempted = (breaker: Breaker, nowMs: number) => afterAttempt(breaker, nowMs, 150_000)
 
 const failing = (times: number, everyMs: number) => {
   let breaker = closedBreaker
@@ -25,7 +25,7 @@ describe("a failing provider", () => {
   it("gets one trial call after the pause, and a doubled pause when that fails", () => {
     const open = failing(11, 1_000)
     assert.strictEqual(breakerWaitMs(open, 15_000), 0)
-    const probing = asked(open, 15_000)
+    const probing = attempted(open, 15_000)
     assert.isAbove(breakerWaitMs(probing, 15_001), 0)
     assert.strictEqual(breakerWaitMs(failed(probing, 16_000), 16_000), 10_000)
     // The caller left: another call may find out.
@@ -37,7 +37,7 @@ describe("a failing provider", () => {
     let nowMs = 10_000
     for (let nth = 0; nth < 20; nth++) {
       nowMs += breakerWaitMs(breaker, nowMs)
-      breaker = failed(asked(breaker, nowMs), nowMs)
+      breaker = failed(attempted(breaker, nowMs), nowMs)
       assert.isAtMost(breakerWaitMs(breaker, nowMs), 60_000)
     }
   })
