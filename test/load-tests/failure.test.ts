@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { failureOf, fleetVariables } from "../../load-tests/failure.ts"
-import { AnvilMissing } from "../../dev/chain/evm/anvil-binary.ts"
+import { AnvilMissing } from "../../dev/chain/evm/anvil.ts"
 
 const busy = "load average 9.1 on 2 cores"
 const spawnError = Object.assign(new Error("spawn nats-server ENOENT"), {

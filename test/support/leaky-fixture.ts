@@ -49,8 +49,11 @@ export const startLeakyFixture = async (secrets: Readonly<Record<string, string>
   const { url: provider } = await inScope(startLocalUpstream())
   const called: Array<string> = []
   const leaky = await serve((request, body, response) => {
-    const said = JSON.stringify(request.headers)
-    const error = { message: `Incorrect API key in ${said}; asked: ${body.toString()}`, type: "invalid_request_error" }
+    const headers = JSON.stringify(request.headers)
+    const error = {
+      message: `Incorrect API key in ${headers}; asked: ${body.toString()}`,
+      type: "invalid_request_error"
+    }
     response.writeHead(request.url?.includes("broken") === true ? 500 : 401, {
       "content-type": "application/json",
       "x-echo": request.headers.authorization ?? ""
@@ -91,11 +94,11 @@ const served = (id: string, provider: string, more: object = price) => ({
   ...more
 })
 
-/** A fleet on that world, in which each secret stands where it belongs. */
-export const leakyConfiguration = (world: LeakyFixture, planting: PlantedSecrets) => ({
+/** A fleet in that world, in which each secret stands where it belongs. */
+export const leakyConfiguration = (fixture: LeakyFixture, planting: PlantedSecrets) => ({
   Webhooks: ["well", "ill"].map((name) => ({
     Name: name,
-    Url: `${world.receiver}/${name}?token=${planting.address}`,
+    Url: `${fixture.receiver}/${name}?token=${planting.address}`,
     SecretEnvVar: "PLANTED_WEBHOOK",
     StandardWebhooksSecretEnvVar: "PLANTED_STANDARD",
     EventFilter: ["*"],
@@ -104,9 +107,9 @@ export const leakyConfiguration = (world: LeakyFixture, planting: PlantedSecrets
   })),
   ModelGateway: {
     Providers: [
-      { Name: "works", BaseUrl: `${world.provider}/v1`, KeyEnvVar: "PLANTED_PROVIDER" },
-      { Name: "leaky", BaseUrl: `${world.leaky}/v1`, KeyEnvVar: "PLANTED_PROVIDER" },
-      { Name: "broken", BaseUrl: `${world.leaky}/broken/v1`, Kind: "anthropic", KeyEnvVar: "PLANTED_OTHER" }
+      { Name: "works", BaseUrl: `${fixture.provider}/v1`, KeyEnvVar: "PLANTED_PROVIDER" },
+      { Name: "leaky", BaseUrl: `${fixture.leaky}/v1`, KeyEnvVar: "PLANTED_PROVIDER" },
+      { Name: "broken", BaseUrl: `${fixture.leaky}/broken/v1`, Kind: "anthropic", KeyEnvVar: "PLANTED_OTHER" }
     ],
     Models: [
       served("echo", "works"),
@@ -118,10 +121,10 @@ export const leakyConfiguration = (world: LeakyFixture, planting: PlantedSecrets
   Payments: {
     Networks: [
       {
-        Network: world.chain.network,
-        RpcUrls: [`http://127.0.0.1:9/v2/${planting.deadNode}`, `${world.node}/v2/${planting.node}`],
-        Asset: world.chain.asset,
-        PayTo: world.chain.settlers[1]?.address,
+        Network: fixture.chain.network,
+        RpcUrls: [`http://127.0.0.1:9/v2/${planting.deadNode}`, `${fixture.node}/v2/${planting.node}`],
+        Asset: fixture.chain.asset,
+        PayTo: fixture.chain.settlers[1]?.address,
         SettlerKeyEnvVars: ["PLANTED_SETTLER"]
       }
     ]

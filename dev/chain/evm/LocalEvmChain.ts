@@ -3,15 +3,14 @@
  * clients know it, a contract for several reads at once, a funded payer and funded settlers. Nothing on it has any
  * value, and nothing is kept when it ends. Tests can pause it and move its time.
  */
-import { Context, Effect, Layer, Option, Random, type Scope, Semaphore } from "effect"
+import { Effect, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#contracts"
-import { type LocalAccount, localAccount } from "./accounts.ts"
-import type { AnvilMissing } from "./anvil-binary.ts"
-import { type LocalChainNotStarted, startAnvil } from "./anvil-process.ts"
+import { addressWord, hexOf, keccak256OfText, numberWord } from "#x402/evm-encoding"
+import { localAccount, type LocalAccount } from "./accounts.ts"
+import { type AnvilMissing, type LocalChainNotStarted, startAnvil } from "./anvil.ts"
 import { bytecode } from "./bytecode.ts"
 import { askLocal, type LocalChainFailed } from "./local-rpc.ts"
 import { pickUpPassedOver } from "./pick-up-passed-over.ts"
-import { mintCall } from "./token.ts"
 
 export interface LocalEvmChainOptions {
   /**
@@ -60,11 +59,6 @@ export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
 const payerUnits = 1_000_000_000_000n
 const settlerWei = 10n ** 24n
 
-export class LocalEvmChain extends Context.Service<LocalEvmChain, LocalChain>()("starling/dev/LocalEvmChain") {
-  static readonly layer = (options: LocalEvmChainOptions = {}) =>
-    Layer.effect(LocalEvmChain, startLocalEvmChain(options))
-}
-
 /** Ends with its scope. */
 export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   options: LocalEvmChainOptions = {}
@@ -103,8 +97,12 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   }
   yield* furnish(chain, minter, token?.name === "USD Coin" ? bytecode.LocalCoin : bytecode.LocalDollar)
   yield* Effect.forkScoped(pickUpPassedOver(rpc))
-  return LocalEvmChain.of(chain)
+  return chain
 })
+
+const mint = keccak256OfText("mint(address,uint256)").subarray(0, 4)
+
+const mintCall = (to: string, units: bigint) => hexOf(Buffer.concat([mint, addressWord(to), numberWord(units)]))
 
 /** Mints in a block of its own, however seldom the chain makes one. */
 const mintTo = (

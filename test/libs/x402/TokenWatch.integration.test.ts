@@ -8,7 +8,7 @@ import { startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
 import { startLocalSolanaChain } from "../../../dev/chain/solana/LocalSolanaChain.ts"
 import { mintAccount, token2022Program, tokenProgram } from "../../../dev/chain/solana/token-state.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
-import { startSickNode } from "./chains/evm/sick-node.ts"
+import { startFaultyNode } from "./chains/evm/faulty-node.ts"
 import { payTo } from "../../../dev/fixtures/evm/payments.ts"
 
 const services = Layer.mergeAll(ConfiguredHttp.layer, Health.layer).pipe(Layer.provideMerge(Metrics.layerTest))
@@ -29,7 +29,7 @@ const readiness = Effect.gen(function* () {
 
 const sickNode = (behind: string) =>
   Effect.acquireRelease(
-    Effect.promise(() => startSickNode(behind)),
+    Effect.promise(() => startFaultyNode(behind)),
     (node) => Effect.promise(() => node.end())
   )
 

@@ -73,9 +73,9 @@ describe("a payment header", () => {
     ],
     ["without a payload", encoded({ ...payload, payload: undefined }), "invalid_payload", "/payload"]
   ])("%s is refused with a reason", (_what, header, reason, detail) => {
-    const [code, text, said] = refusal(decodePayment(header))
+    const [code, text, message] = refusal(decodePayment(header))
     assert.deepStrictEqual([code, text], ["PAYMENT_INVALID", reason])
-    assert.include(said, detail)
+    assert.include(message, detail)
   })
 
   it.prop("with any characters is read or refused, and never breaks", [Schema.String], ([text]) => {
@@ -115,9 +115,9 @@ describe("a client's accepted terms", () => {
     ["extra.name", { extra: {} }, "invalid_payment_requirements"],
     ["eip155:8453", { network: "eip155:8453" }, "invalid_network"]
   ])("with another %s are refused", (field, change, reason) => {
-    const [code, text, said] = refusal(matchOffer(accepting(change), [testRequirements]))
+    const [code, text, message] = refusal(matchOffer(accepting(change), [testRequirements]))
     assert.deepStrictEqual([code, text], ["PAYMENT_INVALID", reason])
-    assert.include(said, field)
+    assert.include(message, field)
   })
 
   it("may be any of the offers, and Solana's addresses are case-sensitive", () => {

@@ -58,9 +58,9 @@ describe("a settler that is shut down with its gateway", () => {
             (yield* fleet.receipts).map(({ outcome }) => outcome),
             ["settled"]
           )
-          const said = yield* answer
-          assert.strictEqual(said.status, 200)
-          assert.isTrue(said.headers.has("x-payment-receipt"))
+          const response = yield* answer
+          assert.strictEqual(response.status, 200)
+          assert.isTrue(response.headers.has("x-payment-receipt"))
 
           yield* startSettler(fleet)
           const next = yield* paying(fleet, yield* fundedKey(fleet))

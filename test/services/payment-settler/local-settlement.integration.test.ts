@@ -15,7 +15,7 @@ import {
 } from "../../support/local-settler.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 import { freePort } from "../../../dev/fixtures/free-port.ts"
-import { rejected, startSickNode } from "../../libs/x402/chains/evm/sick-node.ts"
+import { rejected, startFaultyNode } from "../../libs/x402/chains/evm/faulty-node.ts"
 
 describe("a paid call with a settler in the gateway's process", () => {
   it.live("is answered with its receipt, and recorded once without a job, streamed or not", () =>
@@ -28,8 +28,8 @@ describe("a paid call with a settler in the gateway's process", () => {
         assert.strictEqual(yield* balanced(fleet), 1)
 
         const streamed = { ...body, stream: true }
-        const said = yield* payWith(fleet, streamed, yield* signFor(fleet, streamed, key))
-        const { comments } = eventsOf(said.text)
+        const response = yield* payWith(fleet, streamed, yield* signFor(fleet, streamed, key))
+        const { comments } = eventsOf(response.text)
         assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
         assert.strictEqual(yield* balanced(fleet), 2)
 
@@ -86,9 +86,9 @@ describe("a paid call with a settler in the gateway's process", () => {
           fleet.upstream.calls.map(({ state }) => state),
           ["running", "running"]
         )
-        for (const said of yield* Fiber.join(both)) {
-          assert.deepStrictEqual([said.status, said.body["choices"]], [402, undefined])
-          assert.strictEqual(said.body["error"], "Payment settlement failed")
+        for (const response of yield* Fiber.join(both)) {
+          assert.deepStrictEqual([response.status, response.body["choices"]], [402, undefined])
+          assert.strictEqual(response.body["error"], "Payment settlement failed")
         }
         assert.strictEqual(yield* balanced(fleet), 0)
         assert.deepStrictEqual(yield* fleet.claimStates, ["UNCOLLECTED", "UNCOLLECTED"])
@@ -147,7 +147,7 @@ describe("a payment whose outcome the local settler does not learn", () => {
       const port = yield* Effect.promise(freePort)
       const healthy = `http://127.0.0.1:${port}`
       const node = yield* Effect.acquireRelease(
-        Effect.promise(() => startSickNode(healthy)),
+        Effect.promise(() => startFaultyNode(healthy)),
         ({ end }) => Effect.promise(end)
       )
       yield* withLocalSettler(

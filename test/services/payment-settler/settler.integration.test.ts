@@ -134,8 +134,8 @@ describe("a gateway without a settler", () => {
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
-          const said = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
-          assert.deepStrictEqual([said.status, said.headers.get("x-payment-settled")], [200, "false"])
+          const response = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
+          assert.deepStrictEqual([response.status, response.headers.get("x-payment-settled")], [200, "false"])
           assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLING"])
           yield* fleet.start("payment-settler")
           assert.strictEqual(yield* balanced(fleet), 1)

@@ -59,7 +59,7 @@ describe("the comparison of an EVM token with its configuration", () => {
     assert.isUndefined(mismatchOf(configured, answers))
   })
 
-  it.each<readonly [what: string, answers: TokenAnswers, said: string]>([
+  it.each<readonly [what: string, answers: TokenAnswers, expected: string]>([
     [
       "another name",
       { ...good, separator: separatorOf("USDC"), name: text("USDC") },
@@ -81,8 +81,8 @@ describe("the comparison of an EVM token with its configuration", () => {
     ["another name and no domain", { ...nothing, name: text("USDC") }, 'says name "USDC", no version, no decimals'],
     ["nothing at all", nothing, "is no token whose transfers are signed (EIP-3009)"],
     ["what cannot be read", { ...nothing, name: toHex("nonsense") }, "is no token"]
-  ])("is a mismatch, in words, when it is %s", (_what, answers, said) => {
-    assert.include(mismatchOf(configured, answers), said)
+  ])("is a mismatch, in words, when it is %s", (_what, answers, expected) => {
+    assert.include(mismatchOf(configured, answers), expected)
   })
 })
 
@@ -100,14 +100,14 @@ describe("the comparison of a Solana mint with its configuration", () => {
     assert.isUndefined(mintFault(terms, { owner: program, data: mint(6) }))
   })
 
-  it.each<readonly [what: string, account: Parameters<typeof mintFault>[1], said: string]>([
+  it.each<readonly [what: string, account: Parameters<typeof mintFault>[1], expected: string]>([
     ["nothing is there", null, "there is no mint"],
     ["it is of another program", { owner: "TokenzQdBNbL", data: mint(6) }, "belongs to the program TokenzQdBNbL"],
     ["it is a token account", { owner: program, data: mint(6, 165) }, "is no mint"],
     ["it was never set up", { owner: program, data: mint(6, 82, 0) }, "is no mint"],
     ["it has other decimals", { owner: program, data: mint(9) }, "configured with 6 decimals, and has 9"]
-  ])("is a mismatch when %s", (_what, account, said) => {
-    assert.include(mintFault(terms, account), said)
+  ])("is a mismatch when %s", (_what, account, expected) => {
+    assert.include(mintFault(terms, account), expected)
   })
 })
 

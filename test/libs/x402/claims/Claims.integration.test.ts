@@ -114,15 +114,15 @@ describe("a claim", () => {
         const claimed = yield* claims.claim(checkedPayment("one"), testCall())
         yield* claims.requestSettlement(claimed, null)
         assert.strictEqual(yield* stateOf(claimed.key), "CLAIMED")
-        const told = claimOfJob(Result.getOrThrow(Option.getOrThrow((yield* jobs).first)))
-        if (told === undefined) throw new Error("the job does not say")
+        const fromJob = claimOfJob(Result.getOrThrow(Option.getOrThrow((yield* jobs).first)))
+        if (fromJob === undefined) throw new Error("the job does not say")
         yield* claims.move(claimed, ClaimMove.Release({ reason: "lease ended" }))
-        const late = yield* Effect.exit(claims.move(told, ClaimMove.Prepare({ transaction: "0xaa" })))
+        const late = yield* Effect.exit(claims.move(fromJob, ClaimMove.Prepare({ transaction: "0xaa" })))
         assert.isTrue(Option.getOrThrow(Exit.findErrorOption(late)) instanceof ClaimLost)
 
         const again = yield* claims.claim(checkedPayment("one"), testCall())
         const prepared = yield* claims.move(
-          { ...told, ...again, record: { ...told.record, ...taken(again) } },
+          { ...fromJob, ...again, record: { ...fromJob.record, ...taken(again) } },
           ClaimMove.Prepare({ transaction: "0xbb" })
         )
         assert.deepStrictEqual(Option.getOrThrow(yield* claims.read(again.key)), prepared)

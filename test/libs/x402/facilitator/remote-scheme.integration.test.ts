@@ -21,14 +21,14 @@ const remoteOf = (local: PaymentScheme, settle: Settles, confirmMs = 300) => {
   const onUnconfirmed = () => void (counted.unconfirmed += 1)
   const scheme = remoteScheme(local, facilitator, { confirmMs, onUnconfirmed })
   const settlePayment = (payment: CheckedPayment) =>
-    Effect.flatMap(scheme.prepare(payment, { key: nobody, nonce: null }), (prepared) =>
+    Effect.flatMap(scheme.prepare(payment, { key: noKey, nonce: null }), (prepared) =>
       scheme.broadcast(prepared, payment)
     )
   return { scheme, counted, settle: settlePayment }
 }
 
-const nobody = { network: "", address: "", secret: Redacted.make(new Uint8Array(0)) }
-const says =
+const noKey = { network: "", address: "", secret: Redacted.make(new Uint8Array(0)) }
+const reports =
   (transaction: string): Settles =>
   () =>
     Effect.succeed({ transaction })
@@ -57,14 +57,14 @@ describe("a remote facilitator on an EVM chain", () => {
   it("is trusted when the chain has the transfer", async () => {
     const good = await signed()
     const made = await move(good)
-    const { settle, counted } = remoteOf(fixture.scheme, says(made))
+    const { settle, counted } = remoteOf(fixture.scheme, reports(made))
     assert.strictEqual((await fixture.run(settle(good))).transaction, made)
     assert.strictEqual(counted.unconfirmed, 0)
   })
 
   it("gets a moment when the chain has the transfer late", async () => {
     const good = await signed()
-    const { settle } = remoteOf(fixture.scheme, says(invented), 10_000)
+    const { settle } = remoteOf(fixture.scheme, reports(invented), 10_000)
     const [settled, made] = await Promise.all([fixture.run(settle(good)), move(good)])
     assert.strictEqual(settled.transaction, made)
   })
@@ -74,7 +74,7 @@ describe("a remote facilitator on an EVM chain", () => {
     ["what is no hash", "done"],
     ["a hash with words behind it", `${invented} and more`]
   ])("is not trusted for %s", async (_what, named) => {
-    const { settle, counted } = remoteOf(fixture.scheme, says(named))
+    const { settle, counted } = remoteOf(fixture.scheme, reports(named))
     const outcome = await fixture.run(Effect.flip(settle(await signed())))
     assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
     assert.strictEqual(counted.unconfirmed, 1)
@@ -83,7 +83,7 @@ describe("a remote facilitator on an EVM chain", () => {
   it("is not trusted for an older payment of the same payer and amount", async () => {
     const payer = payerOf(`0x${"77".repeat(32)}`)
     const older = await move(await signed(payer))
-    const { settle, scheme } = remoteOf(fixture.scheme, says(older))
+    const { settle, scheme } = remoteOf(fixture.scheme, reports(older))
     const good = await signed(payer)
     assert.deepInclude(await fixture.run(Effect.flip(settle(good))), { _tag: "SettlementPending", transaction: null })
     assert.deepStrictEqual(await fixture.run(scheme.look(good, older)), { _tag: "Unused" })
@@ -140,7 +140,7 @@ describe("a remote facilitator on Solana", () => {
       const good = yield* pay("one")
       assert.deepStrictEqual(yield* ours.look(good, null), { _tag: "Unused" })
       const made = yield* move(good)
-      for (const settle of [says(made), says("done"), silent]) {
+      for (const settle of [reports(made), reports("done"), silent]) {
         assert.strictEqual((yield* remoteOf(ours, settle).settle(good)).transaction, made)
       }
     })
@@ -151,7 +151,7 @@ describe("a remote facilitator on Solana", () => {
     Effect.gen(function* () {
       const { ours, pay, move } = yield* scene
       const older = yield* move(yield* pay("older"))
-      const { settle, counted } = remoteOf(ours, says(older))
+      const { settle, counted } = remoteOf(ours, reports(older))
       const outcome = yield* Effect.flip(settle(yield* pay("newer")))
       assert.deepInclude(outcome, { _tag: "SettlementPending", transaction: null })
       assert.strictEqual(counted.unconfirmed, 1)

@@ -8,7 +8,7 @@ import { quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 import { payTo } from "../../../../dev/fixtures/payment-accounts.ts"
-import { cancelCall } from "../../../libs/x402/chains/evm/calls.ts"
+import { cancelCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { cancellation } from "../../../../dev/fixtures/evm/payments.ts"
 
 const path = "/api/v1/chat/completions"
@@ -40,8 +40,8 @@ const finds = (fleet: PaymentFleet, line: string) =>
     20_000
   )
 
-describe("the books", () => {
-  it.live("report an unrequested transfer, and are otherwise quiet", () =>
+describe("the reconciliation", () => {
+  it.live("reports an unrequested transfer, and finds nothing else", () =>
     withPayments(
       (fleet) =>
         Effect.gen(function* () {
@@ -57,7 +57,7 @@ describe("the books", () => {
     )
   )
 
-  it.live("write a missing receipt again", () =>
+  it.live("writes a missing receipt again", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
         const body = chat("hello")
@@ -109,10 +109,10 @@ describe("a payer who cancels the payment of a running stream", () => {
         assert.strictEqual(receipt?.outcome, "uncollected")
 
         const next = chat("hello")
-        const said = yield* pay(fleet, next, yield* sign(fleet, next, key))
-        assert.strictEqual(said.status, 402)
-        assert.strictEqual(said.body["code"], "PAYMENT_INVALID")
-        assert.include(String(said.body["debug"]), "payer_owes_an_uncollected_payment")
+        const response = yield* pay(fleet, next, yield* sign(fleet, next, key))
+        assert.strictEqual(response.status, 402)
+        assert.strictEqual(response.body["code"], "PAYMENT_INVALID")
+        assert.include(String(response.body["debug"]), "payer_owes_an_uncollected_payment")
         assert.strictEqual((yield* fleet.transfers).length, 0)
       })
     )

@@ -27,9 +27,9 @@ describe("our workers as a facilitator", () => {
     assert.deepStrictEqual([good.status, good.body], [200, { isValid: true, payer: "0xp" }])
     const bad = verifyAnswer({ _tag: "Refused", code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xp" })
     assert.deepStrictEqual(bad.body, { isValid: false, invalidReason: "insufficient_funds", payer: "0xp" })
-    const nobody = verifyAnswer({ _tag: "Unavailable", retryAfterSeconds: 3, reason: "chain is gone" })
-    assert.deepStrictEqual([nobody.status, nobody.headers], [503, { "retry-after": "3" }])
-    for (const { body } of [good, bad, nobody]) assert.isTrue(Schema.is(VerifyResponse)(body))
+    const unknown = verifyAnswer({ _tag: "Unavailable", retryAfterSeconds: 3, reason: "chain is gone" })
+    assert.deepStrictEqual([unknown.status, unknown.headers], [503, { "retry-after": "3" }])
+    for (const { body } of [good, bad, unknown]) assert.isTrue(Schema.is(VerifyResponse)(body))
   })
 
   it("answer a settlement: paid, refused, or pending with the sent transaction", () => {

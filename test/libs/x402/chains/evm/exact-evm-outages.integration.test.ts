@@ -2,20 +2,20 @@ import { Effect, Result, Stream } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { EvmScheme } from "../../../../../libs/x402/chains/evm/exact-evm.ts"
 import { goodPayment, type EvmFixture, startEvmFixture } from "../../../../../dev/fixtures/evm/fixture.ts"
-import { answered, rejected, type SickAnswer, type SickNode, startSickNode } from "./sick-node.ts"
+import { answered, rejected, type FaultyAnswer, type FaultyNode, startFaultyNode } from "./faulty-node.ts"
 
 // Nothing listens there: the port is reserved and binding it needs rights.
 const closedUrl = "http://127.0.0.1:1"
 
 describe("a chain without an answer", () => {
   let fixture: EvmFixture
-  let node: SickNode
+  let node: FaultyNode
   /** Fails calls that do not answer at once; a busy machine may need longer for those that do. */
-  let hasty: EvmScheme
+  let impatient: EvmScheme
   beforeAll(async () => {
     fixture = await startEvmFixture({})
-    node = await startSickNode(fixture.chain.rpcUrl)
-    hasty = await fixture.schemeWith({ rpcDeadlineMs: 250, receiptDeadlineMs: 250 })
+    node = await startFaultyNode(fixture.chain.rpcUrl)
+    impatient = await fixture.schemeWith({ rpcDeadlineMs: 250, receiptDeadlineMs: 250 })
   })
   afterEach(async () => {
     node.behave = () => undefined
@@ -50,7 +50,7 @@ describe("a chain without an answer", () => {
     "ChainUnavailable"
   ]
 
-  it.each<readonly [string, SickAnswer]>([
+  it.each<readonly [string, FaultyAnswer]>([
     ["an error of the server", { status: 500, body: "oh no" }],
     ["a gateway's page", { status: 502, body: "<html><body>Bad Gateway</body></html>" }],
     ["nothing at all", { status: 200, body: "" }],
@@ -86,8 +86,8 @@ describe("a chain without an answer", () => {
     const lease = await fixture.lease()
     await fixture.run(fixture.chain.pause)
 
-    const outcome = await fixture.run(Effect.flip(hasty.simulate(good)))
-    const prepared = await fixture.run(Effect.flip(hasty.prepare(good, lease)))
+    const outcome = await fixture.run(Effect.flip(impatient.simulate(good)))
+    const prepared = await fixture.run(Effect.flip(impatient.prepare(good, lease)))
 
     assert.strictEqual(outcome._tag, "ChainUnavailable")
     assert.strictEqual(prepared._tag, "ChainUnavailable")
@@ -111,7 +111,7 @@ describe("a chain without an answer", () => {
     const prepared = await fixture.run(fixture.scheme.prepare(good, await fixture.lease()))
     await fixture.run(fixture.chain.pause)
 
-    const outcome = await fixture.run(Effect.flip(hasty.broadcast(prepared, good)))
+    const outcome = await fixture.run(Effect.flip(impatient.broadcast(prepared, good)))
     await fixture.run(fixture.chain.resume)
     const settled = await fixture.run(fixture.scheme.broadcast(prepared, good))
 

@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
-import { cancelCall } from "./calls.ts"
+import { cancelCall } from "../../../../../dev/fixtures/evm/token-calls.ts"
 import {
   cancellation,
   newNonce,
@@ -16,29 +16,29 @@ import {
   type ReferenceFacilitator,
   referenceFacilitator
 } from "../../../../../dev/fixtures/evm/reference-facilitator.ts"
-import { vectors, type World } from "./vectors.ts"
+import { vectors, type VectorFixtures } from "./vectors.ts"
 
 describe("the verdict on an EVM payment agrees with other implementations", () => {
   let fixture: EvmFixture
-  let stock: ReferenceFacilitator
-  let world: World
+  let reference: ReferenceFacilitator
+  let fixtures: VectorFixtures
 
   beforeAll(async () => {
     // Only the blocks of the preparations: the chain's time stands still behind ours while both are called.
     fixture = await startEvmFixture({ blockTimeMs: 3_600_000 })
-    stock = referenceFacilitator(fixture.chain)
-    world = await makeWorld(fixture)
+    reference = referenceFacilitator(fixture.chain)
+    fixtures = await prepareFixtures(fixture)
   })
   afterAll(() => fixture.end())
 
-  it.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, { make, says, other }) => {
-    const { payload, requirements } = await make({ ...world, nowSeconds: Math.floor(Date.now() / 1_000) })
+  it.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (_, { make, verdict, other }) => {
+    const { payload, requirements } = await make({ ...fixtures, nowSeconds: Math.floor(Date.now() / 1_000) })
 
-    const ours = await verdict(fixture, payload, requirements)
-    const theirs = await stock.verdict(payload, requirements)
+    const ours = await ownVerdict(fixture, payload, requirements)
+    const reported = await reference.verdict(payload, requirements)
 
-    assert.strictEqual(ours, says)
-    assert.strictEqual(theirs, other?.says ?? says, "the other facilitator")
+    assert.strictEqual(ours, verdict)
+    assert.strictEqual(reported, other?.verdict ?? verdict, "the other facilitator")
   })
 
   it("for at least sixty payments, each name once", () => {
@@ -47,7 +47,7 @@ describe("the verdict on an EVM payment agrees with other implementations", () =
   })
 })
 
-const verdict = async (fixture: EvmFixture, payload: PaymentPayload, requirements: PaymentRequirements) => {
+const ownVerdict = async (fixture: EvmFixture, payload: PaymentPayload, requirements: PaymentRequirements) => {
   const good = fixture.scheme.check(payload, requirements, Date.now())
   if (Result.isFailure(good)) return good.failure.reason
   const outcome = await fixture.run(Effect.result(fixture.scheme.simulate(good.success)))
@@ -55,7 +55,7 @@ const verdict = async (fixture: EvmFixture, payload: PaymentPayload, requirement
   return outcome.failure._tag === "PaymentRefused" ? outcome.failure.reason : outcome.failure.message
 }
 
-const makeWorld = async ({ chain, run, scheme, lease }: EvmFixture): Promise<World> => {
+const prepareFixtures = async ({ chain, run, scheme, lease }: EvmFixture): Promise<VectorFixtures> => {
   const nowMs = Date.now()
   const nowSeconds = Math.floor(nowMs / 1_000)
   const payer = payerOf(chain.payer.privateKey)

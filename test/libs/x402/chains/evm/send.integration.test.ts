@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import { later } from "../../../../support/clock.ts"
 import { goodPayment, type EvmFixture, startEvmFixture } from "../../../../../dev/fixtures/evm/fixture.ts"
-import { answered, rejected, startSickNode } from "./sick-node.ts"
+import { answered, rejected, startFaultyNode } from "./faulty-node.ts"
 
 describe("settling on a chain that makes a block only on request", () => {
   let fixture: EvmFixture
@@ -70,37 +70,37 @@ describe("settling on a chain that makes a block only on request", () => {
     const [first, second] = [await signedPayment(), await signedPayment()]
     const lease = await fixture.lease()
     const prepared = await fixture.run(fixture.scheme.prepare(first, lease))
-    const twin = await fixture.run(fixture.scheme.prepare(second, lease))
+    const rival = await fixture.run(fixture.scheme.prepare(second, lease))
     await fixture.run(fixture.scheme.node.send(hexOf(prepared.raw)))
 
-    const behind = await fixture.run(Effect.flip(fixture.scheme.broadcast(twin, second)))
+    const behind = await fixture.run(Effect.flip(fixture.scheme.broadcast(rival, second)))
     await mine()
-    const after = await fixture.run(Effect.flip(fixture.scheme.broadcast(twin, second)))
+    const after = await fixture.run(Effect.flip(fixture.scheme.broadcast(rival, second)))
 
     assert.strictEqual(behind._tag, "SettlementPending")
     assert.strictEqual(after._tag, "SettlementPending")
-    assert.deepStrictEqual(await fixture.run(fixture.scheme.look(second, twin.transaction)), { _tag: "Unused" })
+    assert.deepStrictEqual(await fixture.run(fixture.scheme.look(second, rival.transaction)), { _tag: "Unused" })
   })
 
   it("is still possible when a node lists a transaction whose nonce another one has taken", async () => {
     const [first, second] = [await signedPayment(), await signedPayment()]
     const lease = await fixture.lease()
-    const twin = await fixture.run(fixture.scheme.prepare(second, lease))
-    const node = await startSickNode(fixture.chain.rpcUrl)
+    const rival = await fixture.run(fixture.scheme.prepare(second, lease))
+    const node = await startFaultyNode(fixture.chain.rpcUrl)
     const scheme = await fixture.schemeWith({ rpcUrls: [node.url] })
     const listed = {
-      hash: twin.transaction,
+      hash: rival.transaction,
       from: lease.key.address,
-      nonce: `0x${twin.nonce.toString(16)}`,
+      nonce: `0x${rival.nonce.toString(16)}`,
       blockNumber: null
     }
     node.behave = (method) => (method === "eth_getTransactionByHash" ? answered(listed) : undefined)
 
-    const before = await fixture.run(scheme.look(second, twin.transaction))
+    const before = await fixture.run(scheme.look(second, rival.transaction))
     const prepared = await fixture.run(fixture.scheme.prepare(first, lease))
     await fixture.run(fixture.scheme.node.send(hexOf(prepared.raw)))
     await mine()
-    const after = await fixture.run(scheme.look(second, twin.transaction))
+    const after = await fixture.run(scheme.look(second, rival.transaction))
     await node.end()
 
     assert.strictEqual(before._tag, "Undecided")
@@ -132,11 +132,11 @@ describe("settling on a chain that makes a block only on request", () => {
     const [first, second] = [await signedPayment(), await signedPayment()]
     const lease = await fixture.lease()
     const prepared = await fixture.run(fixture.scheme.prepare(first, lease))
-    const twin = await fixture.run(fixture.scheme.prepare(second, lease))
-    const node = await startSickNode(fixture.chain.rpcUrl)
+    const rival = await fixture.run(fixture.scheme.prepare(second, lease))
+    const node = await startFaultyNode(fixture.chain.rpcUrl)
     node.behave = (method) => (method === "eth_sendRawTransactionSync" ? rejected(-32_000, "timeout") : undefined)
     const patient = await fixture.schemeWith({ rpcUrls: [node.url], receiptDeadlineMs: 3_600_000, resendMs: 200 })
-    await fixture.run(fixture.scheme.node.send(hexOf(twin.raw)))
+    await fixture.run(fixture.scheme.node.send(hexOf(rival.raw)))
     await mine()
 
     const outcome = await fixture.run(Effect.flip(patient.broadcast(prepared, first)))

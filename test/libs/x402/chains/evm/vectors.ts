@@ -15,7 +15,7 @@ import {
   signedOf
 } from "../../../../../dev/fixtures/evm/payments.ts"
 
-export interface World {
+export interface VectorFixtures {
   readonly nowSeconds: number
   /** Has tokens. */
   readonly payer: PrivateKeyAccount
@@ -40,10 +40,10 @@ export type Verdict = string
 
 export interface Vector {
   readonly name: string
-  readonly make: (world: World) => Promise<Case>
-  readonly says: Verdict
+  readonly make: (fixtures: VectorFixtures) => Promise<Case>
+  readonly verdict: Verdict
   /** The other facilitator's verdict instead, and why ours differs. */
-  readonly other?: { readonly says: Verdict; readonly because: string }
+  readonly other?: { readonly verdict: Verdict; readonly because: string }
 }
 
 const evm = (reason: string) => `invalid_exact_evm_${reason}`
@@ -56,34 +56,34 @@ const simulation = evm("transaction_simulation_failed")
 
 interface Making {
   readonly requirements?: Partial<PaymentRequirements>
-  readonly signed?: (world: World) => Partial<Signed>
+  readonly signed?: (fixtures: VectorFixtures) => Partial<Signed>
   readonly domain?: Partial<Domain>
-  readonly payer?: (world: World) => PrivateKeyAccount
+  readonly payer?: (fixtures: VectorFixtures) => PrivateKeyAccount
   /** After signing. */
-  readonly alter?: (payload: PaymentPayload, world: World) => PaymentPayload
+  readonly alter?: (payload: PaymentPayload, fixtures: VectorFixtures) => PaymentPayload
   /** The requirements of the verification, where they are not those of the signature. */
   readonly asked?: Partial<PaymentRequirements>
 }
 
 const making =
   ({ requirements, signed, domain, payer, alter, asked }: Making) =>
-  async (world: World): Promise<Case> => {
+  async (fixtures: VectorFixtures): Promise<Case> => {
     const wanted = requirementsOf(requirements)
-    const made = await payment(payer?.(world) ?? world.payer, wanted, {
-      nowSeconds: world.nowSeconds,
-      ...(signed === undefined ? {} : { signed: signed(world) }),
+    const made = await payment(payer?.(fixtures) ?? fixtures.payer, wanted, {
+      nowSeconds: fixtures.nowSeconds,
+      ...(signed === undefined ? {} : { signed: signed(fixtures) }),
       ...(domain === undefined ? {} : { domain })
     })
-    return { payload: alter?.(made, world) ?? made, requirements: { ...wanted, ...asked } }
+    return { payload: alter?.(made, fixtures) ?? made, requirements: { ...wanted, ...asked } }
   }
 
-const good = (name: string, how: Making): Vector => ({ name, make: making(how), says: "valid" })
-const bad = (name: string, says: Verdict, how: Making): Vector => ({ name, make: making(how), says })
-const differing = (name: string, says: Verdict, other: Verdict, because: string, how: Making): Vector => ({
+const good = (name: string, how: Making): Vector => ({ name, make: making(how), verdict: "valid" })
+const bad = (name: string, verdict: Verdict, how: Making): Vector => ({ name, make: making(how), verdict })
+const differing = (name: string, verdict: Verdict, other: Verdict, because: string, how: Making): Vector => ({
   name,
   make: making(how),
-  says,
-  other: { says: other, because }
+  verdict,
+  other: { verdict: other, because }
 })
 
 const withSignature = (change: (signature: string) => string) => (payload: PaymentPayload) =>
@@ -104,7 +104,7 @@ const mirrored = (text: string) => {
   return `0x${word(text, 0)}${s}${text.endsWith("1b") ? "1c" : "1b"}`
 }
 
-const seconds = (offset: number) => (world: World) => String(world.nowSeconds + offset)
+const seconds = (offset: number) => (fixtures: VectorFixtures) => String(fixtures.nowSeconds + offset)
 
 const goodOnes: ReadonlyArray<Vector> = [
   good("as a client signs it", {}),
@@ -118,8 +118,8 @@ const goodOnes: ReadonlyArray<Vector> = [
   good("of nothing", { requirements: { amount: "0" } }),
   good("of more than a double can count", { requirements: { amount: "9007199254" } }),
   good("valid since ever", { signed: () => ({ validAfter: "0" }) }),
-  good("valid as long as may be", { signed: (world) => ({ validBefore: seconds(600)(world) }) }),
-  good("that ends soon, but not too soon", { signed: (world) => ({ validBefore: seconds(20)(world) }) }),
+  good("valid as long as may be", { signed: (fixtures) => ({ validBefore: seconds(600)(fixtures) }) }),
+  good("that ends soon, but not too soon", { signed: (fixtures) => ({ validBefore: seconds(20)(fixtures) }) }),
   good("with a nonce of nothing but zeros", { signed: () => ({ nonce: `0x${"00".repeat(32)}` }) }),
   good("with a nonce of nothing but ones", { signed: () => ({ nonce: `0x${"ff".repeat(32)}` }) }),
   good("with a nonce in upper case", {
@@ -127,8 +127,8 @@ const goodOnes: ReadonlyArray<Vector> = [
   }),
   good("with a signature in upper case", { alter: withSignature((text) => `0x${text.slice(2).toUpperCase()}`) }),
   good("with a nonce that another payer has used", {
-    payer: (world) => world.otherPayer,
-    signed: (world) => ({ nonce: world.usedNonce })
+    payer: (fixtures) => fixtures.otherPayer,
+    signed: (fixtures) => ({ nonce: fixtures.usedNonce })
   }),
   good("with more in extra than is known", { requirements: { extra: { name: "USDC", version: "2", more: [1] } } }),
   good("with extensions and a resource", {
@@ -149,24 +149,24 @@ const otherTerms: ReadonlyArray<Vector> = [
   bad("of nothing instead of something", value, { signed: () => ({ value: "0" }) }),
   bad("of the most a word holds", value, { signed: () => ({ value: String(2n ** 256n - 1n) }) }),
   bad("of an older price", value, { asked: { amount: "30000" } }),
-  bad("to somebody else", evm("recipient_mismatch"), { signed: (world) => ({ to: world.otherPayer.address }) }),
+  bad("to somebody else", evm("recipient_mismatch"), { signed: (fixtures) => ({ to: fixtures.otherPayer.address }) }),
   bad("to nobody", evm("recipient_mismatch"), { signed: () => ({ to: `0x${"00".repeat(20)}` }) }),
   bad("that accepted another network", evm("network_mismatch"), {
     alter: (payload) => ({ ...payload, accepted: { ...payload.accepted, network: "eip155:8453" } })
   }),
-  bad("over before it came", before, { signed: (world) => ({ validBefore: seconds(-1)(world) }) }),
-  bad("about to be over", before, { signed: (world) => ({ validBefore: seconds(3)(world) }) }),
+  bad("over before it came", before, { signed: (fixtures) => ({ validBefore: seconds(-1)(fixtures) }) }),
+  bad("about to be over", before, { signed: (fixtures) => ({ validBefore: seconds(3)(fixtures) }) }),
   bad("over since the beginning of time", before, { signed: () => ({ validBefore: "0" }) }),
-  bad("not valid yet", after, { signed: (world) => ({ validAfter: seconds(60)(world) }) }),
+  bad("not valid yet", after, { signed: (fixtures) => ({ validAfter: seconds(60)(fixtures) }) }),
   bad("not valid for a very long time", after, { signed: () => ({ validAfter: String(2n ** 255n) }) }),
   bad("valid from this very second on", simulation, {
-    signed: (world) => ({ validAfter: seconds(0)(world) })
+    signed: (fixtures) => ({ validAfter: seconds(0)(fixtures) })
   }),
   bad("too late and for another amount", before, {
-    signed: (world) => ({ validBefore: seconds(-1)(world), value: "1" })
+    signed: (fixtures) => ({ validBefore: seconds(-1)(fixtures), value: "1" })
   }),
   bad("to somebody else and too late", evm("recipient_mismatch"), {
-    signed: (world) => ({ validBefore: seconds(-1)(world), to: world.otherPayer.address })
+    signed: (fixtures) => ({ validBefore: seconds(-1)(fixtures), to: fixtures.otherPayer.address })
   })
 ]
 
@@ -211,13 +211,13 @@ const otherDomains: ReadonlyArray<Vector> = [
 const otherSignatures: ReadonlyArray<Vector> = [
   bad("signed by somebody else", signature, {
     payer: () => newPayer(),
-    signed: (world) => ({ from: world.payer.address })
+    signed: (fixtures) => ({ from: fixtures.payer.address })
   }),
   bad("in whose name somebody else signs", signature, {
-    alter: (payload, world) => forged(payload, { authorization: { from: world.otherPayer.address } })
+    alter: (payload, fixtures) => forged(payload, { authorization: { from: fixtures.otherPayer.address } })
   }),
   bad("whose receiver was changed", signature, {
-    alter: (payload, world) => forged(payload, { authorization: { to: world.otherPayer.address } })
+    alter: (payload, fixtures) => forged(payload, { authorization: { to: fixtures.otherPayer.address } })
   }),
   bad("whose amount was changed", signature, { alter: withAuthorization(() => ({ value: "1" })) }),
   bad("whose beginning was changed", signature, { alter: withAuthorization(() => ({ validAfter: "0" })) }),
@@ -263,24 +263,28 @@ const otherSignatures: ReadonlyArray<Vector> = [
 ]
 
 const otherStates: ReadonlyArray<Vector> = [
-  bad("with a nonce that is used", evm("nonce_already_used"), { signed: (world) => ({ nonce: world.usedNonce }) }),
+  bad("with a nonce that is used", evm("nonce_already_used"), {
+    signed: (fixtures) => ({ nonce: fixtures.usedNonce })
+  }),
   bad("with a used nonce in upper case", evm("nonce_already_used"), {
-    signed: (world) => ({ nonce: world.usedNonce }),
+    signed: (fixtures) => ({ nonce: fixtures.usedNonce }),
     alter: withAuthorization(({ nonce }) => ({ nonce: `0x${nonce.slice(2).toUpperCase()}` }))
   }),
   bad("with a used nonce and addresses in lower case", evm("nonce_already_used"), {
-    signed: (world) => ({ nonce: world.usedNonce }),
+    signed: (fixtures) => ({ nonce: fixtures.usedNonce }),
     alter: withAuthorization(({ from, to }) => ({ from: from.toLowerCase(), to: to.toLowerCase() }))
   }),
-  bad("that was cancelled", evm("nonce_already_used"), { signed: (world) => ({ nonce: world.cancelledNonce }) }),
-  bad("from an empty wallet", evm("insufficient_balance"), { payer: (world) => world.emptyPayer }),
-  bad("from a wallet that is one unit short", evm("insufficient_balance"), { payer: (world) => world.shortPayer }),
+  bad("that was cancelled", evm("nonce_already_used"), { signed: (fixtures) => ({ nonce: fixtures.cancelledNonce }) }),
+  bad("from an empty wallet", evm("insufficient_balance"), { payer: (fixtures) => fixtures.emptyPayer }),
+  bad("from a wallet that is one unit short", evm("insufficient_balance"), {
+    payer: (fixtures) => fixtures.shortPayer
+  }),
   bad("of more than there is", evm("insufficient_balance"), {
     requirements: { amount: String(2n ** 255n) }
   }),
-  bad("from a key whose account has code", signature, { payer: (world) => world.delegatedPayer }),
+  bad("from a key whose account has code", signature, { payer: (fixtures) => fixtures.delegatedPayer }),
   bad("in the name of a contract", signature, {
-    alter: (payload, world) => forged(payload, { authorization: { from: world.contract } })
+    alter: (payload, fixtures) => forged(payload, { authorization: { from: fixtures.contract } })
   })
 ]
 
@@ -334,7 +338,7 @@ const otherForms: ReadonlyArray<Vector> = [
     tooLong,
     "valid",
     "what may be used for long must be remembered for long; a minute is granted for clocks that run ahead",
-    { signed: (world) => ({ validBefore: seconds(700)(world) }) }
+    { signed: (fixtures) => ({ validBefore: seconds(700)(fixtures) }) }
   ),
   differing("that lasts for ever", tooLong, "valid", "as above", {
     signed: () => ({ validBefore: String(2n ** 256n - 1n) })

@@ -53,7 +53,7 @@ describe("settling on Solana", () => {
   live("is pending, not refused, when the chain is lost after the submission", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme } = yield* scene()
-      const hasty = yield* openScheme(chain, {
+      const impatient = yield* openScheme(chain, {
         rpcDeadlineMs: 50,
         settle: { deadlineMs: 200, pollMs: 10, resendMs: 50 }
       })
@@ -61,7 +61,7 @@ describe("settling on Solana", () => {
       chain.switches.outageMethods = ["sendTransaction", "getSignatureStatuses"]
       chain.switches.outage = "silent"
 
-      assert.strictEqual(codeOf(yield* Effect.result(hasty.broadcast(prepared, pay()))), "SettlementPending")
+      assert.strictEqual(codeOf(yield* Effect.result(impatient.broadcast(prepared, pay()))), "SettlementPending")
     }).pipe(inScope)
   )
 
@@ -76,12 +76,12 @@ describe("settling on Solana", () => {
   live("is pending when the chain already has it and does not report its end", () =>
     Effect.gen(function* () {
       const { chain, lease, pay, scheme, settle } = yield* scene()
-      const hasty = yield* openScheme(chain, { settle: { deadlineMs: 100, pollMs: 10, resendMs: 50 } })
+      const impatient = yield* openScheme(chain, { settle: { deadlineMs: 100, pollMs: 10, resendMs: 50 } })
       yield* settle(pay())
       chain.switches.hidesStatuses = true
       const prepared = yield* scheme.prepare(pay(), lease)
 
-      assert.strictEqual(codeOf(yield* Effect.result(hasty.broadcast(prepared, pay()))), "SettlementPending")
+      assert.strictEqual(codeOf(yield* Effect.result(impatient.broadcast(prepared, pay()))), "SettlementPending")
     }).pipe(inScope)
   )
 

@@ -9,7 +9,7 @@ import { egress, leaseOf, openScheme, sceneOf } from "./fixture.ts"
 import { base64Of, memo, payloadOf, signerOf } from "./transactions.ts"
 import { amount, limits, paymentMaker, vectorsOf } from "./vectors.ts"
 
-const oracle = Effect.fnUntraced(function* () {
+const referenceFacilitator = Effect.fnUntraced(function* () {
   const { feePayers, network, rpcUrl } = yield* LocalSolanaChain
   const signers = yield* Effect.promise(() =>
     Promise.all(
@@ -39,7 +39,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
     it.effect("agrees with ours on every payment and its reason, unless ours explains more", () =>
       Effect.gen(function* () {
         const chain = yield* LocalSolanaChain
-        const stock = yield* oracle()
+        const reference = yield* referenceFacilitator()
         const ours = yield* openScheme(chain)
         const vectors = yield* Effect.promise(() => vectorsOf(sceneOf(chain)))
         const disagreements: Array<string> = []
@@ -47,12 +47,13 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
           const { payload, requirements } = vector
           const verified = Effect.flatMap(Effect.fromResult(ours.check(payload, requirements, 0)), ours.simulate)
           const own = yield* Effect.result(verified)
-          const answer = yield* Effect.promise(() => stock.scheme.verify(payload as never, requirements as never))
+          const answer = yield* Effect.promise(() => reference.scheme.verify(payload as never, requirements as never))
           const ownReason = Result.isFailure(own) && "reason" in own.failure ? own.failure.reason : null
-          const stockReason = answer.isValid ? null : (answer.invalidReason ?? "").split(":")[0]
-          const wanted = vector.stock === undefined ? vector.reason : vector.stock.reason
+          const referenceReason = answer.isValid ? null : (answer.invalidReason ?? "").split(":")[0]
+          const wanted = vector.reference === undefined ? vector.reason : vector.reference.reason
           if (ownReason !== vector.reason) disagreements.push(`${vector.name}: ours ${ownReason}, not ${vector.reason}`)
-          if (stockReason !== wanted) disagreements.push(`${vector.name}: stock ${stockReason}, not ${wanted}`)
+          if (referenceReason !== wanted)
+            disagreements.push(`${vector.name}: reference ${referenceReason}, not ${wanted}`)
         }
 
         assert.deepStrictEqual(disagreements, [])
@@ -63,19 +64,19 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
     it.effect("agrees with ours on the chain's verdict on a payment", () =>
       Effect.gen(function* () {
         const chain = yield* LocalSolanaChain
-        const stock = yield* oracle()
+        const reference = yield* referenceFacilitator()
         const ours = yield* openScheme(chain)
         const scene = sceneOf(chain)
         const poor = signerOf("poor")
         yield* chain.fund(poor.address, amount - 1n)
         const make = yield* Effect.promise(() => paymentMaker(scene))
         const poors = yield* Effect.promise(() => paymentMaker({ ...scene, payer: poor }))
-        const nobodys = yield* Effect.promise(() => paymentMaker({ ...scene, payer: signerOf("nobody") }))
+        const unfunded = yield* Effect.promise(() => paymentMaker({ ...scene, payer: signerOf("nobody") }))
         const stale = yield* Effect.promise(() => paymentMaker({ ...scene, blockhash: scene.payTo }))
         const cases = [
           { wire: make.wire({ tail: [memo("fine")] }), code: null, detail: null },
           { wire: poors.wire(), code: "PAYMENT_UNFUNDED", detail: '{"InstructionError":[2,{"Custom":1}]}' },
-          { wire: nobodys.wire(), code: "PAYMENT_UNFUNDED", detail: '{"InstructionError":[2,"InvalidAccountData"]}' },
+          { wire: unfunded.wire(), code: "PAYMENT_UNFUNDED", detail: '{"InstructionError":[2,"InvalidAccountData"]}' },
           { wire: stale.wire(), code: "PAYMENT_BLOCKHASH_STALE", detail: '"BlockhashNotFound"' },
           {
             wire: make.wire({ transfer: { decimals: 9 } }),
@@ -88,7 +89,7 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
           const payload = payloadOf(base64Of(wire), requirements)
           const verified = Effect.flatMap(Effect.fromResult(ours.check(payload, requirements, 0)), ours.simulate)
           const own = yield* Effect.result(verified)
-          const answer = yield* Effect.promise(() => stock.scheme.verify(payload as never, requirements as never))
+          const answer = yield* Effect.promise(() => reference.scheme.verify(payload as never, requirements as never))
 
           const refusal = Result.isFailure(own) && own.failure._tag === "PaymentRefused" ? own.failure : null
           assert.strictEqual(refusal?.code ?? null, code)
@@ -106,15 +107,15 @@ layer(LocalSolanaChain.layer({ seed: "oracle" }).pipe(Layer.provideMerge(egress)
       () =>
         Effect.gen(function* () {
           const chain = yield* LocalSolanaChain
-          const stock = yield* oracle()
+          const reference = yield* referenceFacilitator()
           const ours = yield* openScheme(chain)
           const make = yield* Effect.promise(() => paymentMaker(sceneOf(chain)))
           const requirements = make.requirements()
-          const payload = payloadOf(base64Of(make.wire({ tail: [memo("settled by stock")] })), requirements)
+          const payload = payloadOf(base64Of(make.wire({ tail: [memo("settled by reference")] })), requirements)
           const checked = yield* Effect.fromResult(ours.check(payload, requirements, 0))
           const prepared = yield* ours.prepare(checked, leaseOf(chain))
-          const settled = yield* Effect.promise(() => stock.scheme.settle(payload as never, requirements as never))
-          const again = yield* Effect.promise(() => stock.scheme.settle(payload as never, requirements as never))
+          const settled = yield* Effect.promise(() => reference.scheme.settle(payload as never, requirements as never))
+          const again = yield* Effect.promise(() => reference.scheme.settle(payload as never, requirements as never))
 
           assert.deepInclude(settled, { success: true, transaction: prepared.transaction, payer: chain.payer.address })
           assert.strictEqual(again.errorReason, "duplicate_settlement")

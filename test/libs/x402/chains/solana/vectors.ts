@@ -1,5 +1,5 @@
 /**
- * Payments, good and wrong in every known way, each with the scheme's verdict before any call to the chain. `stock` is
+ * Payments, good and wrong in every known way, each with the scheme's verdict before any call to the chain. `reference` is
  * the reference facilitator's verdict where it differs, with the reason why ours does.
  */
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
@@ -32,7 +32,7 @@ export interface Vector {
   /** Null: it passes the local checks. */
   readonly reason: string | null
   /** Of the reference facilitator, where it differs; the simulation on the chain is part of its verdict. */
-  readonly stock?: { readonly reason: string | null; readonly why: string }
+  readonly reference?: { readonly reason: string | null; readonly why: string }
 }
 
 export interface Scene {
@@ -99,7 +99,7 @@ export const vectorsOf = async (scene: Scene): Promise<ReadonlyArray<Vector>> =>
     const wanted = requirements(extra)
     return { name, reason, requirements: wanted, payload: payloadOf(base64Of(wire(draft)), wanted) }
   }
-  const differs = (one: Vector, reason: string | null, why: string): Vector => ({ ...one, stock: { reason, why } })
+  const differs = (one: Vector, reason: string | null, why: string): Vector => ({ ...one, reference: { reason, why } })
   const written = (name: string, transaction: unknown): Vector => ({
     name,
     reason: `${prefix}transaction_could_not_be_decoded`,

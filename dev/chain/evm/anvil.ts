@@ -2,9 +2,9 @@
  * One anvil process on loopback: started on a free port, ready when it answers, ended with its scope, and guarded so
  * that it does not outlive this process. It keeps no history of states and a bounded number of blocks.
  */
+import { createRequire } from "node:module"
 import { Effect, Option, Schema, type Scope } from "effect"
 import { type Child, freePort, startChild } from "#runtime"
-import { findAnvil } from "./anvil-binary.ts"
 import { askLocal } from "./local-rpc.ts"
 
 export class LocalChainNotStarted extends Schema.TaggedError<LocalChainNotStarted>()("LocalChainNotStarted", {
@@ -15,7 +15,7 @@ export class LocalChainNotStarted extends Schema.TaggedError<LocalChainNotStarte
   }
 }
 
-export interface AnvilOptions {
+interface AnvilOptions {
   /** 0 takes any free one; a taken one gives way to the next. */
   readonly port: number
   readonly chainId: number
@@ -102,3 +102,21 @@ const argumentsOf = (port: number, { chainId, blockTimeMs, onlyInterval }: Anvil
   "--slots-in-an-epoch",
   "1"
 ]
+
+/** Finds the anvil program: in the package for this machine's platform, beside the package that lists them all. */
+
+export class AnvilMissing extends Schema.TaggedError<AnvilMissing>()("AnvilMissing", { detail: Schema.String }) {
+  override get message() {
+    return `anvil was not found: ${this.detail}. ./starling up installs it.`
+  }
+}
+
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
+
+const findAnvil: Effect.Effect<string, AnvilMissing> = Effect.try({
+  try: () => {
+    const name = `@foundry-rs/anvil-${process.platform}-${architectures[process.arch] ?? process.arch}`
+    return createRequire(import.meta.url).resolve(`${name}/bin/anvil`)
+  },
+  catch: (error) => new AnvilMissing({ detail: error instanceof Error ? error.message : String(error) })
+})

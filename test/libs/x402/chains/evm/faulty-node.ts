@@ -2,15 +2,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-export interface SickNode {
+export interface FaultyNode {
   readonly url: string
   /** How each call is answered from now on, by its method and its whole body; undefined hands it on. */
-  behave: (method: string, body: string) => SickAnswer | undefined
+  behave: (method: string, body: string) => FaultyAnswer | undefined
   readonly calls: Array<string>
   readonly end: () => Promise<void>
 }
 
-export interface SickAnswer {
+export interface FaultyAnswer {
   readonly status: number
   readonly body: string
 }
@@ -21,14 +21,14 @@ const read = async (request: IncomingMessage) => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-export const startSickNode = async (healthyUrl: string): Promise<SickNode> => {
+export const startFaultyNode = async (healthyUrl: string): Promise<FaultyNode> => {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await read(request)
     const { method } = JSON.parse(body) as { readonly method: string }
     node.calls.push(method)
-    const sick = node.behave(method, body)
-    if (sick !== undefined)
-      return response.writeHead(sick.status, { "Content-Type": "application/json" }).end(sick.body)
+    const faulty = node.behave(method, body)
+    if (faulty !== undefined)
+      return response.writeHead(faulty.status, { "Content-Type": "application/json" }).end(faulty.body)
     const healthy = await fetch(healthyUrl, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -38,7 +38,7 @@ export const startSickNode = async (healthyUrl: string): Promise<SickNode> => {
   }
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))
-  const node: SickNode = {
+  const node: FaultyNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     behave: () => undefined,
     calls: [],
@@ -51,12 +51,12 @@ export const startSickNode = async (healthyUrl: string): Promise<SickNode> => {
   return node
 }
 
-export const rejected = (code: number, message: string, data?: string): SickAnswer => ({
+export const rejected = (code: number, message: string, data?: string): FaultyAnswer => ({
   status: 200,
   body: JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code, message, ...(data === undefined ? {} : { data }) } })
 })
 
-export const answered = (result: unknown): SickAnswer => ({
+export const answered = (result: unknown): FaultyAnswer => ({
   status: 200,
   body: JSON.stringify({ jsonrpc: "2.0", id: 1, result })
 })
