@@ -4,6 +4,7 @@
  * continues another the two are cross-faded over 5 ms, for two runs of an engine are not bit-identical. The edges of a
  * chunk fade, so that no join of two chunks is a step.
  */
+import { concatPcm, crossFade } from "#audio"
 import type { ChunkFrameHead, WordStart } from "#contracts"
 
 export interface ChunkIntake {
@@ -50,7 +51,7 @@ export const chunkIntake = (): ChunkIntake => {
   }
   return {
     accept: (head, pcm) => accept(intake, head, pcm),
-    take: () => joined(intake.settled.splice(0)),
+    take: () => concatPcm(intake.settled.splice(0)),
     isComplete: () => intake.isComplete,
     words: () => intake.words,
     samples: () => endOf(intake),
@@ -68,7 +69,7 @@ const accept = (intake: Intake, head: ChunkFrameHead, pcm: Int16Array): boolean 
   // The frame lies behind a gap, or brings nothing new.
   if (intake.isComplete || head.sample > needed || (frameEnd <= needed && !head.isLast)) return false
   const fresh = pcm.subarray(Math.min(pcm.length, needed - head.sample))
-  append(intake, isSame ? fresh : crossFade(intake.tail, fresh), known)
+  append(intake, isSame ? fresh : blended(intake.tail, fresh), known)
   intake.run = head.run
   for (const word of head.words) if (word.sample >= known || isSame) intake.words.push(word)
   if (head.isLast) finish(intake)
@@ -81,10 +82,7 @@ const append = (intake: Intake, pcm: Int16Array, from: number) => {
     intake.speechEnd = Math.max(intake.speechEnd, from + index + 1)
     break
   }
-  const { tail } = intake
-  const all = new Int16Array(tail.length + pcm.length)
-  all.set(tail)
-  all.set(pcm, tail.length)
+  const all = concatPcm([intake.tail, pcm])
   const keep = Math.min(all.length, crossFadeSamples)
   settle(intake, all.subarray(0, all.length - keep))
   intake.tail = all.slice(all.length - keep)
@@ -114,23 +112,7 @@ const finish = (intake: Intake) => {
 }
 
 /** Blends the held tail into the same stretch of another run, and returns what comes after it. */
-const crossFade = (tail: Int16Array, pcm: Int16Array) => {
-  const length = Math.min(tail.length, pcm.length)
-  for (let index = 0; index < length; index++) {
-    const share = (index + 1) / (length + 1)
-    tail[index] = Math.round((tail[index] ?? 0) * (1 - share) + (pcm[index] ?? 0) * share)
-  }
-  return pcm.subarray(length)
-}
-
-const joined = (parts: ReadonlyArray<Int16Array>) => {
-  const [first] = parts
-  if (first !== undefined && parts.length === 1) return first
-  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+const blended = (tail: Int16Array, pcm: Int16Array) => {
+  tail.set(crossFade(tail, pcm))
+  return pcm.subarray(Math.min(tail.length, pcm.length))
 }

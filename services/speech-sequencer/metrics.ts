@@ -3,7 +3,7 @@ import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const sessionsActive = defineGauge({
   name: "speech_sessions_active",
-  help: "Sessions that a sequencer is speaking now.",
+  help: "Sessions in work at a sequencer.",
   labels: []
 })
 export const sessionsEnded = defineCounter({
@@ -13,28 +13,28 @@ export const sessionsEnded = defineCounter({
 })
 export const sessionsRefused = defineCounter({
   name: "speech_sessions_refused_total",
-  help: "Sessions answered as busy, by reason: draining, sessions (SessionsMax), beginnings (too many at once), listeners (who listens already has little left), stalled (the process is late itself).",
+  help: "Sessions answered as busy, by reason: draining, sessions (SessionsMax), beginnings (too many at once), listeners (those present have little audio left), stalled (the process is late itself).",
   labels: ["reason"]
 })
-export const chunksAsked = defineCounter({
+export const chunksRequested = defineCounter({
   name: "speech_chunks_asked_total",
-  help: "Chunks handed to the synthesizers: first, or again after one failed or fell silent.",
+  help: "Chunks requested of the synthesizers: first, or again after one failed or fell silent.",
   labels: ["reason"]
 })
 export const chunkSeconds = defineHistogram({
   name: "speech_chunk_seconds",
-  help: "From asking for a chunk to having all of it.",
+  help: "From the first request for a chunk to having all of it.",
   labels: [],
   buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 })
 export const creditWaits = defineCounter({
   name: "speech_credit_waits_total",
-  help: "Times that audio was ready and the client had no room for it.",
+  help: "Times that audio was ready and the client had no credit for it.",
   labels: []
 })
-export const marksMade = defineCounter({
+export const wordsMarked = defineCounter({
   name: "speech_marks_total",
-  help: "Words marked, by where their time is from: the engine, or their place between words that it told of.",
+  help: "Words marked, by the source of their time: reported by the engine, or interpolated between words that it reported (placed).",
   labels: ["source"]
 })
 
@@ -42,8 +42,8 @@ export const sequencerMetrics = [
   sessionsActive,
   sessionsEnded,
   sessionsRefused,
-  chunksAsked,
+  chunksRequested,
   chunkSeconds,
   creditWaits,
-  marksMade
+  wordsMarked
 ]

@@ -1,5 +1,5 @@
 /**
- * The playout of one session: which chunks to ask for, and which frames can leave. Holds state, does no IO. Chunks
+ * The playout of one session: which chunks to request, and which frames can leave. Holds state, does no IO. Chunks
  * arrive in any order and leave in theirs; the pauses between them are silence on the same timeline. A chunk's speech
  * marks leave once all of it is here, which is long before it is heard.
  */
@@ -18,20 +18,20 @@ import type { Script } from "./script.ts"
 
 export interface Playout {
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
-  /** Chunks to ask for now; each is named once. */
+  /** Chunks to request now; each is named once. */
   readonly wanted: () => ReadonlyArray<number>
-  /** The frames that may leave while the client has room up to `limitSample`. */
+  /** The frames that may leave with the client's credit up to `limitSample`. */
   readonly frames: (limitSample: number) => ReadonlyArray<Frame<SessionFrameHead>>
   /** Settled audio that waits to leave. */
   readonly heldMs: () => number
   /** The chunk that the playout waits for; undefined when all are here. */
   readonly awaited: () => number | undefined
-  /** True when audio is ready that the client has no room for. */
+  /** True when audio is ready and the client has no credit for it. */
   readonly isFull: (limitSample: number) => boolean
   readonly isEnded: () => boolean
 }
 
-// The playout asks a few chunks ahead, while less than this waits to leave: enough to hide a lost synthesizer.
+// Chunks are requested a few ahead, while less than this waits to leave: enough to hide a lost synthesizer.
 const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
@@ -40,7 +40,7 @@ interface State {
   readonly script: Script
   readonly onAligned: (aligned: Aligned) => void
   readonly intakes: Map<number, ChunkIntake>
-  readonly asked: Set<number>
+  readonly requested: Set<number>
   readonly queue: PcmQueue
   /** The chunk being spoken, and whether the pause before it is in the queue. */
   current: number
@@ -53,18 +53,14 @@ interface State {
   isEnded: boolean
 }
 
-export const playout = (
-  script: Script,
-  resume: ResumePoint | null,
-  onAligned: (aligned: Aligned) => void = () => {}
-): Playout => {
+export const playout = (script: Script, resume: ResumePoint | null, onAligned: (aligned: Aligned) => void): Playout => {
   const { lines } = script
   const queue = pcmQueue(resume?.chunkStartSample ?? 0, resume?.fromSample ?? 0)
   const state: State = {
     script,
     onAligned,
     intakes: new Map(),
-    asked: new Set(),
+    requested: new Set(),
     queue,
     current: Math.min(resume?.chunk ?? 0, lines.length),
     isOpened: false,
@@ -75,7 +71,7 @@ export const playout = (
   }
   return {
     accept: (head, pcm) => {
-      if (head.chunk < state.current || !state.asked.has(head.chunk)) return false
+      if (head.chunk < state.current || !state.requested.has(head.chunk)) return false
       const isNew = intakeOf(state, head.chunk).accept(head, pcm)
       if (isNew) advance(state)
       return isNew
@@ -124,12 +120,12 @@ const advance = (state: State) => {
   }
 }
 
-const wanted = ({ asked, current, queue, script }: State): ReadonlyArray<number> => {
+const wanted = ({ requested, current, queue, script }: State): ReadonlyArray<number> => {
   if (queue.waiting() >= aheadSamples) return []
   const until = Math.min(script.lines.length, current + aheadChunks)
   const chunks = []
-  for (let chunk = current; chunk < until; chunk++) if (!asked.has(chunk)) chunks.push(chunk)
-  for (const chunk of chunks) asked.add(chunk)
+  for (let chunk = current; chunk < until; chunk++) if (!requested.has(chunk)) chunks.push(chunk)
+  for (const chunk of chunks) requested.add(chunk)
   return chunks
 }
 

@@ -1,10 +1,10 @@
 /**
- * The role speech-sequencer, whole.
+ * The role speech-sequencer.
  *
  * in: requests on `speech.sessions` (queue group), frames and credit on `speech.to.<instance>.<session>`
  * out: `speech.chunks.<engine>`, frames to `speech.to.<speech-api>.<session>`
  * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
- * failure policy: a chunk that no synthesizer delivers is asked for again, six times in all, then the session fails; a
+ * failure policy: a chunk that no synthesizer delivers is requested again, six times in all, then the session fails; a
  * client that sends no credit for 2 s is given up; a full sequencer answers busy at once
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
@@ -63,8 +63,7 @@ const sequencerOf = Effect.gen(function* () {
     instance: (yield* Mailbox).instance,
     sessions: yield* FiberSet.make(),
     sessionsMax: SpeechSequencer.SessionsMax,
-    // Admission decides at once: a refused caller asks another sequencer, and waits in the role that was asked for the
-    // speech.
+    // Admission decides at once: a refused speech-api tries another sequencer, and its caller waits there.
     limits: { youngMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
     listening: listeners(),
     lateMs: yield* loopLateness,

@@ -1,6 +1,6 @@
 /**
- * Runs one session: asks the synthesizers for chunks, takes in their frames and the client's credit, and sends what may
- * leave. It ends when all is spoken, when the client is gone, or when a chunk cannot be made.
+ * Runs one session: requests chunks of the synthesizers, takes in their frames and the client's credit, and sends what
+ * may leave. It ends when all is spoken, when the client is gone, or when a chunk cannot be made.
  */
 import { Clock, Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
@@ -16,7 +16,7 @@ import {
 } from "#contracts"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
 import type { Listener } from "#speech"
-import { chunksAsked, chunkSeconds, creditWaits, marksMade } from "./metrics.ts"
+import { chunksRequested, chunkSeconds, creditWaits, wordsMarked } from "./metrics.ts"
 import { type Playout, playout } from "./playout.ts"
 import type { Script } from "./script.ts"
 
@@ -27,7 +27,7 @@ const creditSilenceMsMax = 2_000
 const tickMs = 250
 // Twice a synthesizer's lease on a chunk: by then another one should have begun.
 const chunkSilenceMsMax = 2_500
-const asksMax = 6
+const requestsMax = 6
 // Frames taken in at once; more would only delay what can leave.
 const mailPerTurnMax = 64
 
@@ -38,7 +38,7 @@ const silence = new Int16Array(0)
 const cancelMail = mailCodec.encode({ head: { _tag: "Cancel" }, pcm: silence })
 const tick = Symbol("tick")
 
-interface Asked {
+interface ChunkRequest {
   times: number
   /** On the waking clock of the session's `stall`. */
   heardAtMs: number
@@ -57,7 +57,7 @@ interface Session {
   readonly scope: Scope.Scope
   readonly mail: Queue.Queue<Uint8Array | typeof tick>
   readonly play: Playout
-  readonly asks: Map<number, Asked>
+  readonly requests: Map<number, ChunkRequest>
   readonly synthesizers: Set<string>
   readonly stall: OwnStall
   limitSample: number
@@ -86,7 +86,7 @@ export const runSession = Effect.fn("SequencerSession")(function* (
     for (const synthesizer of synthesizers) mailbox.send(synthesizer, sessionId, cancelMail)
   })
   return yield* Effect.tap(
-    Effect.onInterrupt(untilEnd(session), () => leave),
+    Effect.onInterrupt(serve(session), () => leave),
     (end) => (end === "spoken" ? Effect.void : leave)
   )
 }, Effect.scoped)
@@ -110,10 +110,10 @@ const sessionOf = Effect.fnUntraced(function* (
     scope: yield* Effect.scope,
     mail: yield* Queue.unbounded<Uint8Array | typeof tick>(),
     play: playout(script, request.resume, ({ marks, timedByEngine }) => {
-      counted.made.inc({ source: "engine" }, timedByEngine)
-      counted.made.inc({ source: "placed" }, marks.length - timedByEngine)
+      counted.marked.inc({ source: "engine" }, timedByEngine)
+      counted.marked.inc({ source: "placed" }, marks.length - timedByEngine)
     }),
-    asks: new Map(),
+    requests: new Map(),
     synthesizers: new Set(),
     stall: ownStall(tickMs, nowMs()),
     limitSample: (request.resume?.fromSample ?? 0) + request.windowSamples,
@@ -124,27 +124,28 @@ const sessionOf = Effect.fnUntraced(function* (
 })
 
 const counting = Effect.map(Metrics, (metrics) => ({
-  asked: metrics.counter(chunksAsked),
+  requested: metrics.counter(chunksRequested),
   seconds: metrics.histogram(chunkSeconds),
   waits: metrics.counter(creditWaits),
-  made: metrics.counter(marksMade)
+  marked: metrics.counter(wordsMarked)
 }))
 type Counted = Effect.Success<typeof counting>
 
-const untilEnd = Effect.fnUntraced(function* (session: Session) {
-  let end: SessionEnd | undefined = yield* speak(session)
+const serve = Effect.fnUntraced(function* (session: Session) {
+  let end: SessionEnd | undefined = yield* advance(session)
   while (end === undefined) {
     for (const item of yield* Queue.takeBetween(session.mail, 1, mailPerTurnMax)) {
-      end ??= item === tick ? yield* look(session) : yield* read(session, item)
+      end ??= item === tick ? yield* onTick(session) : yield* onMail(session, item)
     }
-    end ??= yield* speak(session)
+    end ??= yield* advance(session)
   }
   return end
 })
 
-const speak = Effect.fnUntraced(function* (session: Session) {
+/** Requests the chunks that are due, and sends the frames that the client has room for. */
+const advance = Effect.fnUntraced(function* (session: Session) {
   const { play, limitSample, counted, listener, nowMs } = session
-  for (const chunk of play.wanted()) yield* ask(session, chunk)
+  for (const chunk of play.wanted()) yield* request(session, chunk)
   const frames = play.frames(limitSample)
   for (const { head, pcm } of frames) send(session, head, pcm)
   const samples = frames.reduce((sum, { pcm }) => sum + pcm.length, 0)
@@ -157,20 +158,20 @@ const speak = Effect.fnUntraced(function* (session: Session) {
   return play.isEnded() ? ("spoken" as const) : undefined
 })
 
-const look = Effect.fnUntraced(function* (session: Session) {
-  const { asks, play, nowMs, stall } = session
+const onTick = Effect.fnUntraced(function* (session: Session) {
+  const { requests, play, nowMs, stall } = session
   stall.tick(nowMs())
   if (stall.isSilent(session.creditAtMs, creditSilenceMsMax, nowMs())) return "abandoned" as const
   if (nowMs() - session.sentAtMs >= tickMs) send(session, { _tag: "Alive" })
   const awaited = play.awaited()
-  const since = awaited === undefined ? undefined : asks.get(awaited)
+  const since = awaited === undefined ? undefined : requests.get(awaited)
   if (awaited === undefined || since === undefined) return undefined
   if (!stall.isSilent(since.heardAtMs, chunkSilenceMsMax, nowMs())) return undefined
-  return yield* askAgain(session, awaited, "nothing was heard of it")
+  return yield* requestAgain(session, awaited, "no frame came")
 })
 
 /** Handles one message; an answer ends the session. */
-const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
+const onMail = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
   const decoded = mailCodec.decode(bytes)
   if (Result.isFailure(decoded)) {
     yield* Effect.logWarning("mail that breaks its schema", decoded.failure)
@@ -178,7 +179,7 @@ const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
   }
   const { head, pcm } = decoded.success
   if (head._tag === "Chunk") takeChunk(session, head, pcm)
-  else if (head._tag === "ChunkFailed") return yield* askAgain(session, head.chunk, head.reason)
+  else if (head._tag === "ChunkFailed") return yield* requestAgain(session, head.chunk, head.reason)
   else if (head._tag === "Cancel") return "cancelled" as const
   else {
     session.creditAtMs = session.stall.awakeMs(session.nowMs())
@@ -188,22 +189,22 @@ const read = Effect.fnUntraced(function* (session: Session, bytes: Uint8Array) {
 })
 
 const takeChunk = (
-  { synthesizers, asks, play, counted, nowMs, stall }: Session,
+  { synthesizers, requests, play, counted, nowMs, stall }: Session,
   head: ChunkFrameHead,
   pcm: Int16Array
 ) => {
   synthesizers.add(head.synthesizer)
-  const since = asks.get(head.chunk)
+  const since = requests.get(head.chunk)
   // A slow engine's frame without samples only says that the chunk is in work.
   if (since !== undefined) since.heardAtMs = stall.awakeMs(nowMs())
   if (!play.accept(head, pcm) || since === undefined) return
   if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
 }
 
-const askAgain = Effect.fnUntraced(function* (session: Session, chunk: number, reason: string) {
-  if ((session.asks.get(chunk)?.times ?? 0) < asksMax) {
-    yield* Effect.logWarning("a chunk is asked for again").pipe(Effect.annotateLogs({ chunk, reason }))
-    yield* ask(session, chunk)
+const requestAgain = Effect.fnUntraced(function* (session: Session, chunk: number, reason: string) {
+  if ((session.requests.get(chunk)?.times ?? 0) < requestsMax) {
+    yield* Effect.logWarning("a chunk is requested again").pipe(Effect.annotateLogs({ chunk, reason }))
+    yield* request(session, chunk)
     return undefined
   }
   send(session, { _tag: "Failed", code: "upstream_failure", message: "the speech could not be synthesized" })
@@ -211,20 +212,20 @@ const askAgain = Effect.fnUntraced(function* (session: Session, chunk: number, r
   return "failed" as const
 })
 
-const ask = Effect.fnUntraced(function* (session: Session, chunk: number) {
-  const { request, script, mailbox, publisher, counted, nowMs, scope, asks, stall } = session
+const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
+  const { script, mailbox, publisher, counted, nowMs, scope, requests, stall } = session
   const line = script.lines[chunk]
   if (line === undefined) return
-  const before = asks.get(chunk)
+  const before = requests.get(chunk)
   const [times, firstMs] = [(before?.times ?? 0) + 1, before?.firstMs ?? nowMs()]
-  asks.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
-  counted.asked.inc({ reason: before === undefined ? "first" : "again" })
+  requests.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
+  counted.requested.inc({ reason: before === undefined ? "first" : "again" })
   const { voiceId, voice, locale } = line
   const { pieces } = line.chunk
   const neededInMs = Math.round(neededIn(session, chunk))
-  const asked = { sessionId: request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
-  const job = { ...asked, voiceId, voice, locale, pieces }
-  // Not awaited: frames may come before the broker's ack. `look` asks again for a chunk that was not stored.
+  const addressed = { sessionId: session.request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
+  const job = { ...addressed, voiceId, voice, locale, pieces }
+  // Not awaited: frames may come before the broker's ack. `onTick` requests a chunk again that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
     Effect.forkIn(scope)

@@ -9,7 +9,7 @@ import { Objects } from "#bus"
 const bytesMax = 60 * 16_000 * 2
 // Some 30 MB at most, of 30-second recordings half of that.
 const keptMax = 16
-// A deleted voice is not asked for again; its recording leaves the cache within this time.
+// A deleted voice is not spoken again; its recording leaves the cache within this time.
 const keptFor = "10 minutes"
 const store = "voice-samples"
 

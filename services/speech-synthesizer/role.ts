@@ -1,12 +1,12 @@
 /**
- * The role speech-synthesizer, whole.
+ * The role speech-synthesizer.
  *
  * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and with
  * a zero-shot model the recordings of `voice-samples`
  * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`
  * state: none; a job is acked when all of it is sent
  * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
- * sequencer, which asks again or gives up; a crash of an engine thread fails its job alone; the jobs of a cancelled
+ * sequencer, which requests it again or gives up; a crash of an engine thread fails its job alone; the jobs of a cancelled
  * session end within one callback of the engine
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream } from "effect"
@@ -26,7 +26,7 @@ const jobsPerThread = 2
 // Jobs pulled at once. Those beyond the engine's capacity wait here, where a cancel still reaches them.
 const pullMax = 32
 const drainPatienceMs = 10_000
-// A slow engine sends a sign of life: a sequencer that hears nothing of a chunk for 2.5 s asks another for it.
+// A slow engine sends a sign of life: a sequencer without a frame of a chunk for 2.5 s requests it of another.
 const aliveEveryMs = 1_000
 
 const mailCodec = frameCodec(SequencerMail)
@@ -37,7 +37,7 @@ const silence = new Int16Array(0)
 export const synthesizer = Layer.effectDiscard(
   Effect.gen(function* () {
     const work = yield* workOf
-    // The only mail that a synthesizer gets says that a session is over.
+    // The only mail to a synthesizer means that a session is over.
     yield* work.mailbox.onUnknown((sessionId) => {
       for (const cancelled of work.cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
     })
@@ -63,15 +63,15 @@ export const synthesizer = Layer.effectDiscard(
 /** Needs the bus and the runtime. */
 export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), Layer.provide(References.layer))
 
-interface PlacedEngine {
+interface BoundedEngine {
   readonly engine: SpeechEngine
-  readonly places: PrioritySemaphore
+  readonly slots: PrioritySemaphore
 }
 
 /** State that the jobs of this process share. */
 interface Work {
   readonly mailbox: Mailbox["Service"]
-  readonly engines: ReadonlyMap<string, PlacedEngine>
+  readonly engines: ReadonlyMap<string, BoundedEngine>
   readonly nowMs: () => number
   readonly jobs: CounterHandle<"outcome">
   /** Jobs in work by their session; each ends when its deferred is done. */
@@ -86,7 +86,7 @@ const workOf = Effect.gen(function* () {
   const work: Work = {
     mailbox: yield* Mailbox,
     engines: new Map(
-      [...(yield* Engines)].map(([name, engine]) => [name, { engine, places: prioritySemaphore(atOnce) }])
+      [...(yield* Engines)].map(([name, engine]) => [name, { engine, slots: prioritySemaphore(atOnce) }])
     ),
     nowMs: () => clock.currentTimeMillisUnsafe(),
     jobs: (yield* Metrics).counter(jobsTotal),
@@ -97,7 +97,7 @@ const workOf = Effect.gen(function* () {
 })
 
 /**
- * Acks every job. A job that kills its engine must not come back by itself: the sequencer decides what is asked again.
+ * Acks every job. A job that kills its engine must not come back by itself: the sequencer decides what is requested again.
  */
 const handle = Effect.fnUntraced(function* (
   work: Work,
@@ -108,7 +108,7 @@ const handle = Effect.fnUntraced(function* (
   const ofSession = cancels.get(job.sessionId) ?? new Set()
   cancels.set(job.sessionId, ofSession.add(cancelled))
   const outcome = yield* Effect.raceFirst(make(work, job), Effect.as(Deferred.await(cancelled), "cancelled")).pipe(
-    Effect.catchCause((cause) => tellFailure(work, job, cause)),
+    Effect.catchCause((cause) => reportFailure(work, job, cause)),
     Effect.ensuring(
       Effect.sync(() => {
         ofSession.delete(cancelled)
@@ -122,15 +122,15 @@ const handle = Effect.fnUntraced(function* (
 
 const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   const { voice, pieces } = job
-  const placed = work.engines.get(voice.engine)
-  if (placed === undefined) return yield* Effect.fail(`no engine ${voice.engine}`)
+  const bounded = work.engines.get(voice.engine)
+  if (bounded === undefined) return yield* Effect.fail(`no engine ${voice.engine}`)
   const send = sender(work, job)
-  const making = Stream.runForEach(placed.engine.synthesize({ voice, pieces }), (frame) =>
+  const making = Stream.runForEach(bounded.engine.synthesize({ voice, pieces }), (frame) =>
     Effect.sync(() => send.frame(frame))
   ).pipe(Effect.mapError((error) => error.message))
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
   yield* Effect.raceFirst(
-    placed.places.withPermit(dueAt(job, work.nowMs()), making),
+    bounded.slots.withPermit(dueAt(job, work.nowMs()), making),
     Effect.repeat(alive, Schedule.forever)
   )
   send.last()
@@ -141,7 +141,7 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
 const dueAt = ({ chunk, neededInMs = 0 }: ChunkJob, nowMs: number) =>
   chunk === 0 ? Number.NEGATIVE_INFINITY : nowMs + neededInMs
 
-/** Sends the frames of one run of a job to the sequencer that asked for it. */
+/** Sends the frames of one run of a job to its sequencer. */
 const sender = (work: Work, job: ChunkJob) => {
   const { mailbox } = work
   const run = `${mailbox.instance}.${work.runs++}`
@@ -170,7 +170,7 @@ const sender = (work: Work, job: ChunkJob) => {
   }
 }
 
-const tellFailure = Effect.fnUntraced(function* (
+const reportFailure = Effect.fnUntraced(function* (
   { mailbox }: Work,
   { chunk, sequencer, sessionId }: ChunkJob,
   cause: Cause.Cause<string>

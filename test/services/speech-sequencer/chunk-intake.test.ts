@@ -14,16 +14,14 @@ const head = (sample: number, run = "a", isLast = false, words: ChunkFrameHead["
 const tone = (length: number, value = 1_000) => new Int16Array(length).fill(value)
 const nothing = new Int16Array(0)
 
-const all = (intake: ReturnType<typeof chunkIntake>) => intake.take()
-
-describe("the frames of a chunk", () => {
-  it("come out in order, whole, with silent edges", () => {
+describe("the intake of a chunk's frames", () => {
+  it("gives out all samples in order, with silent edges", () => {
     const intake = chunkIntake()
     assert.isTrue(intake.accept(head(0), tone(500)))
     assert.isTrue(intake.accept(head(500), tone(500)))
     assert.isFalse(intake.isComplete())
     assert.isTrue(intake.accept(head(1_000, "a", true), nothing))
-    const pcm = all(intake)
+    const pcm = intake.take()
     assert.isTrue(intake.isComplete())
     assert.strictEqual(pcm.length, 1_000)
     assert.strictEqual(pcm[0], 0)
@@ -31,13 +29,13 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(pcm.at(-1), 0)
   })
 
-  it("are held back by 5 ms until the next ones arrive, for a cross-fade with another run", () => {
+  it("holds back the last 5 ms until the next frame, for a cross-fade with another run", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(1_000))
-    assert.strictEqual(all(intake).length, 1_000 - crossFadeSamples)
+    assert.strictEqual(intake.take().length, 1_000 - crossFadeSamples)
   })
 
-  it("that are repeated, or stand behind a gap, give nothing", () => {
+  it("takes no frame twice, and none behind a gap", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(1_000))
     assert.isFalse(intake.accept(head(0), tone(1_000)))
@@ -45,13 +43,13 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(intake.samples(), 1_000)
   })
 
-  it("of a second run go on where the first one broke off, without a step", () => {
+  it("goes on with a second run where the first one broke off, without a step", () => {
     const intake = chunkIntake()
     intake.accept(head(0, "a"), tone(1_000, 1_000))
-    const before = all(intake)
+    const before = intake.take()
     for (let at = 0; at < 3_000; at += 500) intake.accept(head(at, "b"), tone(500, 1_400))
     intake.accept(head(3_000, "b", true), nothing)
-    const after = all(intake)
+    const after = intake.take()
     assert.strictEqual(before.length + after.length, 3_000)
     const joined = [...before, ...after]
     let largest = 0
@@ -62,7 +60,7 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(joined[2_000], 1_400)
   })
 
-  it("of a first run that wakes up late are refused once another went on", () => {
+  it("refuses late frames of a first run once another run went on", () => {
     const intake = chunkIntake()
     intake.accept(head(0, "a"), tone(1_000))
     intake.accept(head(0, "b"), tone(2_000))
@@ -70,7 +68,7 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(intake.samples(), 2_000)
   })
 
-  it("give every word once, even when a chunk is made twice", () => {
+  it("gives every word once, even when the chunk is made twice", () => {
     const words = [
       { piece: 0, position: 0, sample: 10 },
       { piece: 0, position: 6, sample: 600 }
@@ -83,7 +81,7 @@ describe("the frames of a chunk", () => {
     assert.deepStrictEqual(intake.words(), [...words, more])
   })
 
-  it("state the end of the last sound", () => {
+  it("knows where the last sound ends", () => {
     const intake = chunkIntake()
     intake.accept(head(0), tone(700))
     intake.accept(head(700), tone(300, 3))
@@ -91,10 +89,10 @@ describe("the frames of a chunk", () => {
     assert.strictEqual(intake.speechEnd(), 700)
   })
 
-  it("may be none at all", () => {
+  it("is complete after a last frame without samples", () => {
     const intake = chunkIntake()
     assert.isTrue(intake.accept(head(0, "a", true), nothing))
     assert.isTrue(intake.isComplete())
-    assert.strictEqual(all(intake).length, 0)
+    assert.strictEqual(intake.take().length, 0)
   })
 })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { EngineVoice, Frame, SessionFrameHead } from "#contracts"
-import { type Playout, playout } from "../../../services/speech-sequencer/playout.ts"
-import { readScript } from "../../../services/speech-sequencer/script.ts"
+import type { EngineVoice, Frame, ResumePoint, SessionFrameHead } from "#contracts"
+import { type Playout, playout as makePlayout } from "../../../services/speech-sequencer/playout.ts"
+import { readScript, type Script } from "../../../services/speech-sequencer/script.ts"
 
 const voice: EngineVoice = {
   engine: "espeak",
@@ -20,6 +20,7 @@ const scriptOf = (...inputs: ReadonlyArray<string>) =>
       textNormalization: false
     })
   )
+const playout = (script: Script, resume: ResumePoint | null = null) => makePlayout(script, resume, () => {})
 const three = scriptOf("One is here. Two is here. Three is here.")
 const perChunk = 24_000
 const unlimited = Number.MAX_SAFE_INTEGER
@@ -36,15 +37,15 @@ const marksOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) =>
   frames.flatMap(({ head }) => (head._tag === "Audio" || head._tag === "End" ? head.marks : []))
 const endOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) => frames.at(-1)?.head
 
-describe("a session", () => {
-  it("requests each chunk once, a few ahead", () => {
-    const play = playout(three, null)
+describe("the playout of a session", () => {
+  it("requests each chunk once, three ahead", () => {
+    const play = playout(three)
     assert.deepStrictEqual(play.wanted(), [0, 1, 2])
     assert.deepStrictEqual(play.wanted(), [])
   })
 
   it("sends chunks in order, whatever order they arrive in", () => {
-    const play = playout(three, null)
+    const play = playout(three)
     play.wanted()
     make(play, 2)
     make(play, 1)
@@ -59,7 +60,7 @@ describe("a session", () => {
   })
 
   it("marks every word of the input once, on one timeline", () => {
-    const play = playout(three, null)
+    const play = playout(three)
     for (const chunk of play.wanted()) make(play, chunk)
     const marks = marksOf(play.frames(unlimited))
     assert.deepStrictEqual(
@@ -69,8 +70,8 @@ describe("a session", () => {
     assert.strictEqual(marks[3]?.start_time, 1_000)
   })
 
-  it("sends no more than the client's credit, and goes on with more", () => {
-    const play = playout(three, null)
+  it("sends no more than the client's credit, and goes on when there is more", () => {
+    const play = playout(three)
     for (const chunk of play.wanted()) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(10_000)), 10_000)
     assert.isTrue(play.isFull(10_000))
@@ -78,8 +79,8 @@ describe("a session", () => {
     assert.strictEqual(samplesOf(play.frames(unlimited)), 3 * perChunk - 10_000)
   })
 
-  it("keeps frames small, and their samples without a gap", () => {
-    const play = playout(three, null)
+  it("cuts audio into frames of at most half a second, without a gap", () => {
+    const play = playout(three)
     for (const chunk of play.wanted()) make(play, chunk)
     let next = 0
     for (const { head, pcm } of play.frames(unlimited)) {
@@ -91,21 +92,21 @@ describe("a session", () => {
     assert.strictEqual(next, 3 * perChunk)
   })
 
-  it("requests no further ahead while plenty waits to leave", () => {
+  it("requests no further chunk while seconds of audio wait to leave", () => {
     const many = scriptOf(Array.from({ length: 40 }, (_, at) => `Sentence number ${at} is here.`).join(" "))
-    const play = playout(many, null)
-    let asked = 0
+    const play = playout(many)
+    let requested = 0
     for (let chunks = play.wanted(); chunks.length > 0; chunks = play.wanted()) {
-      asked += chunks.length
+      requested += chunks.length
       for (const chunk of chunks) make(play, chunk)
     }
-    assert.isBelow(asked, 10)
+    assert.isBelow(requested, 10)
     play.frames(unlimited)
     assert.isNotEmpty(play.wanted())
   })
 
-  it("goes on from a sample in the middle without a difference", () => {
-    const whole = playout(three, null)
+  it("resumes at a sample in the middle with the same samples", () => {
+    const whole = playout(three)
     for (const chunk of whole.wanted()) make(whole, chunk)
     const expected = whole.frames(unlimited).flatMap(({ pcm }) => [...pcm])
     const resumed = playout(three, { chunk: 1, chunkStartSample: perChunk, fromSample: perChunk + 7_000 })
@@ -119,14 +120,14 @@ describe("a session", () => {
     assert.deepInclude(endOf(frames), { _tag: "End", totalSamples: 3 * perChunk })
   })
 
-  it("inserts silence for a break", () => {
-    const play = playout(scriptOf('<speak>One. <break time="500ms"/> Two.</speak>'), null)
+  it("inserts silence for a break of the SSML", () => {
+    const play = playout(scriptOf('<speak>One. <break time="500ms"/> Two.</speak>'))
     for (const chunk of play.wanted()) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(unlimited)), 2 * perChunk + 12_000)
   })
 })
 
-describe("a script", () => {
+describe("the script of a session", () => {
   it("reports every fault of every turn, with its place", () => {
     const faults = readScript({
       turns: ["fine", "<speak><audio src='x'/></speak>", ""].map((input) => ({
