@@ -11,7 +11,7 @@ import type { OpenNetwork } from "./networks.ts"
 
 type Watched = Pick<OpenNetwork, "entry" | "scheme">
 
-export interface TokenWatchOptions {
+interface TokenWatchOptions {
   /** Whether a process whose token differs is unready: a rollout of it then stops. */
   readonly isNeeded: boolean
   /** The time between two checks of a chain that answers. */

@@ -8,7 +8,7 @@ import { faultsOf, isSameAddress, PaymentPayload, x402Version, type PaymentRequi
 import { PaymentRefused, reason } from "./errors.ts"
 
 /** The limit for either header. A payment is about 1 kB. */
-export const paymentHeaderBytesMax = 8_192
+const paymentHeaderBytesMax = 8_192
 const jsonDepthMax = 16
 
 /** Every value of either name, in order of arrival; an absent name has none. */
@@ -114,7 +114,7 @@ export const matchOffer = (
 }
 
 /** The first field that differs from the requirements. */
-export const differingField = (accepted: PaymentRequirements, required: PaymentRequirements): string | undefined => {
+const differingField = (accepted: PaymentRequirements, required: PaymentRequirements): string | undefined => {
   const { network } = required
   if (accepted.scheme !== required.scheme) return "scheme"
   if (accepted.network !== network) return "network"

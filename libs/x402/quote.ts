@@ -7,7 +7,7 @@ import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#co
 import { quoteExtra } from "./chains/families.ts"
 
 /** The terms of every price; `outputShareMillionths` of the longest answer is charged. */
-export interface Tariff {
+interface Tariff {
   readonly flatFeeMicroUsd: bigint
   readonly priceMinMicroUsd: bigint
   readonly outputShareMillionths: bigint
@@ -25,7 +25,7 @@ export const tariffOf = (section: {
 })
 
 /** Millionths of a dollar for a million tokens; whole numbers. */
-export interface TokenPrices {
+interface TokenPrices {
   readonly inputMicroUsdPerMillionTokens: number
   readonly outputMicroUsdPerMillionTokens: number
 }

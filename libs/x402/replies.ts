@@ -144,7 +144,7 @@ export interface Quote {
  * byte for byte what it would read in the decoded header. The header goes out three times, and proxies refuse answers
  * with more than about 3 kB of them, so the quote holds only what is needed. Pure.
  */
-export interface QuoteText {
+interface QuoteText {
   /** The JSON text of `accepts`. */
   readonly accepts: string
   /** The value of `PAYMENT-REQUIRED`. */
@@ -163,7 +163,7 @@ const extensionTexts = [
   ""
 ]
 
-export const quoteText = (quote: Quote, error: string): QuoteText => {
+const quoteText = (quote: Quote, error: string): QuoteText => {
   const accepts = JSON.stringify(quote.offers.map(({ requirements }) => requirements))
   const resource = JSON.stringify(quote.resource)
   const text = `{"x402Version":${x402Version},"error":${JSON.stringify(error)},"resource":${resource},"accepts":${accepts}`
@@ -171,7 +171,7 @@ export const quoteText = (quote: Quote, error: string): QuoteText => {
   return { accepts, header: Buffer.from(`${text}${rest}}`).toString("base64") }
 }
 
-export interface ResourceOf {
+interface ResourceOf {
   /** Configured, never the caller's Host: `https://models.example.com`. */
   readonly origin: string
   readonly path: string

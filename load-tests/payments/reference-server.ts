@@ -3,16 +3,12 @@
  * (an HTTP hop less than usual), and a handler that asks the provider. The measure for our own figures.
  */
 import type { AddressInfo } from "node:net"
-import { x402Facilitator } from "@x402/core/facilitator"
-import { toFacilitatorEvmSigner } from "@x402/evm"
-import { ExactEvmScheme as FacilitatorScheme } from "@x402/evm/exact/facilitator"
-import { ExactEvmScheme as ServerScheme } from "@x402/evm/exact/server"
+import { ExactEvmScheme } from "@x402/evm/exact/server"
 import { paymentMiddleware, x402ResourceServer } from "@x402/express"
 import express from "express"
 import { Agent, setGlobalDispatcher } from "undici"
-import { createWalletClient, http, publicActions } from "viem"
 import { nonceManager, privateKeyToAccount } from "viem/accounts"
-import { baseSepolia } from "viem/chains"
+import { openReferenceFacilitator } from "#dev/fixtures/evm/reference-facilitator"
 
 const [chainUrl = "", upstreamUrl = "", settlerKey = "0x", payTo = "0x", amount = "0", asset = "0x"] =
   process.argv.slice(2)
@@ -20,29 +16,12 @@ setGlobalDispatcher(new Agent({ connections: 128 }))
 const network = "eip155:84532"
 
 const account = privateKeyToAccount(settlerKey as `0x${string}`, { nonceManager })
-const client = createWalletClient({
-  account,
-  chain: baseSepolia,
-  transport: http(chainUrl, { retryCount: 0 }),
-  // As quick as it can be made: these are no defaults.
-  pollingInterval: 10,
-  cacheTime: 0
-}).extend(publicActions)
-const signer = toFacilitatorEvmSigner({
-  address: account.address,
-  readContract: (call) => client.readContract(call as Parameters<typeof client.readContract>[0]),
-  verifyTypedData: (call) => client.verifyTypedData(call as Parameters<typeof client.verifyTypedData>[0]),
-  writeContract: (call) => client.writeContract(call as unknown as Parameters<typeof client.writeContract>[0]),
-  sendTransaction: (call) => client.sendTransaction(call as unknown as Parameters<typeof client.sendTransaction>[0]),
-  waitForTransactionReceipt: (call) => client.waitForTransactionReceipt(call),
-  getCode: (call) => client.getCode(call)
-})
-const facilitator = new x402Facilitator().register(network, new FacilitatorScheme(signer))
+const facilitator = openReferenceFacilitator(chainUrl, account)
 const resources = new x402ResourceServer({
   verify: (...asked) => facilitator.verify(...asked),
   settle: (...asked) => facilitator.settle(...asked),
   getSupported: () => Promise.resolve(facilitator.getSupported() as never)
-}).register(network, new ServerScheme())
+}).register(network, new ExactEvmScheme())
 
 const price = { amount, asset, extra: { name: "USDC", version: "2" } }
 const accepts = { scheme: "exact", network, payTo, price, maxTimeoutSeconds: 600 } as const

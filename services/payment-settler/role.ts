@@ -12,15 +12,13 @@
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration, supervise } from "#runtime"
-import { claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Claims, sweepClaims, sweepTimesOf } from "#x402"
 import { reconciler } from "./reconciliation/reconciler.ts"
 import { settlementJobs } from "./settlement-jobs.ts"
 import { Ledger } from "./ledger.ts"
 import { localSettlement } from "./local-settlement.ts"
 import { Networks } from "./networks.ts"
 import { Settler } from "./settler.ts"
-
-const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
 const sweeping = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -35,5 +33,5 @@ const sweeping = Layer.effectDiscard(
 /** Needs the bus, the egress and the runtime. */
 export const paymentSettler = Layer.mergeAll(settlementJobs, localSettlement, reconciler, sweeping).pipe(
   Layer.provide(Settler.layer),
-  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, claims))
+  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer))
 )

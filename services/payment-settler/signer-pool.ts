@@ -39,7 +39,7 @@ interface Held {
   isUnhealed: boolean
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly network: OpenNetwork
   readonly keys: ReadonlyArray<SettlerKey>
   /** This process's name in the leases. */

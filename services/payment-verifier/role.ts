@@ -12,11 +12,9 @@ import { Effect, Layer } from "effect"
 import { Requests } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration, Health } from "#runtime"
-import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
+import { Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
 import { facilitatorApi } from "./facilitator/api.ts"
 import { Networks, Verifier } from "./verifier.ts"
-
-const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
 
 const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
 
@@ -44,5 +42,5 @@ const questions = Layer.effectDiscard(
 export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi).pipe(
   Layer.provide(Verifier.layer),
   Layer.provide(tokens),
-  Layer.provide(Layer.mergeAll(Networks.layer, claims))
+  Layer.provide(Layer.mergeAll(Networks.layer, Claims.configuredLayer))
 )

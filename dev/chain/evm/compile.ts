@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import solc from "solc"
 
-export const contractNames = ["LocalDollar", "LocalCoin", "ManyCalls"] as const
-export type ContractName = (typeof contractNames)[number]
+const contractNames = ["LocalDollar", "LocalCoin", "ManyCalls"] as const
+type ContractName = (typeof contractNames)[number]
 
 // One fixed target and no hash of the sources in the code: the same text gives the same bytes on every machine.
 const settings = {

@@ -55,7 +55,7 @@ const feePerSignature = 5_000
 const wireBytesMax = 1_232
 const spkiHead = Buffer.from("302a300506032b6570032100", "hex")
 
-export interface BankOptions extends BlockhashOptions {
+interface BankOptions extends BlockhashOptions {
   /** The number of transactions kept: more than a minute brings, which is how long one could be repeated. */
   readonly historyMax: number
 }

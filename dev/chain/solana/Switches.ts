@@ -2,7 +2,7 @@
  * The faults that tests switch on in the local chain: what it loses, hides, and how it stops answering. All are off at
  * first.
  */
-export type Outage =
+type Outage =
   | "none"
   /** Accepts the call and never answers. */
   | "silent"

@@ -6,7 +6,7 @@ import type { RpcMethod } from "./rpc-methods.ts"
 import { RpcFault } from "./rpc-shapes.ts"
 import type { Switches } from "./Switches.ts"
 
-export interface RpcServerOptions {
+interface RpcServerOptions {
   /** 0 takes any free one. */
   readonly port: number
   readonly methods: Readonly<Record<string, RpcMethod>>

@@ -4,7 +4,7 @@ import { address, type EncodedAccount, getAddressEncoder, getBase58Decoder, lamp
 export const tokenProgram = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 export const token2022Program = address("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb")
 
-export interface TokenAccount {
+interface TokenAccount {
   readonly mint: string
   readonly owner: string
   readonly amount: bigint

@@ -25,7 +25,7 @@ export interface OpenScheme {
 }
 
 /** What a payment says of itself, unverified. */
-export interface StatedTerms {
+interface StatedTerms {
   readonly payer: string
   readonly nonce: string
   readonly validBeforeMs: number

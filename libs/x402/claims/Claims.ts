@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { type Payments, type SettlementJob, subjects } from "#contracts"
-import { Metrics } from "#runtime"
+import { Configuration, Metrics } from "#runtime"
 import { claimMoves } from "../metrics.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
@@ -29,7 +29,7 @@ import { firstSeen } from "./first-seen.ts"
 import { jobId, settlementJob, settlementJobCodec } from "./messages.ts"
 import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Answers that one payer may have, or be getting, before they are paid for. */
   readonly exposureMax: number
   /** The part of these that may be whole answers given out before their payment was known. One by default. */
@@ -72,6 +72,11 @@ export class Claims extends Context.Service<
     readonly vacate: (name: PayerName, place: Place) => Effect.Effect<void, BusError>
   }
 >()("starling/x402/Claims") {
+  /** With the options of the configuration. */
+  static readonly configuredLayer = Layer.unwrap(
+    Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
+  )
+
   static readonly layer = (options: ClaimOptions) =>
     Layer.effect(
       Claims,

@@ -26,7 +26,7 @@ import { settlementOutcomeCodec } from "./messages.ts"
 /** `ClaimLost`: the claim was released before a settler took it, and is never collected for this call. */
 export type NotCommitted = ClaimLost | BusError
 
-export interface SettlementRequest {
+interface SettlementRequest {
   readonly claim: Claim
   /** Nothing is written before this has succeeded; when it fails no settler is asked, and the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>

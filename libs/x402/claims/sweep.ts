@@ -13,7 +13,7 @@ import { claimSweeps } from "../metrics.ts"
 import { isPlaceNeeded, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
 
-export interface SweepOptions {
+interface SweepOptions {
   /** This process's name in the lease. */
   readonly holder: string
   readonly times: SweepTimes

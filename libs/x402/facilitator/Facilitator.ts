@@ -25,7 +25,7 @@ import { ChainUnavailable, codeOf, PaymentRefused, SettlementPending, Settlement
 import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
 import type { Settlement } from "../scheme.ts"
 
-export interface FacilitatorOptions {
+interface FacilitatorOptions {
   /** The URL before the operation: `https://facilitator.example.com/v2`. */
   readonly url: string
   readonly timeoutMs: number
@@ -145,7 +145,7 @@ const counting = Effect.gen(function* () {
 })
 
 /** What must stay hidden of a facilitator at this URL: its host, and keys that stand in the path. */
-export const hiddenOf = (url: string): SanitiseOptions => {
+const hiddenOf = (url: string): SanitiseOptions => {
   const { host, hostname, pathname, search, username, password } = new URL(url)
   const parts = [...pathname.split("/"), ...search.split(/[?&=]/u), username, password]
   return { secrets: parts.filter((part) => part.length >= 12), names: [host, hostname] }
@@ -167,7 +167,7 @@ const isInconclusive = (status: number) => status >= 500 || status === 408 || st
  * nothing of the payment, whatever it claims. Its words go to payers, so they are cleaned of what stands behind it and
  * of how we reach it; the code is read before.
  */
-export const readVerification = (
+const readVerification = (
   status: number,
   answer: VerifyResponse | undefined,
   hidden = nothingHidden
@@ -197,7 +197,7 @@ export const readVerification = (
 // Reasons that facilitators give when they, not the payment, are at fault.
 const transient = new Set(["unexpected_verify_error", "unexpected_settle_error", "settlement_pending"])
 
-export const readSettlement = (
+const readSettlement = (
   status: number,
   answer: SettleResponse | undefined,
   requirements: PaymentRequirements,

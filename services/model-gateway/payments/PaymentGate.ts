@@ -18,7 +18,6 @@ import { sanitise } from "#egress"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
   ClaimMove,
-  claimOptionsOf,
   Claims,
   codeOf,
   matchOffer,
@@ -328,8 +327,6 @@ const make = Effect.gen(function* () {
   return PaymentGate.of({ pay: (call) => pay(parts, call) })
 })
 
-const claims = Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments))))
-
 // Other payees, and callers that pay nothing, are still served.
 const tokens = Layer.unwrap(
   Effect.gen(function* () {
@@ -341,7 +338,7 @@ const tokens = Layer.unwrap(
 const openGate = Layer.effect(PaymentGate, make).pipe(
   Layer.provide(PaidCalls.layer),
   Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, Settlements.layer)),
-  Layer.provide(Layer.mergeAll(claims, tokens))
+  Layer.provide(Layer.mergeAll(Claims.configuredLayer, tokens))
 )
 
 /** Sells only where payments are configured. Needs the bus, the egress and the runtime. */

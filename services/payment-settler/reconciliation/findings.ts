@@ -34,7 +34,7 @@ export type Finding =
   /** Its time is over, but the claim has not ended. */
   | { readonly _tag: "SettlingOverdue"; readonly claim: ReconciledClaim }
 
-export interface ReconcileTimes {
+interface ReconcileTimes {
   readonly nowMs: number
   /** Time after a payment's own end: for finality, and for the settlers' last look. */
   readonly graceMs: number

@@ -40,16 +40,16 @@ const Block = Schema.Struct({
   baseFeePerGas: Schema.optionalKey(Quantity)
 })
 
-export interface BlockFacts {
+interface BlockFacts {
   readonly number: bigint
   /** Unix seconds. */
   readonly timestamp: bigint
   readonly baseFeeWei: bigint
 }
 
-export type BlockTag = "latest" | "finalized" | bigint
+type BlockTag = "latest" | "finalized" | bigint
 
-export interface LogFilter {
+interface LogFilter {
   readonly address: string
   readonly fromBlock: bigint
   readonly toBlock: bigint

@@ -11,6 +11,7 @@ import { clockSkewSeconds, type EvmPayment } from "./payment.ts"
 import type { EvmSettings } from "./settings.ts"
 import { isHash, readQuantity } from "./encoding.ts"
 import { authorizationState, authorizationTopics, hasTransfer, hasUse, isCancellation } from "./token.ts"
+
 export type LookOptions = Pick<EvmSettings, "logBlocksMax" | "logPagesMax">
 
 export const look = Effect.fn("evm.look")(function* (

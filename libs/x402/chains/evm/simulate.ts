@@ -15,6 +15,7 @@ import {
   balanceOf,
   transferWithAuthorization
 } from "./token.ts"
+
 export const simulate = Effect.fnUntraced(function* (
   node: EvmNode,
   contracts: DeployedContracts,

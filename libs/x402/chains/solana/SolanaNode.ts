@@ -5,7 +5,8 @@
 import { Effect, Schema } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { RpcRejected, JsonRpc, RpcError } from "../json-rpc.ts"
-export type Commitment = "processed" | "confirmed" | "finalized"
+
+type Commitment = "processed" | "confirmed" | "finalized"
 /** The finality of listed transactions: nodes keep no history of merely processed ones. */
 export type Landed = "confirmed" | "finalized"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
 import type { SolanaNode } from "./SolanaNode.ts"
 
-export interface MintTerms {
+interface MintTerms {
   readonly mint: string
   readonly tokenProgram: string
   readonly decimals: number

@@ -14,6 +14,7 @@ import { reasons } from "./reasons.ts"
 import { explain, meaningOf } from "./simulate.ts"
 import { preflightError, type SignatureStatus, type SolanaNode } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
+
 /** The fee payer's signature is the transaction's name. */
 export interface PreparedSvmSettlement extends PreparedSettlement {
   readonly transaction: string

@@ -14,7 +14,8 @@ import {
   transferChecked,
   associatedTokenAccount
 } from "./instructions.ts"
-export interface TransferToSign {
+
+interface TransferToSign {
   readonly requirements: PaymentRequirements
   /** 32 bytes: the first half of a secret key. */
   readonly seed: Uint8Array
