@@ -37,7 +37,7 @@ import { ClonedVoices } from "./voices/ClonedVoices.ts"
 import { Consents } from "./voices/Consents.ts"
 import { VoiceExam } from "./voices/VoiceExam.ts"
 import { VoiceFiles } from "./voices/VoiceFiles.ts"
-import { VoiceMaking } from "./voices/VoiceMaking.ts"
+import { VoiceCreation } from "./voices/VoiceCreation.ts"
 import { VoiceRemoval } from "./voices/VoiceRemoval.ts"
 
 // Every refusal comes within a second.
@@ -95,10 +95,10 @@ const examiners = Layer.unwrap(
 
 const kept = Layer.mergeAll(ClonedVoices.layer, Consents.layer, VoiceFiles.layer)
 const removal = VoiceRemoval.layer.pipe(Layer.provideMerge(kept))
-const making = VoiceMaking.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.provide(examiners))))
+const creation = VoiceCreation.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.provide(examiners))))
 
 /** The parts that the voice routes need, and the sweep behind them. */
-const clonedVoices = Layer.mergeAll(making, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
+const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
 export const speechApi = announced.pipe(

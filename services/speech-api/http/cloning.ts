@@ -30,7 +30,7 @@ import {
 import { Configuration, Metrics } from "#runtime"
 import { challengesAsked, voicesCreated } from "../metrics.ts"
 import { Challenges, faultOfFullName } from "../voices/Challenges.ts"
-import { VoiceMaking } from "../voices/VoiceMaking.ts"
+import { VoiceCreation } from "../voices/VoiceCreation.ts"
 import { listedClone, type ListedVoice, voiceBody, withOldGender } from "../voices/list.ts"
 import { cloneRules } from "../voices/speakable.ts"
 import { type Flow, readVoiceForm, voiceFormSpec } from "../voices/form.ts"
@@ -133,8 +133,8 @@ const makeVoice = Effect.fnUntraced(function* (form: Form, flow: Flow) {
   const order = yield* Effect.mapError(Effect.fromResult(readVoiceForm(form, flow)), (faults) =>
     validationFailed(faults)
   )
-  const making = yield* VoiceMaking
-  const voice = yield* Effect.mapError(making.make({ workspace, tokenId, order }), refusalOfVoice)
+  const creation = yield* VoiceCreation
+  const voice = yield* Effect.mapError(creation.create({ workspace, tokenId, order }), refusalOfVoice)
   return listedClone(voice, cloneRules(VoiceCloning, workspace))
 })
 

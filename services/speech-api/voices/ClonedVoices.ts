@@ -1,5 +1,5 @@
 /**
- * Cloned voices by workspace. A voice takes its place before anything else of it is written (`Making`), becomes a voice
+ * Cloned voices by workspace. A voice is reserved before anything else of it is written (`Making`), becomes a voice
  * when all of it is there (`Ready`), and stops being one before anything of it is removed (`Leaving`). Whatever a dying
  * process leaves behind therefore stands under a record that the sweep finds. Reads go to the leader.
  */
@@ -7,7 +7,7 @@ import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
 import { isoTime } from "#contracts"
 import { Configuration } from "#runtime"
-import type { VoicePlace } from "./VoiceFiles.ts"
+import type { VoiceAddress } from "./VoiceFiles.ts"
 import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
 
 /** The workspace has reached its number of voices. */
@@ -15,8 +15,8 @@ export class TooManyVoices extends Schema.TaggedError<TooManyVoices>()("TooManyV
   voicesMax: Schema.Int
 }) {}
 
-/** A place among the workspace's voices, taken and not yet filled. */
-export interface TakenPlace extends VoicePlace {
+/** A voice of the workspace that is counted, and is none yet. */
+export interface Reservation extends VoiceAddress {
   readonly key: string
   readonly revision: number
 }
@@ -28,15 +28,15 @@ export class ClonedVoices extends Context.Service<
     readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<ClonedVoice>, BusError>
     readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<ClonedVoice>, BusError>
     /** A voice that is already ready, because the same create came before, is returned as it is. */
-    readonly take: (place: VoicePlace) => Effect.Effect<TakenPlace | ClonedVoice, TooManyVoices | BusError>
-    readonly fill: (place: TakenPlace, voice: ClonedVoice) => Effect.Effect<void, BusError>
+    readonly reserve: (address: VoiceAddress) => Effect.Effect<Reservation | ClonedVoice, TooManyVoices | BusError>
+    readonly complete: (reservation: Reservation, voice: ClonedVoice) => Effect.Effect<void, BusError>
     /**
      * Ends the voice. With a revision, only if nothing has changed since; without one, only if it is a voice. False
-     * otherwise. A voice that has left is never taken again, so its files may be removed.
+     * otherwise. A retired voice is never reserved again, so its files may be removed.
      */
-    readonly leave: (place: VoicePlace, revision?: number) => Effect.Effect<boolean, BusError>
-    /** Forgets a voice that has left. */
-    readonly forget: (place: VoicePlace) => Effect.Effect<void, BusError>
+    readonly retire: (address: VoiceAddress, revision?: number) => Effect.Effect<boolean, BusError>
+    /** Erases the record of a retired voice. */
+    readonly erase: (address: VoiceAddress) => Effect.Effect<void, BusError>
     /** Every record of any workspace that is not ready and has not changed since then. */
     readonly stalled: (sinceMs: number) => Stream.Stream<KvEntry<VoiceRecord>, BusError>
   }
@@ -62,24 +62,24 @@ export class ClonedVoices extends Context.Service<
         return (yield* entriesOf(workspace)).flatMap(({ value }) => Option.toArray(readyOf(value)))
       })
 
-      const take = Effect.fn("ClonedVoices.take")(function* ({ workspace, id }: VoicePlace) {
+      const reserve = Effect.fn("ClonedVoices.reserve")(function* ({ workspace, id }: VoiceAddress) {
         const key = keyFor({ workspace, id })
         const before = Option.getOrUndefined(yield* bucket.get(key))
         if (before?.value._tag === "Ready") return before.value
         if (before?.value._tag === "Leaving") {
-          return yield* new BusUnavailable({ operation: "take a place", detail: "what was there is being removed" })
+          return yield* new BusUnavailable({ operation: "reserve a voice", detail: "it is being removed" })
         }
         const making: VoiceRecord = { _tag: "Making", id, workspace, changedAt: yield* now }
         const revision =
           before === undefined ? yield* bucket.create(key, making) : yield* bucket.update(key, making, before.revision)
-        if (placesTaken(yield* entriesOf(workspace), { key, revision }) < voicesMax) {
+        if (voicesBefore(yield* entriesOf(workspace), { key, revision }) < voicesMax) {
           return { workspace, id, key, revision }
         }
         yield* bucket.erase(key, revision)
         return yield* new TooManyVoices({ voicesMax })
       })
 
-      const leave = Effect.fn("ClonedVoices.leave")(function* ({ workspace, id }: VoicePlace, expected?: number) {
+      const retire = Effect.fn("ClonedVoices.retire")(function* ({ workspace, id }: VoiceAddress, expected?: number) {
         const entry = Option.getOrUndefined(yield* read(workspace, id))
         if (entry === undefined) return false
         const { key, value, revision } = entry
@@ -92,7 +92,7 @@ export class ClonedVoices extends Context.Service<
         )
       })
 
-      const forget = Effect.fn("ClonedVoices.forget")(function* ({ workspace, id }: VoicePlace) {
+      const erase = Effect.fn("ClonedVoices.erase")(function* ({ workspace, id }: VoiceAddress) {
         const entry = yield* read(workspace, id)
         if (Option.isNone(entry) || entry.value.value._tag !== "Leaving") return
         const { key, revision } = entry.value
@@ -102,10 +102,10 @@ export class ClonedVoices extends Context.Service<
       return ClonedVoices.of({
         find,
         list,
-        take,
-        fill: ({ key, revision }, voice) => Effect.asVoid(bucket.update(key, voice, revision)),
-        leave,
-        forget,
+        reserve,
+        complete: ({ key, revision }, voice) => Effect.asVoid(bucket.update(key, voice, revision)),
+        retire,
+        erase,
         stalled: (sinceMs) =>
           Stream.filter(
             bucket.scan(">"),
@@ -120,10 +120,10 @@ const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
   record._tag === "Ready" ? Option.some(record) : Option.none()
 
 /**
- * The number of voices of a workspace, seen by a create that has just taken a place among them. When two creates take
- * the last place at once, the first has it: its place has the lower revision, and the other sees that.
+ * The number of voices of a workspace before the one that a create has just reserved. Of two creates that reserve the
+ * last one at once the first has it: its reservation has the lower revision, and the other sees that.
  */
-export const placesTaken = (
+export const voicesBefore = (
   entries: ReadonlyArray<KvEntry<VoiceRecord>>,
   own: { readonly key: string; readonly revision: number }
 ): number =>

@@ -5,7 +5,7 @@ import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { type BusError, Kv } from "#bus"
 import { isoTime } from "#contracts"
 import { ConsentRecord, keyFor, keysOf } from "./records.ts"
-import type { VoicePlace } from "./VoiceFiles.ts"
+import type { VoiceAddress } from "./VoiceFiles.ts"
 
 export class Consents extends Context.Service<
   Consents,
@@ -13,7 +13,7 @@ export class Consents extends Context.Service<
     /** Replaces a record that a create that was cut off wrote for the same voice. */
     readonly keep: (record: ConsentRecord) => Effect.Effect<void, BusError>
     /** Notes that the voice is gone. True when there is a consent. */
-    readonly close: (place: VoicePlace) => Effect.Effect<boolean, BusError>
+    readonly close: (address: VoiceAddress) => Effect.Effect<boolean, BusError>
     /** The records of one workspace, or of all. */
     readonly list: (workspace?: string) => Stream.Stream<ConsentRecord, BusError>
   }
@@ -30,8 +30,8 @@ export class Consents extends Context.Service<
         else yield* bucket.update(key, record, before.value.revision)
       })
 
-      const closeOnce = Effect.fnUntraced(function* (place: VoicePlace) {
-        const entry = yield* bucket.get(keyFor(place))
+      const closeOnce = Effect.fnUntraced(function* (address: VoiceAddress) {
+        const entry = yield* bucket.get(keyFor(address))
         if (Option.isNone(entry)) return false
         const { key, value, revision } = entry.value
         if (value.voiceDeletedAt !== null) return true
@@ -39,8 +39,8 @@ export class Consents extends Context.Service<
         yield* bucket.update(key, { ...value, voiceDeletedAt }, revision)
         return true
       })
-      const close = Effect.fn("Consents.close")((place: VoicePlace) =>
-        Effect.retry(closeOnce(place), {
+      const close = Effect.fn("Consents.close")((address: VoiceAddress) =>
+        Effect.retry(closeOnce(address), {
           while: (error) => error._tag === "RevisionConflict",
           schedule: Schedule.recurs(closeTriesMax)
         })

@@ -13,7 +13,7 @@ import type { KeptFile } from "./records.ts"
 
 export type FileKind = "sample" | "avatar" | "consent" | "reference"
 
-export interface VoicePlace {
+export interface VoiceAddress {
   readonly workspace: string
   readonly id: string
 }
@@ -22,16 +22,16 @@ export class VoiceFiles extends Context.Service<
   VoiceFiles,
   {
     readonly keep: (
-      place: VoicePlace,
+      address: VoiceAddress,
       kind: FileKind,
       file: FormFile,
       mediaType: string
     ) => Effect.Effect<KeptFile, BusError>
     /** Keeps a recording without a container, for a zero-shot model; gives the object's name. */
-    readonly keepReference: (place: VoicePlace, samples: Int16Array) => Effect.Effect<string, BusError>
+    readonly keepReference: (address: VoiceAddress, samples: Int16Array) => Effect.Effect<string, BusError>
     readonly read: (file: KeptFile) => Stream.Stream<Uint8Array, BusError>
     /** Succeeds also when the file is not there. */
-    readonly remove: (place: VoicePlace, kind: FileKind) => Effect.Effect<void, BusError>
+    readonly remove: (address: VoiceAddress, kind: FileKind) => Effect.Effect<void, BusError>
   }
 >()("starling/speech-api/VoiceFiles") {
   static readonly layer = Layer.effect(
@@ -40,26 +40,29 @@ export class VoiceFiles extends Context.Service<
       const objects = yield* Objects
 
       const keep = Effect.fn("VoiceFiles.keep")(function* (
-        place: VoicePlace,
+        address: VoiceAddress,
         kind: FileKind,
         { path, sha256 }: FormFile,
         mediaType: string
       ) {
-        const [store, object] = [storeOf[kind], objectOf(place, kind)]
+        const [store, object] = [storeOf[kind], objectOf(address, kind)]
         const content = NodeStream.fromReadable({ evaluate: () => createReadStream(path), onError: String })
         const { bytes } = yield* objects.put(store, object, content)
         const kept: KeptFile = { store, object, bytes, sha256, mediaType }
         return kept
       })
 
-      const keepReference = Effect.fn("VoiceFiles.keepReference")(function* (place: VoicePlace, samples: Int16Array) {
-        const object = objectOf(place, "reference")
+      const keepReference = Effect.fn("VoiceFiles.keepReference")(function* (
+        address: VoiceAddress,
+        samples: Int16Array
+      ) {
+        const object = objectOf(address, "reference")
         yield* objects.put(storeOf.reference, object, Stream.make(pcmToBytes(samples)))
         return object
       })
 
-      const remove = Effect.fn("VoiceFiles.remove")(function* (place: VoicePlace, kind: FileKind) {
-        const [store, object] = [storeOf[kind], objectOf(place, kind)]
+      const remove = Effect.fn("VoiceFiles.remove")(function* (address: VoiceAddress, kind: FileKind) {
+        const [store, object] = [storeOf[kind], objectOf(address, kind)]
         if (Option.isSome(yield* objects.info(store, object))) yield* objects.remove(store, object)
       })
       return VoiceFiles.of({ keep, keepReference, read: ({ store, object }) => objects.get(store, object), remove })
@@ -74,5 +77,5 @@ const storeOf: Readonly<Record<FileKind, string>> = {
   consent: "consent-recordings"
 }
 
-const objectOf = ({ workspace, id }: VoicePlace, kind: FileKind) =>
+const objectOf = ({ workspace, id }: VoiceAddress, kind: FileKind) =>
   `${encodeToken(workspace)}.${encodeToken(id)}.${kind}`

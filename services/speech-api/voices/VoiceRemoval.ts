@@ -1,24 +1,24 @@
 /**
- * Removes voices: those that a caller deletes, those whose making failed, and those that a dying process left behind.
+ * Removes voices: those that a caller deletes, those whose creation failed, and those that a dying process left behind.
  * First the voice stops being one, then its sample and picture go, then its consent is noted as over (its recording
  * stays), and last its record goes. Any step may be repeated, by any process.
  */
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import { type BusError, Objects } from "#bus"
 import { Metrics } from "#runtime"
-import { ClonedVoices, type TakenPlace } from "./ClonedVoices.ts"
+import { ClonedVoices, type Reservation } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
 import { voicesSwept } from "../metrics.ts"
-import { VoiceFiles, type VoicePlace } from "./VoiceFiles.ts"
+import { VoiceFiles, type VoiceAddress } from "./VoiceFiles.ts"
 
 export class VoiceRemoval extends Context.Service<
   VoiceRemoval,
   {
     /** True when it was a voice until now; it is gone even if some of its parts could not be removed yet. */
-    readonly remove: (place: VoicePlace) => Effect.Effect<boolean, BusError>
-    /** Drops a voice whose making failed. Never fails: the sweep removes what is left. */
-    readonly giveUp: (place: TakenPlace) => Effect.Effect<void>
-    /** Removes what unfinished makings and removals left behind; answers with the number of voices. */
+    readonly remove: (address: VoiceAddress) => Effect.Effect<boolean, BusError>
+    /** Drops a voice whose creation failed. Never fails: the sweep removes what is left. */
+    readonly giveUp: (reservation: Reservation) => Effect.Effect<void>
+    /** Removes what unfinished creations and removals left behind; answers with the number of voices. */
     readonly sweep: Effect.Effect<number, BusError>
   }
 >()("starling/speech-api/VoiceRemoval") {
@@ -31,29 +31,29 @@ export class VoiceRemoval extends Context.Service<
       const objects = yield* Objects
       const swept = (yield* Metrics).counter(voicesSwept)
 
-      const clear = Effect.fnUntraced(function* (place: VoicePlace) {
-        yield* files.remove(place, "sample")
-        yield* files.remove(place, "avatar")
-        yield* files.remove(place, "reference")
-        const isConsented = yield* consents.close(place)
-        if (!isConsented) yield* files.remove(place, "consent")
-        yield* voices.forget(place)
+      const clear = Effect.fnUntraced(function* (address: VoiceAddress) {
+        yield* files.remove(address, "sample")
+        yield* files.remove(address, "avatar")
+        yield* files.remove(address, "reference")
+        const isConsented = yield* consents.close(address)
+        if (!isConsented) yield* files.remove(address, "consent")
+        yield* voices.erase(address)
       })
-      const clearLater = (place: VoicePlace) =>
-        clear(place).pipe(
+      const clearLater = (address: VoiceAddress) =>
+        clear(address).pipe(
           Effect.catch((error) => Effect.logWarning("a voice could not be cleared away yet", error)),
-          Effect.annotateLogs({ voice: place.id })
+          Effect.annotateLogs({ voice: address.id })
         )
 
-      const remove = Effect.fn("VoiceRemoval.remove")(function* (place: VoicePlace) {
-        const wasVoice = yield* voices.leave(place)
-        if (wasVoice) yield* clearLater(place)
+      const remove = Effect.fn("VoiceRemoval.remove")(function* (address: VoiceAddress) {
+        const wasVoice = yield* voices.retire(address)
+        if (wasVoice) yield* clearLater(address)
         return wasVoice
       }, Effect.uninterruptible)
 
-      const giveUp = Effect.fn("VoiceRemoval.giveUp")((place: TakenPlace) =>
-        Effect.flatMap(voices.leave(place, place.revision), (hasLeft) =>
-          hasLeft ? clearLater(place) : Effect.void
+      const giveUp = Effect.fn("VoiceRemoval.giveUp")((reservation: Reservation) =>
+        Effect.flatMap(voices.retire(reservation, reservation.revision), (isRetired) =>
+          isRetired ? clearLater(reservation) : Effect.void
         ).pipe(
           Effect.catch((error) => Effect.logWarning("a voice could not be given up yet", error)),
           Effect.uninterruptible
@@ -67,7 +67,7 @@ export class VoiceRemoval extends Context.Service<
           () => 0,
           Effect.fnUntraced(function* (sum, { value, revision }) {
             // Another process may have moved it on since it was seen.
-            if (!(yield* voices.leave(value, revision))) return sum
+            if (!(yield* voices.retire(value, revision))) return sum
             yield* clear(value)
             return sum + 1
           })
@@ -89,7 +89,9 @@ export class VoiceRemoval extends Context.Service<
         Effect.tap((count) =>
           count === 0
             ? Effect.void
-            : Effect.logWarning("cleared away voices whose makers are gone").pipe(Effect.annotateLogs({ count }))
+            : Effect.logWarning("cleared away voices whose creation or removal was cut off").pipe(
+                Effect.annotateLogs({ count })
+              )
         ),
         Effect.catch((error) => Effect.logWarning("voices could not be swept", error))
       )

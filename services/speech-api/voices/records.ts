@@ -31,13 +31,13 @@ export const KeptFile = Schema.Struct({
 })
 export interface KeptFile extends Schema.Schema.Type<typeof KeptFile> {}
 
-const place = { id: Schema.String, workspace: Schema.String, changedAt: Timestamp }
+const ofAnyState = { id: Schema.String, workspace: Schema.String, changedAt: Timestamp }
 
 /** `Making` and `Leaving` are voices to no caller; a process that finds one unchanged for long removes its remains. */
 export const VoiceRecord = Schema.Union([
-  Schema.TaggedStruct("Making", place),
+  Schema.TaggedStruct("Making", ofAnyState),
   Schema.TaggedStruct("Ready", {
-    ...place,
+    ...ofAnyState,
     name: Schema.String,
     gender: Schema.Literals(["male", "female", "not_specified"]),
     locale: Schema.String,
@@ -48,7 +48,7 @@ export const VoiceRecord = Schema.Union([
     /** The recording that a zero-shot model takes the voice from, where there is one. */
     reference: Schema.NullOr(VoiceReference)
   }),
-  Schema.TaggedStruct("Leaving", place)
+  Schema.TaggedStruct("Leaving", ofAnyState)
 ])
 export type VoiceRecord = Schema.Schema.Type<typeof VoiceRecord>
 export type ClonedVoice = Extract<VoiceRecord, { readonly _tag: "Ready" }>

@@ -1,4 +1,4 @@
-/** The refusals of a voice's making, on the wire. A speaker who does not match never learns by how much. Pure. */
+/** The refusals of a voice's creation, on the wire. A speaker who does not match never learns by how much. Pure. */
 import type { RecordingUnusable } from "#audio"
 import type { BusError } from "#bus"
 import { amended, conflict, notFound, serviceUnavailable, validationFailed, WireError } from "#http"

@@ -4,15 +4,15 @@ import { Kv } from "#bus"
 import { ClonedVoices } from "../../../../services/speech-api/voices/ClonedVoices.ts"
 import { VoiceRecord } from "../../../../services/speech-api/voices/records.ts"
 import { VoiceRemoval } from "../../../../services/speech-api/voices/VoiceRemoval.ts"
-import { filled, ids, place, stored, took, voicesMax } from "./voice-storage.ts"
+import { address, completed, ids, reserved, stored, voicesMax } from "./voice-storage.ts"
 
 describe("the voices of a workspace", () => {
   it.live("are its own: another workspace neither lists, finds nor removes them", () =>
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices
-        yield* filled(yield* took("one"))
-        yield* filled(yield* took("two", "acme.subsidiary"))
+        yield* completed(yield* reserved("one"))
+        yield* completed(yield* reserved("two", "acme.subsidiary"))
         assert.deepStrictEqual(yield* ids("acme"), ["one"])
         assert.deepStrictEqual(yield* ids("acme.subsidiary"), ["two"])
         assert.isTrue(Option.isSome(yield* voices.find("acme", "one")))
@@ -26,7 +26,7 @@ describe("the voices of a workspace", () => {
           ["acme", "x".repeat(600)]
         ] as const) {
           assert.isTrue(Option.isNone(yield* voices.find(workspace, id)), `${workspace} ${id}`)
-          assert.isFalse(yield* voices.leave(place(id, workspace)), `${workspace} ${id}`)
+          assert.isFalse(yield* voices.retire(address(id, workspace)), `${workspace} ${id}`)
         }
         assert.deepStrictEqual(yield* ids("acme"), ["one"])
       })
@@ -37,17 +37,17 @@ describe("the voices of a workspace", () => {
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices
-        const taken = yield* took("one")
+        const reservation = yield* reserved("one")
         assert.deepStrictEqual(yield* ids("acme"), [])
-        assert.isFalse(yield* voices.leave(place("one")))
-        yield* filled(taken)
+        assert.isFalse(yield* voices.retire(address("one")))
+        yield* completed(reservation)
         assert.deepStrictEqual(yield* ids("acme"), ["one"])
-        assert.isTrue(yield* voices.leave(place("one")))
+        assert.isTrue(yield* voices.retire(address("one")))
         assert.deepStrictEqual(yield* ids("acme"), [])
-        assert.isFalse(yield* voices.leave(place("one")), "deleted twice")
-        assert.strictEqual((yield* Effect.exit(took("one")))._tag, "Failure", "taken while it leaves")
-        yield* voices.forget(place("one"))
-        yield* filled(yield* took("one"))
+        assert.isFalse(yield* voices.retire(address("one")), "deleted twice")
+        assert.strictEqual((yield* Effect.exit(reserved("one")))._tag, "Failure", "reserved while it leaves")
+        yield* voices.erase(address("one"))
+        yield* completed(yield* reserved("one"))
         assert.deepStrictEqual(yield* ids("acme"), ["one"])
       })
     )
@@ -57,7 +57,7 @@ describe("the voices of a workspace", () => {
     stored(
       Effect.gen(function* () {
         const makeOne = (id: number) =>
-          Effect.flatMap(took(`voice-${id}`), filled).pipe(
+          Effect.flatMap(reserved(`voice-${id}`), completed).pipe(
             Effect.as("made"),
             Effect.catchTag("TooManyVoices", () => Effect.succeed("too many"))
           )
@@ -69,10 +69,10 @@ describe("the voices of a workspace", () => {
         const [first = ""] = yield* ids("acme")
         assert.strictEqual((yield* ids("acme")).length, voicesMax)
 
-        yield* (yield* VoiceRemoval).remove(place(first))
+        yield* (yield* VoiceRemoval).remove(address(first))
         assert.strictEqual(yield* makeOne(99), "made")
         assert.strictEqual(yield* makeOne(100), "too many")
-        // A create without a place left nothing behind.
+        // A refused create left nothing behind.
         const bucket = yield* (yield* Kv).open("voices", VoiceRecord)
         assert.strictEqual((yield* Stream.runCollect(bucket.scan(">"))).length, voicesMax)
       })
@@ -83,12 +83,12 @@ describe("the voices of a workspace", () => {
     stored(
       Effect.gen(function* () {
         const voices = yield* ClonedVoices
-        const cutOff = yield* took("one")
-        const again = yield* took("one")
-        assert.strictEqual((yield* Effect.exit(filled(cutOff)))._tag, "Failure", "the first is fenced off")
+        const cutOff = yield* reserved("one")
+        const again = yield* reserved("one")
+        assert.strictEqual((yield* Effect.exit(completed(cutOff)))._tag, "Failure", "the first is fenced off")
         yield* (yield* VoiceRemoval).giveUp(cutOff)
-        const voice = yield* filled(again)
-        assert.deepStrictEqual(yield* voices.take(place("one")), voice)
+        const voice = yield* completed(again)
+        assert.deepStrictEqual(yield* voices.reserve(address("one")), voice)
       })
     )
   )

@@ -2,20 +2,25 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { Kv, Nats, Objects } from "#bus"
-import type { TakenPlace } from "../../../../services/speech-api/voices/ClonedVoices.ts"
+import type { Reservation } from "../../../../services/speech-api/voices/ClonedVoices.ts"
 import { Consents } from "../../../../services/speech-api/voices/Consents.ts"
 import { VoiceRecord } from "../../../../services/speech-api/voices/records.ts"
 import { VoiceFiles } from "../../../../services/speech-api/voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../../../../services/speech-api/voices/VoiceRemoval.ts"
 import { clonedVoice } from "./records.ts"
-import { consentOf, consents, fileWith, filled, folder, place, stored, took } from "./voice-storage.ts"
+import { address, completed, consentOf, consents, fileWith, folder, reserved, stored } from "./voice-storage.ts"
 
 describe("the removal of a voice", () => {
-  const written = Effect.fnUntraced(function* (taken: TakenPlace, path: string) {
+  const written = Effect.fnUntraced(function* (reservation: Reservation, path: string) {
     const files = yield* VoiceFiles
-    yield* files.keep(taken, "sample", fileWith(join(path, "sample"), Buffer.alloc(300_000, 1)), "audio/wav")
-    yield* files.keep(taken, "avatar", fileWith(join(path, "avatar"), Buffer.alloc(3_000, 2)), "image/png")
-    return yield* files.keep(taken, "consent", fileWith(join(path, "consent"), Buffer.alloc(200_000, 3)), "audio/wav")
+    yield* files.keep(reservation, "sample", fileWith(join(path, "sample"), Buffer.alloc(300_000, 1)), "audio/wav")
+    yield* files.keep(reservation, "avatar", fileWith(join(path, "avatar"), Buffer.alloc(3_000, 2)), "image/png")
+    return yield* files.keep(
+      reservation,
+      "consent",
+      fileWith(join(path, "consent"), Buffer.alloc(200_000, 3)),
+      "audio/wav"
+    )
   })
   const isKept = (store: string, name: string) =>
     Effect.map(
@@ -33,14 +38,14 @@ describe("the removal of a voice", () => {
   it.live("deletes its sample and its picture, and keeps the consent and its recording", () =>
     stored(
       Effect.gen(function* () {
-        const taken = yield* took("one")
-        const recording = yield* written(taken, yield* folder)
+        const reservation = yield* reserved("one")
+        const recording = yield* written(reservation, yield* folder)
         yield* (yield* Consents).keep(consentOf("one"))
-        yield* filled(taken)
+        yield* completed(reservation)
         assert.deepStrictEqual(yield* state, { sample: true, avatar: true, recording: true })
         const removal = yield* VoiceRemoval
-        assert.isTrue(yield* removal.remove(place("one")))
-        assert.isFalse(yield* removal.remove(place("one")))
+        assert.isTrue(yield* removal.remove(address("one")))
+        assert.isFalse(yield* removal.remove(address("one")))
         assert.deepStrictEqual(yield* state, { sample: false, avatar: false, recording: true })
         const [consent] = yield* consents
         assert.isNotNull(consent?.voiceDeletedAt)
@@ -53,9 +58,9 @@ describe("the removal of a voice", () => {
   it.live("that was never completed leaves nothing at all", () =>
     stored(
       Effect.gen(function* () {
-        const taken = yield* took("one")
-        yield* written(taken, yield* folder)
-        yield* (yield* VoiceRemoval).giveUp(taken)
+        const reservation = yield* reserved("one")
+        yield* written(reservation, yield* folder)
+        yield* (yield* VoiceRemoval).giveUp(reservation)
         assert.deepStrictEqual(yield* state, { sample: false, avatar: false, recording: false })
         assert.deepStrictEqual(yield* consents, [])
       })
@@ -71,14 +76,14 @@ describe("the removal of a voice", () => {
         const removal = yield* VoiceRemoval
 
         // Died while it was made: before its consent, and after it.
-        const dead = yield* took("one")
+        const dead = yield* reserved("one")
         yield* written(dead, path)
-        yield* bucket.update(dead.key, { _tag: "Making", ...place("one"), changedAt: longAgo }, dead.revision)
+        yield* bucket.update(dead.key, { _tag: "Making", ...address("one"), changedAt: longAgo }, dead.revision)
         // Died while it was deleted.
         yield* (yield* Consents).keep(consentOf("two"))
-        yield* bucket.create("acme.two", { _tag: "Leaving", ...place("two"), changedAt: longAgo })
+        yield* bucket.create("acme.two", { _tag: "Leaving", ...address("two"), changedAt: longAgo })
         // Lives: one being made now, one that is ready.
-        const young = yield* took("three")
+        const young = yield* reserved("three")
         yield* bucket.create("other.four", clonedVoice({ id: "four", workspace: "other", changedAt: longAgo }))
 
         assert.strictEqual(yield* removal.sweep, 2)
@@ -88,7 +93,7 @@ describe("the removal of a voice", () => {
         assert.isNotNull(consent?.voiceDeletedAt)
         const left = yield* Stream.runCollect(bucket.scan(">"))
         assert.deepStrictEqual(left.map(({ value }) => value.id).toSorted(), ["four", "three"])
-        yield* filled(young)
+        yield* completed(young)
         assert.strictEqual(yield* removal.sweep, 0)
       })
     )
@@ -100,7 +105,7 @@ describe("the removal of a voice", () => {
         const objects = yield* Objects
         const nats = yield* Nats
         yield* (yield* VoiceFiles).keep(
-          yield* took("one"),
+          yield* reserved("one"),
           "sample",
           fileWith(join(yield* folder, "sample"), Buffer.alloc(300_000, 1)),
           "audio/wav"

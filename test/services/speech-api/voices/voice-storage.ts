@@ -7,7 +7,7 @@ import type { Kv, Nats, Objects } from "#bus"
 import { decodeConfiguration } from "#contracts"
 import { Configuration } from "#runtime"
 import { Challenges } from "../../../../services/speech-api/voices/Challenges.ts"
-import { ClonedVoices, type TakenPlace } from "../../../../services/speech-api/voices/ClonedVoices.ts"
+import { ClonedVoices, type Reservation } from "../../../../services/speech-api/voices/ClonedVoices.ts"
 import { Consents } from "../../../../services/speech-api/voices/Consents.ts"
 import type { ConsentRecord } from "../../../../services/speech-api/voices/records.ts"
 import { VoiceFiles } from "../../../../services/speech-api/voices/VoiceFiles.ts"
@@ -49,17 +49,17 @@ export const fileWith = (path: string, content: Buffer) => {
   return formFile({ path, bytes: content.length })
 }
 
-export const place = (id: string, workspace = "acme") => ({ workspace, id })
+export const address = (id: string, workspace = "acme") => ({ workspace, id })
 
-export const took = Effect.fnUntraced(function* (id: string, workspace = "acme") {
-  const taken = yield* (yield* ClonedVoices).take(place(id, workspace))
-  if ("_tag" in taken) throw new Error("it is a voice already")
-  return taken
+export const reserved = Effect.fnUntraced(function* (id: string, workspace = "acme") {
+  const reservation = yield* (yield* ClonedVoices).reserve(address(id, workspace))
+  if ("_tag" in reservation) throw new Error("it is a voice already")
+  return reservation
 })
 
-export const filled = Effect.fnUntraced(function* (taken: TakenPlace) {
-  const voice = clonedVoice({ id: taken.id, workspace: taken.workspace })
-  yield* (yield* ClonedVoices).fill(taken, voice)
+export const completed = Effect.fnUntraced(function* (reservation: Reservation) {
+  const voice = clonedVoice({ id: reservation.id, workspace: reservation.workspace })
+  yield* (yield* ClonedVoices).complete(reservation, voice)
   return voice
 })
 
