@@ -89,6 +89,27 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("need the permission as well, and hear of it before the scope", () => {
+    const known = new Map([
+      ["member", record()],
+      ["viewer", record({ role: "viewer" })],
+      ["service", record({ kind: "service", role: "viewer" })]
+    ])
+    const { layer } = store(known)
+    const manage = (token: string, scope: ApiScope) =>
+      Effect.void.pipe(
+        authenticated({ scopes: [scope], permission: "content.manage" }),
+        from("10.0.0.1", `Bearer ${token}`),
+        Effect.match({ onSuccess: () => "done", onFailure: ({ code }) => code })
+      )
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* manage("member", "audio:speech"), "done")
+      assert.strictEqual(yield* manage("service", "audio:speech"), "done")
+      assert.strictEqual(yield* manage("member", "voices:delete"), "insufficient_scope")
+      assert.strictEqual(yield* manage("viewer", "voices:delete"), "forbidden")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("are looked up at intervals, and a revocation takes effect within five seconds", () => {
     const known = new Map([["good", record()]])
     const { layer, state } = store(known)
