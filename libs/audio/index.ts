@@ -1,7 +1,7 @@
 /** The audio: formats, samples, recordings, and the encoders that turn PCM into the format that a client asked for. */
 export { Encoders } from "./encoders/encoders.ts"
 export { audioMetrics } from "./encoders/metrics.ts"
-export { FfmpegPool, ffmpegPoolDefaults } from "./encoders/pool.ts"
+export { ffmpegPoolDefaults } from "./encoders/pool.ts"
 export {
   type AudioError,
   EncoderFailed,
@@ -18,13 +18,8 @@ export {
   formatOfAudioFormat,
   paddedSamples
 } from "./formats.ts"
-export { loudnessTarget, makeLoudnessLeveller } from "./loudness.ts"
-export {
-  intakeMetrics,
-  RecordingIntake,
-  recordingIntakeDefaults,
-  type RecordingIntakeOptions
-} from "./recordings/intake.ts"
+export { makeLoudnessLeveller } from "./loudness.ts"
+export { intakeMetrics, RecordingIntake, recordingIntakeDefaults } from "./recordings/intake.ts"
 export { judgeRecording, type Recording, recordingHz, type RecordingLimits } from "./recordings/recording.ts"
 export { makeResampler, resample } from "./resample.ts"
-export { concatPcm, crossFade, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "./samples.ts"
+export { concatPcm, crossFade, pcmToBytes, wavHeader } from "./samples.ts"

@@ -2,7 +2,7 @@
  * Voices that a workspace makes from a sample: the consent of its speaker, the measured traits of the voice, and the
  * engine's voice that comes nearest to it.
  */
-export { clonedEngineVoice, clonedLocales, zeroShotVoice } from "./cloned-voice.ts"
+export { clonedEngineVoice, zeroShotVoice } from "./cloned-voice.ts"
 export {
   consentLimits,
   consentMetrics,
@@ -10,7 +10,7 @@ export {
   ConsentVerification,
   phraseWordsMatched
 } from "./consent/ConsentVerification.ts"
-export { makePhrase, newPhrase, phraseWordList } from "./consent/phrase.ts"
+export { makePhrase, newPhrase } from "./consent/phrase.ts"
 export { PhraseCheck, pocketsphinxLayer } from "./consent/PhraseCheck.ts"
 export { SpeakerCheck, speakerCheckLayer } from "./consent/SpeakerCheck.ts"
 export { ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./consent/verdict.ts"

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { EngineVoice, Fault, SessionRequest } from "#contracts"
 import { type Chunk, readInput } from "#speech"
 
-export interface ScriptLine {
+interface ScriptLine {
   readonly turn: number
   readonly voiceId: string
   readonly voice: EngineVoice

@@ -20,7 +20,7 @@ import { chunksRequested, chunkSeconds, creditWaits, wordsMarked } from "./metri
 import { type Playout, playout } from "./playout.ts"
 import type { Script } from "./script.ts"
 
-export type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
+type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
 
 // The client's side repeats its credit four times a second; after eight missing in a row it is gone.
 const creditSilenceMsMax = 2_000

@@ -22,13 +22,13 @@ export const decoded = (bytes: Buffer, format: string, rateHz = decoderOf(format
     const output = ["-ac", "1", "-ar", String(rateHz), "-f", "s16le", "pipe:1"]
     const child = spawn("ffmpeg", ["-v", "error", ...parameters, "-i", "pipe:0", ...output])
     const parts: Array<Buffer> = []
-    let said = ""
+    let stderr = ""
     child.stdout.on("data", (part: Buffer) => parts.push(part))
-    child.stderr.on("data", (part: Buffer) => (said += part.toString()))
+    child.stderr.on("data", (part: Buffer) => (stderr += part.toString()))
     child.stdin.on("error", () => undefined)
     child.stdin.end(bytes)
     child.once("close", () => {
-      if (said !== "") return reject(new Error(`${format} does not decode: ${said.slice(0, 500)}`))
+      if (stderr !== "") return reject(new Error(`${format} does not decode: ${stderr.slice(0, 500)}`))
       return resolve({ samples: samplesOf(Buffer.concat(parts)), rateHz })
     })
   })
@@ -39,13 +39,13 @@ export const loudnessOf = (bytes: Buffer, format: string) =>
     const { parameters } = decoderOf(format)
     const measure = ["-filter_complex", "ebur128", "-f", "null", "-"]
     const child = spawn("ffmpeg", ["-hide_banner", "-nostats", ...parameters, "-i", "pipe:0", ...measure])
-    let said = ""
-    child.stderr.on("data", (part: Buffer) => (said += part.toString()))
+    let stderr = ""
+    child.stderr.on("data", (part: Buffer) => (stderr += part.toString()))
     child.stdin.on("error", () => undefined)
     child.stdin.end(bytes)
     child.once("close", () => {
-      const lufs = /I:\s+(-[\d.]+) LUFS/u.exec(said.slice(said.lastIndexOf("Summary:")))?.[1]
-      return lufs === undefined ? reject(new Error(`no loudness: ${said.slice(-500)}`)) : resolve(Number(lufs))
+      const lufs = /I:\s+(-[\d.]+) LUFS/u.exec(stderr.slice(stderr.lastIndexOf("Summary:")))?.[1]
+      return lufs === undefined ? reject(new Error(`no loudness: ${stderr.slice(-500)}`)) : resolve(Number(lufs))
     })
   })
 

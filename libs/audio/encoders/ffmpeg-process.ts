@@ -50,7 +50,7 @@ export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.E
     }
     listen(run)
     if (plan.primeSamples > 0) child.stdin?.write(pcmToBytes(new Int16Array(plan.primeSamples)))
-    if (child.pid !== undefined && niceness > 0) stepBack(child.pid, niceness)
+    if (child.pid !== undefined && niceness > 0) lowerPriority(child.pid, niceness)
     return processOf(run)
   })
 
@@ -164,7 +164,7 @@ const readChunk = ({ child }: Run) => {
   return chunk === null ? null : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length)
 }
 
-const stepBack = (pid: number, niceness: number) => {
+const lowerPriority = (pid: number, niceness: number) => {
   try {
     setPriority(pid, niceness)
   } catch {

@@ -10,14 +10,14 @@ import { type LossyEncoder, startLossyEncoder } from "./lossy-encoder.ts"
 import { encoderMisses, encoderPoolDepth, encoderStart } from "./metrics.ts"
 import type { EncoderPlan } from "./plan.ts"
 
-export interface IdleOptions extends FfmpegOptions {
+interface IdleOptions extends FfmpegOptions {
   readonly processesMax: number
   readonly depthMax: number
   /** Held ready even without requests. */
   readonly always: ReadonlyArray<{ readonly plan: EncoderPlan; readonly depthMin: number }>
 }
 
-export interface IdleEncoders {
+interface IdleEncoders {
   /** An idle encoder, else one that is started now. */
   readonly take: (plan: EncoderPlan) => Effect.Effect<LossyEncoder, EncoderOverloaded>
   /** Makes the encoder idle again, if it can be; else it is killed. */
@@ -83,7 +83,7 @@ const makeIdle = Effect.fnUntraced(function* (options: IdleOptions) {
     turns: yield* Semaphore.make(startsAtOnce),
     startAverage: startSecondsAssumed,
     /** Requests that wait for their turn to start an encoder: nothing is started ahead meanwhile. */
-    inNeed: 0,
+    startsWaiting: 0,
     running: 0
   }
 })
@@ -117,10 +117,10 @@ const take = Effect.fnUntraced(function* (idle: Idle, plan: EncoderPlan) {
   if (found?.process.hasStarted() !== true) misses.inc({ encoder: plan.key })
   if (found !== undefined) return found
   if (idle.running + waiting(idle) >= options.processesMax) makeRoom(idle)
-  idle.inNeed += 1
+  idle.startsWaiting += 1
   return yield* Effect.ensuring(
     start(idle, plan),
-    Effect.sync(() => (idle.inNeed -= 1))
+    Effect.sync(() => (idle.startsWaiting -= 1))
   )
 })
 
@@ -164,7 +164,7 @@ const fill = (idle: Idle) =>
   ).pipe(Effect.repeat({ while: () => lacking(idle).length > 0 }))
 
 const lacking = (idle: Idle) =>
-  (idle.inNeed > 0 ? [] : [...idle.kinds.values()])
+  (idle.startsWaiting > 0 ? [] : [...idle.kinds.values()])
     .filter((kind) => !kind.isBroken && kind.encoders.length < wanted(idle, kind))
     .slice(0, Math.min(startsAtOnce, Math.max(0, idle.options.processesMax - idle.running - waiting(idle))))
 

@@ -9,7 +9,7 @@ import { IntakeBusy, FfmpegMissing, RecordingUnusable } from "../errors.ts"
 import { decodeParameters, readDecoded } from "./decoding.ts"
 import { judgeRecording, type Recording, recordingHz, type RecordingLimits } from "./recording.ts"
 
-export interface RecordingIntakeOptions {
+interface RecordingIntakeOptions {
   readonly ffmpegPath: string
   readonly readingMax: number
   readonly waitingMax: number

@@ -10,7 +10,7 @@ const row = (name: string) => {
 }
 
 describe("the output formats", () => {
-  it("are these 23", () => {
+  it("are the 23 of the documentation", () => {
     const names = audioFormats.map(({ name }) => name)
     const mp3 = ["32", "64", "96", "128", "160", "192"].flatMap((kbps) => [`mp3_22050_${kbps}`, `mp3_24000_${kbps}`])
     const pcm = ["8000", "16000", "22050", "24000", "44100", "48000"].map((rate) => `pcm_${rate}`)

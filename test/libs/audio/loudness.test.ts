@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { loudnessTarget, makeLoudnessLeveller } from "#audio"
-import { kWeighting } from "../../../libs/audio/loudness.ts"
+import { kWeighting, loudnessTarget, makeLoudnessLeveller } from "../../../libs/audio/loudness.ts"
 
 const rateHz = 24_000
 

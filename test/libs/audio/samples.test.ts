@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { concatPcm, crossFade, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "#audio"
+import { concatPcm, crossFade, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "../../../libs/audio/samples.ts"
 import { decodeMulaw } from "../../support/mulaw.ts"
 
 const Sample = Schema.Int.check(Schema.isBetween({ minimum: -32_768, maximum: 32_767 }))
@@ -29,7 +29,7 @@ describe("mu-law", () => {
   })
 })
 
-describe("samples", () => {
+describe("PCM samples", () => {
   it("are little endian bytes, at any offset", () => {
     assert.deepStrictEqual([...pcmToBytes(Int16Array.of(1, -2))], [1, 0, 254, 255])
     assert.deepStrictEqual([...pcmFromBytes(Uint8Array.of(9, 1, 0, 254, 255, 7).subarray(1))], [1, -2])
@@ -49,7 +49,7 @@ describe("samples", () => {
 })
 
 describe("a WAV header", () => {
-  it("says the true sizes", () => {
+  it("holds the true sizes", () => {
     const view = new DataView(wavHeader(24_000, 1_000).buffer)
     assert.strictEqual(view.byteLength, 44)
     assert.strictEqual(view.getUint32(4, true), 1_036)

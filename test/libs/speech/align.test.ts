@@ -24,7 +24,7 @@ const align = (tokens: ReadonlyArray<Token>, words: ReadonlyArray<WordStart>, st
     mark.end_time
   ])
 
-describe("marks of a chunk", () => {
+describe("the speech marks of a chunk", () => {
   it("begin where the engine began the word, and end where the next one begins", () => {
     assert.deepStrictEqual(align(tokensOf("one two three"), [word(0, 0), word(4, 12_000), word(8, 24_000)]), [
       ["one", 0, 500],
@@ -37,7 +37,7 @@ describe("marks of a chunk", () => {
     assert.deepStrictEqual(align(tokensOf("one"), [word(0, 2_400)], 240_000), [["one", 10_100, 12_000]])
   })
 
-  it("use the first of many beginnings within one word", () => {
+  it("begin at the first of several starts within one word", () => {
     const spoken = [word(0, 1_200), word(1, 6_000), word(5, 9_600), word(10, 24_000)]
     assert.deepStrictEqual(align(tokensOf("$1,234.56 paid"), spoken), [
       ["$1,234.56", 50, 1_000],
@@ -45,12 +45,12 @@ describe("marks of a chunk", () => {
     ])
   })
 
-  it("cover a word without an engine event, by its place between its neighbours", () => {
+  it("interpolate a word that the engine did not report between its neighbours", () => {
     const marks = align(tokensOf("aaaa bbbb cccc"), [word(0, 0), word(10, 24_000)])
     assert.deepStrictEqual(marks[1], ["bbbb", 500, 1_000])
   })
 
-  it("cover all words of a chunk without any engine event", () => {
+  it("cover all words of a chunk of which the engine reported none", () => {
     const marks = align(tokensOf("aa bb cc dd"), [])
     assert.deepStrictEqual(
       marks.map(([value]) => value),
@@ -59,7 +59,7 @@ describe("marks of a chunk", () => {
     assert.strictEqual(marks[3]?.[2], 2_000)
   })
 
-  it("count the words with an engine event", () => {
+  it("count the words that the engine reported", () => {
     const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
     assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).timedByEngine, 2)
     assert.strictEqual(alignChunk({ ...chunk, words: [] }).timedByEngine, 0)
@@ -84,7 +84,7 @@ describe("marks of a chunk", () => {
   const AnyWords = Schema.Array(Schema.Struct({ piece: upTo(2), position: upTo(60), sample: upTo(96_000) }))
 
   it.prop(
-    "are complete, in order and never negative, for any engine events",
+    "are complete, in order and never negative, for any reported starts",
     [AnyWords, upTo(1_000_000)],
     ([words, startSample]) => {
       const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]

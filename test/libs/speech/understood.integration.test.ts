@@ -25,8 +25,8 @@ const spokenBy = Effect.fnUntraced(function* (id: string) {
 })
 
 const heardIn = (at: string, pcm: Int16Array) => {
-  writeFileSync(join(at, "said.raw"), pcmToBytes(pcm))
-  writeFileSync(join(at, "recordings"), "said\n")
+  writeFileSync(join(at, "spoken.raw"), pcmToBytes(pcm))
+  writeFileSync(join(at, "recordings"), "spoken\n")
   const parameters = {
     hmm: join(PocketsphinxModelFolder, "en-us"),
     lm: join(PocketsphinxModelFolder, "en-us.lm.bin"),
@@ -47,12 +47,12 @@ const heardIn = (at: string, pcm: Int16Array) => {
   return readFileSync(join(at, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")
 }
 
-const wordsIn = (said: string) => said.toLowerCase().match(/[a-z']+/gu) ?? []
+const wordsIn = (text: string) => text.toLowerCase().match(/[a-z']+/gu) ?? []
 
 /** Deleted, inserted and substituted words, per hundred spoken words. */
-const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
+const wordErrors = (spoken: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
   let row = Array.from({ length: heard.length + 1 }, (_, index) => index)
-  for (const [index, word] of said.entries()) {
+  for (const [index, word] of spoken.entries()) {
     const next = [index + 1]
     for (const [at, other] of heard.entries()) {
       const changed = (row[at] ?? 0) + (word === other ? 0 : 1)
@@ -60,7 +60,7 @@ const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) =
     }
     row = next
   }
-  return (100 * (row.at(-1) ?? 0)) / said.length
+  return (100 * (row.at(-1) ?? 0)) / spoken.length
 }
 
 describe("the default English voice", () => {

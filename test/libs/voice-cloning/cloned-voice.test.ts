@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { EngineVoice, type VoiceTraits } from "#contracts"
-import { formantShift } from "../../../libs/speech/engine/worker/serve.ts"
 import { espeakLanguages } from "../../../libs/speech/voices.ts"
 import {
   baseVoices,
@@ -54,28 +53,5 @@ describe("a cloned voice", () => {
     const voice = zeroShotVoice({ ...plain, speechLevelDbfs: -25 }, reference)
     assert.isTrue(Schema.is(EngineVoice)(voice))
     assert.deepInclude(voice, { engine: "zero-shot", reference, gainDb: 6 })
-  })
-})
-
-describe("a shift of the formants", () => {
-  const voice = clonedEngineVoice(plain, "en-US", "male")
-  it("leaves a voice unchanged by default", () => {
-    const shared = { ...voice, formantPercent: 100 }
-    assert.deepStrictEqual(formantShift(22_050, shared), { hz: 22_050, voice: shared })
-    assert.deepStrictEqual(formantShift(16_000, shared), { hz: 16_000, voice: shared })
-  })
-  it("is within half a percent of the request, with exact pitch and pace and a small table", () => {
-    for (let formantPercent = 80; formantPercent <= 125; formantPercent += 0.7) {
-      const { hz, voice: told } = formantShift(22_050, { ...voice, formantPercent })
-      assert.closeTo(hz / 22_050 / (formantPercent / 100), 1, 0.005)
-      assert.closeTo((told.pitchPercent * hz) / 22_050, voice.pitchPercent, 1e-9)
-      assert.closeTo((told.ratePercent * hz) / 22_050, voice.ratePercent, 1e-9)
-      // 24,000 and this have so much in common that the resampler needs at most 160 phases.
-      assert.strictEqual(hz % 150, 0)
-    }
-  })
-  it("is bounded", () => {
-    assert.isAtMost(formantShift(22_050, { ...voice, formantPercent: 900 }).hz, 22_050 * 1.41)
-    assert.isAtLeast(formantShift(22_050, { ...voice, formantPercent: 1 }).hz, 22_050 * 0.69)
   })
 })

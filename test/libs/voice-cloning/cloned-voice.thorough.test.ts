@@ -21,7 +21,7 @@ const genders: ReadonlyArray<ClonedGender> = ["male", "female", "not_specified"]
 const seconds = { espeak: 22_050 }
 
 /** The engine's own parameters, after the formants are moved. */
-const asked = (voice: EngineVoice) => formantShift(seconds.espeak, voice)
+const shifted = (voice: EngineVoice) => formantShift(seconds.espeak, voice)
 
 describe("a cloned voice, over the whole range of measurements", () => {
   it("stays within espeak's range and plausible hearing, for any measurement", () => {
@@ -40,7 +40,7 @@ describe("a cloned voice, over the whole range of measurements", () => {
             assert.isTrue(voice.ratePercent >= 80 && voice.ratePercent <= 125, message)
             assert.isTrue(voice.rangePercent >= 60 && voice.rangePercent <= 150, message)
             assert.isTrue(voice.formantPercent >= 80 && voice.formantPercent <= 125, message)
-            const { pitchPercent } = asked(voice).voice
+            const { pitchPercent } = shifted(voice).voice
             assert.isTrue(pitchPercent >= 64 && pitchPercent <= 168, message)
           }
         }

@@ -75,7 +75,7 @@ describe("the clone of a recorded voice", () => {
 })
 
 describe("a voice adapted to a pitch", () => {
-  it.live.each(locales)("meets it within a tenth, from 70 to 350 Hz, by both measures (%s)", (locale) =>
+  it.live.each(locales)("reaches it within a tenth, from 70 to 350 Hz, by both measures: %s", (locale) =>
     scoped(
       Effect.gen(function* () {
         const espeak = yield* embedded.espeak.open()

@@ -128,7 +128,7 @@ describe("the playout of a session", () => {
 })
 
 describe("the script of a session", () => {
-  it("reports every fault of every turn, with its place", () => {
+  it("reports every fault of every turn, with its offset", () => {
     const faults = readScript({
       turns: ["fine", "<speak><audio src='x'/></speak>", ""].map((input) => ({
         voiceId: "henry",

@@ -29,7 +29,7 @@ const role = synthesizer.pipe(
 )
 
 describe("a slow chunk", () => {
-  it.live("reports its progress every second, so that the sequencer asks no other synthesizer", () =>
+  it.live("reports its progress every second, so that the sequencer requests it of no other synthesizer", () =>
     withBus(() =>
       Effect.gen(function* () {
         const mailbox = yield* Mailbox

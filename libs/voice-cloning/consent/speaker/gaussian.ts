@@ -4,7 +4,7 @@
  */
 import { cepstraOf, coefficients } from "./cepstra.ts"
 
-export interface Gaussian {
+interface Gaussian {
   readonly mean: Float64Array
   /** Row by row. */
   readonly covariance: ReadonlyArray<Float64Array>

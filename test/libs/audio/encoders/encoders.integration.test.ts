@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { type AudioFormat, audioFormats, Encoders, paddedSamples, pcmFromBytes } from "#audio"
+import { type AudioFormat, audioFormats, Encoders, paddedSamples } from "#audio"
 import { Metrics } from "#runtime"
+import { pcmFromBytes } from "../../../../libs/audio/samples.ts"
 import { decodeMulaw } from "../../../support/mulaw.ts"
 
 const encoders = Encoders.layer().pipe(Layer.provide(Metrics.layerTest))
@@ -55,9 +56,9 @@ const onsetOf = ({ samples, rateHz }: Decoded) => {
   return ((at + period / 2) * 1_000) / rateHz
 }
 
-describe("every format", () => {
+describe("an answer in any format", () => {
   // One after the other, so that all but the first go through an encoder that was used before.
-  it.live.each(audioFormats)("decodes to the announced length, at its place: $name", (format) =>
+  it.live.each(audioFormats)("decodes to the announced length, with every sound at its time: $name", (format) =>
     Effect.gen(function* () {
       for (const samples of [6_000, 24_000, 24_001, 50_003, 24_000 * 6 + 17]) {
         const decoded = decode(format, yield* encoded(format, burst(samples), 1_111))
@@ -68,7 +69,7 @@ describe("every format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.live.each(audioFormats)("is the same for any cut of the input, and after any other encoding: $name", (format) =>
+  it.live.each(audioFormats)("has the same bytes for any cut of its PCM, and after any other answer: $name", (format) =>
     Effect.gen(function* () {
       const pcm = burst(30_000)
       const first = yield* encoded(format, pcm, 100)

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { Encoders, FfmpegPool, formatNamed, paddedSamples, pcmFromBytes, wavHeader } from "#audio"
+import { Encoders, formatNamed, paddedSamples, wavHeader } from "#audio"
+import { FfmpegPool } from "../../../../libs/audio/encoders/pool.ts"
+import { pcmFromBytes } from "../../../../libs/audio/samples.ts"
 import { decodeMulaw } from "../../../support/mulaw.ts"
 
 const encoders = Encoders.layerNoDeps.pipe(
@@ -23,7 +25,7 @@ const encode = <E>(name: string, pieces: Stream.Stream<Int16Array, E>) =>
 
 const halves = Stream.make(pcm.subarray(0, 1_234), new Int16Array(0), pcm.subarray(1_234))
 
-describe("formats that need no encoder", () => {
+describe("answers in formats that need no encoder", () => {
   it.effect("pass the fleet's own PCM through", () =>
     Effect.gen(function* () {
       const bytes = Buffer.concat(yield* encode("pcm_24000", halves))
@@ -57,7 +59,7 @@ describe("formats that need no encoder", () => {
     })
   )
 
-  it.effect("fail as their source fails, after the samples before", () =>
+  it.effect("fail with the error of their source, after the samples before it", () =>
     Effect.gen(function* () {
       const { encode } = yield* Encoders
       const seen: Array<number> = []
@@ -70,13 +72,13 @@ describe("formats that need no encoder", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.effect("give each piece before they request the next", () =>
+  it.effect("give each piece of sound before they take the next one", () =>
     Effect.gen(function* () {
       const { encode } = yield* Encoders
-      let asked = 0
-      const source = Stream.fromEffectRepeat(Effect.sync(() => ((asked += 1), pcm)))
+      let taken = 0
+      const source = Stream.fromEffectRepeat(Effect.sync(() => ((taken += 1), pcm)))
       yield* Stream.runDrain(Stream.take(encode(formatOf("ulaw_8000"), source), 3))
-      assert.strictEqual(asked, 3)
+      assert.strictEqual(taken, 3)
     }).pipe(Effect.provide(encoders))
   )
 })

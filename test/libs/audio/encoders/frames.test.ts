@@ -8,8 +8,8 @@ import {
   oggOpusShape
 } from "../../../../libs/audio/encoders/frames.ts"
 
-const adtsFrame = (length: number, mark: number) => {
-  const frame = new Uint8Array(length).fill(mark)
+const adtsFrame = (length: number, content: number) => {
+  const frame = new Uint8Array(length).fill(content)
   frame.set([0xff, 0xf1, 0x58, 0x40, length >> 3, (length & 7) << 5, 0xfc])
   frame[3] = 0x40 | (length >> 11)
   return frame
@@ -20,8 +20,8 @@ const all = Buffer.concat(frames)
 
 const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 60 })))
 
-describe("frames", () => {
-  it.prop("leave whole, in their window, for any cut of the input", [Cuts], ([cuts]) => {
+describe("the frames of a lossy encoder", () => {
+  it.prop("leave whole, those of the window alone, for any cut of the input", [Cuts], ([cuts]) => {
     const cutter = makeFrameCutter(adtsShape)
     cutter.letOut(3, 9)
     const out: Array<Uint8Array> = []
@@ -43,7 +43,8 @@ describe("frames", () => {
     assert.strictEqual(cutter.push(adtsFrame(40, 1).subarray(39))?.length, 40)
   })
 
-  it("are none in other data", () => assert.isNull(makeFrameCutter(adtsShape).push(new Uint8Array(50).fill(7))))
+  it("are refused where other bytes stand", () =>
+    assert.isNull(makeFrameCutter(adtsShape).push(new Uint8Array(50).fill(7))))
 
   it("of Ogg are pages, counted by their packets", () => {
     const page = new Uint8Array(27 + 3 + 300)
@@ -57,14 +58,14 @@ describe("frames", () => {
 describe("the first frame of an mp3", () => {
   const header = Uint8Array.of(0xff, 0xf3, 0x82, 0xc4, 1, 2, 3)
 
-  it("is as long as its header says, and its source stays unchanged", () => {
+  it("is as long as its header announces, and leaves its source unchanged", () => {
     const frame = mp3InfoFrame(header, 623)
     assert.strictEqual(frame.length, mp3FrameBytes(frame, 0))
     assert.strictEqual(frame.length, 208)
     assert.strictEqual(header[2], 0x82)
   })
 
-  it("names the delay where decoders look for it", () => {
+  it("announces the encoder's delay where decoders read it", () => {
     const frame = mp3InfoFrame(Buffer.from(header), 623)
     assert.strictEqual(Buffer.from(frame.subarray(13, 17)).toString(), "Info")
     assert.strictEqual(((frame[46] ?? 0) << 4) | ((frame[47] ?? 0) >> 4), 623)

@@ -106,14 +106,14 @@ describe("the encoder pool", () => {
 
   it.live("takes no more than a few seconds from a source whose answer has no reader", () =>
     Effect.gen(function* () {
-      let asked = 0
-      const source = Stream.fromEffectRepeat(Effect.sync(() => ((asked += 1), second)))
+      let taken = 0
+      const source = Stream.fromEffectRepeat(Effect.sync(() => ((taken += 1), second)))
       yield* Stream.runForEach(Stream.take(encode("mp3_24000_64", source), 1), () => Effect.sleep("500 millis"))
-      assert.isAtMost(asked, 4)
+      assert.isAtMost(taken, 4)
     }).pipe(Effect.provide(audio()))
   )
 
-  it.live("gives the first bytes while the source still speaks", () =>
+  it.live("gives the first bytes before the source has ended", () =>
     Effect.gen(function* () {
       for (const name of ["mp3_24000_64", "mp3_22050_32", "ogg_24000", "aac_24000"]) {
         const silent = Stream.concat(Stream.make(second.subarray(0, 6_000)), Stream.fromEffect(Effect.never))
@@ -131,7 +131,7 @@ describe("the encoder pool", () => {
     }).pipe(Effect.provide(audio({ processesMax: 2, waitMsMax: 20_000 })))
   )
 
-  it.live("makes room for an encoder of another kind", () =>
+  it.live("ends an idle encoder to start one of another kind", () =>
     Effect.gen(function* () {
       yield* eventually(() => children() === 1)
       yield* Stream.runDrain(encode("aac_24000", Stream.make(second)))
@@ -141,7 +141,7 @@ describe("the encoder pool", () => {
 })
 
 describe("an answer without an encoder", () => {
-  it.live("fails when all are busy for too long, and says so", () =>
+  it.live("fails as overloaded when all encoders are busy for too long", () =>
     Effect.gen(function* () {
       const busy = Stream.concat(Stream.make(second), Stream.fromEffect(Effect.never))
       yield* Effect.forkChild(Stream.runDrain(encode("mp3_24000_64", busy)))
@@ -162,7 +162,7 @@ describe("an answer without an encoder", () => {
     }).pipe(Effect.provide(audio({ ...cold, ffmpegPath: slowFfmpeg, waitMsMax: 100 })))
   )
 
-  it.live("fails without ffmpeg, and says how to install it", () =>
+  it.live("fails without ffmpeg, and names the package to install", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Stream.runDrain(encode("ogg_24000", Stream.make(second))))
       assert.strictEqual(error._tag, "FfmpegMissing")

@@ -23,7 +23,7 @@ describe("a decoder's run", () => {
     ["too much time", run(5, { ending: "wall_time", exitCode: null }), "too_costly"],
     ["too much of a processor", run(5, { ending: "cpu_time", exitCode: null }), "too_costly"],
     ["too much memory", run(0, { exitCode: 1, stderr: "Error: Cannot allocate memory" }), "too_costly"]
-  ] as const)("%s", (_, ended, reason) => {
+  ] as const)("gives no recording: %s", (_, ended, reason) => {
     const read = readDecoded(ended, "sample")
     assert.instanceOf(read, RecordingUnusable)
     assert.strictEqual(read.reason, reason)

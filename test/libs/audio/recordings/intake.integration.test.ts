@@ -3,13 +3,13 @@ import { chmodSync, copyFileSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { RecordingIntake, recordingIntakeDefaults, type RecordingIntakeOptions } from "#audio"
+import { RecordingIntake, recordingIntakeDefaults } from "#audio"
 import { Metrics } from "#runtime"
 import { decibels } from "../../speech/engine/signal.ts"
 import { eventually, runningWith } from "../../../support/child-processes.ts"
 import { anyLength, folder, metrics, tone, writeMedia, writeRecording } from "../../../support/recordings.ts"
 
-const intake = (options: Partial<RecordingIntakeOptions> = {}) =>
+const intake = (options: Partial<typeof recordingIntakeDefaults> = {}) =>
   RecordingIntake.layer({ ...recordingIntakeDefaults, ...options }).pipe(Layer.provideMerge(metrics))
 
 const read = (path: string, limits = anyLength) =>
@@ -174,7 +174,7 @@ describe("a file that is no recording", () => {
 describe("reading a recording", () => {
   // Ours among those of everybody on the machine.
   const sleeper = `sleep 72.${process.pid}s`
-  /** Something in ffmpeg's place that never ends. */
+  /** A program in place of ffmpeg that never ends. */
   const hanging = Effect.map(folder, (at) => {
     const path = join(at, "hanging-tool")
     writeFileSync(path, `#!/bin/sh\n${sleeper} & ${sleeper}\n`)
@@ -193,7 +193,7 @@ describe("reading a recording", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends when the caller leaves, and frees its place", () =>
+  it.live("ends when the caller leaves, and frees its slot", () =>
     Effect.gen(function* () {
       const ffmpegPath = yield* hanging
       yield* Effect.gen(function* () {
@@ -222,7 +222,7 @@ describe("reading a recording", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what to install without ffmpeg", () =>
+  it.live("names the package to install when ffmpeg is missing", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read("/any"))
       assert.strictEqual(error._tag, "FfmpegMissing")

@@ -101,7 +101,7 @@ describe("a pool of engine threads", () => {
       assert.strictEqual(error.reason, "too_long")
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
-  it.live("says what to install when a package is missing", () =>
+  it.live("names the package to install when the host lacks it", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(open({ entry: new URL("./missing-thread.ts", import.meta.url) }))
 

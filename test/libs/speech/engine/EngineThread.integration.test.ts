@@ -20,7 +20,7 @@ describe.each([
     entry: new URL(`${engine}/thread.ts`, engines)
   })
 
-  it.live("survives a stop in the midst of the engine's code without harm to others", () =>
+  it.live("stops in the middle of the engine's code without harm to other threads", () =>
     Effect.gen(function* () {
       for (let time = 0; time < times; time++) {
         const thread = yield* start
@@ -35,7 +35,7 @@ describe.each([
     })
   )
 
-  it.live("can be cancelled at any moment of its start without harm to others", () =>
+  it.live("can be cancelled at any moment of its start without harm to other threads", () =>
     Effect.gen(function* () {
       for (const ms of startedForMs) {
         const starting = yield* Effect.forkChild(start, { startImmediately: true })

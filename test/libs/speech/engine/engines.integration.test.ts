@@ -26,13 +26,13 @@ const suite = (engine: EmbeddedEngine, name: string) => {
         const { words, pcm } = yield* heard(yield* open(), jobOf(voice, piece(sentence)))
 
         const starts = [...sentence.matchAll(/\S+/gu)].map((match) => match.index)
-        const said = new Set(words.map((word) => word.position))
+        const positions = new Set(words.map((word) => word.position))
         assert.deepStrictEqual(
-          starts.filter((start) => said.has(start)),
-          [...said]
+          starts.filter((start) => positions.has(start)),
+          [...positions]
         )
         // espeak reports some pairs, such as "in the", as one word.
-        assert.isAtLeast(said.size, starts.length - 2)
+        assert.isAtLeast(positions.size, starts.length - 2)
         assert.isTrue(
           words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0) && word.sample < pcm.length)
         )
@@ -76,29 +76,29 @@ const suite = (engine: EmbeddedEngine, name: string) => {
     scoped(
       Effect.gen(function* () {
         const engine = yield* open()
-        const say = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
-        const plain = yield* say({})
+        const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
+        const plain = yield* speak({})
         const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
         const spread = (pcm: Int16Array) => quantile(pitches(pcm), 0.9) - quantile(pitches(pcm), 0.1)
 
         for (const volumeDb of [-12, -6, 3]) {
-          const { pcm } = yield* say({ volumeDb })
+          const { pcm } = yield* speak({ volumeDb })
           assert.closeTo(decibels(pcm) - decibels(plain.pcm), volumeDb, 0.6)
         }
         for (const pitchPercent of [70, 85, 120, 150]) {
-          const { pcm } = yield* say({ pitchPercent })
+          const { pcm } = yield* speak({ pitchPercent })
           assert.closeTo((100 * pitch(pcm)) / pitch(plain.pcm), pitchPercent, 7)
         }
         for (const ratePercent of [50, 75, 150, 200]) {
-          const { pcm } = yield* say({ ratePercent })
+          const { pcm } = yield* speak({ ratePercent })
           assert.closeTo((ratePercent * pcm.length) / plain.pcm.length, 100, 6)
         }
-        assert.isBelow(spread((yield* say({ rangePercent: 40 })).pcm), 0.7 * spread(plain.pcm))
-        assert.isAbove(spread((yield* say({ rangePercent: 190 })).pcm), 1.3 * spread(plain.pcm))
+        assert.isBelow(spread((yield* speak({ rangePercent: 40 })).pcm), 0.7 * spread(plain.pcm))
+        assert.isAbove(spread((yield* speak({ rangePercent: 190 })).pcm), 1.3 * spread(plain.pcm))
       })
     )
   )
-  it.live("speaks the same on four threads at once as on one", () =>
+  it.live("speaks the same for four jobs at once as for one", () =>
     scoped(
       Effect.gen(function* () {
         const job = jobOf(voice, piece(sentence))
@@ -127,7 +127,7 @@ const suite = (engine: EmbeddedEngine, name: string) => {
           // All threads of this process: the time of the processor that others take is not ours.
           const begun = process.cpuUsage()
           yield* Fiber.interrupt(running)
-          // Nothing to say: it is answered as soon as the thread listens again.
+          // A job without words ends as soon as the thread reads messages again.
           yield* heard(engine, jobOf(voice, piece(" ")))
           const { user, system } = process.cpuUsage(begun)
           return (user + system) / 1_000

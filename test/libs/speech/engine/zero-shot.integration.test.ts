@@ -125,19 +125,19 @@ describe("a zero-shot engine", () => {
   )
 })
 
-describe("a configured model folder", () => {
+describe("a configured folder of a zero-shot model", () => {
   const refused = (modelFolder: string) => Effect.flip(openZeroShotPool({ modelFolder, reference }))
-  it.live("that is missing, or empty, stops the start and says so", () =>
+  it.live("that is missing or empty stops the start with its reason", () =>
     scoped(
       Effect.gen(function* () {
         const empty = yield* folder
-        for (const [path, says] of [
+        for (const [path, reason] of [
           [join(empty, "nowhere"), /no such folder/u],
           [empty, /no tokens\.txt/u]
         ] as const) {
           const error = yield* refused(path)
           assert.instanceOf(error, ZeroShotModelUnusable)
-          assert.match(error.message, says)
+          assert.match(error.message, reason)
           assert.include(error.message, `VoiceCloning.ZeroShotModelFolder ${path}`)
         }
       })

@@ -4,7 +4,7 @@ import { read, textOf, wordsOf } from "../laws.ts"
 const sayAs = (attributes: string, content: string, locale = "en-US") =>
   textOf(read(`<speak><say-as ${attributes}>${content}</say-as></speak>`, { locale }))
 
-describe("say-as", () => {
+describe("the content of say-as", () => {
   it.each([
     ["characters", "a-b1", "A dash B 1"],
     ["spell-out", "héß", "H É ß"],
@@ -22,7 +22,9 @@ describe("say-as", () => {
     ["unit", "5 km", "five kilometers"],
     ["unit", "1 kg", "one kilogram"],
     ["date", "someday", "someday"]
-  ])("%s: %s is %s", (kind, content, spoken) => assert.strictEqual(sayAs(`interpret-as="${kind}"`, content), spoken))
+  ])("as %s: %s is spoken as %s", (kind, content, spoken) =>
+    assert.strictEqual(sayAs(`interpret-as="${kind}"`, content), spoken)
+  )
 
   it.each([
     ["dmy", "3/5/2009", "May third, two thousand nine"],
@@ -32,11 +34,11 @@ describe("say-as", () => {
     ["md", "12-31", "December thirty-first"],
     ["y", "1905", "nineteen oh five"],
     ["mdy", "13/45/2000", "13/45/2000"]
-  ])("date as %s: %s is %s", (format, content, spoken) =>
+  ])("as a date of the format %s: %s is spoken as %s", (format, content, spoken) =>
     assert.strictEqual(sayAs(`interpret-as="date" format="${format}"`, content), spoken)
   )
 
-  it("makes words in English alone, and day first where people write so", () => {
+  it("becomes words in English alone, with the day first in Great Britain", () => {
     assert.strictEqual(sayAs(`interpret-as="date"`, "3/5/2009", "en-GB"), "May third, two thousand nine")
     assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "de-DE"), "12")
     assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "de-DE"), "3.")

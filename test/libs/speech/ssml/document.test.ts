@@ -142,8 +142,8 @@ describe("SSML", () => {
   })
 })
 
-describe("SSML with an XML declaration", () => {
-  it("is SSML, and its words are marked where they were sent", () => {
+describe("an input", () => {
+  it("with an XML declaration is SSML, and its words are marked where they were sent", () => {
     const input = ' <?xml version="1.0" encoding="UTF-8"?>\n<speak>Hello there</speak>'
     const reading = read(input)
     assertLaws(input, reading)
@@ -156,7 +156,7 @@ describe("SSML with an XML declaration", () => {
     )
   })
 
-  it("or a byte order mark or comments before it is SSML, too", () => {
+  it("with a byte order mark or comments before its root is SSML, too", () => {
     for (const before of ["\ufeff", "<!-- one -->", '\n<?xml version="1.0"?>\n<!-- one -->\n<!-- <two> -->\n']) {
       const input = `${before}<speak>Hello there</speak>`
       assert.deepStrictEqual(wordsOf(read(input)), ["Hello", "there"])
@@ -164,18 +164,18 @@ describe("SSML with an XML declaration", () => {
     }
   })
 
-  it("is distinguished from plain text with something like a tag further in", () => {
+  it("with something like a tag further in is plain text", () => {
     for (const input of ["A <SPEAK> tag", "<!-- a note --> Hello", "<!-- <speak>", "<spoke>a</spoke>", "<b>Hi</b>"]) {
       assert.isNotEmpty(tokensOf(read(input)))
     }
   })
 
-  it("that does not end is plain text", () => {
+  it("with an XML declaration that does not end is plain text", () => {
     assert.isNotEmpty(tokensOf(read("<?xml version='1.0' <speak>Hello</speak>")))
   })
 })
 
-describe("tokens of SSML", () => {
+describe("the tokens of SSML", () => {
   it("lie in order over every kind of element", () => {
     const input = `<speak><p>Call <say-as interpret-as="telephone">555-0100</say-as> at <say-as interpret-as="time">3:05pm</say-as>.</p><p>un<emphasis>believ</emphasis>able</p></speak>`
     const reading = read(input)

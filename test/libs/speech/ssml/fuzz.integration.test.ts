@@ -3,8 +3,8 @@ import { readInput } from "../../../../libs/speech/read-input.ts"
 import { computed } from "../../../support/processor-time.ts"
 import { assertLaws, seeded } from "../laws.ts"
 
-describe("any SSML is read or refused", () => {
-  it("without throwing, and quickly: ten thousand random documents", () => {
+describe("any SSML", () => {
+  it("is read or refused within 250 ms, without a throw, in ten thousand random documents", () => {
     const random = seeded(42)
     const pick = <A>(from: ReadonlyArray<A>): A => from[Math.floor(random() * from.length)] as A
     const names = [

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ssmlLimits } from "../../../../libs/speech/ssml/elements.ts"
 import { faultsOf } from "../laws.ts"
 
-describe("SSML is refused", () => {
+describe("faulty SSML", () => {
   it.each([
     [`<speak><audio src="/etc/passwd"/></speak>`, "<audio> is not supported", 7],
     [`<speak>a<desc>b</desc></speak>`, "<desc> is not supported", 8],
@@ -42,13 +42,13 @@ describe("SSML is refused", () => {
     [`<speak>a</speak>b`, "text data outside of root node", 17],
     [`<speak>a\ud83d</speak>`, "half a surrogate pair", 8],
     [`<speak><sub alias="${"x".repeat(500)}">a</sub></speak>`, "<sub> is longer than 400 characters", 7]
-  ])("for its fault: %s", (input, message, offset) => {
+  ])("is refused, with the fault and its offset: %s", (input, message, offset) => {
     const [fault] = faultsOf(input)
     assert.include(fault?.message, message)
     assert.strictEqual(fault?.offset, offset)
   })
 
-  it("with every fault at once, up to ten", () => {
+  it("is refused with every fault at once, up to ten", () => {
     const faults = faultsOf(`<speak><a/><break time="x"/><prosody rate="y">z</prosody></speak>`)
     assert.deepStrictEqual(
       faults.map(({ offset }) => offset),
@@ -57,7 +57,7 @@ describe("SSML is refused", () => {
     assert.strictEqual(faultsOf(`<speak>${"<a/>".repeat(50)}</speak>`).length, ssmlLimits.faultsMax)
   })
 
-  it("when it is a bomb: of entities, of depth, of elements, of silence, of attributes", () => {
+  it("is refused when it is a bomb: of entities, of depth, of elements, of silence, of attributes", () => {
     const bomb = `<speak><!DOCTYPE a [<!ENTITY b "${"x".repeat(100)}"><!ENTITY c "&b;&b;&b;">]>&c;&c;</speak>`
     assert.include(faultsOf(bomb)[0]?.message, "doctype")
     const deep = 3_000

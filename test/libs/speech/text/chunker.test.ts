@@ -4,7 +4,7 @@ import { assertLaws, read, sentenceOf } from "../laws.ts"
 
 const textsOf = (input: string) => read(input).chunks.map(({ pieces }) => pieces.map(({ text }) => text).join(""))
 
-describe("chunks", () => {
+describe("the chunks of a text", () => {
   it("are sentences, when these are short", () => {
     const reading = read("One two. Three four! Five.")
     assert.deepStrictEqual(

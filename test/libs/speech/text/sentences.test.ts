@@ -4,7 +4,7 @@ import { read } from "../laws.ts"
 const sentencesOf = (input: string, locale: string) =>
   read(input, { locale }).sentences.map(({ start, end }) => input.slice(start, end))
 
-describe("sentences", () => {
+describe("the sentences of a text", () => {
   // A stroke stands where a sentence ends.
   it.each([
     ["en-US", "One. |Two! |Three? |Four"],
@@ -28,7 +28,7 @@ describe("sentences", () => {
     ["zh-CN", "你好，世界。|我们走吧！|好吗？|好。"],
     ["ja-JP", "「行くよ。」|と言った。"],
     ["hi-IN", "नमस्ते। |आप कैसे हैं?"]
-  ])("%s: %s", (locale, marked) => {
+  ])("end at the strokes (%s): %s", (locale, marked) => {
     const expected = marked.split("|")
     assert.deepStrictEqual(
       sentencesOf(expected.join(""), locale),

@@ -22,7 +22,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const verify = (recording: Recording, sample = recordings.sample) => verifyAgainst(recording, sample)
 
 /** A check's files on disk, in a folder of its own. */
-const keeping = Effect.map(
+const consentFolders = Effect.map(
   ownTemporaryFolder,
   (at) => () => readdirSync(at).filter((name) => name.startsWith("starling-consent-"))
 )
@@ -30,14 +30,14 @@ const keeping = Effect.map(
 describe("a consent", () => {
   it.live("is verified when the speaker of the sample reads the phrase", () =>
     Effect.gen(function* () {
-      const kept = yield* keeping
+      const folders = yield* consentFolders
       const evidence = yield* verify(recordings.phrase)
       assert.isAtLeast(evidence.wordsMatched, 4)
       assert.strictEqual(evidence.wordsAsked, 5)
       assert.strictEqual(evidence.phraseEngine, "pocketsphinx")
       assert.strictEqual(evidence.speakerStrength, "weak")
       assert.isBelow(evidence.speakerDistance, evidence.speakerThreshold)
-      assert.deepStrictEqual(kept(), [])
+      assert.deepStrictEqual(folders(), [])
     }).pipe(Effect.scoped, Effect.provide(verification()))
   )
 
@@ -96,21 +96,21 @@ describe("a verification", () => {
       return error
     }).pipe(Effect.provide(verification(other)))
 
-  it.live("says what to install when the recogniser is missing", () =>
+  it.live("names the package to install when the recogniser is missing", () =>
     Effect.gen(function* () {
       const error = yield* unavailable({ PocketsphinxPath: "/nowhere/pocketsphinx" })
       assert.match(error.message, /missing.*\/nowhere\/pocketsphinx.*apt-get install pocketsphinx/u)
     })
   )
 
-  it.live("says what to install when the recogniser's model is missing", () =>
+  it.live("names the package to install when the recogniser's model is missing", () =>
     Effect.gen(function* () {
       const error = yield* unavailable({ PocketsphinxModelFolder: "/nowhere" })
       assert.match(error.message, /missing.*\/nowhere\/cmudict-en-us\.dict.*apt-get install pocketsphinx-en-us/u)
     })
   )
 
-  it.live("fails when the recogniser does", () =>
+  it.live("is unavailable when the recogniser fails", () =>
     Effect.gen(function* () {
       const error = yield* unavailable({ PocketsphinxPath: "/bin/false" })
       assert.match(error.message, /phrase check is not available \(failed\)/u)
@@ -124,15 +124,15 @@ describe("a verification", () => {
       const hanging = join(yield* folder, "recogniser")
       writeFileSync(hanging, `#!/bin/sh\n${sleeper} & ${sleeper}\n`)
       chmodSync(hanging, 0o755)
-      const kept = yield* keeping
+      const folders = yield* consentFolders
       const sleepers = () => runningWith(sleeper).length
       yield* Effect.gen(function* () {
         const verifying = yield* Effect.forkChild(verify(recordings.phrase))
         yield* eventually("the recogniser runs", () => sleepers() === 2)
-        assert.strictEqual(kept().length, 1)
+        assert.strictEqual(folders().length, 1)
         yield* Fiber.interrupt(verifying)
         yield* eventually("nothing of it runs", () => sleepers() === 0)
-        assert.deepStrictEqual(kept(), [])
+        assert.deepStrictEqual(folders(), [])
       }).pipe(Effect.provide(verification({ PocketsphinxPath: hanging })))
     }).pipe(Effect.scoped)
   )

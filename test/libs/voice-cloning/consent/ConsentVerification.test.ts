@@ -5,7 +5,13 @@ import { TestClock } from "effect/testing"
 import type { Recording } from "#audio"
 import { decodeConfiguration } from "#contracts"
 import { Metrics, Role } from "#runtime"
-import { ConsentVerification, PhraseCheck, SpeakerCheck, VerificationUnavailable } from "#voice-cloning"
+import {
+  ConsentVerification,
+  PhraseCheck,
+  phraseWordsMatched,
+  SpeakerCheck,
+  VerificationUnavailable
+} from "#voice-cloning"
 
 const settings = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
 
@@ -77,18 +83,18 @@ describe("a consent", () => {
   const broken = new VerificationUnavailable({ stage: "phrase", reason: "missing", detail: "", retryAfterSeconds: 60 })
 
   it.effect.each([
-    ["with four words of five", { hear: heard(4) }, {}, "verified"],
-    ["with three", { hear: heard(3) }, {}, "phrase_mismatch"],
-    ["with none", { hear: heard(0) }, {}, "phrase_mismatch"],
-    ["of a voice too far away", { distance: apart(settings.SpeakerDistanceMax + 0.01) }, {}, "speaker_mismatch"],
-    ["of a voice that is no number away", { distance: apart(Number.NaN) }, {}, "unavailable"],
-    ["of 4 seconds", {}, { recording: recording(4) }, "unusable"],
-    ["of 31 seconds", {}, { recording: recording(31) }, "unusable"],
-    ["with a sample of 9 seconds", {}, { sample: recording(9) }, "unusable"],
-    ["with a sample of silence", {}, { sample: recording(12, { silenceRatio: 1 }) }, "unusable"],
-    ["that is clipped", {}, { recording: recording(8, { clippingRatio: 0.2 }) }, "unusable"],
-    ["without a recogniser", { hear: () => Effect.fail(broken) }, {}, "unavailable"]
-  ] as const)("%s", ([, answers, order, outcome]) =>
+    ["with four words of five", "verified", { hear: heard(4) }, {}],
+    ["with three", "phrase_mismatch", { hear: heard(3) }, {}],
+    ["with none", "phrase_mismatch", { hear: heard(0) }, {}],
+    ["of a voice too far away", "speaker_mismatch", { distance: apart(settings.SpeakerDistanceMax + 0.01) }, {}],
+    ["of a voice that is no number away", "unavailable", { distance: apart(Number.NaN) }, {}],
+    ["of 4 seconds", "unusable", {}, { recording: recording(4) }],
+    ["of 31 seconds", "unusable", {}, { recording: recording(31) }],
+    ["with a sample of 9 seconds", "unusable", {}, { sample: recording(9) }],
+    ["with a sample of silence", "unusable", {}, { sample: recording(12, { silenceRatio: 1 }) }],
+    ["that is clipped", "unusable", {}, { recording: recording(8, { clippingRatio: 0.2 }) }],
+    ["without a recogniser", "unavailable", { hear: () => Effect.fail(broken) }, {}]
+  ] as const)("%s counts as %s", ([, outcome, answers, order]) =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(verify(order))
       assert.strictEqual(exit._tag, outcome === "verified" ? "Success" : "Failure")
@@ -132,4 +138,21 @@ describe("a consent", () => {
       }).pipe(Effect.provide(layer))
     })
   )
+})
+
+describe("the words of a phrase", () => {
+  it.each([
+    ["a b c d e", "a b c d e", 5],
+    ["a b c d e", "a x c d e", 4],
+    ["a b c d e", "b c d e", 4],
+    ["a b c d e", "x a b c d e y", 5],
+    ["a b c d e", "e d c b a", 1],
+    ["a b c d e", "b a d c e", 3],
+    ["a b c d e", "a a a a a", 1],
+    ["a b c d e", "", 0],
+    ["", "a", 0]
+  ] as const)("%s, heard as %s, match in %d", (phrase, heard, matched) => {
+    const split = (text: string) => text.split(" ").filter((word) => word !== "")
+    assert.strictEqual(phraseWordsMatched(split(phrase), split(heard)), matched)
+  })
 })

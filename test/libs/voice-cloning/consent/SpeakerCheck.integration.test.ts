@@ -91,8 +91,8 @@ describe("a speaker check by a model", () => {
     ["no model at all", "this is a letter"],
     ["nothing", ""],
     ["a model for something else", speakerModel({ framework: "cakes" })],
-    ["a model that does not say its rate", speakerModel({ sample_rate: "often" })]
-  ] as const)("stops the start, with what is wrong, when the file is %s", ([, content]) =>
+    ["a model without its sample rate", speakerModel({ sample_rate: "often" })]
+  ] as const)("stops the start with its reason when the file is %s", ([, content]) =>
     Effect.gen(function* () {
       const model = yield* withModel(content)
       const error = yield* Effect.flip(Effect.scoped(Layer.build(speakerCheckLayer(model))))

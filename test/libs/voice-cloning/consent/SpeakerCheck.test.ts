@@ -11,7 +11,7 @@ const run = (rest: Partial<ContainedRun>): ContainedRun => ({
 })
 
 describe("the reason that a speaker model is unusable", () => {
-  it("is absent when a trial run recognised a recording again", () => {
+  it("is none when a trial run recognised a recording again", () => {
     assert.isNull(modelFault(run({ stderr: "a warning" })))
   })
 
@@ -28,7 +28,7 @@ describe("the reason that a speaker model is unusable", () => {
       /or is broken: No graph$/u
     ],
     ["the library gives up in silence", run({ ending: "crashed", exitCode: null }), /or is broken$/u]
-  ] as const)("%s", (_, ended, fault) => {
+  ] as const)("is given when %s", (_, ended, fault) => {
     assert.match(modelFault(ended) ?? "", fault)
   })
 })

@@ -13,7 +13,7 @@ const sample = (pitchHz: number, seconds = 15) =>
   tone({ seconds, pitchAt: () => pitchHz, harmonics: [1, 0.8, 0.6, 0.5, 0.3], noiseDb: -30 })
 
 describe("the measuring of samples", () => {
-  it.live("finds the same in its thread as in ours, and leaves ours free", () =>
+  it.live("measures the same in its thread as in ours, and leaves ours free", () =>
     provided(
       Effect.gen(function* () {
         const samples = sample(140, 30)
@@ -66,7 +66,7 @@ describe("the measuring of samples", () => {
       })
     )
   )
-  it.live("frees its place when the caller leaves", () =>
+  it.live("frees its slot when the caller leaves", () =>
     provided(
       Effect.gen(function* () {
         const { measure } = yield* VoiceMeasure

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { VoicesQuery } from "#contracts"
 import { sharedVoices } from "#speech"
-import { clonedLocales } from "#voice-cloning"
+import { clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
 import {
   listedClone,
   pageOfVoices,
