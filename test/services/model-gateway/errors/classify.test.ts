@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
+import { classifyUpstream, readUpstreamError } from "../../../../services/model-gateway/errors/upstream-error.ts"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
 /** Refusals of proxies on the way, and undocumented ones. */

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
-import { fundedKey, offerFor, payWith } from "../../support/attacker.ts"
-import { chat, eventsOf, type GatewayAnswer } from "../../support/gateway.ts"
-import { signPayment } from "../../support/payment-client.ts"
-import { balanced, type PaymentFleet } from "../../support/payment-fleet.ts"
-import { layouts } from "../../support/payment-layouts.ts"
+import { fundedKey, offerFor, payWith } from "../../../support/attacker.ts"
+import { chat, eventsOf, type GatewayAnswer } from "../../../support/gateway.ts"
+import { signPayment } from "../../../support/payment-client.ts"
+import { balanced, type PaymentFleet } from "../../../support/payment-fleet.ts"
+import { layouts } from "../../../support/payment-layouts.ts"
 
 /** Many payments of one wallet that holds money for so many of the calls. */
 const signedBy = Effect.fnUntraced(function* (fleet: PaymentFleet, body: unknown, count: number, calls: number) {

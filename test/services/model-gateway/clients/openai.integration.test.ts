@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI, { APIError, BadRequestError, RateLimitError } from "openai"
-import { type TestGateway, withGateway } from "../../support/gateway.ts"
+import { type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"
 
 const openAi = ({ url }: TestGateway) => new OpenAI({ baseURL: `${url}/api/v1`, apiKey: "none", maxRetries: 0 })

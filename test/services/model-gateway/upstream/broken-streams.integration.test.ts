@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, chat, eventsOf, money, withGateway } from "../../support/gateway.ts"
-import { chatPath } from "./error-body.ts"
+import { ask, chat, eventsOf, money, withGateway } from "../../../support/gateway.ts"
+import { chatPath } from "../errors/error-body.ts"
 
 describe("a stream that breaks off", () => {
   const orders = ["!drop 3", "!break 3", "!garbage 3", "!end 3"]

@@ -1,7 +1,7 @@
 import Anthropic, { APIError as AnthropicError, BadRequestError as AnthropicBadRequest } from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type TestGateway, withGateway } from "../../support/gateway.ts"
+import { type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"
 
 const anthropic = ({ url }: TestGateway) => new Anthropic({ baseURL: `${url}/api`, apiKey: "none", maxRetries: 0 })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { ask, chat, eventsOf, type GatewayAnswer } from "../../support/gateway.ts"
-import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
-import { layouts } from "../../support/payment-layouts.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { ask, chat, eventsOf, type GatewayAnswer } from "../../../support/gateway.ts"
+import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
+import { layouts } from "../../../support/payment-layouts.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 
 const chatPath = "/api/v1/chat/completions"
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, chat } from "../../support/gateway.ts"
-import { withPayments } from "../../support/payment-fleet.ts"
-import { testPayload, testRequirements } from "../../support/payments.ts"
+import { ask, chat } from "../../../support/gateway.ts"
+import { withPayments } from "../../../support/payment-fleet.ts"
+import { testPayload, testRequirements } from "../../../support/payments.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

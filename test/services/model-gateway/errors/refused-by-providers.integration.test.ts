@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, chat, money, withGateway } from "../../support/gateway.ts"
+import { ask, chat, money, withGateway } from "../../../support/gateway.ts"
 import { chatPath, type ErrorBody } from "./error-body.ts"
 
 /** A provider's refusal, as an order to the local one, and the caller's answer. */

@@ -1,6 +1,6 @@
 /** Refusals as providers make them, and the test that each is the code it is to be. */
 import { assert, it } from "@effect/vitest"
-import { classifyUpstream, readUpstreamError } from "../../../services/model-gateway/errors/upstream-error.ts"
+import { classifyUpstream, readUpstreamError } from "../../../../services/model-gateway/errors/upstream-error.ts"
 /** The vendor and its refusal, its status and body, and our code for it, with the parameter. */
 export type Refusal = readonly [name: string, status: number, body: unknown, code: string, param?: string]
 

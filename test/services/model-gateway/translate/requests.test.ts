@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { chatToMessages, messagesToChat } from "../../../services/model-gateway/translate/anthropic-requests.ts"
-import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
-import { responsesToChat } from "../../../services/model-gateway/translate/responses-to-chat.ts"
+import { chatToMessages, messagesToChat } from "../../../../services/model-gateway/translate/anthropic-requests.ts"
+import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
+import { responsesToChat } from "../../../../services/model-gateway/translate/responses-to-chat.ts"
 
 const got = <E>(made: Result.Result<JsonObject, E>) => Result.getOrThrow(made)
 

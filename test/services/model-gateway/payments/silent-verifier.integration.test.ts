@@ -5,11 +5,11 @@ import { subjects } from "#contracts"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { Claims, openEvmScheme, verifyAnswerCodec, verifyRequestCodec } from "#x402"
-import { fundedKey, payWith, signFor } from "../../support/attacker.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { chat } from "../../support/gateway.ts"
-import { busOf } from "../../../dev/fixtures/payment-bus.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { fundedKey, payWith, signFor } from "../../../support/attacker.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { chat } from "../../../support/gateway.ts"
+import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 
 /** Takes questions as a verifier does, claims their payments, and is never heard of again. */
 const startSilent = Effect.fnUntraced(function* ({ server, chain }: PaymentFleet) {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
-import { soldRequest } from "../../../services/model-gateway/requests/read-call.ts"
-import type { ApiDialect } from "../../../services/model-gateway/requests/dialects.ts"
-import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
+import { soldRequest } from "../../../../services/model-gateway/requests/read-call.ts"
+import type { ApiDialect } from "../../../../services/model-gateway/requests/dialects.ts"
+import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 
 const dialects: ReadonlyArray<ApiDialect> = ["chat", "messages", "responses"]
 const paramOf = (dialect: ApiDialect, request: JsonObject, extras: ReadonlyArray<string> = []) => {

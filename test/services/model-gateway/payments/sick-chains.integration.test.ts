@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
-import { emptyWallet, offerFor } from "../../support/attacker.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { ask, chat } from "../../support/gateway.ts"
-import { quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
-import { layouts } from "../../support/payment-layouts.ts"
+import { emptyWallet, offerFor } from "../../../support/attacker.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { ask, chat } from "../../../support/gateway.ts"
+import { quoteOf, signPayment } from "../../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
+import { layouts } from "../../../support/payment-layouts.ts"
 
 const path = "/api/v1/chat/completions"
 

@@ -3,9 +3,9 @@ import { Effect, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PaymentPayload, type PaymentRequirements } from "#contracts"
 import { gatewayBases, gatewayClient, Payment } from "#contracts/model-gateway"
-import { eventsOf, withGateway } from "../../support/gateway.ts"
-import { signPayment } from "../../support/payment-client.ts"
-import { balanced, withPayments } from "../../support/payment-fleet.ts"
+import { eventsOf, withGateway } from "../../../support/gateway.ts"
+import { signPayment } from "../../../support/payment-client.ts"
+import { balanced, withPayments } from "../../../support/payment-fleet.ts"
 
 const clientOf = (options: Parameters<typeof gatewayClient>[0]) =>
   Effect.provide(gatewayClient(options), FetchHttpClient.layer)

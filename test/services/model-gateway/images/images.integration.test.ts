@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { ask, chat, money, withGateway } from "../../support/gateway.ts"
-import { startReceiver } from "../../support/receiver.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { ask, chat, money, withGateway } from "../../../support/gateway.ts"
+import { startReceiver } from "../../../support/receiver.ts"
 
 const path = "/v1/images/generations"
 const picture = (prompt: string, more = {}) => ({ model: "demo/picture", prompt, ...more })

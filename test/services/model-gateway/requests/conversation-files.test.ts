@@ -7,8 +7,8 @@ import {
   type NamedFile,
   parseFileAddress,
   withFiles
-} from "../../../services/model-gateway/requests/conversation-files.ts"
-import type { JsonObject } from "../../../services/model-gateway/translate/json.ts"
+} from "../../../../services/model-gateway/requests/conversation-files.ts"
+import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 
 const web = "https://a.example/1.png"
 const pixel = "data:image/png;base64,AA=="

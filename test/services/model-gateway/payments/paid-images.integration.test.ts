@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { ask, chat, type GatewayAnswer } from "../../support/gateway.ts"
-import { type SigningOptions, quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { ask, chat, type GatewayAnswer } from "../../../support/gateway.ts"
+import { type SigningOptions, quoteOf, signPayment } from "../../../support/payment-client.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 
 const images = "/api/v1/images/generations"
 const chats = "/api/v1/chat/completions"

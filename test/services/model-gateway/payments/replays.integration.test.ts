@@ -1,11 +1,10 @@
-import { Agent } from "node:http"
-import { request } from "node:http"
+import { Agent, request } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chat } from "../../support/gateway.ts"
-import { quoteOf, signPayment } from "../../support/payment-client.ts"
-import { balanced } from "../../support/payment-fleet.ts"
-import { layouts } from "../../support/payment-layouts.ts"
+import { chat } from "../../../support/gateway.ts"
+import { quoteOf, signPayment } from "../../../support/payment-client.ts"
+import { balanced } from "../../../support/payment-fleet.ts"
+import { layouts } from "../../../support/payment-layouts.ts"
 
 const path = "/api/v1/chat/completions"
 const body = JSON.stringify(chat("hello"))
