@@ -50,7 +50,7 @@ const chapters = [
   `## Payments`,
   `A call without a payment is answered with 402 and a quote. What is signed is the first entry of \`accepts\`; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
   `### What a failure costs`,
-  `Nothing is charged for a failure. Status 500, 503 and 504 give the payment back before they are told: the same one can be sent again.`,
+  `Nothing is charged for a failure. The payment of a call that ends with 500, 503 or 504 is given back before the answer: the same one can be sent again.`,
   `### A whole answer`,
   `A whole answer goes out paid, with \`PAYMENT-RESPONSE\` and \`X-Payment-Receipt\`. What the chain refuses in the end is 402 \`Payment settlement failed\`, without the answer. When the chain does not say in time, the answer goes out with \`X-Payment-Settled: false\`, once for each payer (\`Payments.AheadMax\`); further ones are 503 with \`x-should-retry: false\` until the first is paid for.`,
   `### A stream`,

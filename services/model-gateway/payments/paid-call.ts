@@ -111,9 +111,9 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   }
   const giveBack = (event: CallEvent) =>
     Effect.suspend(() => {
-      const asked = on(event)
-      if (asked === "release") return tasks.release
-      return asked === "keep" ? tasks.keep : Effect.void
+      const task = on(event)
+      if (task === "release") return tasks.release
+      return task === "keep" ? tasks.keep : Effect.void
     })
   const settled = (answer: Uint8Array | null) =>
     tasks.settle(answer).pipe(
@@ -125,9 +125,9 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     Effect.tapError(() => giveBack("NotServed"))
   )
   const left = Effect.suspend(() => {
-    const asked = on("Leave")
-    if (asked === "release") return tasks.release
-    if (asked !== "settle") return Effect.void
+    const task = on("Leave")
+    if (task === "release") return tasks.release
+    if (task !== "settle") return Effect.void
     // The caller has left, so a failure here has nobody to hear of it.
     return Effect.catch(settled(null), ({ code }) =>
       Effect.annotateLogs(Effect.logWarning("a stream that was left could not be settled"), { code })
