@@ -104,12 +104,18 @@ describe("the encoder pool", () => {
     }).pipe(Effect.provide(audio(cold)))
   )
 
-  it.live("takes no more than a few seconds from a source whose answer has no reader", () =>
+  it.live("takes no more than a few seconds from its source ahead of a reader that pauses", () =>
     Effect.gen(function* () {
-      let taken = 0
-      const source = Stream.fromEffectRepeat(Effect.sync(() => ((taken += 1), second)))
-      yield* Stream.runForEach(Stream.take(encode("mp3_24000_64", source), 1), () => Effect.sleep("500 millis"))
-      assert.isAtMost(taken, 4)
+      const bytesPerSecond = 8_000
+      let [takenSeconds, readSeconds] = [0, 0]
+      const source = Stream.fromEffectRepeat(Effect.sync(() => ((takenSeconds += 1), second)))
+      // The frame with the delay, and the first frames of the answer.
+      yield* Stream.runForEach(Stream.take(encode("mp3_24000_64", source), 2), ({ length }) => {
+        readSeconds += length / bytesPerSecond
+        return Effect.sleep("500 millis")
+      })
+      // Two seconds ahead, and the one in hand.
+      assert.isAtMost(takenSeconds - readSeconds, 3.5)
     }).pipe(Effect.provide(audio()))
   )
 
