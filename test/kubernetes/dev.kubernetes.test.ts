@@ -1,11 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { apply, type ClusterFleet, deliverOne, fleetOn } from "./fleet.ts"
+import { apply, type ClusterFleet, fleetOn } from "./fleet.ts"
 import { houseWayOut, namespaceOf, overlayFolder, withHouse } from "./house.ts"
 import { kubectl, untilReady } from "./kubectl.ts"
+import { doesItsJobs } from "./jobs.ts"
 import { removeOutside, startOutside } from "./outside.ts"
 import { breaches, type Places, placesOf, policyTries } from "./policies.ts"
 import { removeStrangers, startStrangers } from "./reach.ts"
-import { everyEvent } from "../containers/world-places.ts"
 
 const namespace = namespaceOf("dev")
 const folder = overlayFolder("dev")
@@ -45,31 +45,7 @@ describe("the development overlay on a cluster", () => {
     assert.isAbove(token.length, 20)
   })
 
-  it("delivers a published event to an outside receiver, with a verifiable signature", async () => {
-    const { isOurs, signature } = await deliverOne(fleet, "sandbox.leak_detected", everyEvent)
-
-    assert.isTrue(isOurs, signature)
-  })
-
-  it("sells an answer through the service to a payer on an EVM chain", async () => {
-    const { answer, taken } = await fleet.send<Sale>("payOnEvm", { text: "The apples are ripe" })
-
-    assert.include(answer, "The apples are ripe")
-    assert.isTrue(BigInt(taken) > 0n)
-  })
-
-  it("sells an answer through the service to a payer on Solana", async () => {
-    const { answer, taken } = await fleet.send<Sale>("payOnSolana", { text: "The pears are ripe" })
-
-    assert.include(answer, "The pears are ripe")
-    assert.isTrue(BigInt(taken) > 0n)
-  })
-
-  it("speaks a text through the service, every word with its mark", async () => {
-    const heard = await fleet.send("speak", { token, text: "The harbour wakes before the town does." })
-
-    assert.deepStrictEqual(heard, { started: true, cut: false, faults: [] })
-  })
+  doesItsJobs(() => ({ fleet, token }))
 })
 
 describe("the network policies of the development overlay", () => {
@@ -91,9 +67,3 @@ describe("the network policies of the development overlay", () => {
     assert.deepStrictEqual(await breaches(triesOf(places)), [])
   })
 })
-
-interface Sale {
-  readonly answer: string
-  /** By the payee, in the smallest unit. */
-  readonly taken: string
-}
