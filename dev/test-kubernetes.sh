@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the development overlay on a cluster of their own: a separate stage, for it needs root and a cluster. Its last
-# lines name the failures, and count the tests.
+# Tests the overlays on a cluster of their own: a separate stage, for it needs root and a cluster. Its last lines name
+# the failures, and count the tests.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -18,6 +18,10 @@ export const workFolder = process.env["WORK"] ?? "/var/tmp/offline-k8s"
 
 const nodes = ["node1", "node2"] as const
 
+/** Where the tool's packed programs are, and with them helm, charts and controllers: see production/controllers.ts. */
+const cacheFolder = process.env["CACHE"] ?? join(clusterTool, "../kubernetes")
+export const partsFolder = process.env["STARLING_CLUSTER_PARTS"] ?? cacheFolder
+
 /** Two nodes that each claim sixteen processors: production's requests are scheduled, and share the real ones. */
 const shape = { NODES: String(nodes.length), CPUS: "16" }
 
@@ -25,26 +29,27 @@ const shape = { NODES: String(nodes.length), CPUS: "16" }
 const toolWithinMs = 90 * 60_000
 const outputBytesMax = 64 * 1_024 * 1_024
 
-export const clusterEnvironment = (): NodeJS.ProcessEnv => {
-  const cache = join(clusterTool, "../kubernetes")
-  return {
-    ...process.env,
-    ...shape,
-    WORK: workFolder,
-    KUBECONFIG: join(workFolder, "kubeconfig"),
-    PATH: `${join(workFolder, "bin")}:${process.env["PATH"] ?? ""}`,
-    ...(process.env["CACHE"] === undefined && existsSync(cache) ? { CACHE: cache } : {})
-  }
-}
+export const clusterEnvironment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...shape,
+  WORK: workFolder,
+  KUBECONFIG: join(workFolder, "kubeconfig"),
+  PATH: [join(workFolder, "bin"), partsFolder, process.env["PATH"] ?? ""].join(":"),
+  ...(existsSync(cacheFolder) ? { CACHE: cacheFolder } : {})
+})
 
 /** Runs a program with the cluster's own ones before the machine's. Fails with the program's message. */
 export const within = async (
   command: string,
   parameters: ReadonlyArray<string>,
-  { withinMs = 120_000, input }: { readonly withinMs?: number; readonly input?: string } = {}
+  {
+    withinMs = 120_000,
+    input,
+    folder = root
+  }: { readonly withinMs?: number; readonly input?: string; readonly folder?: string } = {}
 ): Promise<string> => {
   const running = run(command, [...parameters], {
-    cwd: root,
+    cwd: folder,
     env: clusterEnvironment(),
     timeout: withinMs,
     maxBuffer: outputBytesMax
@@ -100,17 +105,22 @@ export const loadImages = async (images: ReadonlyArray<Loaded>) => {
   }
 }
 
-const library = (image: string) => (image.includes("/") ? image : `docker.io/library/${image}`)
+/** An image's whole name, with the registry that containerd adds. */
+const wholeName = (image: string) => {
+  const [first = "", ...path] = image.split("/")
+  if (path.length === 0) return `docker.io/library/${image}`
+  return first.includes(".") ? image : `docker.io/${image}`
+}
 
 const loadTo = async (node: string, file: string, images: ReadonlyArray<Loaded>) => {
   for (let tried = 1; ; tried += 1) {
     const failure = await ctr(node, "import", file).catch((error: unknown) => error)
     const there = (await ctr(node, "ls", "-q")).split("\n")
-    const missing = images.filter(({ from }) => !there.includes(library(from)))
+    const missing = images.filter(({ from }) => !there.includes(wholeName(from)))
     if (missing.length === 0) break
     const named = missing.map(({ from }) => from).join(", ")
     if (tried === importTries) throw new Error(`${node} has no image ${named}`, { cause: failure })
   }
   for (const { from, as } of images)
-    for (const name of as) await ctr(node, "tag", "--force", library(from), library(name))
+    for (const name of as) await ctr(node, "tag", "--force", wholeName(from), wholeName(name))
 }

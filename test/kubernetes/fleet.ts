@@ -34,11 +34,17 @@ export const fleetOn = (overlay: OverlayName, broker: BrokerAs): ClusterFleet =>
 // A first attempt that fails is made again after some seconds.
 const arrivesWithinMs = 60_000
 
-/** Publishes an event, and returns the delivery that the receiver was sent. */
-export const deliverOne = async (fleet: ClusterFleet, event: string, endpoint: string): Promise<Arrival> => {
+/** Publishes an event, and returns its sequence in the stream. */
+export const publishOne = async (fleet: ClusterFleet, event: string): Promise<number> => {
   const said = await fleet.command("publish", event, "--example")
   const sequence = Number(/stored as (\d+) in EVENTS/u.exec(said)?.[1])
   if (Number.isNaN(sequence)) throw new Error(`nothing was published: ${said}`)
+  return sequence
+}
+
+/** Publishes an event, and returns the delivery that the receiver was sent. */
+export const deliverOne = async (fleet: ClusterFleet, event: string, endpoint: string): Promise<Arrival> => {
+  const sequence = await publishOne(fleet, event)
   const came = async () =>
     (await fleet.send<ReadonlyArray<Arrival>>("arrivals", {})).find(
       (arrival) => arrival.sequence === sequence && arrival.endpoint === endpoint

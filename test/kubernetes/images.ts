@@ -4,11 +4,16 @@ import type { Loaded } from "./cluster.ts"
 /** The image that runs a script of this tree in a pod. */
 export const nodeImage = "starling-fleet:dev"
 
+/** Of the overlay prod itself, and of the one that docs/install-kubernetes.md lays over it. */
+const registries = ["registry.example", "registry.example.com"]
+const released = (name: string) => registries.map((registry) => `${registry}/${name}:0.1.0`)
+
 export const images = (): ReadonlyArray<Loaded> => {
   const made = process.env["STARLING_IMAGES"] ?? "containers"
   return [
-    { from: `starling-fleet:${made}`, as: [nodeImage] },
-    { from: `starling-speech:${made}`, as: ["starling-speech:dev"] },
-    { from: "nats:2.15.1", as: [] }
+    { from: `starling-fleet:${made}`, as: [nodeImage, ...released("starling-fleet")] },
+    { from: `starling-speech:${made}`, as: ["starling-speech:dev", ...released("starling-speech")] },
+    // The same server; production's chart takes it on Alpine.
+    { from: "nats:2.15.1", as: ["nats:2.15.1-alpine"] }
   ]
 }

@@ -3,7 +3,8 @@
  * `STARLING_CLUSTER=keep` leaves it standing and takes one that stands, to try a test again and again.
  */
 import buildImages from "../containers/build-images.ts"
-import { loadImages, stands, tool, workFolder } from "./cluster.ts"
+import { type Loaded, loadImages, partsFolder, stands, tool, workFolder } from "./cluster.ts"
+import { leftOut, makeControllerImages, missing } from "./production/controllers.ts"
 import { images } from "./images.ts"
 
 const keeps = process.env["STARLING_CLUSTER"] === "keep"
@@ -20,10 +21,15 @@ export default async () => {
   const end = async () => {
     if (!keeps) await timed("taken down", () => tool("down"))
   }
+  for (const line of leftOut(missing(), partsFolder)) process.stdout.write(`${line}\n`)
   try {
-    await timed("the images are made", async () => buildImages())
+    let ofControllers: ReadonlyArray<Loaded> = []
+    await timed("the images are made", async () => {
+      buildImages()
+      ofControllers = await makeControllerImages()
+    })
     await timed("two nodes are ready", () => tool("up"))
-    await timed("each node has the images", () => loadImages(images()))
+    await timed("each node has the images", () => loadImages([...images(), ...ofControllers]))
   } catch (error) {
     await end()
     throw error
