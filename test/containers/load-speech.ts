@@ -28,6 +28,9 @@ const input = "The harbour wakes before the town does, and nobody minds the gull
 // Eight times as fast as it is heard, and some 4 MB: more than fits between the fleet and a client that does not read.
 const bytesPerSecond = 500_000
 const firstAudioWithinMs = 10_000
+// A container that is killed takes its network with it: what waited for a slow reader is never sent, nor the end of the
+// connection. A fleet that lives lets no listener wait as long.
+const silentWithinMs = 4_000
 
 /** The faults of a stream as it was heard; empty when it is whole. */
 const faultsOf = (heard: ReturnType<ReturnType<typeof listener>["heard"]>, text: string): ReadonlyArray<string> => [
@@ -56,6 +59,7 @@ export const hearOnce = async (fleet: Callable, text: string, { want, got }: Wai
     response.destroy()
     throw new Error(`answered with ${response.statusCode}`)
   }
+  response.setTimeout(silentWithinMs, () => response.destroy(new Error("the connection fell silent")))
   const events = listener()
   const decoder = new TextDecoder()
   const beganMs = performance.now()
