@@ -1,11 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { apply, type ClusterFleet, fleetOn } from "./fleet.ts"
-import { houseWayOut, namespaceOf, overlayFolder, withHouse } from "./house.ts"
+import { namespaceOf, overlayFolder, withHouse } from "./house.ts"
 import { kubectl, untilReady } from "./kubectl.ts"
 import { doesItsJobs } from "./jobs.ts"
 import { removeOutside, startOutside } from "./outside.ts"
-import { breaches, type Places, placesOf, policyTries } from "./policies.ts"
-import { removeStrangers, startStrangers } from "./reach.ts"
+import { keepsStrangersOut } from "./strangers.ts"
 
 const namespace = namespaceOf("dev")
 const folder = overlayFolder("dev")
@@ -46,24 +45,6 @@ describe("the development overlay on a cluster", () => {
   })
 
   doesItsJobs(() => ({ fleet, token }))
-})
 
-describe("the network policies of the development overlay", () => {
-  const tries = policyTries("dev")
-  let places: Places
-  beforeAll(async () => {
-    await startStrangers()
-    places = await placesOf("dev")
-  })
-  afterAll(removeStrangers)
-
-  it("are all tried below", async () => {
-    const names = await kubectl("-n", namespace, "get", "networkpolicies", "-o", "jsonpath={.items[*].metadata.name}")
-    const ours = names.split(" ").filter((name) => name !== houseWayOut)
-    assert.sameMembers(ours, [...tries.keys()])
-  })
-
-  it.each([...tries])("admit through %s what they must, and nothing else", async (_, triesOf) => {
-    assert.deepStrictEqual(await breaches(triesOf(places)), [])
-  })
+  keepsStrangersOut("dev")
 })

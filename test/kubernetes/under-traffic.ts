@@ -3,11 +3,14 @@ import type { Survived } from "../containers/chaos.ts"
 import { within } from "./cluster.ts"
 import type { ClusterFleet } from "./fleet.ts"
 import { applyObjects, kubectl, pauseMs, untilReady } from "./kubectl.ts"
-import { outside, scripts, worldName } from "./outside.ts"
+import { callers, scripts, worldName } from "./outside.ts"
 import { type Outcome, trafficPort, type TrafficOrder } from "./traffic-order.ts"
 
-const place = `http://traffic.${outside}:${trafficPort}`
+const place = `http://traffic.${callers}:${trafficPort}`
 const readyWithinMs = 120_000
+const drainWithinMs = 180_000
+// Three brokers one after the other, each until it has caught up.
+const rolloutWithinMs = 300_000
 // Work that was begun ends within its own limits, of which a paid call's is the longest.
 const outcomeWithinMs = 300_000
 
@@ -23,17 +26,17 @@ const wayInTo = (fleet: string) => ({
     policyTypes: ["Ingress"],
     ingress: [
       {
-        from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": outside } } }],
+        from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": callers } } }],
         ports: [{ port: 4_222, protocol: "TCP" }]
       }
     ]
   }
 })
 
-/** Starts the pod of the traffic as a service in another namespace, with the authority of the broker's certificate. */
+/** Starts the pod of the traffic as a service at the edge, with the authority of the broker's certificate. */
 export const startTraffic = async (fleet: string) => {
   const authority = await kubectl("-n", fleet, "get", "configmap", "starling-bus-ca", "-o", "jsonpath={.data.ca\\.crt}")
-  const [deployment, volume] = [scripts("traffic", outside, ["test/kubernetes/traffic.ts"], trafficPort), "authority"]
+  const [deployment, volume] = [scripts("traffic", callers, ["test/kubernetes/traffic.ts"], trafficPort), "authority"]
   const { spec } = deployment.spec.template
   const containers = spec.containers.map((container) => ({
     ...container,
@@ -46,7 +49,7 @@ export const startTraffic = async (fleet: string) => {
     {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: volume, namespace: outside },
+      metadata: { name: volume, namespace: callers },
       data: { "ca.crt": authority }
     },
     {
@@ -56,11 +59,11 @@ export const startTraffic = async (fleet: string) => {
     {
       apiVersion: "v1",
       kind: "Service",
-      metadata: { name: "traffic", namespace: outside },
+      metadata: { name: "traffic", namespace: callers },
       spec: { selector: { app: "traffic" }, ports: [{ port: trafficPort }] }
     }
   ])
-  await untilReady(outside, readyWithinMs)
+  await untilReady(callers, readyWithinMs)
 }
 
 export interface Traffic {
@@ -106,7 +109,7 @@ export const restart = async (namespace: string, workloads: ReadonlyArray<string
 }
 
 export const rolledOut = (namespace: string, workload: string) =>
-  kubectl("-n", namespace, "rollout", "status", workload, "--timeout=110s")
+  within("kubectl", ["-n", namespace, "rollout", "status", workload], { withinMs: rolloutWithinMs })
 
 /** Killed with no time to finish: one pod of each role, one role after the other, until its successor is ready. */
 export const killPods = async (namespace: string, roles: ReadonlyArray<string>) => {
@@ -118,12 +121,11 @@ export const killPods = async (namespace: string, roles: ReadonlyArray<string>) 
   }
 }
 
-/** A node's pods leave for the other nodes, as before its maintenance; afterwards it takes pods again. */
-export const drainNode = async (node: string, whileAway: () => Promise<unknown>) => {
-  const withinMs = 180_000
+/** A node's pods leave, as before its maintenance; it takes pods again afterwards. */
+export const drainNode = async (node: string, selection: ReadonlyArray<string>) => {
   try {
-    await within("kubectl", ["drain", node, "--ignore-daemonsets", "--delete-emptydir-data"], { withinMs })
-    await whileAway()
+    const how = ["--ignore-daemonsets", "--delete-emptydir-data", ...selection]
+    await within("kubectl", ["drain", node, ...how], { withinMs: drainWithinMs })
   } finally {
     await kubectl("uncordon", node)
   }

@@ -19,6 +19,7 @@ import {
   missingByDoctor,
   untilMade
 } from "./installation.ts"
+import { keepsStrangersOut } from "../strangers.ts"
 import { untilScaled } from "./scaling.ts"
 
 const namespace = namespaceOf("prod")
@@ -120,6 +121,8 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
   })
 
   doesItsJobs(() => ({ fleet, token }))
+
+  keepsStrangersOut("prod")
 
   it("keeps the events of a stream whose object is deleted, and takes it up again at the next apply", async () => {
     const before = await publishOne(fleet, "sandbox.leak_detected")
