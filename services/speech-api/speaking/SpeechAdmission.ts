@@ -51,6 +51,8 @@ const refusedWithinMs = 750
 // A caller that was promised a place also waits for a sequencer. So does one whose time to be refused went by while this
 // process itself was late.
 const patientlyMs = 5_000
+// Within that time, sequencers may take such a caller of their own accord, so that the idlest does; then any must.
+const willinglyMsMax = 2_500
 // Reading and refusing a thousand callers takes one second of a processor.
 const waitingMax = 256
 // A place comes free every few milliseconds, and the next caller takes it.
@@ -201,11 +203,13 @@ const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace
   const { arrivedAtMs } = waiter
   const refusedByMs = arrivedAtMs + refusedWithinMs
   const begunAtMs = nowMs()
+  // Its first sound may be due later than a sequencer is looked for at all.
+  const mustBeginAtMs = Math.min(arrivedAtMs + limits.beginWithinMs, begunAtMs + willinglyMsMax)
   const isPromised = () => (waiter.isPromised ||= lateMs() > lateMsMax && nowMs() >= refusedByMs)
   return {
     listener,
     begunByMs: () => (isPromised() ? begunAtMs + patientlyMs : refusedByMs),
-    mustBegin: () => isPromised() && nowMs() >= arrivedAtMs + limits.beginWithinMs,
+    mustBegin: () => isPromised() && nowMs() >= mustBeginAtMs,
     turn: turnOf(queue, listener),
     windowSamplesMax: () => (isCrowded(queue) ? crowdedWindowSamples : Number.POSITIVE_INFINITY)
   }
