@@ -30,19 +30,21 @@ describe("a caller's place", () => {
     }).pipe(Effect.scoped, Effect.provide(onePlace))
   )
 
-  it.effect("that was waited for beyond the time of a refusal is kept by every sequencer while one is still looked for", () =>
-    Effect.gen(function* () {
-      const first = yield* Scope.make()
-      yield* Scope.provide(enter, first)
-      const waiting = yield* Effect.forkScoped(enter)
-      yield* TestClock.adjust("1 second")
-      yield* Scope.close(first, Exit.void)
-      yield* TestClock.adjust("1 second")
-      const pace = yield* Fiber.join(waiting)
-      assert.isFalse(pace.mustBegin())
-      yield* TestClock.adjust("3 seconds")
-      assert.isTrue(pace.mustBegin())
-      assert.isAbove(pace.begunByMs(), yield* Clock.currentTimeMillis)
-    }).pipe(Effect.scoped, Effect.provide(onePlace))
+  it.effect(
+    "that was waited for beyond the time of a refusal is kept by every sequencer while one is still looked for",
+    () =>
+      Effect.gen(function* () {
+        const first = yield* Scope.make()
+        yield* Scope.provide(enter, first)
+        const waiting = yield* Effect.forkScoped(enter)
+        yield* TestClock.adjust("1 second")
+        yield* Scope.close(first, Exit.void)
+        yield* TestClock.adjust("1 second")
+        const pace = yield* Fiber.join(waiting)
+        assert.isFalse(pace.mustBegin())
+        yield* TestClock.adjust("3 seconds")
+        assert.isTrue(pace.mustBegin())
+        assert.isAbove(pace.begunByMs(), yield* Clock.currentTimeMillis)
+      }).pipe(Effect.scoped, Effect.provide(onePlace))
   )
 })
