@@ -42,12 +42,12 @@ export const underLoad = async (
   const work = await startWork(fleet)
   let momentMs = 0
   try {
-    await until(() => isUnderWay(work), underWayWithinMs * fleet.patience)
+    await until(() => isUnderWay(work), underWayWithinMs)
     momentMs = Date.now()
     await disturb(work)
     await pauseMs(Math.max(0, momentMs + worstMs - Date.now()))
     const isRecovered = () => ledgersOf(work).every((ledger) => ledger.open(momentMs + worstMs).length === 0)
-    await until(isRecovered, recoveredWithinMs * fleet.patience)
+    await until(isRecovered, recoveredWithinMs)
   } catch (error) {
     process.stderr.write(await fleet.faults())
     await work.stop().catch(() => undefined)

@@ -18,9 +18,6 @@ export interface Order {
   readonly world: string
   readonly token: string
   readonly text: string
-  /** A request of its own: POST with a body as JSON. */
-  readonly url: string
-  readonly body: unknown
 }
 
 const fleetOf = ({ namespace, token }: Order) => ({
@@ -42,13 +39,7 @@ const errands: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
     const answer = await payOnSolana(fleetOf(order), rpc, order.text)
     return { answer, taken: String((await solanaBalance(rpc, payee)) - before) }
   },
-  speak: (order) => hearOnce(fleetOf(order), order.text),
-  ask: async ({ url, body }) => {
-    const response = await fetch(url, { method: "POST", body: JSON.stringify(body ?? null) })
-    const said = await response.text()
-    if (!response.ok) throw new Error(`${url}: ${response.status} ${said}`)
-    return JSON.parse(said) as unknown
-  }
+  speak: (order) => hearOnce(fleetOf(order), order.text)
 }
 
 const [name = "", order = "{}"] = process.argv.slice(2)
