@@ -21,7 +21,7 @@ const pipeline = [...bus, "libs/actors", "libs/pipeline"]
 const payments = [...bus, "libs/egress", "libs/x402"]
 const speech = [...bus, "libs/audio", "libs/speech"]
 const voices = [...speech, "libs/voice-cloning"]
-const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/http"])]
+const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/webhooks", "libs/http"])]
 const roles = [
   "services/pipeline-api",
   "services/webhook-dispatcher",
@@ -59,6 +59,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ["undici"]
   },
   "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
+  "libs/webhooks": { holds: "deliveries and webhook endpoints as the bus keeps them", knows: bus },
   "libs/pipeline": {
     holds: "the pipeline's actors: commands, facts, state, decisions, events; pure",
     knows: ["libs/contracts", "libs/actors"]
@@ -88,7 +89,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "work items, releases, projects, agents, queues",
     knows: [...pipeline, "libs/http"]
   },
-  "services/webhook-dispatcher": { holds: "signed deliveries to receivers", knows: [...bus, "libs/egress"] },
+  "services/webhook-dispatcher": {
+    holds: "signed deliveries to receivers",
+    knows: [...bus, "libs/egress", "libs/webhooks"]
+  },
   "services/sweeper": { holds: "what is due: quotas, budgets, watchdogs, retention", knows: pipeline },
   "services/model-gateway": {
     holds: "paid model calls",
@@ -110,7 +114,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "services/cli": {
     holds: "the command line",
-    knows: [...libs, "services/fleet", "services/webhook-dispatcher", "services/speech-api", "dev/runner", "deploy"],
+    knows: [...libs, "services/fleet", "services/speech-api", "dev/runner", "deploy"],
     packages: ["effect/cli", "effect/http", "@effect/platform-node"]
   },
   "dev/chain": {

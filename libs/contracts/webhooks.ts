@@ -93,3 +93,8 @@ export const endpointIdOf = (name: string): string => {
 /** The partition of DELIVERIES that holds an endpoint's messages, from 0. */
 export const partitionOf = (endpointId: string, partitions: number): number =>
   Number.parseInt(endpointId.slice(-8), 36) % partitions
+
+/** The number of partitions is fixed, because it is part of every stored subject. */
+export const deliveryPartitions = 32
+
+export const deliveryPartitionOf = (endpointId: string): number => partitionOf(endpointId, deliveryPartitions)

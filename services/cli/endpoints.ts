@@ -5,7 +5,7 @@
 import { Clock, Effect, Layer, Option, Result } from "effect"
 import { Consumers, StreamReader } from "#bus"
 import { endpointIdOf, isoTime, subjects } from "#contracts"
-import { EndpointStates, fanOutRecordCodec, type Roster, rosterCodec } from "#webhook-dispatcher/administration"
+import { EndpointStates, fanOutRecordCodec, readRoster, type Roster } from "#webhooks"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print, table } from "./console.ts"
 
@@ -20,7 +20,11 @@ interface OfEndpoint extends OnBroker {
 const onBroker = <A, E, R>(act: Effect.Effect<A, E, R>, nats: string | undefined) =>
   Effect.provide(act, EndpointStates.layer.pipe(Layer.provideMerge(busOf(nats))))
 
-export const listEndpoints = ({ nats }: OnBroker) => onBroker(Effect.flatMap(readRoster, list), nats)
+export const listEndpoints = ({ nats }: OnBroker) =>
+  onBroker(
+    Effect.flatMap(readRoster, ({ endpoints }) => list(endpoints)),
+    nats
+  )
 
 export const pauseEndpoint = ({ name, nats, ...why }: OfEndpoint & { readonly by: string; readonly reason: string }) =>
   onBroker(
@@ -43,7 +47,7 @@ export const resumeEndpoint = ({ name, nats }: OfEndpoint) =>
   )
 
 const idOf = Effect.fnUntraced(function* (verb: string, name: string) {
-  const known = yield* readRoster
+  const { endpoints: known } = yield* readRoster
   const id = endpointIdOf(name)
   if (known[id] !== undefined) return id
   return yield* new CommandRefused({ reason: `endpoints ${verb} takes one of: ${namesIn(known)}` })
@@ -89,14 +93,6 @@ const stateOf = (state: ReturnType<EndpointStates["Service"]["get"]>, absentSinc
   }
   return "active"
 }
-
-export const readRoster = Effect.gen(function* () {
-  const reader = yield* StreamReader
-  const stored = yield* reader.last("DELIVERIES", subjects.deliveriesRoster)
-  const decoded = Option.map(stored, (message) => rosterCodec.decode(message))
-  const none: Roster["endpoints"] = {}
-  return Option.isSome(decoded) && Result.isSuccess(decoded.value) ? decoded.value.success.endpoints : none
-})
 
 /** The endpoints' names, for a refusal. */
 export const namesIn = (roster: Roster["endpoints"]): string =>

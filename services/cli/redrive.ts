@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { StreamReader } from "#bus"
 import { endpointIdOf, subjects } from "#contracts"
-import { redrive as redriveAbandoned, type RedriveQuery } from "#webhook-dispatcher/administration"
+import { readRoster, redrive as redriveAbandoned, type RedriveQuery } from "#webhooks"
 import { busOf } from "./connection.ts"
-import { namesIn, readRoster } from "./endpoints.ts"
+import { namesIn } from "./endpoints.ts"
 import { checkEventNames } from "./event-names.ts"
 import { didYouMean } from "./near-names.ts"
 import { CommandRefused, print } from "./console.ts"
@@ -42,7 +42,7 @@ export const checked = Effect.fnUntraced(function* (query: RedriveQuery) {
 
 const checkEndpoint = Effect.fnUntraced(function* (name: string) {
   const id = endpointIdOf(name)
-  const known = yield* readRoster
+  const { endpoints: known } = yield* readRoster
   if (known[id] !== undefined) return
   // An endpoint that left the configuration long ago may still have abandoned deliveries.
   const left = yield* (yield* StreamReader).countBySubject("ABANDONED", subjects.abandoned(id))

@@ -14,14 +14,14 @@ import {
   nak,
   type Received
 } from "#bus"
-import { subjects } from "#contracts"
+import { deliveryPartitions, subjects } from "#contracts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
-import { type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
+import { type DueDelivery, dueDeliveryCodec } from "#webhooks"
 import { DeliveryMetrics } from "./delivery-metrics.ts"
 import { BreakerLimits } from "./endpoint-breaker.ts"
-import { EndpointStates } from "./endpoint-states.ts"
+import { EndpointStates } from "#webhooks"
 import { endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
-import { type EndpointSettings, partitions } from "./endpoints.ts"
+import type { EndpointSettings } from "./endpoints.ts"
 
 /** One interface for both: a consumer per endpoint, or one per partition. */
 export interface Consuming {
@@ -164,7 +164,7 @@ const endpointConsumer = (endpoint: EndpointSettings): ConsumerDeclaration => ({
 })
 
 const partitionConsumers = (): ReadonlyArray<ConsumerDeclaration> =>
-  Array.from({ length: partitions }, (_, partition) => ({
+  Array.from({ length: deliveryPartitions }, (_, partition) => ({
     stream: "DELIVERIES",
     durable: `partition-${partition}`,
     filterSubjects: [subjects.deliveriesDueIn(partition)],

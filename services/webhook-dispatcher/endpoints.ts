@@ -1,6 +1,6 @@
 /** The configured endpoints, sorted by id. They do not change while the process runs. */
 import { Context, Effect, Layer } from "effect"
-import { compileFilter, type EndpointEntry, endpointIdOf, partitionOf, unknownFilterNames } from "#contracts"
+import { compileFilter, type EndpointEntry, deliveryPartitionOf, endpointIdOf, unknownFilterNames } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { standardWebhooksKey } from "./request-headers.ts"
 import type { RetrySettings } from "./retry-policy.ts"
@@ -53,9 +53,6 @@ export interface EndpointSettings {
   readonly retry: RetrySettings
 }
 
-/** The number of partitions is fixed, because it is part of every stored subject. */
-export const partitions = 32
-
 /** Reads every endpoint, sorted by id. All faults are reported at once. */
 const readEndpoints = Effect.fn("readEndpoints")(function* (
   entries: ReadonlyArray<EndpointEntry>,
@@ -80,7 +77,7 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
   const id = endpointIdOf(entry.Name)
   const settings: EndpointSettings = {
     id,
-    partition: partitionOf(id, partitions),
+    partition: deliveryPartitionOf(id),
     name: entry.Name,
     url: entry.Url,
     secret,

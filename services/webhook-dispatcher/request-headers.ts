@@ -3,7 +3,7 @@
  * of the event, the delivery that a redrive repeats, and the opt-in Standard Webhooks trio.
  */
 import { createHmac } from "node:crypto"
-import type { DueDelivery } from "./delivery-codec.ts"
+import type { DueDelivery } from "#webhooks"
 import type { EndpointSettings } from "./endpoints.ts"
 
 export const requestHeaders = (

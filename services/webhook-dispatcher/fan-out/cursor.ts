@@ -1,28 +1,5 @@
-/**
- * The fan-out's cursor: how far it has come, as one value that is written together with the deliveries it accounts for.
- *
- * `position`: every event up to this sequence has been fanned out to every endpoint that is in step.
- * `through`: the endpoints up to this id already have the event after it (one event may have more endpoints than one
- * batch takes).
- * `next`: the endpoints that are not in step, and the first event each still needs. Parked ones fall behind `position`;
- * newly configured ones may start after it. An endpoint is in step again when the two meet.
- * `roster`: fingerprint of the endpoints for which this holds.
- */
-import { Schema } from "effect"
-import { relayRecordCodec } from "#bus"
-
-const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-
-export const FanOutCursor = Schema.Struct({
-  position: Sequence,
-  through: Schema.NullOr(Schema.String),
-  next: Schema.Record(Schema.String, Sequence),
-  roster: Schema.String
-})
-export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
-
-/** The cursor as it is stored. */
-export const fanOutRecordCodec = relayRecordCodec(FanOutCursor)
+/** Moves of the fan-out's cursor: its beginning, and endpoints that fall out of step or come back in. Pure. */
+import type { FanOutCursor } from "#webhooks"
 
 /** The cursor of a fan-out that never ran: events published before it belong to no endpoint. */
 export const beginCursor = (lastSequence: number): FanOutCursor => ({

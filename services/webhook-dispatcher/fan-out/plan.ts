@@ -5,8 +5,9 @@
  */
 import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
-import { deliveryHeaders } from "../delivery-codec.ts"
-import { type FanOutCursor, hasNextEvent, join, park } from "./cursor.ts"
+import { deliveryHeaders } from "#webhooks"
+import type { FanOutCursor } from "#webhooks"
+import { hasNextEvent, join, park } from "./cursor.ts"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface FanOutEvent {

@@ -4,25 +4,15 @@
  * configuration: within ArchiveAfterHours it can come back and miss nothing; after that its backlog goes to ABANDONED.
  */
 import { hash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { type BusError, BusRefused, header, jsonCodec, StreamReader } from "#bus"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type BusError, header, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration } from "#runtime"
+import { type FanOutCursor, readRoster, type Roster, rosterCodec } from "#webhooks"
 import { AbandonedDeliveries } from "../abandoned.ts"
 import { Endpoints } from "../endpoints.ts"
-import { type FanOutCursor, firstNeeded, park } from "./cursor.ts"
+import { firstNeeded, park } from "./cursor.ts"
 import type { FanOutStep } from "./plan.ts"
-
-export const Roster = Schema.Struct({
-  endpoints: Schema.Record(
-    Schema.String,
-    Schema.Struct({ name: Schema.String, absentSinceMs: Schema.NullOr(Schema.Int) })
-  )
-})
-export interface Roster extends Schema.Schema.Type<typeof Roster> {}
-
-export const rosterCodec = jsonCodec(Roster)
-export const emptyRoster: Roster = { endpoints: {} }
 
 /**
  * The roster and cursor after a change of configuration. `archived`: endpoints absent for too long, no longer known.
@@ -103,7 +93,7 @@ export class RosterKeeper extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         if (cursor.roster === ours && nowMs - lookedAtMs < lookEveryMs) return []
         lookedAtMs = nowMs
-        const roster = yield* loadRoster(reader)
+        const roster = yield* Effect.provideService(readRoster, StreamReader, reader)
         const { lastSequence } = yield* reader.bounds("EVENTS")
         const change = changeRoster(roster, cursor, { configured: all, lastSequence, nowMs, archiveAfterMs })
         if (cursor.roster === ours && change.archived.length === 0) return []
@@ -116,12 +106,3 @@ export class RosterKeeper extends Context.Service<
     })
   )
 }
-
-const loadRoster = Effect.fnUntraced(function* (reader: StreamReader["Service"]): Effect.fn.Return<Roster, BusError> {
-  const stored = yield* reader.last("DELIVERIES", subjects.deliveriesRoster)
-  if (Option.isNone(stored)) return emptyRoster
-  const decoded = rosterCodec.decode(stored.value)
-  if (Result.isSuccess(decoded)) return decoded.success
-  const detail = `the stored roster is broken: ${JSON.stringify(decoded.failure)}`
-  return yield* new BusRefused({ operation: "read the roster", detail, code: 0 })
-})

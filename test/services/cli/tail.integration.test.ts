@@ -4,7 +4,7 @@ import { jsonCodec, Publisher } from "#bus"
 import { AttemptBatch, endpointIdOf, isoTime, subjects } from "#contracts"
 import { checked } from "../../../services/cli/redrive.ts"
 import { tailed, type TailOrder } from "../../../services/cli/tail.ts"
-import { rosterCodec } from "../../../services/webhook-dispatcher/fan-out/roster.ts"
+import { rosterCodec } from "#webhooks"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 import { publish, publishMany } from "../../support/webhooks.ts"
 

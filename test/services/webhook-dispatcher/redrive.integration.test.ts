@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { redrive } from "../../../services/webhook-dispatcher/abandoned.ts"
+import { redrive } from "#webhooks"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"

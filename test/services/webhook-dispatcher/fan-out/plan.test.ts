@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { beginCursor, type FanOutCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
+import type { FanOutCursor } from "#webhooks"
+import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
 import {
   type FanOutEvent,
   type FanOutStep,

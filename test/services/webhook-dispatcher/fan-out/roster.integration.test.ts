@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { lineLogger } from "#runtime"
-import { redrive } from "../../../../services/webhook-dispatcher/abandoned.ts"
+import { redrive } from "#webhooks"
 import { busOn } from "../../../../dev/fixtures/bus.ts"
 import { later } from "../../../support/clock.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"

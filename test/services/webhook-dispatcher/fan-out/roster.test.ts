@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { beginCursor, type FanOutCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
-import {
-  changeRoster,
-  emptyRoster,
-  fingerprint,
-  type Roster
-} from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
+import { emptyRoster, type FanOutCursor, type Roster } from "#webhooks"
+import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
+import { changeRoster, fingerprint } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
 
 const hourMs = 3_600_000
 const endpoint = (id: string) => ({ id, name: `endpoint ${id}` })

@@ -28,7 +28,7 @@ export class EndpointStates extends Context.Service<
     /** The ids of changed states, as they change. */
     readonly changes: Stream.Stream<string>
   }
->()("starling/webhook-dispatcher/EndpointStates") {
+>()("starling/webhooks/EndpointStates") {
   static readonly layer = Layer.effect(
     EndpointStates,
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Delivery } from "#contracts"
-import { deliveryHeader, dueDeliveryCodec } from "../../../services/webhook-dispatcher/delivery-codec.ts"
+import { deliveryHeader, dueDeliveryCodec } from "#webhooks"
 
 const delivery: Delivery = {
   deliveryId: "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
