@@ -2,8 +2,8 @@
 import { Context, Effect, Layer } from "effect"
 import { compileFilter, type EndpointEntry, deliveryPartitionOf, endpointIdOf, unknownFilterNames } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
-import { standardWebhooksKey } from "./request-headers.ts"
-import type { RetrySettings } from "./retry-policy.ts"
+import { type SigningKey, standardWebhooksKey } from "./request-headers.ts"
+import { type RetrySettings, retryWaits } from "./retry-policy.ts"
 
 export class Endpoints extends Context.Service<
   Endpoints,
@@ -43,8 +43,11 @@ export interface EndpointSettings {
   readonly partition: number
   readonly name: string
   readonly url: string
-  readonly secret: string | undefined
-  readonly standardWebhooksKey: Uint8Array | undefined
+  /** Keys of X-Service-Signature, the newest first; none for unsigned bodies. */
+  readonly secrets: ReadonlyArray<SigningKey<string>>
+  readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
+  /** The receiver's own, if it has any. */
+  readonly headers: Readonly<Record<string, string>> | undefined
   readonly wants: (event: string) => boolean
   readonly timeoutMs: number
   readonly concurrency: number
@@ -80,19 +83,15 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
     partition: deliveryPartitionOf(id),
     name: entry.Name,
     url: entry.Url,
-    secret,
-    standardWebhooksKey: standard === undefined ? undefined : standardWebhooksKey(standard),
+    secrets: secret === undefined ? [] : [{ key: secret, notAfterMs: null }],
+    standardWebhooksKeys: standard === undefined ? [] : [{ key: standardWebhooksKey(standard), notAfterMs: null }],
+    headers: Object.keys(entry.Headers).length === 0 ? undefined : entry.Headers,
     wants: compileFilter(entry.EventFilter),
     timeoutMs: Math.round(entry.TimeoutSeconds * 1_000),
     concurrency: entry.Concurrency,
     backlogMax: entry.BacklogMax,
     hasBreaker: entry.CircuitBreaker,
-    retry: {
-      attemptsMax: entry.MaxAttempts,
-      initialBackoffMs: entry.InitialBackoffSeconds * 1_000,
-      jitter: entry.Jitter,
-      retryAfterMsMax
-    }
+    retry: { ...retryWaits(entry), retryAfterMsMax }
   }
   return settings
 })

@@ -2,7 +2,7 @@
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-const backoffSeconds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 120, 300]
+const backoffSeconds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 120, 300, 1800, 7200, 36000]
 
 export const eventsReceived = defineCounter({
   name: "webhook_events_received_total",

@@ -1,6 +1,7 @@
 /**
  * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
- * of the event, the delivery that a redrive repeats, and the opt-in Standard Webhooks trio.
+ * of the event, the delivery that a redrive repeats, the signature by the previous secret, the opt-in Standard Webhooks
+ * trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
 import type { DueDelivery } from "#webhooks"
@@ -19,16 +20,28 @@ export const requestHeaders = (
     "X-Service-Schema-Version": delivery.schemaVersion,
     "X-Service-Sequence": String(delivery.sequence)
   }
-  if (endpoint.secret !== undefined) headers["X-Service-Signature"] = signBody(endpoint.secret, body)
-  if (delivery.redriveOf !== undefined) headers["X-Service-Redrive-Of"] = delivery.redriveOf
-  if (endpoint.standardWebhooksKey !== undefined) {
-    Object.assign(
-      headers,
-      standardWebhooksHeaders(endpoint.standardWebhooksKey, { deliveryId: delivery.deliveryId, attemptAtMs, body })
-    )
+  const [newest, previous] = endpoint.secrets
+  if (newest !== undefined) headers["X-Service-Signature"] = signBody(newest.key, body)
+  // The contract's header holds one value, so the previous secret signs in a header of its own.
+  if (previous !== undefined && isValid(previous, attemptAtMs)) {
+    headers["X-Service-Signature-Previous"] = signBody(previous.key, body)
   }
-  return headers
+  if (delivery.redriveOf !== undefined) headers["X-Service-Redrive-Of"] = delivery.redriveOf
+  if (endpoint.standardWebhooksKeys.length > 0) {
+    const keys = endpoint.standardWebhooksKeys.filter((key) => isValid(key, attemptAtMs)).map(({ key }) => key)
+    Object.assign(headers, standardWebhooksHeaders(keys, { deliveryId: delivery.deliveryId, attemptAtMs, body }))
+  }
+  return endpoint.headers === undefined ? headers : Object.assign(headers, endpoint.headers)
 }
+
+/** A key, and how long it signs: the newest for ever, the one before it until its time is over. */
+export interface SigningKey<A> {
+  readonly key: A
+  /** Epoch milliseconds; null for the newest. */
+  readonly notAfterMs: number | null
+}
+
+const isValid = ({ notAfterMs }: SigningKey<unknown>, nowMs: number) => notAfterMs === null || nowMs < notAfterMs
 
 /** HMAC-SHA256 over the exact bytes that are sent: `sha256=<lower-case hex>`. */
 export const signBody = (secret: string, body: Uint8Array): string =>
@@ -47,13 +60,14 @@ interface SignedAttempt {
 
 /**
  * The three headers of Standard Webhooks 1.0. They also cover the delivery id and the time of the attempt, so that a
- * receiver can refuse an old copy.
+ * receiver can refuse an old copy. Each key gives one signature of the list.
  */
 export const standardWebhooksHeaders = (
-  key: Uint8Array,
+  keys: ReadonlyArray<Uint8Array>,
   { deliveryId, attemptAtMs, body }: SignedAttempt
 ): Readonly<Record<string, string>> => {
   const timestamp = String(Math.floor(attemptAtMs / 1_000))
-  const digest = createHmac("sha256", key).update(`${deliveryId}.${timestamp}.`).update(body).digest("base64")
-  return { "webhook-id": deliveryId, "webhook-timestamp": timestamp, "webhook-signature": `v1,${digest}` }
+  const sign = (key: Uint8Array) =>
+    `v1,${createHmac("sha256", key).update(`${deliveryId}.${timestamp}.`).update(body).digest("base64")}`
+  return { "webhook-id": deliveryId, "webhook-timestamp": timestamp, "webhook-signature": keys.map(sign).join(" ") }
 }

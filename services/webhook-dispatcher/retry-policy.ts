@@ -1,7 +1,8 @@
 /**
  * The retry policy decides what follows from an attempt. Success is any 2xx. 410 means that the receiver wants no more
  * deliveries: this one is given up and the endpoint paused. Everything else, redirects included, is tried again until
- * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds; 429 and 503 may ask for longer, never for less.
+ * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds, or by the patient schedule; 429 and 503 may ask for
+ * longer, never for less.
  */
 import { Data } from "effect"
 
@@ -24,12 +25,35 @@ export type Decision = Data.TaggedEnum<{
 export const Decision = Data.taggedEnum<Decision>()
 
 export interface RetrySettings {
-  readonly attemptsMax: number
-  readonly initialBackoffMs: number
+  /** The waits between attempts. After the last one there is one more attempt. */
+  readonly waitsMs: ReadonlyArray<number>
   /** 0 to 1: how much of the delay may be added at random. */
   readonly jitter: number
   readonly retryAfterMsMax: number
 }
+
+interface RetryKeys {
+  readonly RetrySchedule: "exponential" | "patient"
+  readonly MaxAttempts: number
+  readonly InitialBackoffSeconds: number
+  readonly Jitter: number
+}
+
+/** An endpoint's waits, and the jitter on them, by its configuration. */
+export const retryWaits = (keys: RetryKeys): Pick<RetrySettings, "waitsMs" | "jitter"> => {
+  if (keys.RetrySchedule === "patient") return { waitsMs: patientWaitsMs, jitter: Math.max(keys.Jitter, patientJitter) }
+  const initialMs = keys.InitialBackoffSeconds * 1_000
+  const waitsMs = Array.from({ length: keys.MaxAttempts - 1 }, (_, index) => initialMs * 2 ** index)
+  return { waitsMs, jitter: keys.Jitter }
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+// Some fifty-two hours: a receiver that breaks on a Friday evening is tried until Sunday night.
+const patientWaitsMs = [5_000, 5 * minuteMs, 30 * minuteMs, ...[2, 5, 10, 14, 20].map((hours) => hours * hourMs)]
+// Deliveries that failed together must not all return in the same second hours later.
+const patientJitter = 0.2
 
 export interface DecisionInput {
   /** Counts from 1. */
@@ -43,10 +67,10 @@ export interface DecisionInput {
 export const decide = (result: AttemptResult, { attempt, settings, nowMs, random }: DecisionInput): Decision => {
   if (result._tag === "Answered" && isSuccess(result.status)) return Decision.Delivered()
   if (result._tag === "Answered" && result.status === 410) return Decision.Gone()
-  if (attempt >= settings.attemptsMax) {
+  const backoffMs = settings.waitsMs[attempt - 1]
+  if (backoffMs === undefined) {
     return Decision.GiveUp({ reason: `no success in ${attempt} attempts, last: ${describe(result)}` })
   }
-  const backoffMs = settings.initialBackoffMs * 2 ** (attempt - 1)
   const jitteredMs = backoffMs * (1 + settings.jitter * random)
   const delayMs = Math.round(Math.max(jitteredMs, askedMs(result, settings, nowMs)))
   return Decision.Retry({ dueAtMs: nowMs + delayMs, delayMs })

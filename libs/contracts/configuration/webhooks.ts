@@ -3,6 +3,55 @@ import { Schema } from "effect"
 import { endpointIdOf } from "../webhooks.ts"
 import { Cidr, EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
 
+// Room for two keys and a few labels; a receiver's own limit is rarely below 8 KiB for all headers.
+const ownHeadersMax = 16
+const ownHeaderCharactersMax = 1_024
+
+/** Headers that the dispatcher or the connection sets. */
+const fixedHeaders = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "traceparent",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent"
+])
+const fixedPrefixes = ["x-service-", "webhook-"]
+
+/** Why each header may not be sent to a receiver; nothing for one that may. */
+const headerIssues = (headers: Readonly<Record<string, string>>) => {
+  const names = Object.keys(headers)
+  const lower = names.map((name) => name.toLowerCase())
+  const issues = names.flatMap((name, index) => {
+    const issue = headerIssue(lower[index] ?? "", headers[name] ?? "", lower.indexOf(lower[index] ?? "") < index)
+    return issue === undefined ? [] : [{ path: [name], issue }]
+  })
+  const tooMany = names.length > ownHeadersMax ? [`at most ${ownHeadersMax} headers`] : []
+  return [...tooMany, ...issues]
+}
+
+const headerIssue = (name: string, value: string, isRepeated: boolean) => {
+  if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/u.test(name)) return "not the name of a header of at most 64 characters"
+  if (fixedHeaders.has(name) || fixedPrefixes.some((prefix) => name.startsWith(prefix))) return "set by the dispatcher"
+  if (isRepeated) return "named twice"
+  return /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/u.test(value) && value.length <= ownHeaderCharactersMax
+    ? undefined
+    : `not 1 to ${ownHeaderCharactersMax} visible characters`
+}
+
+const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(headerIssues))
+
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
   Name: required(
@@ -14,6 +63,7 @@ export const EndpointEntry = Schema.Struct({
     EnvironmentName,
     "The variable that holds the key of `X-Service-Signature`; without it bodies are not signed."
   ),
+  Description: optional(Schema.String.check(Schema.isMaxLength(500)), "For who reads the list of endpoints."),
   EventFilter: withDefault(
     Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))),
     [],
@@ -21,6 +71,11 @@ export const EndpointEntry = Schema.Struct({
   ),
   MaxAttempts: withDefault(whole(1, 20), 3, "Attempts before a delivery is given up."),
   InitialBackoffSeconds: withDefault(span(0.01, 3_600), 1, "Before the first retry; doubles with every attempt."),
+  RetrySchedule: withDefault(
+    Schema.Literals(["exponential", "patient"]),
+    "exponential",
+    "`exponential` retries as the two keys above say; `patient` makes nine attempts over two days and reads neither."
+  ),
   TimeoutSeconds: withDefault(
     span(0.05, 300),
     10,
@@ -37,6 +92,11 @@ export const EndpointEntry = Schema.Struct({
     Schema.Boolean,
     true,
     "Whether it is left in peace for a while after 20 failures in a row over 30 s; that costs no attempt."
+  ),
+  Headers: withDefault(
+    OwnHeaders,
+    {},
+    "Headers that the receiver wants beside ours, such as `Authorization`: at most 16, none that we or the connection set."
   ),
   StandardWebhooksSecretEnvVar: optional(
     EnvironmentName,

@@ -15,14 +15,15 @@ const endpoint: EndpointSettings = {
   partition: 0,
   name: "a",
   url: "https://receiver.example/",
-  secret: undefined,
-  standardWebhooksKey: undefined,
+  secrets: [],
+  standardWebhooksKeys: [],
+  headers: undefined,
   wants: () => true,
   timeoutMs: 1,
   concurrency: 1,
   backlogMax: 1,
   hasBreaker: true,
-  retry: { attemptsMax: 1, initialBackoffMs: 1, jitter: 0, retryAfterMsMax: 1 }
+  retry: { waitsMs: [], jitter: 0, retryAfterMsMax: 1 }
 }
 const delivery: Delivery = {
   deliveryId: "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
@@ -35,10 +36,11 @@ const delivery: Delivery = {
   dueAt: 1
 }
 const body = new TextEncoder().encode("{}")
+const newest = <A>(key: A) => ({ key, notAfterMs: null })
 
 describe("the headers of an attempt", () => {
   it("are the contract's five for a signed endpoint, and the sequence", () => {
-    const headers = requestHeaders({ ...endpoint, secret: "k" }, { delivery, body }, 0)
+    const headers = requestHeaders({ ...endpoint, secrets: [newest("k")] }, { delivery, body }, 0)
     assert.deepInclude(headers, {
       "Content-Type": "application/json; charset=utf-8",
       "X-Service-Event": "work_item.merged",
@@ -55,7 +57,7 @@ describe("the headers of an attempt", () => {
   })
 
   it("add the second signature beside the first, never instead of it", () => {
-    const both = { ...endpoint, secret: "k", standardWebhooksKey: new Uint8Array([1, 2]) }
+    const both = { ...endpoint, secrets: [newest("k")], standardWebhooksKeys: [newest(new Uint8Array([1, 2]))] }
     const headers = requestHeaders(both, { delivery, body }, 1_700_000_000_999)
     assert.containsAllKeys(headers, ["X-Service-Signature", "webhook-signature"])
     assert.deepInclude(headers, { "webhook-id": delivery.deliveryId, "webhook-timestamp": "1700000000" })
@@ -67,6 +69,38 @@ describe("the headers of an attempt", () => {
       requestHeaders(endpoint, { delivery: { ...delivery, redriveOf }, body }, 0)["X-Service-Redrive-Of"],
       redriveOf
     )
+  })
+})
+
+describe("a secret that was rotated", () => {
+  const rotated = {
+    ...endpoint,
+    secrets: [newest("new"), { key: "old", notAfterMs: 1_000 }],
+    standardWebhooksKeys: ["new", "old"].map((text, index) => ({
+      key: new TextEncoder().encode(text),
+      notAfterMs: index === 0 ? null : 1_000
+    }))
+  }
+
+  it("signs beside the new one, in a header of its own and in the list of Standard Webhooks", () => {
+    const headers = requestHeaders(rotated, { delivery, body }, 999)
+    assert.strictEqual(headers["X-Service-Signature"], signBody("new", body))
+    assert.strictEqual(headers["X-Service-Signature-Previous"], signBody("old", body))
+    assert.match(headers["webhook-signature"] ?? "", /^v1,\S+ v1,\S+$/u)
+  })
+
+  it("signs nothing from the moment on at which its time is over", () => {
+    const headers = requestHeaders(rotated, { delivery, body }, 1_000)
+    assert.strictEqual(headers["X-Service-Signature"], signBody("new", body))
+    assert.doesNotHaveAnyKeys(headers, ["X-Service-Signature-Previous"])
+    assert.match(headers["webhook-signature"] ?? "", /^v1,\S+$/u)
+  })
+})
+
+describe("the receiver's own headers", () => {
+  it("are sent beside ours", () => {
+    const headers = requestHeaders({ ...endpoint, headers: { Authorization: "Bearer x" } }, { delivery, body }, 0)
+    assert.deepInclude(headers, { Authorization: "Bearer x", "X-Service-Event": "work_item.merged" })
   })
 })
 
@@ -93,7 +127,7 @@ describe("the signature of a body", () => {
     const secret = `whsec_${Buffer.from("a key of at least twenty-four bytes").toString("base64")}`
     const id = "4f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
     const body = JSON.stringify({ a: 1 })
-    const headers = standardWebhooksHeaders(standardWebhooksKey(secret), {
+    const headers = standardWebhooksHeaders([standardWebhooksKey(secret)], {
       deliveryId: id,
       attemptAtMs: Date.now(),
       body: utf8.encode(body)

@@ -4,10 +4,12 @@ import {
   AttemptResult,
   decide,
   retryAfterMs,
-  type RetrySettings
+  type RetrySettings,
+  retryWaits
 } from "../../../services/webhook-dispatcher/retry-policy.ts"
 
-const settings: RetrySettings = { attemptsMax: 4, initialBackoffMs: 1_000, jitter: 0, retryAfterMsMax: 60_000 }
+const keys = { RetrySchedule: "exponential", MaxAttempts: 4, InitialBackoffSeconds: 1, Jitter: 0 } as const
+const settings: RetrySettings = { ...retryWaits(keys), retryAfterMsMax: 60_000 }
 const nowMs = Date.UTC(2026, 10, 20, 12)
 const answered = (status: number, retryAfter?: string) => AttemptResult.Answered({ status, retryAfter })
 const delayOf = (result: AttemptResult, attempt: number, given: Partial<RetrySettings> = {}, random = 0) => {
@@ -64,11 +66,24 @@ describe("the outcome of an attempt", () => {
       Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
     ],
     ([attempt, random, jitter]) => {
-      const delay = delayOf(answered(500), attempt, { attemptsMax: 20, jitter }, random)
+      const delay = delayOf(answered(500), attempt, retryWaits({ ...keys, MaxAttempts: 20, Jitter: jitter }), random)
       const least = 1_000 * 2 ** (attempt - 1)
       assert.isTrue(typeof delay === "number" && delay >= least - 1 && delay <= least * (1 + jitter) + 1)
     }
   )
+
+  it("spreads nine attempts of the patient schedule over more than two days, each wait longer than the one before", () => {
+    const { waitsMs, jitter } = retryWaits({ ...keys, RetrySchedule: "patient" })
+    assert.strictEqual(waitsMs.length + 1, 9)
+    assert.deepStrictEqual(
+      waitsMs,
+      waitsMs.toSorted((left, right) => left - right)
+    )
+    const hours = waitsMs.reduce((sum, ms) => sum + ms, 0) / 3_600_000
+    assert.isTrue(hours > 48 && hours * (1 + jitter) < 72)
+    assert.isAbove(jitter, 0)
+    assert.strictEqual(delayOf(answered(500), 9, { waitsMs }), "GiveUp")
+  })
 
   it("follows a Retry-After only in its two valid forms", () => {
     assert.deepStrictEqual(

@@ -33,6 +33,19 @@ describe("the configuration", () => {
     ])
   })
 
+  it("takes no header of a receiver that the dispatcher or the connection sets, and names each", () => {
+    const told = (Headers: object) =>
+      faults({ Webhooks: [endpoint({ Headers })] }).map(({ path, message }) => `${path}: ${message}`)
+    assert.deepStrictEqual(told({ Authorization: "Bearer abc", "X-Api-Key": "k 1" }), [])
+    const setByUs = ["Connection", "content-length", "Host", "TE", "X-Service-Signature", "webhook-id", "Content-Type"]
+    assert.deepStrictEqual(
+      told(Object.fromEntries(setByUs.map((name) => [name, "x"]))),
+      setByUs.map((name) => `Webhooks[0].Headers.${name}: set by the dispatcher`)
+    )
+    assert.lengthOf(told({ "a b": "x", "X-A": "line\r\nInjected: 1", "x-a": "twice", "X-B": "", "X-C": "ü" }), 5)
+    assert.lengthOf(told(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`X-${index}`, "x"]))), 1)
+  })
+
   it("reports all faults once and in order: shapes, duplicates, and contradictions", () => {
     const network = { Network: "eip155:8453", RpcUrls: ["https://node.example"], PayTo: `0x${"1".repeat(40)}` }
     const asset = `0x${"2".repeat(40)}`
