@@ -8,7 +8,7 @@ import { brokerNetwork, network } from "./network.ts"
 import { natsValues } from "./nats-values.ts"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 import { operator } from "./operator.ts"
-import { roleDeployments } from "./roles.ts"
+import { fleetDeployments, optionalDeployments } from "./roles.ts"
 import { ruleObject, type RuleGroup } from "./rules.ts"
 import { fleetRules } from "./rules-fleet.ts"
 import { paymentRules } from "./rules-payments.ts"
@@ -30,10 +30,14 @@ interface GeneratedFile {
 const kubernetes = "deploy/k8s"
 
 export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
-  ...roleDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
+  ...fleetDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
+  ...optionalDeployments.flatMap((role) => [
+    yamlFile(`${role.name}/${role.name}.yaml`, workload(role)),
+    kustomization(role.name, [`${role.name}.yaml`])
+  ]),
   yamlFile("base/operator.yaml", operator),
   yamlFile("base/network.yaml", network),
-  kustomization("base", [...roleDeployments.map(({ name }) => `${name}.yaml`), "operator.yaml", "network.yaml"]),
+  kustomization("base", [...fleetDeployments.map(({ name }) => `${name}.yaml`), "operator.yaml", "network.yaml"]),
   yamlFile("scaling/scaled-objects.yaml", scaling()),
   kustomization("scaling", ["scaled-objects.yaml"]),
   yamlFile("nats/streams.yaml", streamResources(topology)),

@@ -4,7 +4,7 @@ import { brokerRequests } from "./dev-broker.ts"
 import { natsValues } from "./nats-values.ts"
 import { operatorResources } from "./operator.ts"
 import { type Amount, amountOf, cpuText, memoryText, nothing, plus, quantity, times } from "./quantity.ts"
-import { roleDeployments } from "./roles.ts"
+import { fleetDeployments, optionalDeployments, type RoleDeployment } from "./roles.ts"
 import { scaled } from "./scaling.ts"
 
 interface Row {
@@ -16,7 +16,7 @@ interface Row {
   readonly diskBytesEach: number
 }
 
-const roleRows: ReadonlyArray<Row> = roleDeployments.map(({ name, cpu, memory, replicas }) => {
+const rowOf = ({ name, cpu, memory, replicas }: RoleDeployment): Row => {
   const scaling = scaled.find(({ role }) => role === name)
   return {
     name,
@@ -25,7 +25,9 @@ const roleRows: ReadonlyArray<Row> = roleDeployments.map(({ name, cpu, memory, r
     each: amountOf({ cpu, memory }),
     diskBytesEach: 0
   }
-})
+}
+
+const roleRows = fleetDeployments.map(rowOf)
 
 const brokerRows: ReadonlyArray<Row> = natsValues(topology).map(({ name, values: { container, config } }) => ({
   name: `broker ${name}`,
@@ -55,6 +57,12 @@ export const requestsTable = (): ReadonlyArray<string> => {
     `| **prod, in sum** | ${rows.reduce((total, { pods }) => total + pods, 0)} | **${cpuText(sum.cpu)}** | **${memoryText(sum.memoryBytes)}** | **${memoryText(disk)}** |`,
     `| prod, every autoscaler at its end | ${rows.reduce((total, { pods, podsMax }) => total + (podsMax ?? pods), 0)} | ${cpuText(most.cpu)} | ${memoryText(most.memoryBytes)} | ${memoryText(disk)} |`,
     `| **dev, in sum** | ${roleRows.length + 1} | **${cpuText(dev.cpu)}** | **${memoryText(dev.memoryBytes)}** | - |`,
+    ...optionalDeployments
+      .map(rowOf)
+      .map(
+        ({ name, pods, each }) =>
+          `| ${name}, where an overlay adds it | ${pods} | ${cpuText(each.cpu)} | ${memoryText(each.memoryBytes)} | - |`
+      ),
     `| a pod for commands, while it runs | 1 | ${cpuText(operator.cpu)} | ${memoryText(operator.memoryBytes)} | - |`
   ]
 }

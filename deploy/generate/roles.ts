@@ -13,6 +13,8 @@ export interface RoleDeployment {
   readonly memoryMax: string
   /** Replicas without autoscaling; roles that hold a lease have one on standby. */
   readonly replicas: number
+  /** Not part of the fleet unless an overlay adds its folder. */
+  readonly isOptional?: true
   /** Secrets whose keys become variables; each may be absent. */
   readonly secrets: ReadonlyArray<string>
 }
@@ -79,7 +81,23 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
     memoryMax: "2560Mi"
   },
   { ...plain, name: "speech-sequencer", cpu: "250m", memory: "192Mi", memoryMax: "768Mi" },
-  { ...plain, name: "speech-synthesizer", image: "speech", cpu: "500m", memory: "320Mi", memoryMax: "1Gi" }
+  { ...plain, name: "speech-synthesizer", image: "speech", cpu: "500m", memory: "320Mi", memoryMax: "1Gi" },
+  {
+    ...plain,
+    name: "console",
+    isOptional: true,
+    api: { port: 7_405, section: "CONSOLE" },
+    cpu: "100m",
+    memory: "160Mi",
+    memoryMax: "512Mi",
+    // Its loss takes from operators their view for the moment in which another pod starts, and nothing from callers.
+    replicas: 1
+  }
 ]
+
+/** The roles of every deployment. */
+export const fleetDeployments = roleDeployments.filter(({ isOptional }) => isOptional !== true)
+/** Roles that an overlay adds by their folder. */
+export const optionalDeployments = roleDeployments.filter(({ isOptional }) => isOptional === true)
 
 export const metricsPort = 9_400

@@ -31,7 +31,8 @@ const roles = [
   "services/payment-settler",
   "services/speech-api",
   "services/speech-sequencer",
-  "services/speech-synthesizer"
+  "services/speech-synthesizer",
+  "services/console"
 ]
 const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner"]
 
@@ -108,6 +109,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: speech },
   "services/speech-synthesizer": { holds: "the engines", knows: speech },
+  "services/console": {
+    holds: "the operators' API: what was sent, what was refused, and what to do about it",
+    knows: [...bus, "libs/webhooks", "libs/http"]
+  },
   "services/fleet": {
     holds: "roles in one process, the embedded broker, the local world",
     knows: [...libs, ...roles, ...world]

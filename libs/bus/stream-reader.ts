@@ -18,6 +18,13 @@ export interface RangeOptions {
   readonly subject?: string
 }
 
+export interface NewestOptions {
+  /** Only messages before this sequence. */
+  readonly before: number
+  readonly subject?: string
+  readonly messagesMax: number
+}
+
 export class StreamReader extends Context.Service<
   StreamReader,
   {
@@ -36,6 +43,8 @@ export class StreamReader extends Context.Service<
     readonly last: (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
     /** A range in order, read in pages. */
     readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
+    /** The newest messages before a sequence, newest first; at most 256. Found from the end, without reading the rest. */
+    readonly newest: (stream: string, options: NewestOptions) => Effect.Effect<ReadonlyArray<SourceMessage>, BusError>
     /** The messages from a sequence on, then every later one, without end. */
     readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
     /** Like `follow`, in runs: the messages that come within a moment of the first one, to be handled together. */
@@ -92,22 +101,16 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
       )
     )
 
+  const bounds = boundsIn(nats)
+
   return {
     next,
     range,
+    newest: (stream, options) => Effect.flatMap(bounds(stream), (at) => newestIn(nats, stream, { ...options, ...at })),
+    bounds,
     follow,
     followInBatches,
     last: nats.last,
-    bounds: (stream) =>
-      nats
-        .use(`read ${stream}`, ({ manager }) => manager.streams.info(stream))
-        .pipe(
-          Effect.map(({ state }) => ({
-            firstSequence: state.first_seq,
-            lastSequence: state.last_seq,
-            messages: state.messages
-          }))
-        ),
     countBySubject: (stream, filter) =>
       nats
         .use(`count ${stream}`, ({ manager }) => manager.streams.info(stream, { subjects_filter: filter }))
@@ -128,6 +131,52 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
   }
 }
 
+const boundsIn =
+  (nats: Nats["Service"]): StreamReader["Service"]["bounds"] =>
+  (stream) =>
+    nats
+      .use(`read ${stream}`, ({ manager }) => manager.streams.info(stream))
+      .pipe(
+        Effect.map(({ state }) => ({
+          firstSequence: state.first_seq,
+          lastSequence: state.last_seq,
+          messages: state.messages
+        }))
+      )
+
+/** Goes back from the end in windows that grow while they find too little, and shrink when they hold more than a page. */
+const newestIn = Effect.fnUntraced(function* (
+  nats: Nats["Service"],
+  stream: string,
+  { before, messagesMax, firstSequence, lastSequence, ...filter }: NewestOptions & StreamBounds
+) {
+  // Of an empty stream it is 0.
+  const first = Math.max(1, firstSequence)
+  const countMax = Math.min(messagesMax, pageMessages)
+  let found: ReadonlyArray<SourceMessage> = []
+  let end = Math.min(before, lastSequence + 1)
+  let width = countMax
+  while (found.length < countMax && end > first) {
+    const start = Math.max(first, end - width)
+    const page = yield* readPage(nats, stream, start, { fromSequence: start, toSequence: end - 1, ...filter })
+    if (end - start === 1 || isWhole(page, end - 1)) {
+      found = [...found, ...page.toReversed()]
+      end = start
+      width *= windowGrowth
+    } else width = Math.max(1, Math.floor((end - start) / windowGrowth))
+  }
+  return found.slice(0, countMax)
+})
+
+const windowGrowth = 4
+// The broker ends a page before the message that would exceed its bytes; the largest message has less than this.
+const messageBytesMax = 1_024 * 1_024
+
+/** Whether a page has all there is up to `lastSequence`. */
+const isWhole = (page: ReadonlyArray<SourceMessage>, lastSequence: number) =>
+  page.at(-1)?.sequence === lastSequence ||
+  (page.length < pageMessages && page.reduce((bytes, { data }) => bytes + data.length, 0) < pageBytes - messageBytesMax)
+
 // The messages that a slow reader may hold before it stops the reading.
 const followCapacity = 256
 
@@ -141,7 +190,7 @@ const readPage = (nats: Nats["Service"], stream: string, from: number, options: 
       const page: Array<SourceMessage> = []
       const query = {
         seq: from,
-        batch: pageMessages,
+        batch: Math.min(pageMessages, options.toSequence - from + 1),
         max_bytes: pageBytes,
         ...(options.subject === undefined ? {} : { next_by_subj: options.subject })
       }

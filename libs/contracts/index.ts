@@ -14,6 +14,7 @@ export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from ".
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
+export { type AuditAction, auditActions, AuditEntry, AuditRecord } from "./console/audit.ts"
 export { contractDocuments } from "./documents/contract-documents.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"

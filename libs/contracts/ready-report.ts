@@ -3,6 +3,7 @@ export interface ReadyReport {
   readonly pipeline?: string
   readonly gateway?: string
   readonly speech?: string
+  readonly console?: string
   readonly metrics: string
   readonly nats: string
   /** The user of an internal service: internal events, reports and pickup, and nothing else. */

@@ -33,6 +33,10 @@ export const subjects = {
   attempts: (endpointId: string) => `attempts.${endpointId}`,
   abandoned: (endpointId: string) => `abandoned.${endpointId}`,
   abandonedAll: "abandoned.*",
+  rejectedAll: "rejected.*",
+  /** Acts of operators, by what was done. */
+  audit: (action: string) => `audit.${action}`,
+  auditAll: "audit.*",
   paymentsVerify: "payments.verify",
   settlements: (network: string) => `settlements.${encodeToken(network)}`,
   settlementsAll: "settlements.*",

@@ -2,8 +2,9 @@
  * Webhook deliveries as the bus keeps them, for the dispatcher and for everyone who shows or changes them: the codec of
  * a due delivery, the fan-out's cursor and roster, the states of endpoints, and the redrive.
  */
+export { type AbandonedDelivery, abandonedHeaders, readAbandoned } from "./abandoned.ts"
 export { deliveryHeader, deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
-export { countAbandoned, redrive, type RedriveQuery } from "./redrive.ts"
+export { countAbandoned, redrive, type RedriveQuery, sendAgain } from "./redrive.ts"
 export { emptyRoster, readRoster, type Roster, rosterCodec } from "./roster.ts"

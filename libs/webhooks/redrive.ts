@@ -1,9 +1,10 @@
 /** A redrive sends abandoned deliveries again, by endpoint, event and time; a dry run counts them first. */
 import { hash } from "node:crypto"
-import { Clock, Effect, Result, Stream } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 import { Publisher, type SourceMessage, StreamReader } from "#bus"
 import { compileFilter, type Delivery, deliveryPartitionOf, endpointIdOf, subjects } from "#contracts"
-import { deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
+import { type AbandonedDelivery, readAbandoned } from "./abandoned.ts"
+import { deliveryHeaders } from "./delivery-codec.ts"
 
 /** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
 export interface RedriveQuery {
@@ -40,7 +41,8 @@ const selected = (query: RedriveQuery) =>
       const wants = compileFilter(query.events.length === 0 ? ["*"] : query.events)
       return reader.range("ABANDONED", { fromSequence: firstSequence, toSequence: lastSequence, subject }).pipe(
         Stream.filter((message) => isWithin(message, query)),
-        Stream.flatMap((message) => Stream.fromIterable(readAbandoned(message, wants))),
+        Stream.flatMap((message) => Stream.fromIterable(Option.toArray(readAbandoned(message)))),
+        Stream.filter(({ due }) => wants(due.delivery.event)),
         // The count is limited before anything is sent, for the sending runs ahead.
         Stream.take(query.countMax)
       )
@@ -50,19 +52,8 @@ const selected = (query: RedriveQuery) =>
 const isWithin = ({ storedAtMs }: SourceMessage, { sinceMs, untilMs }: RedriveQuery) =>
   storedAtMs >= (sinceMs ?? 0) && storedAtMs <= (untilMs ?? Number.POSITIVE_INFINITY)
 
-interface AbandonedMessage {
-  readonly sequence: number
-  readonly due: DueDelivery
-}
-
-/** One abandoned delivery, or none when it is not wanted or cannot be read. */
-const readAbandoned = (message: SourceMessage, wants: (event: string) => boolean): ReadonlyArray<AbandonedMessage> => {
-  const decoded = dueDeliveryCodec.decode(message)
-  if (Result.isFailure(decoded) || !wants(decoded.success.delivery.event)) return []
-  return [{ sequence: message.sequence, due: decoded.success }]
-}
-
-const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: AbandonedMessage) {
+/** Sends one again and takes it out of ABANDONED; answers with the id of the new delivery. */
+export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: AbandonedDelivery) {
   const publisher = yield* Publisher
   const reader = yield* StreamReader
   const again: Delivery = {
@@ -78,6 +69,7 @@ const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body
     headers: deliveryHeaders(again)
   })
   yield* reader.remove("ABANDONED", sequence)
+  return again.deliveryId
 })
 
 // The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.

@@ -10,6 +10,7 @@ import { engineMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#voice-cloning"
 import { x402Metrics } from "#x402"
 import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
+import { consoleMetrics, consoleOpenApi, consolePage } from "#console/documents"
 import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
 import { speechApiMetrics, speechOpenApi, speechPage } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
@@ -27,6 +28,8 @@ export const generatedDocuments = () => [
   { path: "docs/speech-api.md", content: speechPage() },
   { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
   { path: "docs/model-gateway.md", content: modelGatewayPage() },
+  { path: "docs/console-openapi.json", content: `${JSON.stringify(consoleOpenApi(), null, 2)}\n` },
+  { path: "docs/console-api.md", content: consolePage() },
   { path: "docs/settings.md", content: settingsPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {
@@ -41,6 +44,7 @@ export const generatedDocuments = () => [
       { title: "speech-api", metrics: speechApiMetrics },
       { title: "speech-sequencer", metrics: sequencerMetrics },
       { title: "speech-synthesizer", metrics: synthesizerMetrics },
+      { title: "console", metrics: consoleMetrics },
       { title: "Speech engines", metrics: engineMetrics },
       { title: "Cloned voices", metrics: [...intakeMetrics, ...consentMetrics, ...cloningMetrics] },
       { title: "Encoders", metrics: audioMetrics },

@@ -31,6 +31,7 @@ const speechSequencer = Effect.promise(() => import("#speech-sequencer"))
 const speechSynthesizer = Effect.promise(() => import("#speech-synthesizer"))
 const paymentVerifier = Effect.promise(() => import("#payment-verifier"))
 const paymentSettler = Effect.promise(() => import("#payment-settler"))
+const operatorConsole = Effect.promise(() => import("#console"))
 
 const roles = {
   "pipeline-api": Layer.unwrap(Effect.map(pipelineApi, (room) => room.pipelineApi)),
@@ -41,7 +42,8 @@ const roles = {
   "speech-synthesizer": Layer.unwrap(Effect.map(speechSynthesizer, (room) => room.speechSynthesizer)),
   "model-gateway": Layer.unwrap(Effect.map(modelGateway, (room) => room.modelGateway)),
   "payment-verifier": Layer.unwrap(Effect.map(paymentVerifier, (room) => room.paymentVerifier)),
-  "payment-settler": Layer.unwrap(Effect.map(paymentSettler, (room) => room.paymentSettler))
+  "payment-settler": Layer.unwrap(Effect.map(paymentSettler, (room) => room.paymentSettler)),
+  console: Layer.unwrap(Effect.map(operatorConsole, (room) => room.operatorConsole))
 } as const satisfies Record<RoleName, unknown>
 
 const loading: Readonly<Record<RoleName, Effect.Effect<unknown>>> = {
@@ -53,7 +55,8 @@ const loading: Readonly<Record<RoleName, Effect.Effect<unknown>>> = {
   "speech-synthesizer": speechSynthesizer,
   "model-gateway": modelGateway,
   "payment-verifier": paymentVerifier,
-  "payment-settler": paymentSettler
+  "payment-settler": paymentSettler,
+  console: operatorConsole
 }
 
 /** Loads the code of roles ahead of time, while the start waits for something else. */

@@ -162,11 +162,13 @@ const onReady = (asJson: boolean) =>
     const pipeline = addresses.get("pipeline-api")
     const speech = addresses.get("speech-api")
     const gateway = addresses.get("model-gateway")
+    const operators = addresses.get("console")
     const chains = chainsReport(yield* LocalWorld)
     const report: ReadyReport = {
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(gateway === undefined ? {} : { gateway }),
       ...(speech === undefined ? {} : { speech }),
+      ...(operators === undefined ? {} : { console: operators }),
       metrics: ops.url,
       nats: nats.url,
       natsCredentials: { user: serviceUser, pass: nats.passwordOf(serviceUser) },
@@ -199,6 +201,7 @@ const welcome = (report: ReadyReport) =>
       ? []
       : [`  models              ${report.gateway}/v1/chat/completions  (demo/echo, demo/free)`]),
     ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
+    ...(report.console === undefined ? [] : [`  console             ${report.console}/docs`]),
     `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
     `  bus                 ${report.nats}`,
     `    for a service     ${report.natsCredentials.user}  ${report.natsCredentials.pass}`,

@@ -3,17 +3,9 @@
  * redrive can send it again. A delivery is stored there before it leaves DELIVERIES.
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
-import { type BusError, type HeaderPairs, Publisher, StreamReader } from "#bus"
-import { type Abandonment, type Delivery, isoTime, subjects } from "#contracts"
-import { deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
-
-const abandonmentHeader = "Starling-Abandonment"
-
-/** Both headers of an abandoned message: the original delivery, and why it ended. */
-const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => [
-  ...deliveryHeaders(delivery),
-  [abandonmentHeader, JSON.stringify(abandonment)]
-]
+import { type BusError, Publisher, StreamReader } from "#bus"
+import { type Abandonment, isoTime, subjects } from "#contracts"
+import { abandonedHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
 
 export class AbandonedDeliveries extends Context.Service<
   AbandonedDeliveries,

@@ -47,7 +47,8 @@ describe("the bundle", () => {
         TELEMETRY_PORT: "0",
         SPEECH_API_PORT: "0",
         MODEL_GATEWAY_PORT: "0",
-        PIPELINE_API_PORT: "0"
+        PIPELINE_API_PORT: "0",
+        CONSOLE_PORT: "0"
       }
     })
     const { metrics } = JSON.parse(await firstLine(child)) as { readonly metrics: string }

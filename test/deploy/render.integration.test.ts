@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
-import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../deploy/generate/roles.ts"
 import { closedSchemas } from "./closed-schemas.ts"
 import { kustomize, repository, schemas } from "./tools.ts"
 
@@ -101,7 +101,7 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
   })
 
   it("runs every role in one deployment, with its own service account", () => {
-    const roles = roleDeployments.map(({ name }) => name).toSorted()
+    const roles = fleetDeployments.map(({ name }) => name).toSorted()
 
     assert.deepStrictEqual(
       named("Deployment")
@@ -177,7 +177,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
       .map(({ metadata }) => metadata.name)
 
     assert.deepStrictEqual(fixed.toSorted(), ["payment-settler", "sweeper"])
-    assert.strictEqual(new Set([...scaled, ...fixed]).size, roleDeployments.length)
+    assert.strictEqual(new Set([...scaled, ...fixed]).size, fleetDeployments.length)
   })
 
   it("trusts the broker's authority for the broker alone, and mounts it at the configured path", () => {
@@ -222,7 +222,7 @@ describe.skipIf(kustomize === undefined)("production", () => {
     assert.include(policies, "deny-all")
     assert.deepStrictEqual(
       policies.filter((name) => name.endsWith("-callers")).toSorted(),
-      roleDeployments
+      fleetDeployments
         .filter(({ api }) => api !== undefined)
         .map(({ name }) => `${name}-callers`)
         .toSorted()

@@ -27,6 +27,7 @@ const start = (role: RoleName, password = passwordOf(role)) =>
       SPEECH_API_PORT: "0",
       MODEL_GATEWAY_PORT: "0",
       PIPELINE_API_PORT: "0",
+      CONSOLE_PORT: "0",
       PAYMENT_VERIFIER_FACILITATOR_PORT: "0"
     }
   })

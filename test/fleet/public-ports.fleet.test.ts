@@ -105,9 +105,13 @@ interface Policy {
 }
 
 describe("the cluster's network", () => {
-  const files = ["network", ...roleDeployments.map(({ name }) => name)]
+  const folderOf = (name: string, isOptional?: boolean) => (isOptional === true ? name : "base")
+  const files = [
+    "base/network",
+    ...roleDeployments.map(({ name, isOptional }) => `${folderOf(name, isOptional)}/${name}`)
+  ]
   const policies = files
-    .flatMap((name) => parseAllDocuments(readFileSync(join(repository, `deploy/k8s/base/${name}.yaml`), "utf8")))
+    .flatMap((name) => parseAllDocuments(readFileSync(join(repository, `deploy/k8s/${name}.yaml`), "utf8")))
     .map((document) => document.toJS() as Policy)
     .filter(({ kind }) => kind === "NetworkPolicy")
   const open = policies.flatMap(({ metadata, spec }) =>

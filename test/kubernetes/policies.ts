@@ -1,5 +1,5 @@
 /** For each network policy of an overlay, connections that it admits and ones that it must not. */
-import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../deploy/generate/roles.ts"
 import { namespaceOf, type OverlayName } from "./house.ts"
 import { addressOf, caller, type Pod, type Port, reached, scraper, stranger, strangerPorts } from "./reach.ts"
 
@@ -25,7 +25,7 @@ export interface Places {
 
 export const placesOf = async (overlay: OverlayName): Promise<Places> => {
   const fleet = namespaceOf(overlay)
-  const addresses = roleDeployments.map(async ({ name }) => {
+  const addresses = fleetDeployments.map(async ({ name }) => {
     return [name, await addressOf(fleet, `app.kubernetes.io/name=${name}`)] as const
   })
   return {
@@ -44,7 +44,7 @@ const podOf = ({ overlay }: Places, role: string): Pod => ({
 })
 
 const eachRole = (places: Places, tries: (name: string, pod: Pod, address: string) => Tries): Tries =>
-  roleDeployments.flatMap(({ name }) => tries(name, podOf(places, name), places.roles[name] ?? ""))
+  fleetDeployments.flatMap(({ name }) => tries(name, podOf(places, name), places.roles[name] ?? ""))
 
 const denyAll = (places: Places): Tries => {
   const { other } = strangerPorts
@@ -115,7 +115,7 @@ const broker = (places: Places): Tries => {
 
 /** By the policy's name. */
 export const policyTries = (overlay: OverlayName): ReadonlyMap<string, (places: Places) => Tries> => {
-  const ofRoles = roleDeployments.flatMap(({ name, api, callsOut }) => [
+  const ofRoles = fleetDeployments.flatMap(({ name, api, callsOut }) => [
     ...(api === undefined ? [] : [[`${name}-callers`, callersOf(name, api.port)] as const]),
     ...(callsOut ? [[`${name}-way-out`, wayOut(name)] as const] : [])
   ])

@@ -14,7 +14,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     valueBytesMax: 4 * kib,
     leaderReads: true,
     writers: ["operator"],
-    readers: ["pipeline-api", "model-gateway", "speech-api", "operator"]
+    readers: ["pipeline-api", "model-gateway", "speech-api", "console", "operator"]
   },
   {
     name: "token-uses",
@@ -24,8 +24,8 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: kib,
     leaderReads: true,
-    writers: ["pipeline-api", "speech-api"],
-    readers: ["pipeline-api", "speech-api", "operator"]
+    writers: ["pipeline-api", "speech-api", "console"],
+    readers: ["pipeline-api", "speech-api", "console", "operator"]
   },
   {
     name: "endpoints",

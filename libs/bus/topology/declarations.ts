@@ -14,6 +14,7 @@ export const parties = [
   "speech-api",
   "speech-sequencer",
   "speech-synthesizer",
+  "console",
   "internal services",
   "operator"
 ] as const
@@ -33,6 +34,8 @@ export interface StreamDeclaration {
   readonly messageBytesMax: number | null
   readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages">
   readonly publishers: ReadonlyArray<Party>
+  /** Publishers that may write to some of the subjects alone. */
+  readonly publishesOnly?: Partial<Record<Party, ReadonlyArray<string>>>
   readonly readers: ReadonlyArray<Party>
   /** Parties that may also remove messages by hand and pause consumers. */
   readonly keepers?: ReadonlyArray<Party>

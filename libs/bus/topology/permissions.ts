@@ -61,9 +61,8 @@ const streamRights = (stream: StreamDeclaration, party: Party) => [
   ...(stream.keepers?.includes(party) === true ? keepRights(stream.name) : [])
 ]
 
-// A cursor stands beside the events, and only the relay that makes them may move it.
-const publishSubjects = ({ subjects }: StreamDeclaration, party: Party) =>
-  party === "internal services" ? subjects.filter((subject) => subject.includes(".")) : subjects
+const publishSubjects = ({ subjects, publishesOnly = {} }: StreamDeclaration, party: Party) =>
+  publishesOnly[party] ?? subjects
 
 const bucketRights = (bucket: BucketDeclaration, party: Party) => {
   const stream = `KV_${bucket.name}`

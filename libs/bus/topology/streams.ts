@@ -44,8 +44,10 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: null,
     messageBytesMax: envelopeBytesMax,
     features: ["atomic batches", "rollup", "direct reads"],
-    publishers: ["pipeline-api", "internal services"],
-    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "internal services", "operator"]
+    publishers: ["pipeline-api", "console", "internal services"],
+    // A cursor stands beside the events, and only the relay that makes them may move it.
+    publishesOnly: { console: ["events.>"], "internal services": ["events.>"] },
+    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "console", "internal services", "operator"]
   },
   {
     name: "REPORTS",
@@ -74,7 +76,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     // Deliveries are as large as envelopes; the roster of 10,000 endpoints is what needs the room.
     messageBytesMax: 1_000 * kib,
     features: ["atomic batches", "schedules", "rollup", "direct reads"],
-    publishers: ["webhook-dispatcher", "operator"],
+    publishers: ["webhook-dispatcher", "console", "operator"],
+    publishesOnly: { console: ["deliveries.due.*.*"] },
     readers: ["webhook-dispatcher", "operator"],
     keepers: ["webhook-dispatcher", "operator"]
   },
@@ -90,7 +93,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: 512 * kib,
     features: ["direct reads"],
     publishers: ["webhook-dispatcher"],
-    readers: ["operator"]
+    readers: ["console", "operator"]
   },
   {
     name: "ABANDONED",
@@ -104,8 +107,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: envelopeBytesMax + 8 * kib,
     features: ["direct reads"],
     publishers: ["webhook-dispatcher"],
-    readers: ["webhook-dispatcher", "operator"],
-    keepers: ["webhook-dispatcher", "operator"]
+    readers: ["webhook-dispatcher", "console", "operator"],
+    keepers: ["webhook-dispatcher", "console", "operator"]
   },
   {
     name: "SETTLEMENTS",
@@ -173,6 +176,22 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
       "speech-sequencer",
       "speech-synthesizer"
     ],
-    readers: ["operator"]
+    readers: ["console", "operator"],
+    keepers: ["console"]
+  },
+  {
+    name: "AUDIT",
+    why: "What operators did through the console: who, what, to what, and why. Written before the act.",
+    subjects: ["audit.*"],
+    retention: "limits",
+    storage: "file",
+    // An act that cannot be written down is not done; the oldest are forgotten before that.
+    discard: "old",
+    ageMsMax: 400 * dayMs,
+    bytesMax: 256 * mib,
+    messageBytesMax: 16 * kib,
+    features: ["direct reads"],
+    publishers: ["console"],
+    readers: ["console", "operator"]
   }
 ]

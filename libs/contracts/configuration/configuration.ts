@@ -6,6 +6,7 @@ import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
 import type { Fault } from "../primitives.ts"
 import { Agents, repeatedKinds } from "./agents.ts"
+import { Console } from "./console.ts"
 import { ModelGateway } from "./gateway.ts"
 import { sectionRule } from "./keys.ts"
 import { networkRule, Payments, PaymentSettler, PaymentVerifier, repeatedNetworks } from "./payments.ts"
@@ -45,6 +46,7 @@ const sections = {
   Payments,
   PaymentVerifier,
   PaymentSettler,
+  Console,
   Bus,
   Telemetry,
   Fleet

@@ -69,7 +69,8 @@ export const roleNames = [
   "speech-synthesizer",
   "model-gateway",
   "payment-verifier",
-  "payment-settler"
+  "payment-settler",
+  "console"
 ] as const
 export type RoleName = (typeof roleNames)[number]
 

@@ -2,6 +2,10 @@
 export const apiScopes = [
   "audio:speech",
   "audio:stream",
+  "console:operate",
+  "console:read",
+  "console:write",
+  "payloads:read",
   "pipeline:operate",
   "pipeline:read",
   "pipeline:write",

@@ -7,10 +7,13 @@ import type { TokenRecord } from "./Tokens.ts"
 
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
 
+// A member uses the fleet; what operators decide for all of it takes an admin.
+const memberScopes = ["audio:*", "pipeline:*", "voices:*", "*:read", "console:write"]
+
 export const roleScopes: RoleScopes = {
   owner: ["*"],
   admin: ["*"],
-  member: ["*"],
+  member: memberScopes,
   viewer: ["*:read"]
 }
 

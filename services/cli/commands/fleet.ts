@@ -31,7 +31,8 @@ export const roles = [
   "speech-synthesizer",
   "model-gateway",
   "payment-verifier",
-  "payment-settler"
+  "payment-settler",
+  "console"
 ] as const satisfies ReadonlyArray<RoleName>
 
 export const role = Command.make(

@@ -378,7 +378,7 @@ describe("the resource requests of an overlay", () => {
       [...plan.users],
       ["pipeline-api", "payment-settler", "internal-services", "operator", "nack", "system"]
     )
-    assert.strictEqual(plan.users.length, 13)
+    assert.strictEqual(plan.users.length, 14)
   })
 
   it("are read in Kubernetes' units", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
-import { roleDeployments } from "../../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../../deploy/generate/roles.ts"
 import { root } from "../cluster.ts"
 import { missing } from "./controllers.ts"
 import { apply, type ClusterFleet, fleetOn, publishOne } from "../fleet.ts"
@@ -88,7 +88,7 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
     "has two pods of every role, by KEDA, whose autoscaler reads the broker's backlog of both engines",
     async () => {
       const beganMs = performance.now()
-      const readyPods = Object.fromEntries(roleDeployments.map(({ name }) => [name, 2]))
+      const readyPods = Object.fromEntries(fleetDeployments.map(({ name }) => [name, 2]))
       const wanted = { readyPods, figures: 2 }
       const seen = await untilScaled(
         { namespace, autoscaler: "keda-hpa-speech-synthesizer", withinMs: scaledWithinMs },

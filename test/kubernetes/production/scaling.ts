@@ -1,5 +1,5 @@
 /** What KEDA does in production: pods of each role, and the figures that the autoscalers have read. */
-import { roleDeployments } from "../../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../../deploy/generate/roles.ts"
 import { kubectl, pauseMs } from "../kubectl.ts"
 
 export interface Scaled {
@@ -30,7 +30,7 @@ const observe = async (namespace: string, autoscaler: string): Promise<Scaled> =
   const ready = (name: string) => deployments.find(({ metadata }) => metadata.name === name)?.status?.readyReplicas ?? 0
   const metrics = autoscalers.find(({ metadata }) => metadata.name === autoscaler)?.status?.currentMetrics ?? []
   return {
-    readyPods: Object.fromEntries(roleDeployments.map(({ name }) => [name, ready(name)])),
+    readyPods: Object.fromEntries(fleetDeployments.map(({ name }) => [name, ready(name)])),
     figures: metrics.filter(({ external }) => external?.current?.averageValue !== undefined).length
   }
 }

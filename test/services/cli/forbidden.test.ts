@@ -11,15 +11,15 @@ const texts: ReadonlyArray<readonly [Forbidden, string]> = [
   ],
   [
     publish("$JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>", "sweeper"),
-    "the broker's user sweeper may not read the bucket tokens ($JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>); pipeline-api, model-gateway, speech-api, operator may"
+    "the broker's user sweeper may not read the bucket tokens ($JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>); pipeline-api, model-gateway, speech-api, console, operator may"
   ],
   [
     publish("$JS.API.STREAM.MSG.GET.ABANDONED", "pipeline-api"),
-    "the broker's user pipeline-api may not read the stream ABANDONED ($JS.API.STREAM.MSG.GET.ABANDONED); webhook-dispatcher, operator may"
+    "the broker's user pipeline-api may not read the stream ABANDONED ($JS.API.STREAM.MSG.GET.ABANDONED); webhook-dispatcher, console, operator may"
   ],
   [
     publish("events.work_item.merged", "operator"),
-    "the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api may"
+    "the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api, console may"
   ],
   [
     publish("$JS.API.STREAM.DELETE.LOG", "operator"),

@@ -228,7 +228,8 @@ describe("scopes", () => {
     [["voices:read", "*:read"], "viewer"],
     [["audio:speech"], "member"],
     [["voices:read", "pipeline:*"], "member"],
-    [["*"], "member"]
+    [["console:write", "voices:*"], "member"],
+    [["*"], "admin"]
   ] as const)("%j need at least a %s", (grants, role) => {
     assert.strictEqual(leastRole(grants), role)
   })

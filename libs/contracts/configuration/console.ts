@@ -1,0 +1,14 @@
+/** `Console`: where operators' calls are taken. */
+import { Schema } from "effect"
+import { section, whole, withDefault } from "./keys.ts"
+
+export const Console = section({
+  Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the operators' API listens."),
+  Port: withDefault(whole(0, 65_535), 7_405, "0: any free one."),
+  BodyBytesMax: withDefault(
+    whole(1_024, 1_048_576),
+    524_288,
+    "Of a request. An envelope of the largest size takes half of it when each character is escaped."
+  )
+})
+export interface Console extends Schema.Schema.Type<typeof Console> {}

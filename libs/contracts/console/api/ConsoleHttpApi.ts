@@ -1,0 +1,22 @@
+/**
+ * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it.
+ */
+import { Context } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { DescriptionGroup } from "../../http/declaration.ts"
+import { ErrorEnvelope } from "../../http/error-envelope.ts"
+import { AbandonedGroup } from "./endpoints/abandoned.ts"
+import { AuditGroup } from "./endpoints/audit.ts"
+import { RejectedGroup } from "./endpoints/rejected.ts"
+
+export const ConsoleHttpApi = HttpApi.make("console")
+  .add(AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Starling console",
+      version: "1.0.0",
+      description: "The operators' API: what was given up, what was refused, and what to do about it.",
+      servers: [{ url: "/" }]
+    })
+  )
+  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))

@@ -1,0 +1,65 @@
+/** Abandoned deliveries as operators see them, and the order to send them again. */
+import { Schema } from "effect"
+import { pageQuery } from "../../pipeline/api/parts.ts"
+import { Count, describe, Timestamp, Uuid } from "../../primitives.ts"
+import { NameFilter, newestFirst, Reason } from "./parts.ts"
+
+const head = {
+  sequence: Count.pipe(describe("Its place among the abandoned; the id in paths.")),
+  deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
+  endpoint: Schema.String,
+  event: Schema.String,
+  eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
+  reason: Schema.NullOr(Schema.String).pipe(describe("Why it was given up.")),
+  attempts: Schema.NullOr(Count),
+  lastStatus: Schema.NullOr(Schema.Int),
+  lastError: Schema.NullOr(Schema.String),
+  abandonedAt: Timestamp
+}
+
+export const AbandonedSummary = Schema.Struct(head).annotate({ identifier: "AbandonedSummary" })
+export interface AbandonedSummary extends Schema.Schema.Type<typeof AbandonedSummary> {}
+
+export const AbandonedWhole = Schema.Struct({
+  ...head,
+  redriveOf: Schema.NullOr(Uuid).pipe(describe("The delivery that this one repeated.")),
+  body: Schema.NullOr(Schema.String).pipe(
+    describe("The body as it was sent. Null for a caller without the scope `payloads:read`.")
+  )
+}).annotate({ identifier: "AbandonedDelivery" })
+export interface AbandonedWhole extends Schema.Schema.Type<typeof AbandonedWhole> {}
+
+export const AbandonedPage = Schema.Struct(newestFirst(AbandonedSummary, "Abandoned deliveries")).annotate({
+  identifier: "AbandonedPage"
+})
+
+export const AbandonedQuery = Schema.Struct({
+  ...pageQuery,
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name."))
+})
+
+/** More are another call's. */
+export const resendCountMax = 100_000
+
+export const ResendAbandoned = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
+  events: Schema.optionalKey(Schema.Array(NameFilter).check(Schema.isMaxLength(100))).pipe(
+    describe("Only those of these events; patterns such as `work_item.*` work.")
+  ),
+  since: Schema.optionalKey(Timestamp).pipe(describe("Only those abandoned since then.")),
+  until: Schema.optionalKey(Timestamp).pipe(describe("Only those abandoned until then.")),
+  max: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: resendCountMax }))).pipe(
+    describe(`At most so many; ${resendCountMax} without it.`)
+  )
+}).annotate({ identifier: "ResendAbandoned" })
+
+export const ResentCount = Schema.Struct({
+  count: Count.pipe(describe("How many were sent again; of a dry run, how many would be.")),
+  dryRun: Schema.Boolean
+}).annotate({ identifier: "ResentCount" })
+
+export const ResentDelivery = Schema.Struct({
+  deliveryId: Uuid.pipe(describe("The id of the new delivery; it names the old one in `X-Service-Redrive-Of`."))
+}).annotate({ identifier: "ResentDelivery" })

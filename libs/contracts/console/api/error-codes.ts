@@ -1,0 +1,42 @@
+/** Every refusal code of the operators' API, its status, and when it is given; and the usual sets of codes. */
+import { refusalsFrom } from "../../http/declaration.ts"
+import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
+
+export const consoleErrorCodes = {
+  bad_request: { status: 400, when: "The request or its JSON cannot be read." },
+  validation_failed: commonErrorCodes.validation_failed,
+  unauthorized: commonErrorCodes.unauthorized,
+  insufficient_scope: commonErrorCodes.insufficient_scope,
+  not_found: { status: 404, when: "There is nothing at this path, or nothing any more." },
+  method_not_allowed: commonErrorCodes.method_not_allowed,
+  request_timeout: commonErrorCodes.request_timeout,
+  conflict: {
+    status: 409,
+    when: "What is kept of it does not allow that: `message` says why. Asking again changes nothing."
+  },
+  still_invalid: {
+    status: 409,
+    when: "The message still breaks its schema and would be rejected again; `details.faults` says where."
+  },
+  payload_too_large: { status: 413, when: "The body has too many bytes." },
+  unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
+  rate_limited: { status: 429, when: "Too many wrong tokens from this address; come back after `Retry-After`." },
+  headers_too_large: commonErrorCodes.headers_too_large,
+  internal_error: commonErrorCodes.internal_error,
+  service_unavailable: { status: 503, when: "The broker is away; come back after `Retry-After`." }
+} as const satisfies Record<string, ErrorCode>
+
+export const refusals = refusalsFrom(consoleErrorCodes)
+
+/** The codes of every route that needs a token. */
+export const readCodes = [
+  "unauthorized",
+  "insufficient_scope",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable"
+] as const
+/** The codes of the lists. */
+export const listCodes = [...readCodes, "validation_failed"] as const
+/** The codes of routes that change something. */
+export const writeCodes = [...listCodes, "bad_request", "payload_too_large", "unsupported_media_type"] as const

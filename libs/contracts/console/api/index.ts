@@ -1,0 +1,10 @@
+/** The operators' API as a declaration, and its client. `#contracts` has what is kept. */
+export type { AbandonedSummary, AbandonedWhole } from "./abandoned.ts"
+export { resendCountMax } from "./abandoned.ts"
+export { consoleClient } from "./client.ts"
+export { ConsoleHttpApi } from "./ConsoleHttpApi.ts"
+export { AbandonedGroup } from "./endpoints/abandoned.ts"
+export { AuditGroup } from "./endpoints/audit.ts"
+export { RejectedGroup } from "./endpoints/rejected.ts"
+export { consoleErrorCodes } from "./error-codes.ts"
+export type { RejectedMessage, RejectedSummary } from "./rejected.ts"

@@ -1,0 +1,34 @@
+/** The log of what operators did through the console: who, what, to what, and why. */
+import { Schema } from "effect"
+import { Count, describe, text, Timestamp } from "../primitives.ts"
+
+/** Every act that changes something. A new route that writes adds its own. */
+export const auditActions = ["abandoned-resend", "abandoned-discard", "rejected-resend", "rejected-discard"] as const
+export type AuditAction = (typeof auditActions)[number]
+
+export const AuditRecord = Schema.Struct({
+  at: Timestamp,
+  action: Schema.Literals(auditActions),
+  /** What it was done to, as the route names it. */
+  target: text(1_000),
+  reason: text(500),
+  by: Schema.Struct({ workspace: Schema.String, tokenId: Schema.String, role: Schema.String }),
+  requestId: Schema.String
+})
+export interface AuditRecord extends Schema.Schema.Type<typeof AuditRecord> {}
+
+/** A record with its place in the log. */
+export const AuditEntry = Schema.Struct({
+  sequence: Count.pipe(describe("Its place in the log.")),
+  at: Timestamp,
+  action: Schema.Literals(auditActions),
+  target: Schema.String.pipe(describe("What it was done to.")),
+  reason: Schema.String,
+  by: Schema.Struct({
+    workspace: Schema.String,
+    tokenId: Schema.String.pipe(describe("As `./starling token list` shows it.")),
+    role: Schema.String
+  }),
+  requestId: Schema.String
+}).annotate({ identifier: "AuditEntry" })
+export interface AuditEntry extends Schema.Schema.Type<typeof AuditEntry> {}

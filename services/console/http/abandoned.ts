@@ -1,0 +1,98 @@
+/** Abandoned deliveries over HTTP. */
+import { Effect, Option } from "effect"
+import { type SourceMessage, StreamReader } from "#bus"
+import { endpointIdOf, isoTime, subjects } from "#contracts"
+import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
+import { Caller, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { type AbandonedDelivery, countAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
+import { AuditLog } from "../AuditLog.ts"
+import { apiOptions, messageOf, pageOf, placeOf, refusing } from "./requests.ts"
+
+const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {
+  const why = Option.getOrNull(abandonment)
+  return {
+    sequence,
+    deliveryId: delivery.deliveryId,
+    // Without the reason's header only the id made from the name is left.
+    endpoint: why?.endpoint ?? delivery.endpointId,
+    event: delivery.event,
+    eventSequence: delivery.sequence,
+    reason: why?.reason ?? null,
+    attempts: why?.attempts ?? null,
+    lastStatus: why?.lastStatus ?? null,
+    lastError: why?.lastError ?? null,
+    abandonedAt: why?.abandonedAt ?? isoTime(storedAtMs)
+  }
+}
+
+const what = "abandoned delivery"
+
+const found = Effect.gen(function* () {
+  const abandoned = readAbandoned(yield* messageOf("ABANDONED", what))
+  if (Option.isNone(abandoned)) return yield* notFound(`this ${what} cannot be read`)
+  return abandoned.value
+})
+
+const targetOf = ({ sequence, due: { delivery } }: AbandonedDelivery) => `${sequence} ${delivery.deliveryId}`
+
+export const abandonedRoutes = routesOf(
+  AbandonedGroup,
+  {
+    listAbandoned: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const subject =
+          asked.endpoint === undefined ? subjects.abandonedAll : subjects.abandoned(endpointIdOf(asked.endpoint))
+        const view = (message: SourceMessage) => Option.map(readAbandoned(message), summaryOf)
+        return jsonAnswer(yield* pageOf("ABANDONED", yield* placeOf(asked), { subject, view }))
+      }),
+
+    getAbandoned: () =>
+      Effect.gen(function* () {
+        const abandoned = yield* found
+        const { may } = yield* Caller
+        const whole: AbandonedWhole = {
+          ...summaryOf(abandoned),
+          redriveOf: abandoned.due.delivery.redriveOf ?? null,
+          body: may("payloads:read") ? Buffer.from(abandoned.due.body).toString("utf8") : null
+        }
+        return jsonAnswer(whole)
+      }),
+
+    resendAllAbandoned: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, dryRun = false, ...asked } = yield* body
+        const query = {
+          endpoint: asked.endpoint,
+          events: asked.events ?? [],
+          sinceMs: asked.since === undefined ? undefined : Date.parse(asked.since),
+          untilMs: asked.until === undefined ? undefined : Date.parse(asked.until),
+          countMax: asked.max ?? resendCountMax
+        }
+        if ((query.sinceMs ?? 0) > (query.untilMs ?? Number.POSITIVE_INFINITY)) {
+          return yield* validationFailed({ since: "is after until" })
+        }
+        if (dryRun) return jsonAnswer({ count: yield* refusing(countAbandoned(query)), dryRun })
+        yield* (yield* AuditLog).write({ action: "abandoned-resend", target: JSON.stringify(asked), reason })
+        return jsonAnswer({ count: yield* refusing(redrive(query)), dryRun })
+      }),
+
+    resendAbandoned: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason } = yield* body
+        const abandoned = yield* found
+        yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
+        return jsonAnswer({ deliveryId: yield* refusing(sendAgain(abandoned)) })
+      }),
+
+    discardAbandoned: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason } = yield* body
+        const abandoned = yield* found
+        yield* (yield* AuditLog).write({ action: "abandoned-discard", target: targetOf(abandoned), reason })
+        yield* refusing((yield* StreamReader).remove("ABANDONED", abandoned.sequence))
+        return emptyAnswer()
+      })
+  },
+  apiOptions
+)

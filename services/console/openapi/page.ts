@@ -1,0 +1,32 @@
+/** The reference of the operators' API as a page, from its declaration. Pure; docs/console-api.md is written from it. */
+import { consoleErrorCodes } from "#contracts/console"
+import { apiPage } from "#http"
+import { consoleOpenApi } from "./document.ts"
+
+/** `machines`: the line that links to the machine-readable document. */
+const pageWith = (machines: string) =>
+  apiPage({
+    title: "The operators' API",
+    introduction: [
+      machines,
+      "Calls carry `Authorization: Bearer <token>`; `./starling token make --role viewer` makes a token. A viewer reads, a " +
+        "member also sends again, an admin also decides for the whole fleet. The examples take the token from `$TOKEN`, and " +
+        "the address from `$CONSOLE`.",
+      "Every act names a `reason`, and is written down in `AUDIT` with who did it, before it is done. Bodies of events and " +
+        "answers of receivers are shown to tokens with the scope `payloads:read`; to others these fields are null. Secrets " +
+        "are shown to nobody."
+    ],
+    document: consoleOpenApi(),
+    errorCodes: consoleErrorCodes,
+    address: "$CONSOLE"
+  })
+
+/** The page among the documents. */
+export const consolePage = (): string =>
+  pageWith(
+    "Made from the declaration in `libs/contracts/console/api` by `./starling docs`. The same for machines: " +
+      "[console-openapi.json](console-openapi.json), and `GET /openapi.json` of a running fleet."
+  )
+
+/** The page that the API itself serves. */
+export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")

@@ -1,0 +1,48 @@
+/**
+ * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
+ * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
+ *
+ * in: HTTP on Console.Port; the streams ABANDONED, REJECTED and AUDIT; KV `tokens`
+ * out: `deliveries.due.>` (sent again), `events.>` (sent again), `audit.*`; removals from ABANDONED and REJECTED; KV
+ * `token-uses`
+ * state: none; any number of processes serve side by side
+ * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
+ * loss of every process takes from the fleet only its operators' view
+ */
+import { Effect, Layer } from "effect"
+import { Auth, descriptionRoutes, HttpListener, Tokens, TokenUses } from "#http"
+import { Addresses, Configuration } from "#runtime"
+import { AuditLog } from "./AuditLog.ts"
+import { abandonedRoutes } from "./http/abandoned.ts"
+import { auditRoutes } from "./http/audit.ts"
+import { rejectedRoutes } from "./http/rejected.ts"
+import { consoleOpenApi } from "./openapi/document.ts"
+import { servedPage } from "./openapi/page.ts"
+
+/** All routes of the API. None opts in to calls from pages of other origins. */
+export const consoleRoutes = [
+  ...abandonedRoutes,
+  ...rejectedRoutes,
+  ...auditRoutes,
+  ...descriptionRoutes(consoleOpenApi, servedPage)
+] as const
+
+const listener = Layer.unwrap(
+  Effect.map(Configuration, ({ Console }) =>
+    HttpListener.layer({ name: "console", host: Console.Host, port: Console.Port, routes: consoleRoutes })
+  )
+)
+
+const address = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    yield* (yield* Addresses).add("console", url)
+  })
+)
+
+const parts = Layer.mergeAll(AuditLog.layer, Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])))
+
+/** The role with its listener exposed. Needs the bus and the runtime. */
+export const consoleWith = address.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+
+export const operatorConsole = address.pipe(Layer.provide(listener), Layer.provide(parts))

@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { StreamReader } from "#bus"
+import { codeOf, type Role, tokenOf, withConsole } from "../../../support/console.ts"
+import { asked, documentedVerbs, routeTable, type Scope } from "./route-table.ts"
+
+const mayUse: Readonly<Record<Role, ReadonlyArray<Scope>>> = {
+  viewer: ["console:read"],
+  member: ["console:read", "console:write"],
+  admin: ["console:read", "console:write", "console:operate"],
+  owner: ["console:read", "console:write", "console:operate"]
+}
+
+const acts = Effect.flatMap(StreamReader, (reader) => Effect.map(reader.bounds("AUDIT"), ({ messages }) => messages))
+
+describe("every route of the console", () => {
+  it("is in the table of routes", () => {
+    assert.sameMembers(
+      routeTable.map(({ verb }) => verb),
+      [...documentedVerbs()]
+    )
+  })
+
+  it.live("is closed without a token, and with an unknown one", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        for (const row of routeTable) {
+          const { verb, ...rest } = asked(row)
+          for (const token of [null, "stl_forged"]) {
+            const { status, body } = yield* call(verb, { ...rest, token })
+            assert.deepStrictEqual([status, codeOf(body)], [401, "unauthorized"], verb)
+          }
+        }
+      })
+    )
+  )
+
+  it.live("opens to the roles that may use its scope, and refuses the others before it reads the request", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        for (const role of ["viewer", "member", "admin", "owner"] as const) {
+          const token = yield* tokenOf(role)
+          for (const row of routeTable) {
+            const { verb, ...rest } = asked(row)
+            const before = yield* acts
+            if (mayUse[role].includes(row.scope)) {
+              const { status, body } = yield* call(verb, { ...rest, token })
+              assert.strictEqual(status, row.status, `${role}: ${verb} ${JSON.stringify(body)}`)
+              continue
+            }
+            const unread = verb.startsWith("GET") ? {} : { body: { reason: 7 } }
+            const { status, body } = yield* call(verb, { ...unread, token })
+            assert.deepStrictEqual([status, codeOf(body)], [403, "insufficient_scope"], `${role}: ${verb}`)
+            assert.strictEqual(yield* acts, before, verb)
+          }
+        }
+      })
+    )
+  )
+
+  it.live("refuses an act without a reason, and does not write it down", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        for (const row of routeTable.filter(({ verb }) => verb.startsWith("POST"))) {
+          for (const reason of [undefined, "", "   "]) {
+            const { status, body } = yield* call(asked(row).verb, { body: { reason } })
+            assert.deepStrictEqual([status, codeOf(body)], [400, "validation_failed"], row.verb)
+          }
+        }
+        assert.strictEqual(yield* acts, 0)
+      })
+    )
+  )
+})

@@ -1,0 +1,49 @@
+/** Every route of the operators' API, with the scope that it takes and a body that it accepts. */
+import { consoleOpenApi } from "../../../../services/console/openapi/document.ts"
+import { because } from "../../../support/console.ts"
+
+export type Scope = "console:read" | "console:write" | "console:operate"
+
+interface RouteRow {
+  readonly verb: string
+  readonly scope: Scope
+  readonly body?: Readonly<Record<string, unknown>>
+  /** The answer where nothing is kept yet. */
+  readonly status: number
+}
+
+const row = (verb: string, scope: Scope, status: number, body?: Readonly<Record<string, unknown>>): RouteRow => ({
+  verb,
+  scope,
+  status,
+  ...(body === undefined ? {} : { body })
+})
+
+export const routeTable: ReadonlyArray<RouteRow> = [
+  row("GET /abandoned", "console:read", 200),
+  row("GET /abandoned/{sequence}", "console:read", 404),
+  row("POST /abandoned/resend", "console:write", 200, because),
+  row("POST /abandoned/{sequence}/resend", "console:write", 404, because),
+  row("POST /abandoned/{sequence}/discard", "console:operate", 404, because),
+  row("GET /rejected", "console:read", 200),
+  row("GET /rejected/{sequence}", "console:read", 404),
+  row("POST /rejected/{sequence}/resend", "console:write", 404, because),
+  row("POST /rejected/{sequence}/discard", "console:operate", 404, because),
+  row("GET /audit", "console:read", 200)
+]
+
+/** The same as the API's own document has them, but for the two routes that describe the others. */
+export const documentedVerbs = (): ReadonlyArray<string> => {
+  const { paths } = JSON.parse(JSON.stringify(consoleOpenApi())) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  }
+  return Object.entries(paths)
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+    .filter((verb) => verb !== "GET /openapi.json" && verb !== "GET /docs")
+}
+
+/** With a sequence at which nothing is. */
+export const asked = ({ verb, body }: RouteRow) => ({
+  verb: verb.replace("{sequence}", "999999"),
+  ...(body === undefined ? {} : { body })
+})

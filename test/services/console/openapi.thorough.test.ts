@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { consoleErrorCodes, ConsoleHttpApi } from "#contracts/console"
+import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
+import { Context, Option, Schema } from "effect"
+import { endpointsOf, templateOf } from "#http"
+import { consoleRoutes } from "../../../services/console/role.ts"
+import { consoleOpenApi } from "../../../services/console/openapi/document.ts"
+import { consolePage } from "../../../services/console/openapi/page.ts"
+import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
+import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+
+// As callers get it: without anything that JSON lacks.
+const document = JSON.parse(JSON.stringify(consoleOpenApi())) as Json
+const endpoints = endpointsOf(ConsoleHttpApi)
+
+describe("the console's OpenAPI document", () => {
+  it("describes the existing routes, and no others", () => {
+    const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
+      Object.keys(item as Json).map((method) => `${method.toUpperCase()} ${path}`)
+    )
+    assert.sameMembers(
+      described,
+      consoleRoutes.map(({ method, path }) => `${method} ${templateOf(path)}`)
+    )
+  })
+
+  it("keeps every promise to its callers", () => {
+    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
+      .trimEnd()
+      .split("\n")
+    assert.isAbove(promised.length, 100)
+    const now = promisesOf(document)
+    assert.deepStrictEqual(breakingChanges(promised, now), [])
+    const unwritten = now.filter((promise) => !promised.includes(promise))
+    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+  })
+
+  it("resolves every reference, and uses every schema", () => {
+    const refs = new Set(refsIn(document))
+    for (const ref of refs) assert.isDefined(resolved(document, ref), ref)
+    for (const name of Object.keys(at(document, "components", "schemas"))) {
+      assert.isTrue(refs.has(`#/components/schemas/${name}`), `${name} is not used`)
+    }
+  })
+
+  it("has an example of every body, valid by its schema", () => {
+    const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
+    assert.isAbove(taking.length, 4)
+    for (const endpoint of taking) {
+      const example = Option.getOrUndefined(Context.getOption(endpoint.annotations, BodyExample))
+      const { body, isOptional } = bodyOf(endpoint)
+      const accepts = Schema.is(body as unknown as Schema.Codec<unknown>)
+      assert.isTrue(accepts(example), endpoint.identifier)
+      if (isOptional) assert.isTrue(accepts({}), endpoint.identifier)
+    }
+  })
+
+  it("lists every operation's parameters and refusals, also on the page", () => {
+    const page = consolePage()
+    for (const endpoint of endpoints) {
+      const { identifier, method, path, annotations } = endpoint
+      assert.include(page, `\`${method} ${path}\``)
+      if (Option.isNone(Context.getOption(annotations, NeededScopes))) continue
+      const refusals = refusalsOf(endpoint)
+      assert.includeMembers(
+        refusals.flatMap(({ codes }) => [...codes]),
+        ["unauthorized", "insufficient_scope", "internal_error", "service_unavailable"],
+        identifier
+      )
+      assert.strictEqual(
+        refusals.some(({ status }) => status === 404),
+        path.includes(":sequence"),
+        identifier
+      )
+    }
+    for (const code of Object.keys(consoleErrorCodes)) assert.include(page, `| \`${code}\` |`)
+  })
+})

@@ -1,0 +1,114 @@
+/** A whole console of the test's own, on its own bus, a caller of it, and what it shows. */
+import { randomUUID } from "node:crypto"
+import { Clock, Effect, Layer } from "effect"
+import { Publisher, Rejections } from "#bus"
+import { type Delivery, endpointIdOf, exampleEnvelope, isoTime, subjects } from "#contracts"
+import { HttpListener, Tokens } from "#http"
+import { Addresses, Configuration, Drain } from "#runtime"
+import { abandonedHeaders } from "#webhooks"
+import { consoleWith } from "../../services/console/role.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+
+export type Json = Readonly<Record<string, unknown>>
+
+export const consoleOn = (server: TestNatsServer, changes: Json = {}) =>
+  consoleWith.pipe(
+    Layer.provideMerge(Tokens.layer),
+    Layer.provideMerge(Drain.layer),
+    Layer.provideMerge(busOn(server)),
+    Layer.provideMerge(Addresses.layer),
+    Layer.provideMerge(Configuration.layerOf({ ...changes, Console: { Port: 0 } })),
+    Layer.fresh
+  )
+
+export type Role = "viewer" | "member" | "admin" | "owner"
+
+/** A person's token: all that the role may, or these scopes of it. */
+export const tokenOf = (role: Role, ...scopes: ReadonlyArray<string>) =>
+  Effect.flatMap(Tokens, (tokens) =>
+    Effect.map(
+      tokens.make({ workspace: "test", kind: "member", role, scopes: scopes.length === 0 ? ["*"] : scopes }),
+      ({ token }) => token
+    )
+  )
+
+interface Asked {
+  readonly body?: unknown
+  /** Null for none; an owner's without one. */
+  readonly token?: string | null
+}
+
+const caller = Effect.gen(function* () {
+  const { url } = yield* HttpListener
+  const own = yield* tokenOf("owner")
+  return Effect.fnUntraced(function* (verb: string, { body, token = own }: Asked = {}) {
+    const [method = "GET", path = "/"] = verb.split(" ")
+    const response = yield* Effect.promise(() =>
+      fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" })
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+    )
+    const text = yield* Effect.promise(() => response.text())
+    return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as Json }
+  })
+})
+export type Call = Effect.Success<typeof caller>
+
+export const withConsole = <A, E, R>(test: (call: Call, server: TestNatsServer) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const server = yield* natsServer
+    return yield* Effect.flatMap(caller, (call) => test(call, server)).pipe(Effect.provide(consoleOn(server)))
+  }).pipe(Effect.scoped)
+
+export const itemsOf = (body: Json) => body["items"] as ReadonlyArray<Json>
+export const codeOf = (body: Json) => (body["error"] as Json | undefined)?.["code"]
+export const because = { reason: "a test" }
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+export const envelopeText = JSON.stringify(exampleEnvelope("queue.paused"))
+
+/** Puts a delivery into ABANDONED, as the dispatcher does; answers with its place. */
+export const abandon = (endpoint: string, body = envelopeText) =>
+  Effect.gen(function* () {
+    const endpointId = endpointIdOf(endpoint)
+    const nowMs = yield* Clock.currentTimeMillis
+    const delivery: Delivery = {
+      deliveryId: randomUUID(),
+      endpointId,
+      event: "queue.paused",
+      schemaVersion: "1.2.0",
+      sequence: 7,
+      attempt: 3,
+      storedAt: nowMs,
+      dueAt: nowMs
+    }
+    const headers = abandonedHeaders(delivery, {
+      endpoint,
+      reason: "no attempt is left",
+      attempts: 3,
+      lastStatus: 500,
+      lastError: null,
+      abandonedAt: isoTime(nowMs)
+    })
+    const { sequence } = yield* (yield* Publisher).publishRaw(subjects.abandoned(endpointId), bytes(body), { headers })
+    return { sequence, delivery }
+  })
+
+/** Puts a message into REJECTED, as the fan-out does. */
+export const reject = (payload: string, { origin = "events", subject = "events.queue.paused" } = {}) =>
+  Effect.flatMap(Rejections, (rejections) =>
+    rejections.reject({
+      origin,
+      subject,
+      sequence: null,
+      faults: [{ path: "/details", message: "is missing" }],
+      payload: bytes(payload)
+    })
+  )
