@@ -1,4 +1,5 @@
-import { availableParallelism } from "node:os"
+import { existsSync, statfsSync } from "node:fs"
+import { availableParallelism, tmpdir } from "node:os"
 import { defineConfig } from "vitest/config"
 
 /**
@@ -14,10 +15,23 @@ import { defineConfig } from "vitest/config"
 const loadedByNode = { viteModuleRunner: false } as const
 
 /**
- * Files of real processes at once. One keeps about one processor busy, with the brokers, chains and fleets that it
- * starts; more than four of them would want more memory than many a machine has.
+ * Files of real processes at once. One keeps about half a processor busy, with the brokers, chains and fleets that it
+ * starts: it waits for restarts, leases and blocks as long. More than four would want more memory than many a machine has.
  */
-const filesAtOnce = Number(process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(availableParallelism(), 4))
+const filesAtOnce = Number(process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(2 * availableParallelism(), 4))
+
+// The brokers of a run at once store some hundred MB; a container's own memory folder mostly has 64 MB.
+const storesBytesMin = 2e9
+
+/** A topology's streams are made in memory in a third of the time that they take on a disk. */
+const brokerStores = () => {
+  const memory = "/dev/shm"
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize >= storesBytesMin ? memory : tmpdir()
+}
+
+const processes = { experimental: loadedByNode, env: { STARLING_TEST_STORES: brokerStores() } }
 
 /** Fleets that are held to a pace: they run after all others, one by one. */
 const fleetsAlone = [
@@ -33,7 +47,7 @@ const fleetsAlone = [
   "test/fleet/voices-strangers.fleet.test.ts"
 ]
 
-const fleet = { experimental: loadedByNode, testTimeout: 180_000, hookTimeout: 120_000 }
+const fleet = { ...processes, testTimeout: 180_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
@@ -59,8 +73,8 @@ export default defineConfig({
       },
       {
         test: {
+          ...processes,
           name: "integration",
-          experimental: loadedByNode,
           include: ["test/**/*.integration.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
