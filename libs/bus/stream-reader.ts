@@ -40,6 +40,8 @@ export class StreamReader extends Context.Service<
       fromSequence: number,
       subject?: string
     ) => Effect.Effect<Option.Option<SourceMessage>, BusError>
+    /** The place of the first message that was stored at or after a time; one past the end when there is none. */
+    readonly firstAt: (stream: string, epochMs: number) => Effect.Effect<number, BusError>
     readonly last: (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
     /** A range in order, read in pages. */
     readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
@@ -108,6 +110,7 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
     range,
     newest: (stream, options) => Effect.flatMap(bounds(stream), (at) => newestIn(nats, stream, { ...options, ...at })),
     bounds,
+    firstAt: (stream, epochMs) => firstAtIn(nats, bounds, stream, epochMs),
     follow,
     followInBatches,
     last: nats.last,
@@ -143,6 +146,22 @@ const boundsIn =
           messages: state.messages
         }))
       )
+
+const firstAtIn = Effect.fnUntraced(function* (
+  nats: Nats["Service"],
+  bounds: StreamReader["Service"]["bounds"],
+  stream: string,
+  epochMs: number
+) {
+  const found = yield* nats
+    .use(`read ${stream} from a time`, async ({ manager }) => {
+      const query = { start_time: new Date(epochMs), batch: 1 }
+      for await (const message of await manager.direct.getBatch(stream, query)) return message.seq
+      return undefined
+    })
+    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed(undefined)))
+  return found ?? (yield* bounds(stream)).lastSequence + 1
+})
 
 /** Goes back from the end in windows that grow while they find too little, and shrink when they hold more than a page. */
 const newestIn = Effect.fnUntraced(function* (

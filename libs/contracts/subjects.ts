@@ -30,7 +30,9 @@ export const subjects = {
   deliveriesWaitOf: (endpointId: string) => `deliveries.wait.${endpointId}.*`,
   deliveriesCursor: "deliveries.cursor",
   deliveriesRoster: "deliveries.roster",
-  attempts: (endpointId: string) => `attempts.${endpointId}`,
+  /** Attempts at an endpoint with one outcome; `*` stands for any of either. */
+  attempts: (endpointId: string, outcome: string) => `attempts.${endpointId}.${outcome}`,
+  attemptsAll: "attempts.*.*",
   abandoned: (endpointId: string) => `abandoned.${endpointId}`,
   abandonedAll: "abandoned.*",
   rejectedAll: "rejected.*",

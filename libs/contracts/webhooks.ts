@@ -9,7 +9,7 @@ import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primiti
 /**
  * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
  * (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that an operator sends
- * again with this one.
+ * again with this one. `previousEndedAt`: when the attempt before this one ended.
  */
 export const Delivery = Schema.Struct({
   deliveryId: Uuid,
@@ -21,11 +21,20 @@ export const Delivery = Schema.Struct({
   storedAt: EpochMs,
   dueAt: EpochMs,
   entity: Schema.optionalKey(Schema.String),
-  redriveOf: Schema.optionalKey(Uuid)
+  redriveOf: Schema.optionalKey(Uuid),
+  previousEndedAt: Schema.optionalKey(EpochMs)
 })
 export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 
-/** One line of the delivery log. */
+export const attemptOutcomes = ["delivered", "failed", "refused", "gone"] as const
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
+const HeadersByName = Schema.Record(Schema.String, Schema.String)
+
+/**
+ * One line of the delivery log. Headers and the answer's body are kept of attempts that did not deliver.
+ * `previousEndedAt`: when the attempt before it ended, for whoever looks for its line.
+ */
 export const Attempt = Schema.Struct({
   deliveryId: Uuid,
   endpoint: Schema.String,
@@ -34,11 +43,14 @@ export const Attempt = Schema.Struct({
   attempt: Ordinal,
   startedAt: Timestamp,
   durationMs: Count,
-  outcome: Schema.Literals(["delivered", "failed", "refused", "gone"]),
+  outcome: Schema.Literals(attemptOutcomes),
   status: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String),
   responseBody: text(1_024),
-  nextAttemptAt: Schema.NullOr(Timestamp)
+  nextAttemptAt: Schema.NullOr(Timestamp),
+  previousEndedAt: Schema.optionalKey(EpochMs),
+  requestHeaders: Schema.optionalKey(HeadersByName),
+  responseHeaders: Schema.optionalKey(HeadersByName)
 })
 export interface Attempt extends Schema.Schema.Type<typeof Attempt> {}
 

@@ -3,6 +3,7 @@
  * a due delivery, the fan-out's cursor and roster, the states of endpoints, and the redrive.
  */
 export { type AbandonedDelivery, abandonedHeaders, readAbandoned } from "./abandoned.ts"
+export { attemptBatchCodec } from "./attempts.ts"
 export { deliveryHeader, deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"

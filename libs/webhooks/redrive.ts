@@ -56,8 +56,9 @@ const isWithin = ({ storedAtMs }: SourceMessage, { sinceMs, untilMs }: RedriveQu
 export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: AbandonedDelivery) {
   const publisher = yield* Publisher
   const reader = yield* StreamReader
+  const { previousEndedAt: _previous, ...first } = delivery
   const again: Delivery = {
-    ...delivery,
+    ...first,
     deliveryId: redriveId(delivery.deliveryId, sequence),
     redriveOf: delivery.deliveryId,
     attempt: 1,

@@ -2,7 +2,7 @@
  * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
- * in: HTTP on Console.Port; the streams ABANDONED, REJECTED and AUDIT; KV `tokens`
+ * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT; KV `tokens`
  * out: `deliveries.due.>` (sent again), `events.>` (sent again), `audit.*`; removals from ABANDONED and REJECTED; KV
  * `token-uses`
  * state: none; any number of processes serve side by side
@@ -15,12 +15,14 @@ import { Addresses, Configuration } from "#runtime"
 import { AuditLog } from "./AuditLog.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
+import { deliveryRoutes } from "./http/deliveries.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { consoleOpenApi } from "./openapi/document.ts"
 import { servedPage } from "./openapi/page.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
 export const consoleRoutes = [
+  ...deliveryRoutes,
   ...abandonedRoutes,
   ...rejectedRoutes,
   ...auditRoutes,

@@ -1,21 +1,21 @@
 /**
- * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint, so that it costs the
+ * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint and outcome, so that it costs the
  * deliveries themselves nothing. A crash may lose its last 20 ms; deliveries never depend on it. When it cannot keep
  * up, records are dropped and counted, and no delivery waits.
  */
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
-import { jsonCodec, Publisher } from "#bus"
-import { type Attempt, AttemptBatch, type Delivery, isoTime, subjects } from "#contracts"
+import { Publisher } from "#bus"
+import { type Attempt, type Delivery, isoTime, subjects } from "#contracts"
 import { Metrics } from "#runtime"
+import { attemptBatchCodec } from "#webhooks"
 import { attemptRecordsDropped } from "./metrics.ts"
 import { type AttemptResult, type Decision, describe, isSuccess } from "./retry-policy.ts"
 
-const batchRecordsMax = 128
+// Of the largest records, with headers and an answer, these stay below the stream's limit of a message.
+const batchRecordsMax = { delivered: 128, failed: 32, refused: 32, gone: 32 }
 const flushEvery = "20 millis"
 // One second of the fastest delivery measured; about 5 MB.
 const queueCapacity = 8_192
-
-const codec = jsonCodec(AttemptBatch)
 
 interface LoggedAttempt {
   readonly endpointId: string
@@ -38,9 +38,9 @@ export class AttemptLog extends Context.Service<
       const dropped = (yield* Metrics).counter(attemptRecordsDropped)
       const queue = yield* Queue.dropping<LoggedAttempt>(queueCapacity)
 
-      const write = (endpointId: string, records: ReadonlyArray<Attempt>) =>
+      const write = ({ subject, records }: Batch) =>
         publisher
-          .publish(subjects.attempts(endpointId), codec, records)
+          .publish(subject, attemptBatchCodec, records)
           .pipe(
             Effect.catch((error) =>
               Effect.logWarning("records of the delivery log were lost", error).pipe(
@@ -51,7 +51,7 @@ export class AttemptLog extends Context.Service<
       const flush = Effect.gen(function* () {
         while (Queue.sizeUnsafe(queue) > 0) {
           const taken = yield* Queue.takeBetween(queue, 1, queueCapacity)
-          yield* Effect.forEach(batches(taken), ([id, records]) => write(id, records), {
+          yield* Effect.forEach(batches(taken), write, {
             concurrency: 8,
             discard: true
           })
@@ -69,15 +69,21 @@ export class AttemptLog extends Context.Service<
   )
 }
 
-const batches = (attempts: ReadonlyArray<LoggedAttempt>) => {
-  const byEndpoint = Map.groupBy(attempts, (attempt) => attempt.endpointId)
-  return [...byEndpoint].flatMap(([id, logged]) => {
+interface Batch {
+  readonly subject: string
+  readonly records: ReadonlyArray<Attempt>
+}
+
+const batches = (attempts: ReadonlyArray<LoggedAttempt>): ReadonlyArray<Batch> => {
+  const bySubject = Map.groupBy(attempts, ({ endpointId, record }) => subjects.attempts(endpointId, record.outcome))
+  return [...bySubject].flatMap(([subject, logged]) => {
     const records = logged.map((attempt) => attempt.record)
-    const count = Math.ceil(records.length / batchRecordsMax)
-    return Array.from(
-      { length: count },
-      (_, index) => [id, records.slice(index * batchRecordsMax, (index + 1) * batchRecordsMax)] as const
-    )
+    const size = batchRecordsMax[records[0]?.outcome ?? "failed"]
+    const count = Math.ceil(records.length / size)
+    return Array.from({ length: count }, (_, index) => ({
+      subject,
+      records: records.slice(index * size, (index + 1) * size)
+    }))
   })
 }
 
@@ -86,20 +92,21 @@ const responseCharactersMax = 1_024
 
 const utf8 = new TextDecoder("utf-8", { fatal: false })
 
+interface MadeAttempt {
+  readonly startedAtMs: number
+  readonly durationMs: number
+  readonly result: AttemptResult
+  readonly body: Uint8Array
+  /** The answer's headers; none without an answer. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly requestHeaders: Readonly<Record<string, string>>
+  readonly decision: Decision
+  /** Removes the shared secret, which a failing receiver may repeat. */
+  readonly redact: (text: string) => string
+}
+
 /** The record of one attempt. Pure. */
-export const attemptRecord = (
-  delivery: Delivery,
-  endpointName: string,
-  attempt: {
-    readonly startedAtMs: number
-    readonly durationMs: number
-    readonly result: AttemptResult
-    readonly body: Uint8Array
-    readonly decision: Decision
-    /** Removes the shared secret, which a failing receiver may repeat. */
-    readonly redact: (text: string) => string
-  }
-): Attempt => ({
+export const attemptRecord = (delivery: Delivery, endpointName: string, attempt: MadeAttempt): Attempt => ({
   deliveryId: delivery.deliveryId,
   endpoint: endpointName,
   event: delivery.event,
@@ -113,8 +120,33 @@ export const attemptRecord = (
   responseBody: isQuiet(attempt.result)
     ? ""
     : attempt.redact(utf8.decode(attempt.body)).slice(0, responseCharactersMax),
-  nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null
+  nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null,
+  ...(delivery.previousEndedAt === undefined ? {} : { previousEndedAt: delivery.previousEndedAt }),
+  ...(isQuiet(attempt.result)
+    ? {}
+    : {
+        requestHeaders: keptHeaders(attempt.requestHeaders, attempt.redact),
+        responseHeaders: keptHeaders(attempt.headers, attempt.redact)
+      })
 })
+
+// Enough for what receivers and their proxies say of an error.
+const headersCharactersMax = 2_048
+const headerCharactersMax = 512
+
+/** The headers without secrets, as many as fit. Cookies are a receiver's own secrets. */
+const keptHeaders = (
+  headers: Readonly<Record<string, string>>,
+  redact: (text: string) => string
+): Readonly<Record<string, string>> => {
+  let left = headersCharactersMax
+  const kept = Object.entries(headers).flatMap(([name, value]) => {
+    const text = name.toLowerCase() === "set-cookie" ? "[cookie]" : redact(value).slice(0, headerCharactersMax)
+    left -= name.length + text.length
+    return left < 0 ? [] : [[name, text] as const]
+  })
+  return Object.fromEntries(kept)
+}
 
 // The body of a success is not kept: thousands a second would only say "ok".
 const isQuiet = (result: AttemptResult) => result._tag === "Answered" && isSuccess(result.status)

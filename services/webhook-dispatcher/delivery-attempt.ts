@@ -18,13 +18,15 @@ import { DeliveryMetrics } from "./delivery-metrics.ts"
 import { EndpointStates } from "#webhooks"
 import type { EndpointSettings } from "./endpoints.ts"
 import { requestHeaders } from "./request-headers.ts"
-import { AttemptResult, decide, type Decision, describe } from "./retry-policy.ts"
+import { AttemptResult, decide, type Decision, describe, isSuccess } from "./retry-policy.ts"
 
 /** An attempt as it went. */
 export interface Attempted {
   readonly result: AttemptResult
   readonly error: EgressError | undefined
   readonly body: Uint8Array
+  /** The answer's headers; none without an answer. */
+  readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly durationMs: number
 }
@@ -117,6 +119,7 @@ const answered = (response: EgressResponse, startedAtMs: number, durationMs: num
   result: AttemptResult.Answered({ status: response.status, retryAfter: response.headers["retry-after"] }),
   error: undefined,
   body: response.body,
+  headers: response.headers,
   startedAtMs,
   durationMs
 })
@@ -128,6 +131,7 @@ const notAnswered = (error: EgressError, startedAtMs: number, durationMs: number
   result: AttemptResult.NotAnswered({ error: `${error._tag}: ${error.message}`.slice(0, errorCharactersMax) }),
   error,
   body: noBody,
+  headers: {},
   startedAtMs,
   durationMs
 })
@@ -147,8 +151,22 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
   const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
   const decision = decide(sent.result, { attempt: due.delivery.attempt, settings: endpoint.retry, nowMs, random })
   metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
-  log.add(endpoint.id, attemptRecord(due.delivery, endpoint.name, { ...sent, decision, redact }))
+  log.add(
+    endpoint.id,
+    attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact })
+  )
   return decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
+}
+
+const configured = "[configured]"
+
+/** The headers as they were sent. The receiver's own may be keys of its gateway, so only their names are shown. */
+const shownHeaders = ({ endpoint, due, sent }: SentDelivery) => {
+  const isDelivered = sent.result._tag === "Answered" && isSuccess(sent.result.status)
+  // Of a delivery that was made none are kept, and signing again would cost it.
+  if (isDelivered) return { requestHeaders: {} }
+  const own = Object.keys(endpoint.headers ?? {}).map((name) => [name, configured] as const)
+  return { requestHeaders: { ...requestHeaders(endpoint, due, sent.startedAtMs), ...Object.fromEntries(own) } }
 }
 
 /** Stores what follows from an attempt that did not deliver. */
@@ -177,8 +195,9 @@ const store = (
   }
 }
 
-const retry = (deps: Dependencies, { endpoint, due }: SentDelivery, dueAtMs: number) => {
-  const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs }
+const retry = (deps: Dependencies, { endpoint, due, sent }: SentDelivery, dueAtMs: number) => {
+  const previousEndedAt = sent.startedAtMs + Math.round(sent.durationMs)
+  const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs, previousEndedAt }
   return schedule(deps, {
     due: { delivery: next, body: due.body },
     subject: subjects.deliveriesDue(endpoint.partition, endpoint.id),

@@ -3,7 +3,13 @@ import { Schema } from "effect"
 import { Count, describe, text, Timestamp } from "../primitives.ts"
 
 /** Every act that changes something. A new route that writes adds its own. */
-export const auditActions = ["abandoned-resend", "abandoned-discard", "rejected-resend", "rejected-discard"] as const
+export const auditActions = [
+  "delivery-resend",
+  "abandoned-resend",
+  "abandoned-discard",
+  "rejected-resend",
+  "rejected-discard"
+] as const
 export type AuditAction = (typeof auditActions)[number]
 
 export const AuditRecord = Schema.Struct({

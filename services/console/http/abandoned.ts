@@ -3,10 +3,10 @@ import { Effect, Option } from "effect"
 import { type SourceMessage, StreamReader } from "#bus"
 import { endpointIdOf, isoTime, subjects } from "#contracts"
 import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
-import { Caller, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { Caller, emptyAnswer, jsonAnswer, notFound, routesOf } from "#http"
 import { type AbandonedDelivery, countAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
-import { apiOptions, messageOf, pageOf, placeOf, refusing } from "./requests.ts"
+import { apiOptions, messageOf, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {
   const why = Option.getOrNull(abandonment)
@@ -62,16 +62,9 @@ export const abandonedRoutes = routesOf(
     resendAllAbandoned: ({ body }) =>
       Effect.gen(function* () {
         const { reason, dryRun = false, ...asked } = yield* body
-        const query = {
-          endpoint: asked.endpoint,
-          events: asked.events ?? [],
-          sinceMs: asked.since === undefined ? undefined : Date.parse(asked.since),
-          untilMs: asked.until === undefined ? undefined : Date.parse(asked.until),
-          countMax: asked.max ?? resendCountMax
-        }
-        if ((query.sinceMs ?? 0) > (query.untilMs ?? Number.POSITIVE_INFINITY)) {
-          return yield* validationFailed({ since: "is after until" })
-        }
+        const times = yield* timesOf(asked)
+        const { endpoint, events = [], max: countMax = resendCountMax } = asked
+        const query = { endpoint, events, countMax, ...times }
         if (dryRun) return jsonAnswer({ count: yield* refusing(countAbandoned(query)), dryRun })
         yield* (yield* AuditLog).write({ action: "abandoned-resend", target: JSON.stringify(asked), reason })
         return jsonAnswer({ count: yield* refusing(redrive(query)), dryRun })

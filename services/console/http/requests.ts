@@ -36,27 +36,56 @@ export interface Place {
 const sequencePattern = /^\d{1,15}$/u
 
 /** The place that a list's query names; fails with every fault. */
-export const placeOf = ({ limit, cursor }: PageRequest): Effect.Effect<Place, WireError> => {
-  const count = limit === undefined ? pageSizeDefault : Number(limit)
-  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : readCursor(cursor)
-  const faults = {
-    ...(count < 1 || count > pageSizeMax ? { limit: `must be from 1 to ${pageSizeMax}` } : {}),
-    ...(before === undefined ? { cursor: "is not the nextCursor of a page" } : {})
+export const placeOf = Effect.fnUntraced(function* (asked: PageRequest) {
+  const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, sequencePattern) }
+  if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
+  const place: Place = {
+    before: asked.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursorContent(asked.cursor)),
+    limit: limitIn(asked)
   }
-  return before === undefined || Object.keys(faults).length > 0
-    ? Effect.fail(validationFailed(faults))
-    : Effect.succeed({ before, limit: count })
-}
+  return place
+})
+
+const placePattern = /^\d{1,15}\.\d{1,3}$/u
+
+/** The limit of a list whose cursors are places of lines, and such a cursor's content; fails with every fault. */
+export const linePlaceOf = Effect.fnUntraced(function* (asked: PageRequest) {
+  const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, placePattern) }
+  if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
+  return { limit: limitIn(asked), from: asked.cursor === undefined ? undefined : cursorContent(asked.cursor) }
+})
+
+const limitIn = ({ limit }: PageRequest) => (limit === undefined ? pageSizeDefault : Number(limit))
+
+const faultOfLimit = (asked: PageRequest) =>
+  limitIn(asked) < 1 || limitIn(asked) > pageSizeMax ? { limit: `must be from 1 to ${pageSizeMax}` } : {}
+
+const faultOfCursor = ({ cursor }: PageRequest, pattern: RegExp) =>
+  cursor === undefined || pattern.test(cursorContent(cursor)) ? {} : { cursor: "is not the nextCursor of a page" }
 
 const cursorVersion = "1:"
 
-const cursorOf = (sequence: number) => Buffer.from(`${cursorVersion}${sequence}`).toString("base64url")
+export const cursorText = (content: string) => Buffer.from(`${cursorVersion}${content}`).toString("base64url")
 
-const readCursor = (cursor: string): number | undefined => {
+/** Empty for what is no cursor. */
+const cursorContent = (cursor: string): string => {
   const text = Buffer.from(cursor, "base64url").toString()
-  const digits = text.slice(cursorVersion.length)
-  return text.startsWith(cursorVersion) && sequencePattern.test(digits) ? Number(digits) : undefined
+  return text.startsWith(cursorVersion) ? text.slice(cursorVersion.length) : ""
 }
+
+interface TimeRequest {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** The bounds in time that a request names, in epoch milliseconds. */
+export const timesOf = Effect.fnUntraced(function* ({ since, until }: TimeRequest) {
+  const sinceMs = since === undefined ? undefined : Date.parse(since)
+  const untilMs = until === undefined ? undefined : Date.parse(until)
+  if ((sinceMs ?? 0) > (untilMs ?? Number.POSITIVE_INFINITY))
+    return yield* validationFailed({ since: "is after until" })
+  return { sinceMs, untilMs }
+})
 
 /** A page of a stream, newest first. Messages that `view` cannot read are left out. */
 export const pageOf = <A>(
@@ -70,7 +99,7 @@ export const pageOf = <A>(
     const last = messages.at(-1)
     return {
       items: messages.flatMap((message) => Option.toArray(view(message))),
-      nextCursor: last === undefined || messages.length < limit ? null : cursorOf(last.sequence)
+      nextCursor: last === undefined || messages.length < limit ? null : cursorText(String(last.sequence))
     }
   })
 

@@ -80,11 +80,11 @@ describe("tail", () => {
         const { publish: send } = yield* Publisher
         const codec = jsonCodec(AttemptBatch)
         yield* send(
-          subjects.attempts("a"),
+          subjects.attempts("a", "delivered"),
           codec,
           [1, 2, 3].map((number) => attempt("work_item.merged", number))
         )
-        yield* send(subjects.attempts("b"), codec, [attempt("queue.paused", 1)])
+        yield* send(subjects.attempts("b", "delivered"), codec, [attempt("queue.paused", 1)])
 
         const shown = yield* printed({ attempts: true, last: 2 })
         assert.deepStrictEqual(

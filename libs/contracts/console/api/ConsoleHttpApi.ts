@@ -7,15 +7,16 @@ import { DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { AbandonedGroup } from "./endpoints/abandoned.ts"
 import { AuditGroup } from "./endpoints/audit.ts"
+import { DeliveriesGroup } from "./endpoints/deliveries.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
-  .add(AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
+  .add(DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling console",
       version: "1.0.0",
-      description: "The operators' API: what was given up, what was refused, and what to do about it.",
+      description: "The operators' API: what was sent, what was given up, what was refused, and what to do about it.",
       servers: [{ url: "/" }]
     })
   )

@@ -20,6 +20,10 @@ const row = (verb: string, scope: Scope, status: number, body?: Readonly<Record<
 })
 
 export const routeTable: ReadonlyArray<RouteRow> = [
+  row("GET /deliveries", "console:read", 200),
+  row("GET /deliveries/{deliveryId}", "console:read", 404),
+  row("POST /deliveries/resend", "console:write", 200, { ...because, places: ["999999.0"] }),
+  row("POST /deliveries/{deliveryId}/resend", "console:write", 404, because),
   row("GET /abandoned", "console:read", 200),
   row("GET /abandoned/{sequence}", "console:read", 404),
   row("POST /abandoned/resend", "console:write", 200, because),
@@ -44,6 +48,6 @@ export const documentedVerbs = (): ReadonlyArray<string> => {
 
 /** With a sequence at which nothing is. */
 export const asked = ({ verb, body }: RouteRow) => ({
-  verb: verb.replace("{sequence}", "999999"),
+  verb: verb.replace("{sequence}", "999999").replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"),
   ...(body === undefined ? {} : { body })
 })

@@ -1,0 +1,114 @@
+/** Deliveries as operators see them: a line for each attempt, one delivery whole, and the order to send some again. */
+import { Schema } from "effect"
+import { pageQuery } from "../../pipeline/api/parts.ts"
+import { Count, describe, Ordinal, Timestamp, Uuid } from "../../primitives.ts"
+import { attemptOutcomes } from "../../webhooks.ts"
+import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"
+
+const Outcome = Schema.Literals(attemptOutcomes)
+const Headers = Schema.Record(Schema.String, Schema.String)
+
+/** Where a line stands in the delivery log: message, then line. */
+export const Place = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3}$/u)).annotate({
+  identifier: "Place"
+})
+
+export const DeliveryLine = Schema.Struct({
+  place: Place.pipe(describe("Its place in the delivery log, for `near`.")),
+  deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
+  endpoint: Schema.String,
+  event: Schema.String,
+  eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
+  attempt: Ordinal,
+  startedAt: Timestamp,
+  durationMs: Count,
+  outcome: Outcome,
+  status: Schema.NullOr(Schema.Int).pipe(describe("The receiver's status; null when there was no answer.")),
+  error: Schema.NullOr(Schema.String).pipe(describe("Why there was no answer.")),
+  nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("Null when no other follows."))
+}).annotate({ identifier: "DeliveryLine" })
+export interface DeliveryLine extends Schema.Schema.Type<typeof DeliveryLine> {}
+
+export const DeliveryPage = Schema.Struct(newestFirst(DeliveryLine, "Attempts")).annotate({
+  identifier: "DeliveryPage"
+})
+
+export const DeliveriesQuery = Schema.Struct({
+  ...pageQuery,
+  ...timeQuery,
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
+  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
+  event: Schema.optionalKey(NameFilter).pipe(
+    describe("Only those of this event; a pattern such as `work_item.*` works.")
+  )
+})
+
+export const DeliveryAttempt = Schema.Struct({
+  place: Place,
+  attempt: Ordinal,
+  startedAt: Timestamp,
+  durationMs: Count,
+  outcome: Outcome,
+  status: Schema.NullOr(Schema.Int),
+  error: Schema.NullOr(Schema.String),
+  nextAttemptAt: Schema.NullOr(Timestamp),
+  requestHeaders: Schema.NullOr(Headers).pipe(
+    describe("As they were sent, without configured values. Null of an attempt that delivered: they are not kept.")
+  ),
+  responseHeaders: Schema.NullOr(Headers),
+  responseBody: Schema.NullOr(Schema.String).pipe(
+    describe("The first 1,024 characters, without secrets. Null of an attempt that delivered.")
+  )
+}).annotate({ identifier: "DeliveryAttempt" })
+export interface DeliveryAttempt extends Schema.Schema.Type<typeof DeliveryAttempt> {}
+
+export const DeliveryWhole = Schema.Struct({
+  deliveryId: Uuid,
+  endpoint: Schema.String,
+  event: Schema.String,
+  eventSequence: Count,
+  attempts: Schema.Array(DeliveryAttempt).pipe(describe("Those that were found, the first one first.")),
+  isComplete: Schema.Boolean.pipe(
+    describe("False when an attempt was not found: it is older than the log, or was not written yet.")
+  ),
+  nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("When the last of them is followed by another.")),
+  body: Schema.NullOr(Schema.String).pipe(
+    describe("The body as it was sent. Null for a caller without the scope `payloads:read`, and once EVENTS forgot it.")
+  ),
+  signedTexts: Schema.NullOr(Headers).pipe(
+    describe(
+      "What each signature header covers, by its name, to check a receiver's own calculation. Null as `body` is."
+    )
+  )
+}).annotate({ identifier: "Delivery" })
+export interface DeliveryWhole extends Schema.Schema.Type<typeof DeliveryWhole> {}
+
+export const nearQuery = {
+  near: Schema.optionalKey(Place).pipe(
+    describe("`place` of one of its lines. Without it the newest 1,024 messages of the log are searched.")
+  )
+}
+
+export const ResendDelivery = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  near: Schema.optionalKey(Place).pipe(describe("`place` of one of its lines."))
+}).annotate({ identifier: "ResendDelivery" })
+
+/** More are another call's. */
+export const resendDeliveriesMax = 10_000
+
+export const ResendDeliveries = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
+  places: Schema.optionalKey(Schema.Array(Place).check(Schema.isBetweenLength(1, 200))).pipe(
+    describe("The deliveries of these lines. Without it `endpoint` and `since` select.")
+  ),
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Those to the endpoint of this name.")),
+  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those with an attempt that ended so.")),
+  event: Schema.optionalKey(NameFilter).pipe(describe("Only those of this event; patterns work.")),
+  since: Schema.optionalKey(Timestamp).pipe(describe("Those attempted since then.")),
+  until: Schema.optionalKey(Timestamp).pipe(describe("Only those attempted until then.")),
+  max: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: resendDeliveriesMax }))).pipe(
+    describe(`At most so many, the oldest first; ${resendDeliveriesMax} without it.`)
+  )
+}).annotate({ identifier: "ResendDeliveries" })

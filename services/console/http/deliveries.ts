@@ -1,0 +1,166 @@
+/** Deliveries over HTTP. */
+import { Effect, Option, Stream } from "effect"
+import {
+  DeliveriesGroup,
+  type DeliveryAttempt,
+  type DeliveryLine,
+  type DeliveryWhole,
+  resendDeliveriesMax
+} from "#contracts/console"
+import { Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { AuditLog } from "../AuditLog.ts"
+import { type From, type Line, lineAt, newestLines } from "../deliveries/lines.ts"
+import { bodyOf, resend, selected } from "../deliveries/resend.ts"
+import { type Found, wholeDelivery } from "../deliveries/whole.ts"
+import { apiOptions, cursorText, linePlaceOf, refusing, timesOf } from "./requests.ts"
+
+const placeText = ({ sequence, index }: From) => `${sequence}.${index}`
+
+const placeOf = (text: string): From => {
+  const [sequence, index] = text.split(".").map(Number)
+  return { sequence: sequence ?? 0, index: index ?? 0 }
+}
+
+const lineView = ({ attempt, ...at }: Line): DeliveryLine => ({
+  place: placeText(at),
+  deliveryId: attempt.deliveryId,
+  endpoint: attempt.endpoint,
+  event: attempt.event,
+  eventSequence: attempt.sequence,
+  attempt: attempt.attempt,
+  startedAt: attempt.startedAt,
+  durationMs: attempt.durationMs,
+  outcome: attempt.outcome,
+  status: attempt.status,
+  error: attempt.error,
+  nextAttemptAt: attempt.nextAttemptAt
+})
+
+const attemptView = (line: Line, mayReadPayloads: boolean): DeliveryAttempt => {
+  const { deliveryId: _id, endpoint: _endpoint, event: _event, eventSequence: _sequence, ...view } = lineView(line)
+  const { requestHeaders = null, responseHeaders = null, responseBody, outcome } = line.attempt
+  const isKept = mayReadPayloads && outcome !== "delivered"
+  return {
+    ...view,
+    requestHeaders: isKept ? requestHeaders : null,
+    responseHeaders: isKept ? responseHeaders : null,
+    responseBody: isKept ? responseBody : null
+  }
+}
+
+/** What each signature covers: the body alone, or the body with id and time. */
+const signedTextsOf = (body: string, { lines }: Found): Readonly<Record<string, string>> => {
+  const headers = lines.at(-1)?.attempt.requestHeaders ?? {}
+  const { "webhook-id": id, "webhook-timestamp": timestamp } = headers
+  return {
+    "X-Service-Signature": body,
+    ...(id === undefined || timestamp === undefined ? {} : { "webhook-signature": `${id}.${timestamp}.${body}` })
+  }
+}
+
+const wholeView = Effect.fnUntraced(function* (found: Found, last: Line) {
+  const { may } = yield* Caller
+  const mayReadPayloads = may("payloads:read")
+  const bytes = mayReadPayloads ? yield* refusing(bodyOf(last.attempt)) : Option.none<Uint8Array>()
+  const body = Option.getOrNull(Option.map(bytes, (data) => Buffer.from(data).toString("utf8")))
+  const whole: DeliveryWhole = {
+    deliveryId: last.attempt.deliveryId,
+    endpoint: last.attempt.endpoint,
+    event: last.attempt.event,
+    eventSequence: last.attempt.sequence,
+    attempts: found.lines.map((line) => attemptView(line, mayReadPayloads)),
+    isComplete: found.isComplete,
+    nextAttemptAt: last.attempt.nextAttemptAt,
+    body,
+    signedTexts: body === null ? null : signedTextsOf(body, found)
+  }
+  return whole
+})
+
+const foundDelivery = Effect.fnUntraced(function* (near: string | undefined) {
+  const { deliveryId = "" } = (yield* HttpCall).params
+  const found = yield* refusing(wholeDelivery(deliveryId, near === undefined ? undefined : placeOf(near)))
+  const last = Option.flatMap(found, ({ lines }) => Option.fromNullishOr(lines.at(-1)))
+  if (Option.isNone(found) || Option.isNone(last)) {
+    return yield* notFound(near === undefined ? "no such delivery among the newest" : "no such delivery there")
+  }
+  return { found: found.value, last: last.value }
+})
+
+interface Asked {
+  readonly places?: ReadonlyArray<string>
+  readonly endpoint?: string
+  readonly outcome?: Line["attempt"]["outcome"]
+  readonly event?: string
+  readonly since?: string
+  readonly until?: string
+  readonly max?: number
+}
+
+/** The lines to send again: those at the given places, or those that a filter selects. */
+const chosen = Effect.fnUntraced(function* ({ places, max = resendDeliveriesMax, ...filter }: Asked) {
+  if (places !== undefined) {
+    const lines = yield* refusing(Effect.forEach(places, (place) => lineAt(placeOf(place)), { concurrency: 8 }))
+    const known = lines.flatMap(Option.toArray)
+    return Stream.fromIterable(new Map(known.map((line) => [line.attempt.deliveryId, line])).values())
+  }
+  const { sinceMs, untilMs } = yield* timesOf(filter)
+  if (sinceMs === undefined || filter.endpoint === undefined) {
+    return yield* validationFailed({ places: "is needed where endpoint and since are not both given" })
+  }
+  return selected({ ...filter, sinceMs, untilMs, countMax: max })
+})
+
+// Enough to keep the broker busy beside live deliveries.
+const sendsAtOnce = 16
+
+export const deliveryRoutes = routesOf(
+  DeliveriesGroup,
+  {
+    listDeliveries: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const times = yield* timesOf(asked)
+        const { limit, from } = yield* linePlaceOf(asked)
+        const { lines, next } = yield* refusing(
+          newestLines(
+            { endpoint: asked.endpoint, outcome: asked.outcome, event: asked.event, ...times },
+            from === undefined ? undefined : placeOf(from),
+            limit
+          )
+        )
+        return jsonAnswer({
+          items: lines.map(lineView),
+          nextCursor: next === undefined ? null : cursorText(placeText(next))
+        })
+      }),
+
+    getDelivery: ({ query }) =>
+      Effect.gen(function* () {
+        const { near } = yield* query
+        const { found, last } = yield* foundDelivery(near)
+        return jsonAnswer(yield* wholeView(found, last))
+      }),
+
+    resendDelivery: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, near } = yield* body
+        const { last } = yield* foundDelivery(near)
+        yield* (yield* AuditLog).write({ action: "delivery-resend", target: last.attempt.deliveryId, reason })
+        const sent = yield* refusing(resend(last))
+        if (Option.isNone(sent)) return yield* conflict("its event is no longer kept")
+        return jsonAnswer({ deliveryId: sent.value })
+      }),
+
+    resendDeliveries: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, dryRun = false, ...asked } = yield* body
+        const lines = yield* chosen(asked)
+        if (dryRun) return jsonAnswer({ count: yield* refusing(Stream.runCount(lines)), dryRun })
+        yield* (yield* AuditLog).write({ action: "delivery-resend", target: JSON.stringify(asked), reason })
+        const sent = lines.pipe(Stream.mapEffect(resend, { concurrency: sendsAtOnce }), Stream.filter(Option.isSome))
+        return jsonAnswer({ count: yield* refusing(Stream.runCount(sent)), dryRun })
+      })
+  },
+  apiOptions
+)
