@@ -20,7 +20,16 @@ export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export { readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
 export { type ApiParts, endpointsOf, openApiOf, templateOf } from "./description/document.ts"
-export type { JsonObject } from "./description/openapi.ts"
+export {
+  answerHeader,
+  idempotencyKeyHeader,
+  type JsonObject,
+  replayed,
+  requestHeader,
+  requestIdHeader,
+  requestIdOfAnswer,
+  retryAfter
+} from "./description/openapi.ts"
 export { apiPage, type PageOptions } from "./description/page.ts"
 export { descriptionRoutes } from "./description/routes.ts"
 export { fieldTable, type LongList, table } from "./description/tables.ts"

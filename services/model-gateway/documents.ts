@@ -1,4 +1,164 @@
-/** The sources of the gateway's documents: its routes and its metrics. */
+/** The gateway's API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+import { costlyParameters } from "#contracts"
+import { refusalsOf } from "#contracts/http"
+import { gatewayErrorCodes, GatewayHttpApi } from "#contracts/model-gateway"
+import {
+  answerHeader,
+  apiPage,
+  type ApiParts,
+  type JsonObject,
+  openApiOf,
+  requestHeader,
+  requestIdHeader,
+  table
+} from "#http"
+
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
-export { gatewayOpenApi } from "./openapi/document.ts"
-export { modelGatewayPage } from "./openapi/page.ts"
+
+export const gatewayOpenApi = (): JsonObject => openApiOf(GatewayHttpApi, gatewayParts)
+
+/** Headers that callers may send. */
+const requestHeaders = {
+  ...requestHeader(
+    "PAYMENT-SIGNATURE",
+    "The payment that was signed for the quote: JSON of x402, version 2, in base64. `X-PAYMENT` is the same."
+  ),
+  ...requestHeader("anthropic-beta", "Goes on to a provider that speaks Anthropic's API."),
+  ...requestIdHeader
+}
+
+const answerHeaders = {
+  "X-Request-Id": answerHeader("The id of the request, for questions about it; also in `Request-Id`.", true),
+  "X-Error-Code": answerHeader("The refusal's code. A quote and an unknown model have none.", false),
+  "Retry-After": answerHeader("Seconds to wait before the next try.", false, { type: "integer", minimum: 1 }),
+  "X-Should-Retry": answerHeader(
+    "`false`: send the very same request and payment again, and never a fresh payment.",
+    false
+  ),
+  "PAYMENT-REQUIRED": answerHeader(
+    "The quote: JSON of x402, version 2, in base64; also in `X-Payment-Required`.",
+    true
+  ),
+  "WWW-Authenticate": answerHeader('The quote once more, as `X402 requirements="…"`.', true),
+  "PAYMENT-RESPONSE": answerHeader("The receipt of a paid answer, in base64; also in `X-PAYMENT-RESPONSE`.", false),
+  "X-Payment-Receipt": answerHeader("The transaction that paid for the answer.", false),
+  "X-Payment-Settled": answerHeader("`false`: the chain has not confirmed the payment yet.", false),
+  "X-Free-Model": answerHeader("`true`: the answer costs nothing.", false),
+  "X-Max-Tokens-Capped": answerHeader(
+    "`true`: more output tokens were asked for than the model gives; `X-Max-Tokens-Requested`, `X-Max-Tokens-Effective`.",
+    false
+  ),
+  "X-Image-Job": answerHeader("The id of the image's job.", false),
+  Location: answerHeader("Where the image's job is.", true),
+  "X-RateLimit-Source": answerHeader("The model family whose limit refused the call.", false),
+  "X-RateLimit-Limit": answerHeader("How many calls the window allows, for a limit of addresses.", false),
+  "X-RateLimit-Remaining": answerHeader("How many are left.", false),
+  "X-RateLimit-Reset": answerHeader("When the window ends, in epoch milliseconds.", false)
+}
+
+const addressLimit = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const
+const receipt = ["PAYMENT-RESPONSE", "X-Payment-Receipt", "X-Payment-Settled", "X-Free-Model"] as const
+
+type HeadersOfStatus = Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders>>>
+
+const ofEvery: HeadersOfStatus = { 429: ["Retry-After", ...addressLimit], 503: ["Retry-After"] }
+
+/** Of calls, beside those of every endpoint. */
+const ofCalls: HeadersOfStatus = {
+  200: receipt,
+  202: ["Location", "Retry-After"],
+  402: ["PAYMENT-REQUIRED", "WWW-Authenticate", "X-Should-Retry"],
+  409: ["X-Should-Retry"],
+  429: ["X-RateLimit-Source"],
+  503: ["X-Should-Retry"]
+}
+
+const gatewayParts: ApiParts = {
+  envelope: "Error",
+  requests: requestHeaders,
+  answers: answerHeaders,
+  takenBy: ({ method, identifier }) => {
+    if (method !== "POST") return ["X-Request-Id"]
+    return ["PAYMENT-SIGNATURE", ...(identifier === "createMessage" ? ["anthropic-beta"] : []), "X-Request-Id"]
+  },
+  givenWith: (status, endpoint) => {
+    const isCall = endpoint?.method === "POST"
+    const ofAnswer = endpoint?.identifier === "createImage" ? "X-Image-Job" : "X-Max-Tokens-Capped"
+    const refusals = endpoint === undefined ? [] : refusalsOf(endpoint)
+    const hasCode = refusals.some((refusal) => refusal.status === status && refusal.codes.length > 0)
+    return [
+      "X-Request-Id",
+      ...(hasCode ? ["X-Error-Code"] : []),
+      ...(ofEvery[status] ?? []),
+      ...(isCall ? (ofCalls[status] ?? []) : []),
+      ...(isCall && status < 400 ? [ofAnswer] : [])
+    ]
+  }
+}
+
+/** `machines`: the line that links to the machine-readable document. */
+const pageWith = (machines: string) =>
+  apiPage({
+    title: "The model gateway",
+    introduction: [
+      machines,
+      "Every path also stands below `/api`, and below `/solana/api`, where quotes are for Solana. The examples take the " +
+        "address from `$GATEWAY`."
+    ],
+    document: gatewayOpenApi(),
+    chapters,
+    errors,
+    errorCodes: gatewayErrorCodes,
+    address: "$GATEWAY"
+  })
+
+/** The page among the documents. */
+export const modelGatewayPage = (): string =>
+  pageWith(
+    "Made from the declaration in `libs/contracts/gateway/api` by `./starling docs`. The same for machines: " +
+      "[model-gateway-openapi.json](model-gateway-openapi.json), and `GET /openapi.json` of a running gateway."
+  )
+
+/** The page that the API itself serves. */
+export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")
+
+const errors =
+  'An unknown model is the one error without a code: status 400 and `{"error": "Unknown model: ..."}` with ids that are ' +
+  "near. A code also stands in the header `X-Error-Code`, on every route; codes of payments also in the envelopes of " +
+  "`/v1/messages` and `/v1/responses`, as `error.code`. Go by the code, not by the message."
+
+const limits = [
+  ["a body", "1 MiB, 10 MiB with images", "`BodyBytesMax`, `ImageBodyBytesMax`"],
+  ["the first byte of an answer, or all of one that is not streamed", "120 s", "`FirstByteSeconds`"],
+  ["silence within a stream", "120 s", "`StallSeconds`"],
+  ["a stream", "500 s", "`StreamSeconds`"],
+  ["calls to free models from one address", "30 a minute and 300 an hour", "`FreeTier`"],
+  ["lists of models to one address", "100 an hour", "`MetadataPerHour`"],
+  ["pictures and documents that a conversation names", "16; a picture 8 MiB, a PDF 384 KiB, a text 64 KiB", "-"],
+  ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]
+]
+
+const chapters = [
+  `## Payments`,
+  `A call without a payment is answered with 402 and a quote. What is signed is the first entry of \`accepts\`; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
+  `### What a failure costs`,
+  `Nothing is charged for a failure. The payment of a call that ends with 500, 503 or 504 is given back before the answer: the same one can be sent again.`,
+  `### A whole answer`,
+  `A whole answer goes out paid, with \`PAYMENT-RESPONSE\` and \`X-Payment-Receipt\`. What the chain refuses in the end is 402 \`Payment settlement failed\`, without the answer. When the chain does not say in time, the answer goes out with \`X-Payment-Settled: false\`, once for each payer (\`Payments.AheadMax\`); further ones are 503 with \`x-should-retry: false\` until the first is paid for.`,
+  `### A stream`,
+  `A stream is paid for after its last chunk, or when its caller leaves after the first; the receipt is a comment \`payment-response\` before the end. One that its provider breaks off is not charged.`,
+  `### Many calls at once`,
+  `One wallet may pay for many calls at once, streamed or not, as long as it holds enough for all of them that have not ended. A call too many is 429 \`PAYMENT_EXPOSURE_LIMIT\` with \`Retry-After\`: nothing was charged, and the same payment can be sent again.`,
+  `### How long a payment lasts`,
+  `A payment must outlast its answer: 150 s for a whole one, 420 s for a stream, so that one that ended in 504 can be sent again with its payment, once where it was signed for 600 s. A stream that goes on for longer than its payment is settled half a minute before that ends, and charged from then on. On Solana a payment ends with its blockhash, about a minute after it was signed: a whole answer has 30 s, and a stream that goes on longer is settled while it is given out. From then on it is charged, whatever becomes of the rest.`,
+  `### A lost answer`,
+  `An answer that was lost on the way is given once more to the same payment with the same \`payment-identifier\`; the same identifier with another payment or request is 409. Images are given once more without one, and so is any whole answer whose gateway died before anybody knows that it was given out: the very same request with the same payment fetches it. While the call is still in work, an image answers 202 with its job, and a call with an identifier 503 with \`x-should-retry: false\`: send the same payment again, for a fresh one would be charged too. This also holds when the payment has meanwhile become too old for a new call. Anything else that was used is \`PAYMENT_REPLAY\`.`,
+  `### An unpaid answer`,
+  `Who leaves an answer unpaid, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.`,
+  `## What is not sold`,
+  `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
+  `## Pictures and documents`,
+  `Wherever a conversation holds one (\`image_url\`, \`input_image\`, \`image\` and \`document\` sources, \`file\`, \`input_file\`, results of tools), its address is plain \`http://\` or \`https://\`, or the data themselves: \`data:<media type>;base64,...\`. Everything else, ids of files included, is \`INVALID_IMAGE_URL\` before a payment is taken. What is named by http(s) is fetched here once the call is paid for, never from a private address but those of \`ImageAllowCidrs\`, and goes on as data: no provider is given an address. A document that is named counts as 16,384 tokens, whatever is in it; a larger one is sent in the request. Requests for images hold their pictures as data.`,
+  `## Limits`,
+  table(["of", "limit", "key of ModelGateway"], limits)
+]

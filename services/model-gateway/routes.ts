@@ -6,8 +6,7 @@ import { Configuration } from "#runtime"
 import { answerModel } from "./answer-model.ts"
 import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { answerModelById, answerModels } from "./models/answer-models.ts"
-import { gatewayOpenApi } from "./openapi/document.ts"
-import { servedPage } from "./openapi/page.ts"
+import { gatewayOpenApi, servedPage } from "./documents.ts"
 
 const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
 

@@ -1,4 +1,229 @@
-/** The sources of the speech API's documents: its routes and its metrics. */
+/** The speech API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+import { refusalsOf } from "#contracts/http"
+import { newestVersion, speechErrorCodes, SpeechHttpApi } from "#contracts/speech-api"
+import {
+  answerHeader,
+  apiPage,
+  type ApiParts,
+  idempotencyKeyHeader,
+  type JsonObject,
+  type LongList,
+  openApiOf,
+  replayed,
+  requestHeader,
+  requestIdHeader,
+  requestIdOfAnswer,
+  retryAfter,
+  table
+} from "#http"
+import { audioFormats } from "#audio"
+import {
+  avatarBytesMax,
+  consentRecordingBytesMax,
+  dialogueTurnsMax,
+  fullNameBytesMax,
+  sampleBytesMax,
+  speechInputMax,
+  speechModels,
+  voiceNameCharactersMax,
+  voicesPageDefault,
+  voicesPageMax
+} from "#contracts"
+import { emotions, ssmlLimits } from "#speech"
+
 export { speechApiMetrics } from "./metrics.ts"
-export { speechOpenApi } from "./openapi/document.ts"
-export { speechPage } from "./openapi/page.ts"
+
+export const speechOpenApi = (): JsonObject => openApiOf(SpeechHttpApi, speechParts)
+
+const whole = { type: "integer", minimum: 0 }
+
+/** Headers that callers may send. */
+const requestHeaders = {
+  ...requestHeader(
+    "Service-Version",
+    "The version you are pinned to, a date; the newest without it. Also read as `Speechify-Version`.",
+    { type: "string", format: "date", examples: [newestVersion] }
+  ),
+  ...requestIdHeader,
+  ...idempotencyKeyHeader(
+    "a repeated request gets the first one's answer, for 24 hours. What failed with 429 or 5xx is done anew."
+  )
+}
+
+const answerHeaders = {
+  "Service-Request-Id": requestIdOfAnswer,
+  "Speechify-Request-Id": answerHeader("The same id.", true),
+  "X-Request-Id": answerHeader("The same id.", true),
+  "Server-Timing": answerHeader(
+    "What the time to the first byte went into, in milliseconds: `admit;dur=2.1, ...`.",
+    true
+  ),
+  "Service-Audio-Content-Type": answerHeader("The media type of the audio inside the events.", true),
+  "Speechify-Audio-Content-Type": answerHeader("The same media type.", true),
+  "Retry-After": retryAfter,
+  "RateLimit-Remaining-Calls": answerHeader("Only when the concurrency is used up: 0.", false, whole),
+  "WWW-Authenticate": answerHeader("What a token must have.", false),
+  "RateLimit-Limit": answerHeader("How many there are in an hour; only where that window decided.", false, whole),
+  "RateLimit-Remaining": answerHeader("How many of them are left.", false, whole),
+  "RateLimit-Reset": answerHeader("Seconds until the next one is free.", false, whole),
+  "Idempotent-Replayed": replayed,
+  Deprecation: answerHeader("Since when the flow that was used is deprecated (RFC 9745).", false),
+  Sunset: answerHeader("From when on it is refused (RFC 8594).", false),
+  Link: answerHeader("Where to read of it, and what comes after it.", false),
+  Location: answerHeader("Where the new voice is.", true)
+}
+type HeaderName = keyof typeof answerHeaders
+
+const ofStatus: Readonly<Record<number, ReadonlyArray<HeaderName>>> = {
+  401: ["WWW-Authenticate"],
+  403: ["WWW-Authenticate"],
+  429: ["Retry-After", "RateLimit-Remaining-Calls", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
+  503: ["Retry-After"]
+}
+
+/** Beside the request's id, which every answer has. */
+const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
+  createSpeech: ["Server-Timing"],
+  createDialogue: ["Server-Timing"],
+  streamSpeech: ["Server-Timing"],
+  streamSpeechWithTimestamps: ["Server-Timing", "Service-Audio-Content-Type", "Speechify-Audio-Content-Type"],
+  createConsentChallenge: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  createVoice: ["Location", "Deprecation", "Sunset", "Link", "Idempotent-Replayed"]
+}
+
+const speechParts: ApiParts = {
+  envelope: "ErrorEnvelope",
+  requests: requestHeaders,
+  answers: answerHeaders,
+  takenBy: (endpoint) => {
+    if (endpoint.middlewares.size === 0) return []
+    const isRepeatable = refusalsOf(endpoint).some(({ codes }) => codes.includes("idempotency_conflict"))
+    return ["Service-Version", "X-Request-Id", ...(isRepeatable ? ["Idempotency-Key"] : [])]
+  },
+  givenWith: (status, endpoint) => {
+    // A refusal that was made before the route was known has the listener's own header alone.
+    if (endpoint === undefined) return ["X-Request-Id"]
+    const ofRoute = status < 300 ? (ofSuccess[endpoint.identifier] ?? []) : []
+    return ["Service-Request-Id", "Speechify-Request-Id", "X-Request-Id", ...(ofStatus[status] ?? []), ...ofRoute]
+  }
+}
+
+/** The page among the documents. */
+export const speechPage = (): string =>
+  pageWith(
+    "Made from the declaration in `libs/contracts/speech/api` by `./starling docs`. The same for machines: " +
+      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet."
+  )
+
+/** The page that the API itself serves. */
+export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")
+
+/** `machines`: the line that links to the machine-readable document. */
+const pageWith = (machines: string) =>
+  apiPage({
+    title: "The speech API",
+    introduction: [machines, calls],
+    document: speechOpenApi(),
+    chapters: [...formatsChapter(), ...modelsChapter(), ...voicesChapter, ...ssmlChapter(), ...limitsChapter()],
+    errorCodes: speechErrorCodes,
+    address: "$SPEECH",
+    longList
+  })
+
+const calls =
+  "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
+  "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
+  `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
+
+const formatsChapter = () => [
+  "## Formats",
+  "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
+    "reported as `_160`; bit rates from 160 are for the models of version 3.",
+  table(
+    ["output_format", "Content-Type", "audio_format", "streams"],
+    audioFormats.map((format) => [
+      `\`${format.name}\``,
+      format.mediaType,
+      format.audioFormat,
+      format.isStreamable ? "yes" : "no"
+    ])
+  )
+]
+
+const modelsChapter = () => [
+  "## Models",
+  table(
+    ["model", "also called", "speaks", "routes", "notes"],
+    speechModels.map((model) => [
+      `\`${model.id}\``,
+      model.aliases.map((alias) => `\`${alias}\``).join(" "),
+      model.languages.join(" "),
+      model.routes.map((route) => `\`${route}\``).join(" "),
+      [model.isDefault && "**default**", model.isRecommended && "recommended", model.isDeprecated && "deprecated"]
+        .filter((note) => note !== false)
+        .concat(model.description)
+        .join("; ")
+    ])
+  ),
+  "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused."
+]
+
+const voicesChapter = [
+  "## Voices",
+  "English is best understood in the four voices of flite, which have no other language and read ASCII letters. A " +
+    "recogniser (pocketsphinx with its own model of English, 98 words) got wrong, of a hundred words: `selma` 11, " +
+    "`roger` 22, `alan` 23, `kal` 32. The English voices of espeak-ng, 79 to 92, speak every language of a model and " +
+    "begin sooner. `selma` is the voice of the examples and, without `--voice`, of `./starling say`.",
+  "The same request gets the same bytes and marks in every format, also in a voice that espeak-ng adapts to a sample, " +
+    "until the host has another release of an engine. For this the voices of espeak-ng are spoken without flutter of " +
+    "the pitch and without breath."
+]
+
+const ssmlChapter = () => [
+  "## SSML",
+  "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
+    '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
+    `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
+    "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
+    "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
+    "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."
+]
+
+const limitsChapter = () => ["## Limits", table(["what", "at most"], limits)]
+
+const count = (value: number) => value.toLocaleString("en-US")
+
+const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`
+
+const limits: ReadonlyArray<ReadonlyArray<string>> = [
+  ["input of a whole answer, in UTF-16 units with tags", count(speechInputMax.answer)],
+  ["input of a stream, and of all turns of a dialogue", count(speechInputMax.stream)],
+  ["turns of a dialogue", count(dialogueTurnsMax)],
+  ["voices per page", `${voicesPageMax}; ${voicesPageDefault} for a cursor without a limit`],
+  ["SSML elements, and how deep they nest", `${count(ssmlLimits.elementsMax)}, ${ssmlLimits.depthMax}`],
+  [
+    "silence of one break, and of all",
+    `${ssmlLimits.breakMillisecondsMax / 1_000} s, ${ssmlLimits.silenceMillisecondsMax / 60_000} min`
+  ],
+  ["answers of one workspace at once", "`SpeechApi.ConcurrencyPerWorkspace`, for each process"],
+  [
+    "sample, consent recording, picture",
+    `${megabytes(sampleBytesMax)}, ${megabytes(consentRecordingBytesMax)}, ${megabytes(avatarBytesMax)}`
+  ],
+  ["length of sample and consent recording", "10 to 30 s, 5 to 30 s; `VoiceCloning` in the configuration"],
+  ["a speaker's full name, a voice's name", `${fullNameBytesMax} bytes of UTF-8, ${voiceNameCharactersMax} characters`],
+  [
+    "consent challenges of a workspace in an hour, and how long each lasts",
+    "`VoiceCloning.ChallengesPerHour`, `VoiceCloning.ChallengeMinutes`"
+  ],
+  ["cloned voices of a workspace", "`VoiceCloning.VoicesPerWorkspace`"],
+  ["one line of an event stream", "64 KiB"]
+]
+
+// A longer list has a section of its own.
+const valuesMax = 8
+
+const longList: LongList = (values) => {
+  if (values.length <= valuesMax) return undefined
+  return values.includes("tts-3.0") ? "[model](#models)" : "[format](#formats)"
+}

@@ -43,3 +43,34 @@ const withoutAllOf = ({ allOf, ...whole }: JsonObject): JsonObject => {
 
 /** A body of `application/json` with this schema. */
 export const jsonContent = (schema: JsonObject) => ({ "application/json": { schema } })
+
+const text = { type: "string" }
+
+/** A header of answers. */
+export const answerHeader = (description: string, required: boolean, schema: JsonObject = text) => ({
+  description,
+  required,
+  schema
+})
+
+/** The parameter of a header that callers may send, under its name. */
+export const requestHeader = (name: string, description: string, schema: JsonObject = text) => ({
+  [name]: { name, in: "header", required: false, description, schema }
+})
+
+/** Every API takes this header. */
+export const requestIdHeader = requestHeader(
+  "X-Request-Id",
+  "An id of yours, up to 128 visible ASCII characters, instead of one of ours."
+)
+
+export const idempotencyKeyHeader = (description: string) =>
+  requestHeader("Idempotency-Key", `A key of yours, 1 to 255 characters: ${description}`, {
+    ...text,
+    minLength: 1,
+    maxLength: 255
+  })
+
+export const requestIdOfAnswer = answerHeader("The id of the request, for questions about it.", true)
+export const retryAfter = answerHeader("Seconds to wait before the next try.", true, { type: "integer", minimum: 1 })
+export const replayed = answerHeader("`true` when this is the answer to an earlier request with the same key.", false)

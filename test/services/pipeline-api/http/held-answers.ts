@@ -1,7 +1,7 @@
 /** Answers of the pipeline's API, held against the document that it serves. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
+import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
 import type { Asked, Call, Heard, Json } from "../../../support/pipeline.ts"
 import { contractOf } from "../../../support/openapi-answers.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
+import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { createItem, eventsTold, type Json, setUpProject, withPipeline } from "../../../support/pipeline.ts"
 import { at } from "../../../support/openapi-answers.ts"

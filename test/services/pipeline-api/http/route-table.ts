@@ -1,7 +1,7 @@
 /** Every route of the API, with the scope that it takes and a body that it would accept. `{id}` stands for an id. */
 import { Effect } from "effect"
 import { StreamReader } from "#bus"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/openapi/document.ts"
+import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
 
 export type Scope = "pipeline:read" | "pipeline:write" | "pipeline:operate"
 
