@@ -7,10 +7,10 @@
  * again for every command. An entity that is not remembered is first assumed to be new. A state that was not read never
  * refuses, for it may be behind.
  */
-import { Clock, Context, Effect, Layer, Option, Result, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { type CounterHandle, defineCounter, defineHistogram, Metrics } from "#runtime"
+import { type CounterHandle, defineCounter, defineHistogram, Metrics, keyedQueue } from "#runtime"
 import { appendRecord, type FoundUniqueKey, type Precondition, readUniqueKey, type UniqueKey } from "./append.ts"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
 import { decideRecord, type Held, recordCodec } from "./record.ts"
@@ -92,7 +92,7 @@ export class Actors extends Context.Service<
         const { entity } = definition
         const startedMs = yield* Clock.currentTimeMillis
         const key = subjects.log(entity, address.id)
-        const busy = () => new EntityBusy({ entity, id: address.id })
+        const busy = Effect.failSync(() => new EntityBusy({ entity, id: address.id }))
         return yield* queue.run(key, busy, carryOut(definition, address, command)).pipe(
           Effect.tap(({ was }) => Effect.sync(() => commands.inc({ entity, outcome: was }))),
           Effect.tapError((error) => Effect.sync(() => commands.inc({ entity, outcome: outcomeOf(error) }))),
@@ -231,44 +231,6 @@ const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   const detail = `its last record cannot be read: ${JSON.stringify(record.failure)}`
   return yield* new BusRefused({ operation: `load ${subject}`, detail, code: 0 })
 })
-
-/** Work on one key at a time, first come first served. */
-interface KeyedQueue {
-  /** Fails with `busy` when too many wait for that key already. */
-  readonly run: <A, E, R, E2>(key: string, busy: () => E2, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
-}
-
-interface Line {
-  readonly semaphore: Semaphore.Semaphore
-  present: number
-}
-
-/** `waitingMax`: per key, including the one at work. */
-export const keyedQueue = (waitingMax: number): KeyedQueue => {
-  const lines = new Map<string, Line>()
-  const enter = (key: string) => {
-    const line = lines.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), present: 0 }
-    if (line.present >= waitingMax) return undefined
-    line.present += 1
-    lines.set(key, line)
-    return line
-  }
-  const leave = (key: string, line: Line) =>
-    Effect.sync(() => {
-      line.present -= 1
-      if (line.present === 0) lines.delete(key)
-    })
-  return {
-    run: <A, E, R, E2>(key: string, busy: () => E2, work: Effect.Effect<A, E, R>) =>
-      Effect.suspend((): Effect.Effect<A, E | E2, R> => {
-        const line = enter(key)
-        if (line === undefined) return Effect.fail(busy())
-        return line.semaphore
-          .withPermits(1)(work)
-          .pipe(Effect.ensuring(leave(key, line)))
-      })
-  }
-}
 
 /** A map that keeps the entries used last and forgets the others. */
 interface LruCache<A> {

@@ -29,8 +29,8 @@ export {
 } from "./contained-process.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
+export { keyedQueue } from "./keyed-queue.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
-export { metricsDocument, type MetricsSection } from "./metrics-document.ts"
 export {
   type CounterDefinition,
   type CounterHandle,
@@ -43,6 +43,7 @@ export {
   type HistogramHandle,
   type MetricDefinition,
   Metrics,
+  metricsDocument,
   MetricsRegistry,
   timed
 } from "./Metrics.ts"

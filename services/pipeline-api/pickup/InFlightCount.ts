@@ -4,15 +4,18 @@
  * show the last, and fails if another was made meanwhile. Within one process dispatches are made one at a time, so only
  * replicas race.
  */
-import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type FoundUniqueKey, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
+import { keyedQueue } from "#runtime"
 import { Ready } from "./Ready.ts"
 
 // The views show a record within some ten milliseconds. After this, the runner is told to ask again rather than kept
 // waiting.
 const patienceMs = 2_000
 const lookEveryMs = 5
+// A turn takes milliseconds, so that the last of these has its turn in time. Further runners are told to ask again.
+const turnsMax = 512
 
 interface Project {
   readonly id: string
@@ -38,7 +41,7 @@ export class InFlightCount extends Context.Service<
     Effect.gen(function* () {
       const actors = yield* Actors
       const ready = yield* Ready
-      const inTurn = projectTurns()
+      const turns = keyedQueue(turnsMax)
 
       const untilShown = Effect.fnUntraced(function* (sequence: number) {
         const endsAtMs = (yield* Clock.currentTimeMillis) + patienceMs
@@ -66,7 +69,7 @@ export class InFlightCount extends Context.Service<
       })
 
       return InFlightCount.of({
-        whileKnown: (project, work, late) => inTurn(project.id, onceKnown(project, work, late))
+        whileKnown: (project, work, late) => turns.run(project.id, Effect.sync(late), onceKnown(project, work, late))
       })
     })
   )
@@ -81,24 +84,3 @@ const nextOfCap = (projectId: string, found: Option.Option<FoundUniqueKey>): Uni
   name: capKey(projectId),
   sequence: Option.match(found, { onNone: () => 0, onSome: ({ sequence }) => sequence })
 })
-
-/** One dispatch at a time for each project. A project with no waiting dispatch is dropped. */
-const projectTurns = () => {
-  const lines = new Map<string, { readonly turn: Semaphore.Semaphore; present: number }>()
-  return <A, E, R>(projectId: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const line = lines.get(projectId) ?? { turn: Semaphore.makeUnsafe(1), present: 0 }
-      line.present += 1
-      lines.set(projectId, line)
-      return line.turn
-        .withPermits(1)(work)
-        .pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              line.present -= 1
-              if (line.present === 0) lines.delete(projectId)
-            })
-          )
-        )
-    })
-}
