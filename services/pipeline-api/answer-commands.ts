@@ -6,12 +6,27 @@
 import { Clock, Effect, Result } from "effect"
 import type { CommandError } from "#actors"
 import { jsonCodec, type MessageCodec, parseJson, Requests } from "#bus"
-import { CommandAnswer, commandEntities, type CommandEntity, CommandRequest, decodeCommand, subjects } from "#contracts"
-import type { CommandOf } from "#pipeline"
+import {
+  type AgentState,
+  CommandAnswer,
+  commandEntities,
+  type CommandEntity,
+  CommandRequest,
+  decodeCommand,
+  type ProjectState,
+  type QueueState,
+  type ReleaseState,
+  subjects,
+  type WorkItemState
+} from "#contracts"
+import { type CommandOf, type StateOf } from "#pipeline"
 import { Configuration, Metrics } from "#runtime"
 import { Commands } from "./Commands.ts"
 import { commandsAnswered } from "./metrics.ts"
-import { entityView } from "./views/entity.ts"
+import { agentView, queueView } from "./views/fleet.ts"
+import { projectView } from "./views/project.ts"
+import { releaseView } from "./views/release.ts"
+import { workItemView } from "./views/work-item.ts"
 
 const answerCodec = jsonCodec(CommandAnswer)
 const queueGroup = "pipeline-api"
@@ -120,5 +135,33 @@ export const commandRequestCodec: MessageCodec<CommandRequest> = {
     const json = parseJson(message.data)
     const request = Result.isSuccess(json) ? plain(json.success) : undefined
     return request === undefined ? bySchema.decode(message) : Result.succeed(request)
+  }
+}
+
+interface EntityAddress {
+  readonly id: string
+  readonly sequence: number
+  readonly nowMs: number
+}
+
+/** `state` null: the entity is unknown, and the command changed nothing. */
+/** Any entity in the API's form, for senders of commands over the bus. Pure. */
+const entityView = <Entity extends CommandEntity>(
+  entity: Entity,
+  state: StateOf<Entity> | null,
+  { id, sequence, nowMs }: EntityAddress
+): Readonly<Record<string, unknown>> => {
+  const known: unknown = state
+  switch (entity) {
+    case "agent":
+      return { ...agentView(id, known as AgentState | null, { sequence, nowMs }) }
+    case "queue":
+      return { ...queueView(known as QueueState | null, sequence) }
+    case "project":
+      return known === null ? {} : { ...projectView(id, known as ProjectState, { sequence }) }
+    case "release":
+      return known === null ? {} : { ...releaseView(id, known as ReleaseState, sequence) }
+    default:
+      return known === null ? {} : { ...workItemView(id, known as WorkItemState, sequence) }
   }
 }

@@ -7,8 +7,16 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type Precondition, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
-import type { ConfigurationFile, PickupDispatch, PickupQuestion, ProjectState, WorkItemState } from "#contracts"
-import { capDeferral, isQueuePaused, progressGrainMs } from "#pipeline"
+import {
+  type ConfigurationFile,
+  type PickupDispatch,
+  type PickupQuestion,
+  type PickupReply,
+  type ProjectState,
+  type WorkItemDispatch,
+  type WorkItemState
+} from "#contracts"
+import { capDeferral, eventItem, isQueuePaused, progressGrainMs } from "#pipeline"
 import { Configuration, Metrics } from "#runtime"
 import { Answers } from "../Answers.ts"
 import { Commands } from "../Commands.ts"
@@ -17,7 +25,6 @@ import { History } from "../History.ts"
 import { agentRoster, type AgentRoster } from "../Routing.ts"
 import { pickupTries } from "../metrics.ts"
 import type { Nothing } from "./conditions.ts"
-import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 import { InFlightCount } from "./InFlightCount.ts"
 import { Ready } from "./Ready.ts"
 import type { Wanted } from "./waiting-runners.ts"
@@ -245,3 +252,54 @@ const outcomeOf = (given: PickupDispatch | NotGiven | undefined) => {
   if (given?.why === "budget") return "put_off"
   return given?.why === "project-paused" ? "paused" : "lost"
 }
+
+interface DispatchMaterial {
+  readonly item: WorkItemState
+  readonly dispatch: WorkItemDispatch
+  readonly replies: ReadonlyArray<PickupReply>
+  readonly findings: PickupDispatch["findings"]
+  readonly configured: Pick<ConfigurationFile, "Pipeline" | "DiskGuard">
+}
+
+const secondMs = 1_000
+const minuteMs = 60_000
+const whole = (milliseconds: number) => Math.max(1, Math.round(milliseconds))
+
+/** The answer to a pickup: all that a runner learns of its phase. Pure. */
+const dispatchAnswer = (
+  id: string,
+  { item, dispatch, replies, findings, configured: { Pipeline, DiskGuard } }: DispatchMaterial
+): PickupDispatch => ({
+  _tag: "Dispatch",
+  dispatchId: dispatch.dispatchId,
+  dispatchedAtMs: dispatch.atMs,
+  phase: dispatch.phase,
+  iteration: dispatch.iteration,
+  agent: dispatch.agent,
+  model: dispatch.model,
+  auditors: auditorsOf(dispatch.phase, Pipeline),
+  workItem: eventItem(id, item),
+  project: item.project,
+  kind: item.kind,
+  instructions: item.instructions,
+  originCheckWorkItemId: item.originCheckWorkItemId,
+  releaseId: item.releaseId,
+  settings: item.settings,
+  replies,
+  findings,
+  commitSha: item.commitSha,
+  mergeSha: item.mergeSha,
+  pullRequest: item.pullRequest,
+  lastError: item.lastError,
+  progressEveryMs: whole(Pipeline.ProgressSeconds * secondMs),
+  progressTimeoutMs: whole(Pipeline.ProgressTimeoutSeconds * secondMs),
+  phaseTimeoutMs: whole(Pipeline.PhaseMinutes * minuteMs),
+  stuckAfterMs: whole(Pipeline.StuckMinutes * minuteMs),
+  auditorTimeoutMs: whole(Pipeline.AuditorMinutes * minuteMs),
+  minFreeBytes: DiskGuard.MinFreeBytes
+})
+
+const auditorsOf = (
+  phase: WorkItemDispatch["phase"],
+  { Auditors }: Pick<ConfigurationFile["Pipeline"], "Auditors">
+): ReadonlyArray<string> => (phase === "audit" ? Auditors : [])

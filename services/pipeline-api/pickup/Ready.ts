@@ -5,12 +5,11 @@
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actors"
 import { queueId, type WorkItemStateName } from "#contracts"
+import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
 import { agentRow } from "../views/fleet.ts"
 import { readAgents, readWorkItems } from "../views/rows.ts"
-import type { InFlight } from "#pipeline"
-import { type GivenItem, givenItems } from "./given-items.ts"
 import { emptyLook, goesFirst, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
 import { type Waiting, waitingRunners, type Wanted } from "./waiting-runners.ts"
 
@@ -181,3 +180,51 @@ const gauges = Effect.map(Metrics, (metrics) => {
     waiters.set({}, waiting)
   }
 })
+
+interface GivenItem {
+  readonly projectId: string
+  readonly agent: string
+  readonly dispatchId: string
+  /** The record's sequence; infinite while the item is being tried. */
+  readonly sequence: number
+}
+
+const givenMax = 10_000
+
+/**
+ * Items that were given out here, until the views show it. No item is tried twice while the views are behind, and the
+ * number in flight counts right.
+ */
+const givenItems = () => {
+  const given = new Map<string, GivenItem>()
+  return {
+    /** Nobody here tries the item, and nobody here was given it. */
+    isFree: (item: ReadyItem) => {
+      const taken = given.get(item.id)
+      return taken === undefined || item.sequence > taken.sequence
+    },
+    /**
+     * Claims the item, so that nobody else here tries it meanwhile. `done` takes the record's sequence if it was given
+     * out.
+     */
+    claim: ({ id, projectId }: ReadyItem, taken: Pick<GivenItem, "agent" | "dispatchId">) => {
+      given.set(id, { projectId, ...taken, sequence: Infinity })
+      return {
+        done: (sequence: number | undefined) => {
+          // An item that is not remembered may be tried again; its actor then refuses.
+          if (sequence === undefined || given.size > givenMax) given.delete(id)
+          else given.set(id, { projectId, ...taken, sequence })
+        }
+      }
+    },
+    /** Leaves out items that are only being tried. */
+    ofProject: (projectId: string): ReadonlyArray<readonly [id: string, item: GivenItem]> =>
+      [...given].filter(([, item]) => item.projectId === projectId && item.sequence < Infinity),
+    wasGiven: (dispatchId: string) =>
+      [...given.values()].some((item) => item.dispatchId === dispatchId && item.sequence < Infinity),
+    /** Forgets the items that the views show, in that record or a later one. */
+    forget: (isShown: (id: string, sequence: number) => boolean) => {
+      for (const [id, { sequence }] of given) if (isShown(id, sequence)) given.delete(id)
+    }
+  }
+}

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ChainMismatch, ChainUnavailable } from "#x402"
 import { mismatchOf, type TokenAnswers } from "../../../../libs/x402/chains/evm/probe.ts"
 import { stopAfter } from "../../../../libs/x402/TokenWatch.ts"
-import { mintFault } from "../../../../libs/x402/chains/solana/probe.ts"
+import { mintFault } from "../../../../libs/x402/chains/solana/exact-svm.ts"
 
 const asset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 const configured = { name: "USD Coin", version: "2", chainId: 8453n, asset, decimals: 6 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fieldTable, table } from "#http"
-import { htmlPage } from "../../../../libs/http/description/html.ts"
+import { htmlPage } from "../../../../libs/http/description/routes.ts"
 
 const bodyOf = (markdown: string) => /<main>\n([\s\S]*)\n<\/main>/u.exec(htmlPage(markdown))?.[1]
 
