@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test: the checks, the advisories against the packages, the pure but slow tests; then real servers, whole fleets,
-# and the fleet in containers if there is a Docker engine, as many files at once as there are processors. The last lines
+# and the fleet in containers if there is a Docker engine, up to four files at once. The last lines
 # name the failures and the flaky tests, and count all tests.
 set -uo pipefail
 
@@ -9,6 +9,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
+
+# The images are built beside the checks and pure tests: half of that is a wait for the engine.
+images=
+without=$(dev/docker-engine.sh)
+has_engine=$?
+if ((has_engine == 0)); then
+  without=$(dev/docker-compose.sh)
+  if [[ -z ${STARLING_IMAGES:-} ]]; then
+    deploy/docker/build.sh containers >"$folder/images" 2>&1 &
+    images=$!
+  fi
+fi
 
 STARLING_REPORTS=$folder dev/check.sh || failed=1
 if ! node dev/advisories.ts | tee "$folder/advisories"; then
@@ -27,18 +39,6 @@ ended() { # report code
   echo "the run ended with exit code $2" >"$folder/$1.failed"
   failed=1
 }
-
-# The images are built beside pure tests, which leave processor time for it.
-images=
-without=$(dev/docker-engine.sh)
-has_engine=$?
-if ((has_engine == 0)); then
-  without=$(dev/docker-compose.sh)
-  if [[ -z ${STARLING_IMAGES:-} ]]; then
-    deploy/docker/build.sh containers >"$folder/images" 2>&1 &
-    images=$!
-  fi
-fi
 
 echo "== thorough"
 run thorough --project thorough || ended thorough $?
