@@ -16,6 +16,7 @@ export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configu
 export { EndpointEntry } from "./configuration/webhooks.ts"
 export { type AuditAction, auditActions, AuditEntry, AuditRecord } from "./console/audit.ts"
 export { contractDocuments } from "./documents/contract-documents.ts"
+export { wholeEventSchema } from "./documents/event-json-schema.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
 export { catalogueFingerprint, eventCatalogue, eventSchemaVersion, findEvent } from "./events/catalogue.ts"

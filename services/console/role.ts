@@ -3,7 +3,7 @@
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
  * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT; KV `tokens`
- * out: `deliveries.due.>` (sent again), `events.>` (sent again), `audit.*`; removals from ABANDONED and REJECTED; KV
+ * out: `deliveries.due.>` (sent again), `events.>` (examples, and sent again), `audit.*`; removals from ABANDONED and REJECTED; KV
  * `token-uses`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
@@ -16,12 +16,14 @@ import { AuditLog } from "./AuditLog.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
+import { eventRoutes, liveStreams } from "./http/events.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { consoleOpenApi } from "./openapi/document.ts"
 import { servedPage } from "./openapi/page.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
 export const consoleRoutes = [
+  ...eventRoutes,
   ...deliveryRoutes,
   ...abandonedRoutes,
   ...rejectedRoutes,
@@ -42,7 +44,11 @@ const address = Layer.effectDiscard(
   })
 )
 
-const parts = Layer.mergeAll(AuditLog.layer, Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])))
+const parts = Layer.mergeAll(
+  AuditLog.layer,
+  liveStreams,
+  Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer]))
+)
 
 /** The role with its listener exposed. Needs the bus and the runtime. */
 export const consoleWith = address.pipe(Layer.provideMerge(listener), Layer.provide(parts))

@@ -54,6 +54,11 @@ const caller = Effect.gen(function* () {
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
     )
+    // A stream without end: only its head is looked at here.
+    if (response.headers.get("content-type") === "text/event-stream") {
+      yield* Effect.promise(async () => response.body?.cancel())
+      return { status: response.status, body: {} }
+    }
     const text = yield* Effect.promise(() => response.text())
     return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as Json }
   })

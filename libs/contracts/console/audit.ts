@@ -4,6 +4,7 @@ import { Count, describe, text, Timestamp } from "../primitives.ts"
 
 /** Every act that changes something. A new route that writes adds its own. */
 export const auditActions = [
+  "event-publish",
   "delivery-resend",
   "abandoned-resend",
   "abandoned-discard",

@@ -28,6 +28,12 @@ export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSc
   ...withRefs(documentOf(event).schema, refPrefix)
 })
 
+/** The schema of one event with its definitions: it refers to nothing outside. */
+export const wholeEventSchema = (event: EventDeclaration): JsonObject => ({
+  ...eventJsonSchema(event, "#/$defs/"),
+  $defs: documentOf(event).definitions
+})
+
 /** The definitions that the events' schemas refer to, by name. */
 export const sharedDefinitions = (refPrefix = "#/$defs/"): JsonObject => {
   const definitions: JsonObject = {}

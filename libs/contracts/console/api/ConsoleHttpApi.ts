@@ -8,10 +8,11 @@ import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { AbandonedGroup } from "./endpoints/abandoned.ts"
 import { AuditGroup } from "./endpoints/audit.ts"
 import { DeliveriesGroup } from "./endpoints/deliveries.ts"
+import { EventsGroup } from "./endpoints/events.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
-  .add(DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
+  .add(EventsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling console",

@@ -20,6 +20,12 @@ const row = (verb: string, scope: Scope, status: number, body?: Readonly<Record<
 })
 
 export const routeTable: ReadonlyArray<RouteRow> = [
+  row("GET /events", "console:read", 200),
+  row("GET /events/live", "console:read", 200),
+  row("GET /events/catalogue", "console:read", 200),
+  row("GET /events/catalogue/{event}", "console:read", 200),
+  row("GET /events/{sequence}", "console:read", 404),
+  row("POST /events", "console:write", 200, { ...because, event: "queue.paused", dryRun: true }),
   row("GET /deliveries", "console:read", 200),
   row("GET /deliveries/{deliveryId}", "console:read", 404),
   row("POST /deliveries/resend", "console:write", 200, { ...because, places: ["999999.0"] }),
@@ -48,6 +54,9 @@ export const documentedVerbs = (): ReadonlyArray<string> => {
 
 /** With a sequence at which nothing is. */
 export const asked = ({ verb, body }: RouteRow) => ({
-  verb: verb.replace("{sequence}", "999999").replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"),
+  verb: verb
+    .replace("{sequence}", "999999")
+    .replace("{event}", "queue.paused")
+    .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"),
   ...(body === undefined ? {} : { body })
 })

@@ -1,0 +1,72 @@
+/** Events as operators see them: those that were published, and the catalogue of those that can be. */
+import { Schema } from "effect"
+import { pageQuery } from "../../pipeline/api/parts.ts"
+import { Count, describe, Timestamp } from "../../primitives.ts"
+import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"
+
+const head = {
+  sequence: Count.pipe(describe("Its place in EVENTS; the id in paths.")),
+  event: Schema.String,
+  storedAt: Timestamp,
+  entity: Schema.NullOr(Schema.String).pipe(describe("What it is about, such as `workItem:<id>`.")),
+  projectId: Schema.NullOr(Schema.String),
+  bytes: Count
+}
+
+export const EventSummary = Schema.Struct(head).annotate({ identifier: "EventSummary" })
+export interface EventSummary extends Schema.Schema.Type<typeof EventSummary> {}
+
+export const PublishedEvent = Schema.Struct({
+  ...head,
+  envelope: Schema.NullOr(Schema.String).pipe(
+    describe("As it was published. Null for a caller without the scope `payloads:read`.")
+  )
+}).annotate({ identifier: "PublishedEvent" })
+export interface PublishedEvent extends Schema.Schema.Type<typeof PublishedEvent> {}
+
+/** The same, as the data of a server-sent event. */
+export const LiveEvent = Schema.Struct(PublishedEvent.fields)
+
+export const EventPage = Schema.Struct(newestFirst(EventSummary, "Events")).annotate({ identifier: "EventPage" })
+
+const filters = {
+  event: Schema.optionalKey(NameFilter).pipe(describe("Only these events; a pattern such as `work_item.*` works.")),
+  entity: Schema.optionalKey(NameFilter).pipe(describe("Only those about this, such as `workItem:<id>`.")),
+  projectId: Schema.optionalKey(NameFilter).pipe(describe("Only those of this project."))
+}
+
+export const EventsQuery = Schema.Struct({ ...pageQuery, ...timeQuery, ...filters })
+export const LiveQuery = Schema.Struct(filters)
+
+export const CatalogueEntry = Schema.Struct({
+  event: Schema.String,
+  firedWhen: Schema.String,
+  isProgress: Schema.Boolean.pipe(describe("Delivered only to endpoints whose filter asks for it."))
+}).annotate({ identifier: "CatalogueEntry" })
+
+const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+export const CatalogueEvent = Schema.Struct({
+  ...CatalogueEntry.fields,
+  schema: JsonObject.pipe(describe("The JSON Schema of its envelope, whole.")),
+  example: JsonObject.pipe(describe("An envelope of it."))
+}).annotate({ identifier: "CatalogueEvent" })
+
+export const Catalogue = Schema.Struct({
+  schemaVersion: Schema.String,
+  items: Schema.Array(CatalogueEntry)
+}).annotate({ identifier: "Catalogue" })
+
+export const PublishExample = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  event: NameFilter.pipe(describe("Its name in the catalogue.")),
+  set: Schema.optionalKey(JsonObject).pipe(
+    describe("Fields of the example to be other than they are, by their path, as `details.attempt`; 100 at most.")
+  ),
+  dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only show what would be published."))
+}).annotate({ identifier: "PublishExample" })
+
+export const ExamplePublished = Schema.Struct({
+  sequence: Schema.NullOr(Count).pipe(describe("Its place in EVENTS; null of a dry run.")),
+  envelope: JsonObject
+}).annotate({ identifier: "ExamplePublished" })

@@ -1,0 +1,170 @@
+/** Events over HTTP. */
+import { Clock, Effect, Option, Result, Stream } from "effect"
+import { parseJson, Publisher, type SourceMessage, StreamReader } from "#bus"
+import {
+  compileFilter,
+  decodeEnvelope,
+  entityOf,
+  eventCatalogue,
+  eventSchemaVersion,
+  exampleEnvelope,
+  findEvent,
+  isoTime,
+  subjects,
+  wholeEventSchema
+} from "#contracts"
+import { EventsGroup, type EventSummary, type PublishedEvent } from "#contracts/console"
+import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { AuditLog } from "../AuditLog.ts"
+import { exampleWith } from "../example-event.ts"
+import { apiOptions, cursorText, messageOf, placeOf, refusing, timesOf } from "./requests.ts"
+
+interface EventFilter {
+  readonly event?: string
+  readonly entity?: string
+  readonly projectId?: string
+}
+
+const summaryOf = (message: SourceMessage): EventSummary => {
+  const envelope = Option.getOrUndefined(
+    Result.getSuccess(Result.flatMap(parseJson(message.data), decodeEnvelope))
+  )?.envelope
+  return {
+    sequence: message.sequence,
+    event: message.subject.slice(subjects.event("").length),
+    storedAt: isoTime(message.storedAtMs),
+    entity: envelope === undefined ? null : (entityOf(envelope) ?? null),
+    projectId: envelope?.project?.id ?? null,
+    bytes: message.data.length
+  }
+}
+
+const wholeOf = (message: SourceMessage, mayReadPayloads: boolean): PublishedEvent => ({
+  ...summaryOf(message),
+  envelope: mayReadPayloads ? Buffer.from(message.data).toString("utf8") : null
+})
+
+const isEvent = ({ subject }: SourceMessage) => subject.startsWith(subjects.event(""))
+
+/** The subject that holds what a filter wants, and often more. */
+const subjectOf = ({ event }: EventFilter) =>
+  event === undefined || !/^[\w-]+(?:\.[\w-]+)*$/u.test(event) ? subjects.eventsAll : subjects.event(event)
+
+const wanted = ({ event, entity, projectId }: EventFilter) => {
+  const wants = event === undefined ? () => true : compileFilter([event])
+  return (summary: EventSummary) =>
+    wants(summary.event) &&
+    (entity === undefined || summary.entity === entity) &&
+    (projectId === undefined || summary.projectId === projectId)
+}
+
+const messagesAtOnce = 256
+/** A page looks at no more than this; where few match it takes several pages. */
+const messagesExaminedMax = 2_048
+
+interface Bounds {
+  readonly before: number
+  readonly limit: number
+  readonly sinceMs: number
+}
+
+const newestEvents = Effect.fnUntraced(function* (filter: EventFilter, { before, limit, sinceMs }: Bounds) {
+  const reader = yield* StreamReader
+  const isIn = wanted(filter)
+  const items: Array<EventSummary> = []
+  let place = before
+  for (let examined = 0; examined < messagesExaminedMax; examined += messagesAtOnce) {
+    const options = { before: place, subject: subjectOf(filter), messagesMax: messagesAtOnce }
+    const messages = yield* reader.newest("EVENTS", options)
+    for (const message of messages) {
+      if (message.storedAtMs < sinceMs) return { items, nextCursor: null }
+      const summary = summaryOf(message)
+      if (isIn(summary)) items.push(summary)
+      place = message.sequence
+      if (items.length === limit) return { items, nextCursor: cursorText(String(place)) }
+    }
+    if (messages.length < messagesAtOnce) return { items, nextCursor: null }
+  }
+  return { items, nextCursor: cursorText(String(place)) }
+})
+
+// Each holds a consumer on the broker and a socket.
+const liveMax = 64
+
+/** Room for live streams in this process. */
+export const liveStreams = Admission.layer({ runningMax: liveMax, perWorkspaceMax: liveMax })
+
+// The headers go out at once: the first event may be hours away.
+const headersWithin = "10 millis"
+
+export const eventRoutes = routesOf(
+  EventsGroup,
+  {
+    listEvents: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const { before, limit } = yield* placeOf(asked)
+        const { sinceMs = 0, untilMs } = yield* timesOf(asked)
+        const reader = yield* StreamReader
+        const end = untilMs === undefined ? before : yield* refusing(reader.firstAt("EVENTS", untilMs + 1))
+        return jsonAnswer(yield* refusing(newestEvents(asked, { before: Math.min(before, end), limit, sinceMs })))
+      }),
+
+    streamEvents: ({ query }) =>
+      Effect.gen(function* () {
+        const filter = yield* query
+        const { may, workspace } = yield* Caller
+        yield* (yield* Admission).enter(workspace)
+        const reader = yield* StreamReader
+        const { lastSequence } = yield* refusing(reader.bounds("EVENTS"))
+        const isIn = wanted(filter)
+        const events = reader.follow("EVENTS", lastSequence + 1).pipe(
+          Stream.filter((message) => isEvent(message) && isIn(summaryOf(message))),
+          Stream.map((message) => ({
+            id: String(message.sequence),
+            data: JSON.stringify(wholeOf(message, may("payloads:read")))
+          }))
+        )
+        return yield* refusing(eventsAnswer(events, { headersWithin }))
+      }),
+
+    listCatalogue: () =>
+      Effect.sync(() =>
+        jsonAnswer({
+          schemaVersion: eventSchemaVersion,
+          items: eventCatalogue.map(({ name, firedWhen, isProgress }) => ({ event: name, firedWhen, isProgress }))
+        })
+      ),
+
+    getCatalogueEvent: () =>
+      Effect.gen(function* () {
+        const declaration = findEvent((yield* HttpCall).params["event"] ?? "")
+        if (declaration === undefined) return yield* notFound("no such event in the catalogue")
+        const { name, firedWhen, isProgress } = declaration
+        const example = exampleEnvelope(name) ?? {}
+        return jsonAnswer({ event: name, firedWhen, isProgress, schema: wholeEventSchema(declaration), example })
+      }),
+
+    getEvent: () =>
+      Effect.gen(function* () {
+        const message = yield* messageOf("EVENTS", "event")
+        if (!isEvent(message)) return yield* notFound("no such event")
+        return jsonAnswer(wholeOf(message, (yield* Caller).may("payloads:read")))
+      }),
+
+    publishExample: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, event, set = {}, dryRun = false } = yield* body
+        const made = exampleWith(event, set, isoTime(yield* Clock.currentTimeMillis))
+        if (made === undefined) return yield* validationFailed({ event: "is not in the catalogue" })
+        if (Result.isFailure(made)) return yield* validationFailed(made.failure)
+        const envelope = made.success
+        if (dryRun) return jsonAnswer({ sequence: null, envelope })
+        yield* (yield* AuditLog).write({ action: "event-publish", target: event, reason })
+        const bytes = new TextEncoder().encode(JSON.stringify(envelope))
+        const { sequence } = yield* refusing((yield* Publisher).publishRaw(subjects.event(event), bytes))
+        return jsonAnswer({ sequence, envelope })
+      })
+  },
+  apiOptions
+)
