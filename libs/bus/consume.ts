@@ -64,6 +64,8 @@ export interface ConsumeOptions<A, R> {
 
 export interface Consumption {
   readonly inFlight: () => number
+  /** Changes how many messages the broker gives out unacked, over all replicas. */
+  readonly resize: (unackedMax: number) => Effect.Effect<void, BusError>
   /** Stops taking, waits up to `patienceMs` for running handlers, and hands back the rest. */
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
@@ -75,12 +77,14 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   const nats = yield* Nats
   const consumers = yield* Consumers
   const worker = yield* makeWorker(options)
-  yield* consumers.ensure(declaration)
+  let current = declaration
+  const ensure = Effect.suspend(() => consumers.ensure(current))
+  yield* ensure
 
   const heartbeatMs = declaration.ackWaitMs / 3
   yield* Effect.forkScoped(Effect.repeat(worker.beat(heartbeatMs), Schedule.spaced(heartbeatMs / 2)))
   const lane = nats.share.lane(worker.start)
-  const taking = yield* Effect.forkScoped(takeForEver({ nats, consumers, declaration, pullMax, onMessage: lane.take }))
+  const taking = yield* Effect.forkScoped(takeForEver({ nats, ensure, declaration, pullMax, onMessage: lane.take }))
 
   let draining = false
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
@@ -96,7 +100,12 @@ export const consume = Effect.fnUntraced(function* <A, R>(
     return { finished: worker.finished() - before, handedBack: unstarted.length + interrupted }
   })
   yield* Effect.addFinalizer(() => drain(0))
-  return { inFlight: worker.inFlight, drain }
+  const resize = (unackedMax: number) =>
+    Effect.suspend(() => {
+      current = { ...current, unackedMax }
+      return ensure
+    })
+  return { inFlight: worker.inFlight, resize, drain }
 })
 
 interface InWork {
@@ -201,13 +210,14 @@ const heartbeatsMs = 2_500
 
 interface Taking {
   readonly nats: Nats["Service"]
-  readonly consumers: Consumers["Service"]
+  /** Creates the consumer again when it is lost. */
+  readonly ensure: Effect.Effect<void, BusError>
   readonly declaration: ConsumerDeclaration
   readonly pullMax: number
   readonly onMessage: (message: JsMsg) => void
 }
 
-const takeForEver = Effect.fnUntraced(function* ({ nats, consumers, declaration, pullMax, onMessage }: Taking) {
+const takeForEver = Effect.fnUntraced(function* ({ nats, ensure, declaration, pullMax, onMessage }: Taking) {
   const open = nats.use(`consume ${declaration.durable}`, async ({ jetstream }): Promise<ConsumerMessages> => {
     const consumer = await jetstream.consumers.get(declaration.stream, declaration.durable)
     return consumer.consume({
@@ -235,7 +245,7 @@ const takeForEver = Effect.fnUntraced(function* ({ nats, consumers, declaration,
     ),
     Effect.catch((error) => Effect.logWarning("cannot consume, trying again", error)),
     Effect.andThen(Effect.sleep("500 millis")),
-    Effect.andThen(Effect.ignore(consumers.ensure(declaration))),
+    Effect.andThen(Effect.ignore(ensure)),
     Effect.annotateLogs({ stream: declaration.stream, consumer: declaration.durable }),
     Effect.forever
   )

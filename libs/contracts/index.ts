@@ -102,4 +102,5 @@ export { findModel, type ModelId, type SpeechModel, speechModels } from "./speec
 export * from "./speech/sessions.ts"
 export { subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
+export * from "./webhook-endpoints.ts"
 export * from "./webhooks.ts"

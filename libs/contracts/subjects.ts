@@ -30,6 +30,9 @@ export const subjects = {
   deliveriesWaitOf: (endpointId: string) => `deliveries.wait.${endpointId}.*`,
   deliveriesCursor: "deliveries.cursor",
   deliveriesRoster: "deliveries.roster",
+  /** That an endpoint made at run time is known to the fan-out. */
+  deliveriesRosterOf: (endpointId: string) => `deliveries.roster.${endpointId}`,
+  deliveriesRosterOfAll: "deliveries.roster.*",
   /** Attempts at an endpoint with one outcome; `*` stands for any of either. */
   attempts: (endpointId: string, outcome: string) => `attempts.${endpointId}.${outcome}`,
   attemptsAll: "attempts.*.*",

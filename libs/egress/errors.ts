@@ -57,7 +57,14 @@ export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr"
   }
 }
 
-export type EgressError = AddressRefused | DeadlineExceeded | Unreachable | InvalidUrl
+/** The caller took it back before any byte was sent. */
+export class Withdrawn extends Schema.TaggedError<Withdrawn>()("Withdrawn", {}) {
+  override get message() {
+    return "taken back before it was sent"
+  }
+}
+
+export type EgressError = AddressRefused | DeadlineExceeded | Unreachable | InvalidUrl | Withdrawn
 
 /** No bytes came for too long, between the headers and the first byte or between two chunks. */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
 import type { Target } from "./client.ts"
-import { DeadlineExceeded, type EgressError, toEgressError } from "./errors.ts"
+import { DeadlineExceeded, type EgressError, toEgressError, Withdrawn } from "./errors.ts"
 
 export interface EgressRequest {
   readonly method: "GET" | "POST"
@@ -19,6 +19,8 @@ export interface EgressRequest {
   /** Requests of one lane share connections, so a hanging lane holds up no other. Default: one per origin. */
   readonly lane?: string
   readonly connectionsMax?: number
+  /** Asked right before the bytes go to a connected socket; on false nothing goes, and the request is `Withdrawn`. */
+  readonly mayLeave?: () => boolean
   /** Called when the bytes go to a connected socket. */
   readonly onLeave?: () => void
 }
@@ -65,6 +67,10 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
         onRequestStart: (started) => {
           controller = started
           if (ended) return cancel()
+          if (request.mayLeave?.() === false) {
+            end(Effect.fail(new Withdrawn()))
+            return cancel()
+          }
           phase = "headers"
           request.onLeave?.()
         },

@@ -6,7 +6,8 @@
  * batch takes).
  * `next`: the endpoints that are not in step, and the first event each still needs. Parked ones fall behind `position`;
  * newly configured ones may start after it. An endpoint is in step again when the two meet.
- * `roster`: fingerprint of the endpoints for which this holds.
+ * `roster`: fingerprint of the configured endpoints for which this holds.
+ * `revision`: the change of the endpoints made at run time up to which it holds for these.
  */
 import { Schema } from "effect"
 import { relayRecordCodec } from "#bus"
@@ -17,7 +18,8 @@ export const FanOutCursor = Schema.Struct({
   position: Sequence,
   through: Schema.NullOr(Schema.String),
   next: Schema.Record(Schema.String, Sequence),
-  roster: Schema.String
+  roster: Schema.String,
+  revision: Schema.optionalKey(Sequence)
 })
 export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
 

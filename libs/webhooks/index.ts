@@ -1,10 +1,17 @@
 /**
  * Webhook deliveries as the bus keeps them, for the dispatcher and for everyone who shows or changes them: the codec of
- * a due delivery, the fan-out's cursor and roster, the states of endpoints, and the redrive.
+ * a due delivery, the fan-out's cursor and roster, the states of endpoints, the endpoints made at run time, and the
+ * redrive.
  */
 export { type AbandonedDelivery, abandonedHeaders, readAbandoned } from "./abandoned.ts"
 export { attemptBatchCodec } from "./attempts.ts"
 export { deliveryHeader, deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
+export { type Decided, overlapMsDefault, overlapMsMax, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
+export { dispatchersBehind, openPresences, presenceMs } from "./endpoints/dispatchers.ts"
+export * from "./endpoints/errors.ts"
+export { type SecretSeal, secretSeal } from "./endpoints/secret-seal.ts"
+export { type EndpointStore, openEndpointStore } from "./endpoints/store.ts"
+export { configuredSeal, type ShownEndpoint, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
 export { countAbandoned, redrive, type RedriveQuery, sendAgain } from "./redrive.ts"

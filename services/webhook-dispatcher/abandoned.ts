@@ -12,8 +12,8 @@ export class AbandonedDeliveries extends Context.Service<
   {
     /** Gives up one delivery. */
     readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
-    /** Gives up everything that waits for an endpoint that is no longer configured. */
-    readonly endpoint: (endpointId: string, name: string) => Effect.Effect<void, BusError>
+    /** Gives up everything that waits for an endpoint that is gone. */
+    readonly endpoint: (endpointId: string, name: string, reason: string) => Effect.Effect<void, BusError>
   }
 >()("starling/webhook-dispatcher/AbandonedDeliveries") {
   static readonly layer = Layer.effect(
@@ -33,10 +33,10 @@ export class AbandonedDeliveries extends Context.Service<
         })
       })
 
-      const unconfigured = Effect.fnUntraced(function* (due: DueDelivery, name: string) {
+      const ownerless = Effect.fnUntraced(function* (due: DueDelivery, name: string, reason: string) {
         yield* delivery(due, {
           endpoint: name,
-          reason: "the endpoint is no longer configured",
+          reason,
           attempts: due.delivery.attempt - 1,
           lastStatus: null,
           lastError: null,
@@ -44,7 +44,11 @@ export class AbandonedDeliveries extends Context.Service<
         })
       })
 
-      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* (endpointId: string, name: string) {
+      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* (
+        endpointId: string,
+        name: string,
+        reason: string
+      ) {
         const filters = [subjects.deliveriesDueOf(endpointId), subjects.deliveriesWaitOf(endpointId)]
         let moved = 0
         for (const subject of filters) {
@@ -53,12 +57,12 @@ export class AbandonedDeliveries extends Context.Service<
             const due = dueDeliveryCodec.decode(message)
             return Result.isFailure(due)
               ? Effect.void
-              : Effect.map(unconfigured(due.success, name), () => void (moved += 1))
+              : Effect.map(ownerless(due.success, name, reason), () => void (moved += 1))
           })
           yield* reader.purge("DELIVERIES", subject)
         }
-        yield* Effect.logWarning("an endpoint absent from the configuration is archived").pipe(
-          Effect.annotateLogs({ endpoint: name, abandoned: moved })
+        yield* Effect.logWarning("an endpoint that is gone is archived").pipe(
+          Effect.annotateLogs({ endpoint: name, reason, abandoned: moved })
         )
       })
       return AbandonedDeliveries.of({ delivery, endpoint })

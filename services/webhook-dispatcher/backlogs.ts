@@ -7,7 +7,8 @@ import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { type BusError, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Metrics } from "#runtime"
-import { Endpoints, type EndpointSettings } from "./endpoints.ts"
+import { Endpoints } from "./endpoints/Endpoints.ts"
+import type { EndpointSettings } from "./endpoints/settings.ts"
 import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 
 const pollEvery = "1 second"
@@ -26,7 +27,7 @@ export class Backlogs extends Context.Service<
   static readonly layer = Layer.effect(
     Backlogs,
     Effect.gen(function* () {
-      const { all } = yield* Endpoints
+      const endpoints = yield* Endpoints
       const reader = yield* StreamReader
       const metrics = yield* Metrics
       const backlogGauge = metrics.gauge(backlog)
@@ -41,9 +42,9 @@ export class Backlogs extends Context.Service<
         if (count >= endpoint.backlogMax) overfull.add(endpoint.id)
         else if (count <= endpoint.backlogMax / 2) overfull.delete(endpoint.id)
       }
-      const byId = new Map(all.map((endpoint) => [endpoint.id, endpoint]))
 
       const readAges = Effect.fnUntraced(function* () {
+        const all = endpoints.all()
         const waiting = all.filter((endpoint) => (counts.get(endpoint.id) ?? 0) > 0)
         for (const endpoint of all) if (!counts.get(endpoint.id)) ageGauge.set({ endpoint: endpoint.name }, 0)
         const start = waiting.length === 0 ? 0 : (turn += agesPerPoll) % waiting.length
@@ -66,9 +67,10 @@ export class Backlogs extends Context.Service<
         }
         let due = 0
         for (const count of found.values()) due += count
-        // The cursor and the roster are the two messages that are neither due nor waiting.
-        waitingGauge.set({}, Math.max(0, messages - due - 2))
-        for (const endpoint of all) {
+        // The cursor and the rosters are the messages that are neither due nor waiting.
+        const rosters = 1 + endpoints.all().length - endpoints.configured.length
+        waitingGauge.set({}, Math.max(0, messages - due - 1 - rosters))
+        for (const endpoint of endpoints.all()) {
           const count = found.get(endpoint.id) ?? 0
           counts.set(endpoint.id, count)
           backlogGauge.set({ endpoint: endpoint.name }, count)
@@ -87,7 +89,7 @@ export class Backlogs extends Context.Service<
         isOverfull: (id) => overfull.has(id),
         added: (id, count) => {
           counts.set(id, (counts.get(id) ?? 0) + count)
-          const endpoint = byId.get(id)
+          const endpoint = endpoints.byId(id)
           if (endpoint !== undefined) judge(endpoint)
         }
       })

@@ -16,7 +16,7 @@ import { AttemptLog, attemptRecord } from "./attempt-log.ts"
 import { deliveryHeaders, type DueDelivery } from "#webhooks"
 import { DeliveryMetrics } from "./delivery-metrics.ts"
 import { EndpointStates } from "#webhooks"
-import type { EndpointSettings } from "./endpoints.ts"
+import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
 import { requestHeaders } from "./request-headers.ts"
 import { AttemptResult, decide, type Decision, describe, isSuccess } from "./retry-policy.ts"
 
@@ -41,8 +41,8 @@ const refusedDelayMs = 5_000
 export class DeliveryAttempts extends Context.Service<
   DeliveryAttempts,
   {
-    /** Sends once. `onLeave` is called when the bytes go to the receiver. */
-    readonly attempt: (endpoint: EndpointSettings, due: DueDelivery, onLeave: () => void) => Effect.Effect<Attempted>
+    /** Sends once. */
+    readonly attempt: (endpoint: EndpointSettings, due: DueDelivery, leaving: Leaving) => Effect.Effect<Attempted>
     /** Decides and stores what follows, and answers how the message is to be acked. */
     readonly conclude: (
       endpoint: EndpointSettings,
@@ -69,7 +69,7 @@ export class DeliveryAttempts extends Context.Service<
         randomness: yield* Random.Random
       }
       return DeliveryAttempts.of({
-        attempt: (endpoint, due, onLeave) => attempt(deps, { endpoint, due, onLeave }),
+        attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
         postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs })
       })
@@ -89,13 +89,20 @@ interface Dependencies {
   readonly randomness: (typeof Random.Random)["Service"]
 }
 
-interface Leaving {
-  readonly endpoint: EndpointSettings
-  readonly due: DueDelivery
+/** The moment before the bytes go to the receiver. */
+export interface Leaving {
+  /** On false nothing is sent. */
+  readonly mayLeave: () => boolean
   readonly onLeave: () => void
 }
 
-const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, onLeave }: Leaving): Effect.Effect<Attempted> => {
+interface Sending {
+  readonly endpoint: EndpointSettings
+  readonly due: DueDelivery
+  readonly leaving: Leaving
+}
+
+const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }: Sending): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
   const request = receivers.request({
     method: "POST",
@@ -106,7 +113,8 @@ const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, onLeave }:
     body: due.body,
     deadlineMs: endpoint.timeoutMs,
     responseBytesMax: answerBytesMax,
-    onLeave
+    mayLeave: leaving.mayLeave,
+    onLeave: leaving.onLeave
   })
   const tookMs = () => clock.currentTimeMillisUnsafe() - startedAtMs
   return Effect.match(request, {
@@ -151,9 +159,10 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
   const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
   const decision = decide(sent.result, { attempt: due.delivery.attempt, settings: endpoint.retry, nowMs, random })
   metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
+  const hide = endpoint.madeAtRunTime === null ? redact : redactFor(redact, endpoint.madeAtRunTime)
   log.add(
     endpoint.id,
-    attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact })
+    attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact: hide })
   )
   return decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
 }
@@ -168,6 +177,9 @@ const shownHeaders = ({ endpoint, due, sent }: SentDelivery) => {
   const own = Object.keys(endpoint.headers ?? {}).map((name) => [name, configured] as const)
   return { requestHeaders: { ...requestHeaders(endpoint, due, sent.startedAtMs), ...Object.fromEntries(own) } }
 }
+
+/** Its own secrets alone are hidden as well: those of all endpoints would take too long to look for. */
+const redactFor = (redact: (text: string) => string, own: MadeAtRunTime) => (text: string) => redact(own.redact(text))
 
 /** Stores what follows from an attempt that did not deliver. */
 const store = (

@@ -4,7 +4,7 @@ import type { Delivery } from "#contracts"
 import type { EgressError } from "#egress"
 import { Metrics } from "#runtime"
 import type { Attempted } from "./delivery-attempt.ts"
-import type { EndpointSettings } from "./endpoints.ts"
+import type { EndpointSettings } from "./endpoints/settings.ts"
 import {
   attempts,
   backoff,

@@ -34,7 +34,7 @@ export interface EndpointBreaker {
   readonly isProbing: () => boolean
 }
 
-export const endpointBreaker = (isOn: boolean, limits = endpointBreakerLimits): EndpointBreaker => {
+export const endpointBreaker = (isOn: () => boolean, limits = endpointBreakerLimits): EndpointBreaker => {
   let breaker: Breaker = closedBreaker
   let probe: Deferred.Deferred<void> | undefined
 
@@ -60,14 +60,14 @@ export const endpointBreaker = (isOn: boolean, limits = endpointBreakerLimits): 
   const report = Effect.fnUntraced(function* (success: boolean) {
     const nowMs = yield* Clock.currentTimeMillis
     const before = breaker
-    breaker = success || !isOn ? closedBreaker : afterFailure(breaker, nowMs, limits)
+    breaker = success || !isOn() ? closedBreaker : afterFailure(breaker, nowMs, limits)
     yield* endProbe
     const opened = breaker.trips > before.trips
     return { openedUntilMs: opened ? breaker.openUntilMs : null, closed: success && before.openUntilMs !== null }
   })
 
   const adopt = Effect.fnUntraced(function* (openUntilMs: number | null) {
-    if (!isOn) return
+    if (!isOn()) return
     if (openUntilMs === null && breaker.openUntilMs === null) return
     if (openUntilMs === null) breaker = closedBreaker
     else if (openUntilMs > (breaker.openUntilMs ?? 0)) breaker = { ...breaker, openUntilMs, trips: breaker.trips + 1 }

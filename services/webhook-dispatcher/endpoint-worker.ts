@@ -2,23 +2,27 @@
  * An endpoint worker holds what one endpoint's deliveries share in this process: its breaker, the order of its entities
  * and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
  */
-import { Clock, Effect, Exit } from "effect"
+import { Clock, Effect, Exit, Fiber } from "effect"
 import { type AckDecision, type BusError, nak, type Received } from "#bus"
 import type { Attempted, DeliveryAttempts } from "./delivery-attempt.ts"
 import type { DueDelivery } from "#webhooks"
 import type { DeliveryMetrics } from "./delivery-metrics.ts"
 import { type BreakerLimits, endpointBreaker, type EndpointBreaker } from "./endpoint-breaker.ts"
 import type { EndpointStates } from "#webhooks"
-import type { EndpointSettings } from "./endpoints.ts"
+import type { EndpointSettings } from "./endpoints/settings.ts"
 import { entityOrder, type EntityOrder } from "./entity-order.ts"
 import { isSuccess } from "./retry-policy.ts"
 
 export interface EndpointWorker {
-  readonly settings: EndpointSettings
+  readonly settings: () => EndpointSettings
   readonly breaker: EndpointBreaker
   readonly inWork: () => number
   /** Delivers what may go now; never fails, however the receiver behaves. */
   readonly handle: (received: Received<DueDelivery>) => Effect.Effect<AckDecision>
+  /** Goes on with other settings; breaker, order and deliveries in work stay. */
+  readonly change: (settings: EndpointSettings) => void
+  /** Sends nothing more, and breaks off what is on its way. Ends when nothing is. */
+  readonly stop: Effect.Effect<void>
 }
 
 export interface WorkerServices {
@@ -26,12 +30,17 @@ export interface WorkerServices {
   readonly states: EndpointStates["Service"]
   readonly metrics: DeliveryMetrics["Service"]
   readonly breakerLimits: BreakerLimits
+  /** Whether a request may be sent to this endpoint at this moment. */
+  readonly mayLeave: (endpoint: EndpointSettings) => boolean
   /** Tells the broker to send nothing to this endpoint until then (per-endpoint consumers only). */
   readonly holdUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
 
 interface Worker {
-  readonly settings: EndpointSettings
+  settings: EndpointSettings
+  isStopped: boolean
+  readonly leaving: () => boolean
+  readonly sending: Set<Fiber.Fiber<unknown, unknown>>
   readonly services: WorkerServices
   readonly breaker: EndpointBreaker
   readonly order: EntityOrder
@@ -39,14 +48,40 @@ interface Worker {
 }
 
 export const endpointWorker = (settings: EndpointSettings, services: WorkerServices): EndpointWorker => {
-  const breaker = endpointBreaker(settings.hasBreaker, services.breakerLimits)
-  const worker: Worker = { settings, services, breaker, order: entityOrder(), inWork: 0 }
+  const breaker = endpointBreaker(() => worker.settings.hasBreaker, services.breakerLimits)
+  const worker: Worker = {
+    settings,
+    isStopped: false,
+    leaving: () => !worker.isStopped && services.mayLeave(worker.settings),
+    sending: new Set(),
+    services,
+    breaker,
+    order: entityOrder(),
+    inWork: 0
+  }
   const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<AckDecision> =>
-    Effect.flatMap(Clock.Clock, (clock) =>
-      due.delivery.attempt === 1 && breaker.isPristine() ? send(worker, due, clock) : admit(worker, due, clock)
-    )
-  return { settings, breaker, handle, inWork: () => worker.inWork }
+    Effect.flatMap(Clock.Clock, (clock) => {
+      if (!worker.leaving()) return heldBack
+      return due.delivery.attempt === 1 && breaker.isPristine() ? send(worker, due, clock) : admit(worker, due, clock)
+    })
+  return {
+    settings: () => worker.settings,
+    breaker,
+    handle,
+    inWork: () => worker.inWork,
+    change: (next) => {
+      worker.settings = next
+      worker.isStopped = false
+    },
+    stop: Effect.suspend(() => {
+      worker.isStopped = true
+      return Fiber.interruptAll(worker.sending)
+    })
+  }
 }
+
+// Nothing may be sent to the endpoint now; a moment later another dispatcher may, or it is gone.
+const heldBack: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
 
 /** For a retry, or an endpoint that failed lately: the breaker decides, and the delivery waits for its time. */
 const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clock: Clock.Clock) {
@@ -63,7 +98,7 @@ const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clo
 // Every delivery takes this path, so it has as few steps as possible.
 const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effect<AckDecision> =>
   Effect.suspend(() => {
-    const { settings, breaker, order } = worker
+    const { settings, breaker, order, sending } = worker
     const { attempts, metrics } = worker.services
     const { delivery } = due
     const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
@@ -72,20 +107,32 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
       turn?.left()
       metrics.left(settings, delivery, clock.currentTimeMillisUnsafe())
     }
-    const sent = Effect.flatMap(attempts.attempt(settings, due, onLeave), (attempted) =>
-      conclude(worker, due, attempted)
+    const leaving = { mayLeave: worker.leaving, onLeave }
+    const sent = Effect.flatMap(attempts.attempt(settings, due, leaving), (attempted) =>
+      conclude(worker, due, { endpoint: settings, attempted })
     )
     worker.inWork += 1
-    return Effect.onExit(turn?.before === undefined ? sent : Effect.andThen(turn.before, sent), (exit) => {
-      worker.inWork -= 1
-      turn?.left()
-      return Exit.hasInterrupts(exit) ? breaker.release : Effect.void
+    return Effect.withFiber((fiber) => {
+      sending.add(fiber)
+      return Effect.onExit(turn?.before === undefined ? sent : Effect.andThen(turn.before, sent), (exit) => {
+        sending.delete(fiber)
+        worker.inWork -= 1
+        turn?.left()
+        return Exit.hasInterrupts(exit) ? breaker.release : Effect.void
+      })
     })
   })
 
-const conclude = (worker: Worker, due: DueDelivery, attempted: Attempted) => {
-  const { settings, services, breaker } = worker
-  const { result } = attempted
+interface Sent {
+  /** As it was when the delivery was sent. */
+  readonly endpoint: EndpointSettings
+  readonly attempted: Attempted
+}
+
+const conclude = (worker: Worker, due: DueDelivery, { endpoint: settings, attempted }: Sent) => {
+  const { services, breaker } = worker
+  const { result, error } = attempted
+  if (error?._tag === "Withdrawn") return Effect.andThen(breaker.release, heldBack)
   const success = result._tag === "Answered" && isSuccess(result.status)
   const concluded = services.attempts.conclude(settings, due, attempted)
   if (!settings.hasBreaker || (success && breaker.isPristine())) return concluded

@@ -5,7 +5,7 @@
  */
 import { createHmac } from "node:crypto"
 import type { DueDelivery } from "#webhooks"
-import type { EndpointSettings } from "./endpoints.ts"
+import type { EndpointSettings } from "./endpoints/settings.ts"
 
 export const requestHeaders = (
   endpoint: EndpointSettings,

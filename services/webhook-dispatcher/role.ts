@@ -1,27 +1,27 @@
 /**
  * The role webhook-dispatcher: events become signed deliveries to receivers.
  *
- * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`
- * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`
+ * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`
+ * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
  * state: the fan-out's cursor and roster in DELIVERIES, KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
  */
 import { Clock, Effect, Layer, Schedule, Stream } from "effect"
-import { Configuration, Drain, Health, Metrics } from "#runtime"
+import { Drain, Health, Metrics } from "#runtime"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog } from "./attempt-log.ts"
 import { Backlogs } from "./backlogs.ts"
-import { consumePerEndpoint, consumePerPartition, type Consuming, removeOtherConsumers } from "./consumers.ts"
+import { consumeDeliveries, type Consuming } from "./consumers.ts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./delivery-metrics.ts"
 import { EndpointStates } from "#webhooks"
-import { Endpoints } from "./endpoints.ts"
+import { Endpoints } from "./endpoints/Endpoints.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
 import { circuitState, endpointPaused, inFlight } from "./metrics.ts"
 
 /** Checks the configuration before the broker is asked for anything. */
-export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints.ts"
+export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints/settings.ts"
 
 // The role has 30 s to drain; work that still runs after 25 s is handed back and flushed in the rest.
 const drainPatienceMs = 25_000
@@ -31,12 +31,7 @@ const stallMs = 15_000
 /** The delivering half: takes the fan-out's deliveries, with one worker for each endpoint. */
 const delivering = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { all } = yield* Endpoints
-    const { WebhookDelivery } = yield* Configuration
-    const inPartitions = all.length > WebhookDelivery.PartitionsAbove
-    yield* removeOtherConsumers(all, inPartitions)
-    if (all.length === 0) return
-    const consuming = yield* inPartitions ? consumePerPartition(all) : consumePerEndpoint(all)
+    const consuming = yield* consumeDeliveries()
     yield* followStates(consuming)
     yield* showWork(consuming)
     yield* registerDrain(consuming)
@@ -72,7 +67,8 @@ const showWork = Effect.fnUntraced(function* (consuming: Consuming) {
   const show = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     loop.beat()
-    for (const { settings, breaker, inWork } of consuming.workers) {
+    for (const { settings: settingsOf, breaker, inWork } of consuming.workers()) {
+      const settings = settingsOf()
       const labels = { endpoint: settings.name }
       inFlightGauge.set(labels, inWork())
       circuitGauge.set(labels, phaseNumbers[breaker.phaseAt(nowMs)])
@@ -88,18 +84,9 @@ const registerDrain = Effect.fnUntraced(function* (consuming: Consuming) {
   yield* drain.register(
     "webhook-dispatcher",
     Effect.gen(function* () {
-      const reports = yield* Effect.forEach(
-        consuming.consumptions,
-        (consumption) => consumption.drain(drainPatienceMs),
-        {
-          concurrency: "unbounded"
-        }
-      )
+      const report = yield* consuming.drain(drainPatienceMs)
       yield* log.flush
-      return {
-        finished: reports.reduce((sum, report) => sum + report.finished, 0),
-        handedBack: reports.reduce((sum, report) => sum + report.handedBack, 0)
-      }
+      return report
     })
   )
 })

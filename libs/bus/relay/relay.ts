@@ -70,6 +70,8 @@ export interface RelayOptions<Cursor, E, R> {
   readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   /** Called with every cursor known to be stored, and the messages this relay wrote with it: none when a twin did. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
+  /** Runs each time the relay has read the cursor that it goes on from: it may have been in other hands. */
+  readonly onTaken?: Effect.Effect<void>
   /** Runs each time the relay has taken over the cursor and is about to read on. */
   readonly onStarted: Effect.Effect<void, never, R>
   readonly loop: HealthLoop
@@ -129,6 +131,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   const conflicts = metrics.counter(relayConflicts)
   const position = metrics.gauge(relayPosition)
   let held = yield* loadCursor(nats, options)
+  yield* options.onTaken ?? Effect.void
   yield* options.onCursor(held.cursor, [])
   yield* Effect.addFinalizer((exit) => (Exit.hasInterrupts(exit) ? handOver(nats, options, held) : Effect.void))
   const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, queueCapacity)

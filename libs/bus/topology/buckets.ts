@@ -34,8 +34,29 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: 8 * kib,
     leaderReads: true,
-    writers: ["webhook-dispatcher", "operator"],
-    readers: ["webhook-dispatcher", "operator"]
+    writers: ["webhook-dispatcher", "console", "operator"],
+    readers: ["webhook-dispatcher", "console", "operator"]
+  },
+  {
+    name: "webhook-endpoints",
+    why: "Webhook endpoints made at run time: settings, secrets, and the event after which each begins. A removed one stays until its deliveries are put away.",
+    ttlMs: null,
+    // The marker of a removed endpoint goes after a while.
+    keyTtl: true,
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher", "console", "operator"],
+    readers: ["webhook-dispatcher", "console", "operator"]
+  },
+  {
+    name: "webhook-dispatchers",
+    why: "Which dispatchers live, and the last change of endpoints that each acts on; one that stops renewing is gone by the broker's clock.",
+    ttlMs: null,
+    keyTtl: true,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher"],
+    readers: ["webhook-dispatcher", "console", "operator"]
   },
   {
     name: "views",

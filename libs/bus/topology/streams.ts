@@ -67,7 +67,13 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
   {
     name: "DELIVERIES",
     why: "One message per event and endpoint until it is delivered or given up; retries wait here as schedules. No limit may evict one.",
-    subjects: ["deliveries.due.*.*", "deliveries.wait.*.*", "deliveries.cursor", "deliveries.roster"],
+    subjects: [
+      "deliveries.due.*.*",
+      "deliveries.wait.*.*",
+      "deliveries.cursor",
+      "deliveries.roster",
+      "deliveries.roster.*"
+    ],
     retention: "workqueue",
     storage: "file",
     discard: "old",
@@ -78,7 +84,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     features: ["atomic batches", "schedules", "rollup", "direct reads"],
     publishers: ["webhook-dispatcher", "console", "operator"],
     publishesOnly: { console: ["deliveries.due.*.*"] },
-    readers: ["webhook-dispatcher", "operator"],
+    readers: ["webhook-dispatcher", "console", "operator"],
     keepers: ["webhook-dispatcher", "operator"]
   },
   {

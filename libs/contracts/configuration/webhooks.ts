@@ -148,5 +148,9 @@ export const WebhookDelivery = section({
     24,
     "An endpoint absent from the configuration for so long is given up."
   ),
-  RetryAfterMaxSeconds: withDefault(span(0, 86_400), 60, "The longest wait a receiver may ask for.")
+  RetryAfterMaxSeconds: withDefault(span(0, 86_400), 60, "The longest wait a receiver may ask for."),
+  SecretsKeyEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus."
+  )
 })

@@ -326,6 +326,8 @@ const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed
     case "Unreachable":
       return made("MODEL_UNAVAILABLE", true)
     case "ResponseTooLarge":
+    // No call of a model is taken back before it is sent.
+    case "Withdrawn":
       return made("INTERNAL_ERROR", true)
     case "AddressRefused":
     case "InvalidUrl":

@@ -10,11 +10,13 @@ import { decodeEnvelope, entityOf, type Fault, subjects } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
 import { Backlogs } from "../backlogs.ts"
 import { EndpointStates } from "#webhooks"
-import { Endpoints, type EndpointSettings } from "../endpoints.ts"
+import { Endpoints } from "../endpoints/Endpoints.ts"
+import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
 import { type FanOutCursor, fanOutRecordCodec } from "#webhooks"
 import { beginCursor } from "./cursor.ts"
 import { type FanOutEvent, type FanOutStep, planCatchUp, planRun } from "./plan.ts"
+import { Newcomers } from "./newcomers.ts"
 import { fingerprint, RosterKeeper } from "./roster.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
@@ -25,26 +27,28 @@ const dayMs = 86_400_000
 const stallMs = 30_000
 
 export const FanOut = {
-  /** Runs the fan-out for the life of the scope. Without endpoints and without a stored cursor, it does nothing. */
+  /** Runs the fan-out for the life of the scope. Without a stored cursor it begins with the first endpoint. */
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
-      const { all } = yield* Endpoints
+      const { all, first } = yield* Endpoints
       const { last } = yield* StreamReader
       const past = yield* last("DELIVERIES", subjects.deliveriesCursor)
-      if (all.length === 0 && past._tag === "None") {
-        return yield* Effect.logInfo("no endpoints are configured, events are only kept")
-      }
       const started = yield* Latch.make()
-      yield* Effect.forkScoped(supervise("fan-out", yield* fanOut(started.open)))
+      const work = Effect.flatMap(fanOut(started.open), (relaying) => supervise("fan-out", relaying))
+      if (all().length === 0 && past._tag === "None") {
+        yield* Effect.forkScoped(Effect.andThen(first, work))
+        return yield* Effect.logInfo("there are no endpoints, events are only kept")
+      }
+      yield* Effect.forkScoped(work)
       // From here on every event is accounted for; a new endpoint is not meant to get earlier ones.
       yield* started.await
     })
-  ).pipe(Layer.provide(RosterKeeper.layer))
+  ).pipe(Layer.provide(Layer.mergeAll(RosterKeeper.layer, Newcomers.layer)))
 }
 
 const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const deps = yield* dependenciesOfFanOut
-  const ours = fingerprint(deps.endpoints.all)
+  const ours = fingerprint(deps.endpoints.configured)
   const loop = yield* (yield* Health).loop("fan-out", { stallMs })
   return relay({
     name: "fan-out",
@@ -52,6 +56,7 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
     target: "DELIVERIES",
     place: { subject: subjects.deliveriesCursor, codec: fanOutRecordCodec },
     begin: beginCursor,
+    onTaken: Effect.sync(deps.newcomers.forget),
     position: (cursor) => cursor.position,
     isOurs: (cursor) => cursor.roster === ours,
     translate: (run, cursor) => translate(deps, run, cursor),
@@ -74,12 +79,16 @@ const dependenciesOfFanOut = Effect.gen(function* () {
   return {
     endpoints,
     backlogs,
-    // An endpoint that the configuration lacks stays where it is until it is back, or archived.
-    isParked: (id: string) => !endpoints.byId.has(id) || states.isPaused(id) || backlogs.isOverfull(id),
+    // An endpoint that is absent stays where it is until it is back, or archived.
+    isParked: (id: string) => {
+      const endpoint = endpoints.byId(id)
+      return endpoint === undefined || !isEnabled(endpoint) || states.isPaused(id) || backlogs.isOverfull(id)
+    },
     parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs,
     reader: yield* StreamReader,
     rejections: yield* Rejections,
     roster: yield* RosterKeeper,
+    newcomers: yield* Newcomers,
     newDeliveryId: () => crypto.randomUUID(),
     received: metrics.counter(eventsReceived),
     unknown: metrics.counter(unknownReceived),
@@ -97,7 +106,7 @@ const translate = Effect.fnUntraced(function* (
   run: ReadonlyArray<SourceMessage>,
   cursor: FanOutCursor
 ) {
-  const { endpoints, isParked, newDeliveryId, received, unknown } = deps
+  const { newcomers, isParked, newDeliveryId, received, unknown } = deps
   const read = yield* readRun(deps, run)
   for (const { event, known, unknownFields } of read) {
     received.inc({ event: known ? event.event : "other" })
@@ -106,7 +115,7 @@ const translate = Effect.fnUntraced(function* (
   }
   const lastSequence = run.at(-1)?.sequence ?? cursor.position
   const events = read.map(({ event }) => event)
-  return planRun({ events, lastSequence, targets: endpoints.all, isParked, newDeliveryId }, cursor)
+  return planRun({ events, lastSequence, targets: newcomers.targets(), isParked, newDeliveryId }, cursor)
 })
 
 const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
@@ -127,13 +136,15 @@ const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: 
 
 /** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
 const aside = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor) {
-  const { endpoints, roster, isParked, turn } = deps
-  const steps: Array<FanOutStep> = [...(yield* roster.keep(cursor))]
+  const { endpoints, roster, newcomers, isParked, turn } = deps
+  // Newcomers first: one that the configuration gave up keeps its place.
+  const steps: Array<FanOutStep> = [...(yield* newcomers.keep(cursor))]
+  steps.push(...(yield* roster.keep(steps.at(-1)?.cursor ?? cursor, newcomers.knows)))
   let last = steps.at(-1)?.cursor ?? cursor
   const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
   const start = behind.length === 0 ? 0 : turn.count++ % behind.length
   for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
-    const target = endpoints.byId.get(id)
+    const target = endpoints.byId(id)
     if (target === undefined) continue
     const step = yield* catchUp(deps, last, target)
     steps.push(step)
@@ -166,18 +177,20 @@ const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutC
   return planCatchUp({ events, lastSequence, target, newDeliveryId }, cursor)
 })
 
+const duePrefix = subjects.deliveriesDueAll.slice(0, -1)
+
 /** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */
 const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
   const { endpoints, backlogs, parked, made } = deps
-  for (const endpoint of endpoints.all) {
+  for (const endpoint of endpoints.all()) {
     const next = cursor.next[endpoint.id]
     const missing = next === undefined ? 0 : Math.max(0, cursor.position + 1 - next)
     parked.set({ endpoint: endpoint.name }, missing)
   }
   for (const message of written) {
-    const endpoint = endpoints.byId.get(message.subject.slice(message.subject.lastIndexOf(".") + 1))
-    // The roster is written the same way, but is no delivery.
-    if (endpoint === undefined) continue
+    const endpoint = endpoints.byId(message.subject.slice(message.subject.lastIndexOf(".") + 1))
+    // The rosters are written the same way, but are no deliveries.
+    if (endpoint === undefined || !message.subject.startsWith(duePrefix)) continue
     backlogs.added(endpoint.id, 1)
     made.inc({ endpoint: endpoint.name })
   }

@@ -10,7 +10,7 @@ import { subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import { type FanOutCursor, readRoster, type Roster, rosterCodec } from "#webhooks"
 import { AbandonedDeliveries } from "../abandoned.ts"
-import { Endpoints } from "../endpoints.ts"
+import { Endpoints } from "../endpoints/Endpoints.ts"
 import { firstNeeded, park } from "./cursor.ts"
 import type { FanOutStep } from "./plan.ts"
 
@@ -38,17 +38,21 @@ interface RosterInput {
   readonly lastSequence: number
   readonly nowMs: number
   readonly archiveAfterMs: number
+  /** Whether an endpoint made at run time has the name now: it goes on in the place of the configured one. */
+  readonly isMadeAtRunTime: (id: string) => boolean
+  /** Whether the fan-out knows an endpoint made at run time: its place stays. */
+  readonly isKnown: (id: string) => boolean
 }
 
 /** Applies the configured endpoints to the roster. Pure. */
 export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterInput): RosterChange => {
-  const { configured, lastSequence, nowMs, archiveAfterMs } = now
+  const { configured, lastSequence, nowMs, archiveAfterMs, isMadeAtRunTime, isKnown } = now
   const endpoints: Record<string, { name: string; absentSinceMs: number | null }> = {}
   const archived: Array<ConfiguredEndpoint> = []
   const present = new Set(configured.map((endpoint) => endpoint.id))
   let changed = cursor
   for (const [id, known] of Object.entries(roster.endpoints)) {
-    if (present.has(id)) continue
+    if (present.has(id) || isMadeAtRunTime(id)) continue
     const absentSinceMs = known.absentSinceMs ?? nowMs
     if (nowMs - absentSinceMs >= archiveAfterMs) {
       archived.push({ id, name: known.name })
@@ -60,13 +64,14 @@ export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterIn
   const next = { ...changed.next }
   for (const { id } of archived) delete next[id]
   for (const { id, name } of configured) {
-    const isNew = roster.endpoints[id] === undefined
+    const isNew = roster.endpoints[id] === undefined && !isKnown(id)
     if (isNew && lastSequence + 1 > firstNeeded(changed, id)) next[id] = lastSequence + 1
     endpoints[id] = { name, absentSinceMs: null }
   }
   return { roster: { endpoints }, cursor: { ...changed, next, roster: fingerprint(configured) }, archived }
 }
 
+const absent = "the endpoint is no longer configured"
 // Absence is counted in hours, so one look a minute is enough.
 const lookEveryMs = 60_000
 
@@ -75,13 +80,18 @@ export class RosterKeeper extends Context.Service<
   RosterKeeper,
   {
     /** A step when roster or cursor must change, otherwise nothing. */
-    readonly keep: (cursor: FanOutCursor) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
+    readonly keep: (
+      cursor: FanOutCursor,
+      isKnown: (id: string) => boolean
+    ) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
   }
 >()("starling/webhook-dispatcher/RosterKeeper") {
   static readonly layer = Layer.effect(
     RosterKeeper,
     Effect.gen(function* () {
-      const { all } = yield* Endpoints
+      const endpoints = yield* Endpoints
+      const all = endpoints.configured
+      const isMadeAtRunTime = (id: string) => endpoints.byId(id)?.madeAtRunTime != null
       const reader = yield* StreamReader
       const abandoned = yield* AbandonedDeliveries
       const { WebhookDelivery } = yield* Configuration
@@ -89,15 +99,24 @@ export class RosterKeeper extends Context.Service<
       const ours = fingerprint(all)
       let lookedAtMs = 0
 
-      const keep = Effect.fnUntraced(function* (cursor: FanOutCursor) {
+      const keep = Effect.fnUntraced(function* (cursor: FanOutCursor, isKnown: (id: string) => boolean) {
         const nowMs = yield* Clock.currentTimeMillis
         if (cursor.roster === ours && nowMs - lookedAtMs < lookEveryMs) return []
         lookedAtMs = nowMs
         const roster = yield* Effect.provideService(readRoster, StreamReader, reader)
         const { lastSequence } = yield* reader.bounds("EVENTS")
-        const change = changeRoster(roster, cursor, { configured: all, lastSequence, nowMs, archiveAfterMs })
+        const change = changeRoster(roster, cursor, {
+          configured: all,
+          lastSequence,
+          nowMs,
+          archiveAfterMs,
+          isMadeAtRunTime,
+          isKnown
+        })
         if (cursor.roster === ours && change.archived.length === 0) return []
-        yield* Effect.forEach(change.archived, ({ id, name }) => abandoned.endpoint(id, name), { discard: true })
+        yield* Effect.forEach(change.archived, ({ id, name }) => abandoned.endpoint(id, name, absent), {
+          discard: true
+        })
         const data = rosterCodec.encode(change.roster).data
         const message = { subject: subjects.deliveriesRoster, data, headers: [[header.rollup, "sub"]] as const }
         return [{ messages: [message], cursor: change.cursor }]

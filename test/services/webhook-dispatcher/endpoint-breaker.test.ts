@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { endpointBreaker } from "../../../services/webhook-dispatcher/endpoint-breaker.ts"
 
 const tripped = Effect.gen(function* () {
-  const breaker = endpointBreaker(true)
+  const breaker = endpointBreaker(() => true)
   for (let index = 0; index < 20; index++) {
     yield* breaker.report(false)
     yield* TestClock.adjust("2 seconds")
@@ -67,7 +67,7 @@ describe("an endpoint's breaker", () => {
 
   it.effect("opens and closes with the state of other replicas and operators", () =>
     Effect.gen(function* () {
-      const breaker = endpointBreaker(true)
+      const breaker = endpointBreaker(() => true)
       yield* breaker.adopt(5_000)
       assert.deepStrictEqual(yield* breaker.admit, { _tag: "Wait", untilMs: 5_000 })
       yield* breaker.adopt(null)
@@ -78,7 +78,7 @@ describe("an endpoint's breaker", () => {
 
   it.effect("that is switched off never opens", () =>
     Effect.gen(function* () {
-      const breaker = endpointBreaker(false)
+      const breaker = endpointBreaker(() => false)
       for (let index = 0; index < 50; index++) {
         yield* breaker.report(false)
         yield* TestClock.adjust("10 seconds")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { sign, verify } from "@octokit/webhooks-methods"
 import { Webhook } from "standardwebhooks"
 import type { Delivery } from "#contracts"
-import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints.ts"
+import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
 import {
   requestHeaders,
   signBody,
@@ -18,6 +18,7 @@ const endpoint: EndpointSettings = {
   secrets: [],
   standardWebhooksKeys: [],
   headers: undefined,
+  madeAtRunTime: null,
   wants: () => true,
   timeoutMs: 1,
   concurrency: 1,

@@ -4,6 +4,7 @@ import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cur
 import { changeRoster, fingerprint } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
 
 const hourMs = 3_600_000
+const noneAtRunTime = { isMadeAtRunTime: () => false, isKnown: () => false }
 const endpoint = (id: string) => ({ id, name: `endpoint ${id}` })
 const roster = (entries: Record<string, number | null>): Roster => ({
   endpoints: Object.fromEntries(
@@ -17,7 +18,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("a"), endpoint("n")],
       lastSequence: 80,
       nowMs: 0,
-      archiveAfterMs: 24 * hourMs
+      archiveAfterMs: 24 * hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.cursor.next, { n: 81 })
     assert.deepStrictEqual(change.archived, [])
@@ -28,7 +30,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("a"), endpoint("n")],
       lastSequence: 51,
       nowMs: 0,
-      archiveAfterMs: hourMs
+      archiveAfterMs: hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.cursor.next, { n: 52 })
   })
@@ -38,7 +41,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("a")],
       lastSequence: 80,
       nowMs: 0,
-      archiveAfterMs: 24 * hourMs
+      archiveAfterMs: 24 * hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.cursor.next, {})
   })
@@ -48,7 +52,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("a")],
       lastSequence: 80,
       nowMs: 7,
-      archiveAfterMs: 24 * hourMs
+      archiveAfterMs: 24 * hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.cursor.next, { b: 51 })
     assert.strictEqual(change.roster.endpoints["b"]?.absentSinceMs, 7)
@@ -60,7 +65,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("b")],
       lastSequence: 90,
       nowMs: hourMs,
-      archiveAfterMs: 24 * hourMs
+      archiveAfterMs: 24 * hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.cursor.next, { b: 51 })
     assert.isNull(change.roster.endpoints["b"]?.absentSinceMs)
@@ -72,7 +78,8 @@ describe("a changed configuration", () => {
       configured: [endpoint("a")],
       lastSequence: 90,
       nowMs: 24 * hourMs,
-      archiveAfterMs: 24 * hourMs
+      archiveAfterMs: 24 * hourMs,
+      ...noneAtRunTime
     })
     assert.deepStrictEqual(change.archived, [endpoint("b")])
     assert.deepStrictEqual(change.cursor.next, {})

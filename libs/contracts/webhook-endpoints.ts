@@ -1,0 +1,53 @@
+/**
+ * Webhook endpoints that are made at run time: what an operator may say of one, checked by the schema of the
+ * configuration file, and the record that its bucket keeps.
+ */
+import { Result, Schema, Struct } from "effect"
+import { EndpointEntry } from "./configuration/webhooks.ts"
+import { faultsOf } from "./events/Envelope.ts"
+import { Count, EpochMs, type Fault, Ordinal, text, Timestamp } from "./primitives.ts"
+
+/** An endpoint as it stands in the configuration, without the variables of secrets: they come with a request. */
+export const EndpointSettings = EndpointEntry.mapFields(Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"]))
+export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSettings> {}
+
+const decode = Schema.decodeUnknownResult(EndpointSettings, { errors: "all", onExcessProperty: "error" })
+
+/** Checks the settings of an endpoint and fills in what they leave out. Faults have JSON pointers as paths. */
+export const decodeEndpointSettings = (input: unknown): Result.Result<EndpointSettings, ReadonlyArray<Fault>> =>
+  Result.mapError(decode(input), (error) => faultsOf(error.issue))
+
+/** A sealed secret, and how long it still signs: the newest has no end. */
+export const KeptSecret = Schema.Struct({ sealed: Schema.String, notAfterMs: Schema.NullOr(EpochMs) })
+export interface KeptSecret extends Schema.Schema.Type<typeof KeptSecret> {}
+
+const KeptSecrets = Schema.Array(KeptSecret).check(Schema.isMaxLength(2))
+
+/** Who did something, and when. */
+export const Act = Schema.Struct({ at: Timestamp, by: Schema.String })
+export interface Act extends Schema.Schema.Type<typeof Act> {}
+
+/**
+ * An endpoint made at run time. `settings` is kept as it was given and decoded when it is read, so that a later release
+ * may add keys. `revision` counts the changes that operators made. `startsAfter`: the last event that is not its own.
+ */
+export const EndpointRecord = Schema.Struct({
+  name: text(100),
+  revision: Ordinal,
+  settings: Schema.Record(Schema.String, Schema.Unknown),
+  /** The receiver's own headers, as sealed JSON: they may hold keys. Null: none. */
+  headers: Schema.NullOr(Schema.String),
+  secrets: KeptSecrets,
+  standardWebhooksSecrets: KeptSecrets,
+  isEnabled: Schema.Boolean,
+  startsAfter: Count,
+  created: Act,
+  changed: Act,
+  /** Set while a removed endpoint's deliveries are being put away; then the record goes. */
+  removed: Schema.NullOr(Act)
+})
+export interface EndpointRecord extends Schema.Schema.Type<typeof EndpointRecord> {}
+
+/** A running dispatcher, and the last change of endpoints that it acts on. */
+export const DispatcherPresence = Schema.Struct({ actsOn: Count })
+export interface DispatcherPresence extends Schema.Schema.Type<typeof DispatcherPresence> {}

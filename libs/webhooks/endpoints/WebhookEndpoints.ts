@@ -1,0 +1,294 @@
+/**
+ * Webhook endpoints at run time: made, changed, disabled, removed, and their secrets rotated, while dispatchers run.
+ * Each change is one compare-and-set, and may be asked for again. Endpoints of the configuration file are not here:
+ * they are read-only, and win by name.
+ */
+import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
+import { type BusError, type KvBucket, type KvEntry, RevisionConflict, StreamReader } from "#bus"
+import {
+  type Act,
+  type DispatcherPresence,
+  type EndpointRecord,
+  endpointIdOf,
+  type EndpointSettings,
+  type Fault,
+  isoTime
+} from "#contracts"
+import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { readRoster } from "../roster.ts"
+import {
+  type Creation,
+  decideChange,
+  decideCreation,
+  type Decided,
+  decideEnabling,
+  decideRemoval,
+  decideRotation,
+  readSettings,
+  type Rotation
+} from "./changes.ts"
+import { awaitActedOn, openPresences } from "./dispatchers.ts"
+import {
+  type EndpointExists,
+  EndpointIsConfigured,
+  EndpointIsLeaving,
+  type EndpointWasChanged,
+  type InvalidEndpoint,
+  NoSuchEndpoint,
+  type NotActedOn,
+  TooManyEndpoints
+} from "./errors.ts"
+import { type SecretSeal, secretSeal } from "./secret-seal.ts"
+import { type EndpointStore, openEndpointStore } from "./store.ts"
+
+/** What is shown of an endpoint: no secret, and of the receiver's own headers only the names. */
+export interface ShownEndpoint {
+  readonly id: string
+  readonly name: string
+  /** Counts changes; a change names the one that it follows. */
+  readonly revision: number
+  readonly isEnabled: boolean
+  readonly settings: Omit<EndpointSettings, "Headers"> | null
+  readonly headerNames: ReadonlyArray<string>
+  /** Why the settings cannot be used; empty when they can. */
+  readonly faults: ReadonlyArray<Fault>
+  readonly isSigned: boolean
+  readonly hasStandardWebhooks: boolean
+  /** Until when (epoch ms) a rotated secret still signs; null without one. */
+  readonly previousSecretUntilMs: number | null
+  /** The last event that is not its own: it gets those after it. */
+  readonly startsAfter: number
+  readonly created: Act
+  readonly changed: Act
+}
+
+/** Who asks, and for which endpoint. `revision`: the one that the caller has seen. */
+interface Request {
+  readonly name: string
+  readonly by: string
+  readonly revision?: number | undefined
+}
+
+type WriteError = BusError | NoSuchEndpoint | EndpointIsConfigured | EndpointWasChanged
+
+export class WebhookEndpoints extends Context.Service<
+  WebhookEndpoints,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<ShownEndpoint>, BusError>
+    readonly get: (name: string) => Effect.Effect<ShownEndpoint, BusError | NoSuchEndpoint>
+    /** Its first event is the first one after `startsAfter` in the answer. */
+    readonly create: (
+      creation: Creation & { readonly by: string }
+    ) => Effect.Effect<
+      ShownEndpoint,
+      BusError | InvalidEndpoint | EndpointExists | EndpointIsConfigured | EndpointIsLeaving | TooManyEndpoints
+    >
+    /** Lays keys over the settings; null gives a key its default again. Dispatchers follow within a second. */
+    readonly change: (
+      request: Request & { readonly revision: number; readonly changes: Readonly<Record<string, unknown>> }
+    ) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
+    readonly enable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError>
+    /** Nothing is sent after the answer; events are kept for it as for a paused endpoint. */
+    readonly disable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError | NotActedOn>
+    /** Nothing is sent after the answer. False when there is none of this name. */
+    readonly remove: (request: Request) => Effect.Effect<boolean, WriteError | NotActedOn>
+    readonly rotate: (request: Request & Rotation) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
+  }
+>()("starling/webhooks/WebhookEndpoints") {
+  static readonly layer = Layer.effect(
+    WebhookEndpoints,
+    Effect.gen(function* () {
+      const deps = yield* openDependencies
+      const { store, seal } = deps
+      const enabling = (request: Request, isEnabled: boolean) =>
+        write(deps, request, (before, act) => decideEnabling(before, isEnabled, { ...guardOf(request), act }))
+      return WebhookEndpoints.of({
+        list: Effect.map(Stream.runCollect(store.bucket.scan(">")), (entries) =>
+          entries.flatMap(({ value }) => (value.removed === null ? [shown(value, seal)] : []))
+        ),
+        get: (name) => Effect.map(present(deps, name), ({ value }) => shown(value, seal)),
+        create: (creation) => create(deps, creation),
+        change: (request) =>
+          Effect.map(
+            write(deps, request, (before, act) => decideChange(before, request.changes, { ...request, seal, act })),
+            ({ value }) => shown(value, seal)
+          ),
+        rotate: (request) =>
+          Effect.map(
+            write(deps, request, (before, act, nowMs) =>
+              decideRotation(before, request, { ...guardOf(request), seal, act, nowMs })
+            ),
+            ({ value }) => shown(value, seal)
+          ),
+        enable: (request) => Effect.map(enabling(request, true), ({ value }) => shown(value, seal)),
+        disable: (request) =>
+          Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ value }) => shown(value, seal)),
+        remove: (request) => remove(deps, request)
+      })
+    })
+  )
+}
+
+interface Dependencies {
+  readonly store: EndpointStore
+  readonly seal: SecretSeal
+  readonly presences: KvBucket<DispatcherPresence>
+  readonly reader: StreamReader["Service"]
+}
+
+/** The seal of endpoints' secrets as configured. */
+export const configuredSeal = Effect.gen(function* () {
+  const { SecretsKeyEnvVar } = (yield* Configuration).WebhookDelivery
+  if (SecretsKeyEnvVar === undefined) return secretSeal(undefined)
+  const key = yield* secretFromEnv(SecretsKeyEnvVar, "WebhookDelivery.SecretsKeyEnvVar").pipe(
+    Effect.mapError((fault) => new InvalidConfiguration({ faults: [fault] }))
+  )
+  return secretSeal(key)
+})
+
+const openDependencies = Effect.gen(function* () {
+  const store = yield* openEndpointStore
+  const presences = yield* openPresences
+  const deps: Dependencies = { store, seal: yield* configuredSeal, presences, reader: yield* StreamReader }
+  return deps
+})
+
+const guardOf = ({ revision }: Request) => ({ revision })
+
+const actedOn =
+  ({ presences }: Dependencies) =>
+  ({ revision }: KvEntry<EndpointRecord>) =>
+    awaitActedOn(presences, revision)
+
+// More endpoints than this need a second deployment; the configuration file has the same limit.
+const endpointsMax = 10_000
+
+const create = Effect.fn("WebhookEndpoints.create")(function* (
+  deps: Dependencies,
+  { by, ...creation }: Creation & { readonly by: string }
+) {
+  const { store, seal, reader } = deps
+  const nowMs = yield* Clock.currentTimeMillis
+  const context = { seal, act: { at: isoTime(nowMs), by }, startsAfter: 0 }
+  // Checked once before anything is asked of the broker.
+  const first = yield* Effect.fromResult(decideCreation(undefined, creation, context))
+  const { name } = first.record
+  const id = endpointIdOf(name)
+  yield* refuseConfigured(deps, id, name)
+  const before = yield* settled(deps, id, name)
+  if (Option.isSome(before)) {
+    return shown((yield* Effect.fromResult(decideCreation(before.value.value, creation, context))).record, seal)
+  }
+  const { messages } = yield* reader.bounds("KV_webhook-endpoints")
+  if (messages >= endpointsMax) return yield* new TooManyEndpoints({ endpointsMax })
+  // The last thing before the write: what is published after the answer is the endpoint's own.
+  const { lastSequence: startsAfter } = yield* reader.bounds("EVENTS")
+  const { record } = yield* Effect.fromResult(decideCreation(undefined, creation, { ...context, startsAfter }))
+  const raced = yield* store.bucket.create(id, record).pipe(
+    Effect.as(Option.none<KvEntry<EndpointRecord>>()),
+    Effect.catchTag("RevisionConflict", () => store.bucket.get(id))
+  )
+  if (Option.isNone(raced)) return shown(record, seal)
+  return shown((yield* Effect.fromResult(decideCreation(raced.value.value, creation, context))).record, seal)
+})
+
+const refuseConfigured = Effect.fnUntraced(function* ({ reader }: Dependencies, id: string, name: string) {
+  const { endpoints } = yield* Effect.provideService(readRoster, StreamReader, reader)
+  if (endpoints[id]?.absentSinceMs === null) return yield* new EndpointIsConfigured({ name })
+})
+
+// A dispatcher puts deliveries away four times a second.
+const leavingLooks = 50
+const lookEvery = "100 millis"
+
+/** The record under an id, once a removed one is put away. */
+const settled = Effect.fnUntraced(function* ({ store }: Dependencies, id: string, name: string) {
+  for (let looks = 0; looks < leavingLooks; looks += 1) {
+    const entry = yield* store.bucket.get(id)
+    if (Option.isNone(entry) || entry.value.value.removed === null) return entry
+    yield* Effect.sleep(lookEvery)
+  }
+  return yield* new EndpointIsLeaving({ name })
+})
+
+const present = Effect.fnUntraced(function* (
+  { store }: Dependencies,
+  name: string
+): Effect.fn.Return<KvEntry<EndpointRecord>, BusError | NoSuchEndpoint> {
+  const entry = yield* store.bucket.get(endpointIdOf(name))
+  if (Option.isNone(entry) || entry.value.value.removed !== null || entry.value.value.name !== name) {
+    return yield* new NoSuchEndpoint({ name })
+  }
+  return entry.value
+})
+
+// A handful of operators at most write one endpoint at a time.
+const conflictRetriesMax = 10
+
+/** One compare-and-set; when another writer was first, it is decided again on what that one wrote. */
+const write = Effect.fn("WebhookEndpoints.write")(
+  function* <E>(
+    deps: Dependencies,
+    { name, by }: Request,
+    decide: (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
+  ) {
+    const before = yield* present(deps, name).pipe(
+      Effect.catchTag("NoSuchEndpoint", (absent) =>
+        Effect.andThen(refuseConfigured(deps, endpointIdOf(name), name), Effect.fail(absent))
+      )
+    )
+    return yield* decideAndStore(deps, { before, by, decide })
+  },
+  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
+)
+
+interface Deciding<E> {
+  readonly before: KvEntry<EndpointRecord>
+  readonly by: string
+  readonly decide: (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
+}
+
+const decideAndStore = Effect.fnUntraced(function* <E>({ store }: Dependencies, { before, by, decide }: Deciding<E>) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const { record, same } = yield* Effect.fromResult(decide(before.value, { at: isoTime(nowMs), by }, nowMs))
+  if (same) return before
+  const revision = yield* store.bucket.update(before.key, record, before.revision)
+  const entry: KvEntry<EndpointRecord> = { key: before.key, value: record, revision }
+  return entry
+})
+
+const remove = Effect.fn("WebhookEndpoints.remove")(
+  function* (deps: Dependencies, request: Request) {
+    const { name, by } = request
+    const id = endpointIdOf(name)
+    const before = yield* deps.store.bucket.get(id)
+    if (Option.isNone(before) || before.value.value.name !== name) {
+      yield* refuseConfigured(deps, id, name)
+      return false
+    }
+    const decide = (record: EndpointRecord, act: Act) => decideRemoval(record, { ...guardOf(request), act })
+    yield* actedOn(deps)(yield* decideAndStore(deps, { before: before.value, by, decide }))
+    return true
+  },
+  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
+)
+
+const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
+  const read = readSettings(record, seal)
+  const until = [...record.secrets, ...record.standardWebhooksSecrets].flatMap(({ notAfterMs }) => notAfterMs ?? [])
+  const common = {
+    id: endpointIdOf(record.name),
+    name: record.name,
+    revision: record.revision,
+    isEnabled: record.isEnabled,
+    isSigned: record.secrets.length > 0,
+    hasStandardWebhooks: record.standardWebhooksSecrets.length > 0,
+    previousSecretUntilMs: until.length === 0 ? null : Math.max(...until),
+    startsAfter: record.startsAfter,
+    created: record.created,
+    changed: record.changed
+  }
+  if (Result.isFailure(read)) return { ...common, settings: null, headerNames: [], faults: read.failure }
+  const { Headers, ...settings } = read.success
+  return { ...common, settings, headerNames: Object.keys(Headers), faults: [] }
+}

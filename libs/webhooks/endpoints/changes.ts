@@ -1,0 +1,279 @@
+/**
+ * The changes of an endpoint's record, decided: what follows from a request, or why it is refused. A request that was
+ * already carried out changes nothing, so that it may be sent again. Pure.
+ */
+import { Result, Schema } from "effect"
+import {
+  type Act,
+  decodeEndpointSettings,
+  type EndpointRecord,
+  endpointIdOf,
+  type EndpointSettings,
+  type Fault,
+  type KeptSecret
+} from "#contracts"
+import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
+import type { SecretSeal } from "./secret-seal.ts"
+
+/** New secrets; an absent one stays as it is. */
+export interface GivenSecrets {
+  /** Signs X-Service-Signature. */
+  readonly secret?: string | undefined
+  /** Signs the headers of Standard Webhooks. */
+  readonly standardWebhooksSecret?: string | undefined
+}
+
+export interface Creation extends GivenSecrets {
+  /** As in the configuration file, `Name` included. */
+  readonly settings: unknown
+}
+
+/** `same`: carried out before. `settings` is what the record says afterwards. */
+export interface Decided {
+  readonly record: EndpointRecord
+  readonly same: boolean
+}
+
+type Decision<E> = Result.Result<Decided, E>
+
+interface Context {
+  readonly seal: SecretSeal
+  readonly act: Act
+}
+
+/** Checks a creation. `before`: what the bucket holds under the name's id. */
+export const decideCreation = (
+  before: EndpointRecord | undefined,
+  { settings: given, ...secrets }: Creation,
+  { seal, act, startsAfter }: Context & { readonly startsAfter: number }
+): Decision<InvalidEndpoint | EndpointExists> => {
+  const checked = checkedSettings(given, secrets)
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
+  const settings = checked.success
+  const id = endpointIdOf(settings.Name)
+  if (before !== undefined) {
+    return isLike(before, settings, secrets, seal)
+      ? Result.succeed({ record: before, same: true })
+      : Result.fail(new EndpointExists({ name: before.name }))
+  }
+  const kept = (secret: string | undefined) =>
+    secret === undefined ? [] : [{ sealed: seal.seal(id, secret), notAfterMs: null }]
+  const record: EndpointRecord = {
+    ...writtenSettings(settings, seal),
+    name: settings.Name,
+    revision: 1,
+    secrets: kept(secrets.secret),
+    standardWebhooksSecrets: kept(secrets.standardWebhooksSecret),
+    isEnabled: true,
+    startsAfter,
+    created: act,
+    changed: act,
+    removed: null
+  }
+  return Result.succeed({ record, same: false })
+}
+
+/** Lays keys over the settings of a record; null gives a key its default again. */
+export const decideChange = (
+  before: EndpointRecord,
+  changes: Readonly<Record<string, unknown>>,
+  { revision, seal, act }: Context & { readonly revision: number }
+): Decision<InvalidEndpoint | EndpointWasChanged> => {
+  const id = endpointIdOf(before.name)
+  const headers = openHeaders(before, seal)
+  if (Result.isFailure(headers) && changes["Headers"] === undefined) {
+    return Result.fail(new InvalidEndpoint({ faults: [{ path: "/Headers", message: headers.failure }] }))
+  }
+  const known = { ...before.settings, Headers: Result.getOrElse(headers, () => ({})) }
+  const laid = Object.entries({ ...known, ...changes }).filter(([, value]) => value !== null)
+  const checked = checkedSettings(Object.fromEntries(laid), {})
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
+  if (endpointIdOf(checked.success.Name) !== id) {
+    const faults = [{ path: "/Name", message: "a name cannot be changed, for the endpoint's past hangs on it" }]
+    return Result.fail(new InvalidEndpoint({ faults }))
+  }
+  if (sameJson(checked.success, asSettings(before, seal))) return Result.succeed({ record: before, same: true })
+  if (before.revision !== revision) return wasChanged(before)
+  return Result.succeed({ record: next({ ...before, ...writtenSettings(checked.success, seal) }, act), same: false })
+}
+
+interface Guarded extends Pick<Context, "act"> {
+  /** The revision that the caller has seen; without one, whatever there is. */
+  readonly revision: number | undefined
+}
+
+export const decideEnabling = (
+  before: EndpointRecord,
+  isEnabled: boolean,
+  { revision, act }: Guarded
+): Decision<EndpointWasChanged> => {
+  if (before.isEnabled === isEnabled) return Result.succeed({ record: before, same: true })
+  if (revision !== undefined && before.revision !== revision) return wasChanged(before)
+  return Result.succeed({ record: next({ ...before, isEnabled }, act), same: false })
+}
+
+/** A removed endpoint keeps neither settings nor secrets; its name stays until its deliveries are put away. */
+export const decideRemoval = (before: EndpointRecord, { revision, act }: Guarded): Decision<EndpointWasChanged> => {
+  if (before.removed !== null) return Result.succeed({ record: before, same: true })
+  if (revision !== undefined && before.revision !== revision) return wasChanged(before)
+  const bare = { settings: {}, headers: null, secrets: [], standardWebhooksSecrets: [] }
+  return Result.succeed({ record: next({ ...before, ...bare, isEnabled: false, removed: act }, act), same: false })
+}
+
+export interface Rotation extends GivenSecrets {
+  /** How long the secret before still signs beside the new one. */
+  readonly overlapMs: number
+}
+
+export const overlapMsDefault = 24 * 3_600_000
+/** A week: longer than a release of a receiver takes. */
+export const overlapMsMax = 7 * overlapMsDefault
+
+export const decideRotation = (
+  before: EndpointRecord,
+  { overlapMs, ...secrets }: Rotation,
+  { revision, seal, act, nowMs }: Guarded & Context & { readonly nowMs: number }
+): Decision<InvalidEndpoint | EndpointWasChanged> => {
+  const faults = [...secretFaults(secrets), ...overlapFaults(overlapMs)]
+  if (secrets.secret === undefined && secrets.standardWebhooksSecret === undefined) {
+    faults.push({ path: "", message: "neither Secret nor StandardWebhooksSecret is given" })
+  }
+  if (faults.length > 0) return Result.fail(new InvalidEndpoint({ faults }))
+  const id = endpointIdOf(before.name)
+  const isCurrent = (kept: ReadonlyArray<KeptSecret>, secret: string | undefined) =>
+    secret === undefined || (kept[0] !== undefined && isSecret(seal.open(id, kept[0].sealed), secret))
+  if (
+    isCurrent(before.secrets, secrets.secret) &&
+    isCurrent(before.standardWebhooksSecrets, secrets.standardWebhooksSecret)
+  ) {
+    return Result.succeed({ record: before, same: true })
+  }
+  if (revision !== undefined && before.revision !== revision) return wasChanged(before)
+  const rotated = (kept: ReadonlyArray<KeptSecret>, secret: string | undefined) => {
+    if (isCurrent(kept, secret) || secret === undefined) return kept
+    const [current] = kept
+    const previous = current === undefined || overlapMs === 0 ? [] : [{ ...current, notAfterMs: nowMs + overlapMs }]
+    return [{ sealed: seal.seal(id, secret), notAfterMs: null }, ...previous]
+  }
+  const after = {
+    ...before,
+    secrets: rotated(before.secrets, secrets.secret),
+    standardWebhooksSecrets: rotated(before.standardWebhooksSecrets, secrets.standardWebhooksSecret)
+  }
+  return Result.succeed({ record: next(after, act), same: false })
+}
+
+/** The record without secrets whose time is over; undefined when there is none. No operator's change. */
+export const withoutOldSecrets = (record: EndpointRecord, nowMs: number): EndpointRecord | undefined => {
+  const isOver = ({ notAfterMs }: KeptSecret) => notAfterMs !== null && notAfterMs <= nowMs
+  if (![...record.secrets, ...record.standardWebhooksSecrets].some(isOver)) return undefined
+  const current = (kept: ReadonlyArray<KeptSecret>) => kept.filter((secret) => !isOver(secret))
+  return {
+    ...record,
+    secrets: current(record.secrets),
+    standardWebhooksSecrets: current(record.standardWebhooksSecrets)
+  }
+}
+
+/** The settings of a record, its headers included. Fails with why they cannot be read. */
+export const readSettings = (
+  record: EndpointRecord,
+  seal: SecretSeal
+): Result.Result<EndpointSettings, ReadonlyArray<Fault>> =>
+  Result.flatMap(
+    Result.mapError(openHeaders(record, seal), (message) => [{ path: "/Headers", message }]),
+    (headers) => decodeEndpointSettings({ ...record.settings, Headers: headers })
+  )
+
+const next = (record: EndpointRecord, act: Act): EndpointRecord => ({
+  ...record,
+  revision: record.revision + 1,
+  changed: act
+})
+
+const wasChanged = ({ name, revision }: EndpointRecord) => Result.fail(new EndpointWasChanged({ name, revision }))
+
+// With the secrets it stays below what a value of the bucket may have.
+const settingsCharactersMax = 16_384
+
+const checkedSettings = (given: unknown, secrets: GivenSecrets): Result.Result<EndpointSettings, InvalidEndpoint> => {
+  const settings = decodeEndpointSettings(given)
+  const faults = [...(Result.isFailure(settings) ? settings.failure : []), ...secretFaults(secrets)]
+  if (faults.length > 0 || Result.isFailure(settings)) return Result.fail(new InvalidEndpoint({ faults }))
+  if (JSON.stringify(settings.success).length <= settingsCharactersMax) return Result.succeed(settings.success)
+  const tooLong = { path: "", message: `more than ${settingsCharactersMax} characters of settings` }
+  return Result.fail(new InvalidEndpoint({ faults: [tooLong] }))
+}
+
+const secretFaults = ({ secret, standardWebhooksSecret }: GivenSecrets): Array<Fault> => [
+  ...(secret === undefined || isUsable(secret) ? [] : [{ path: "/Secret", message: usable }]),
+  ...(standardWebhooksSecret === undefined || isStandard(standardWebhooksSecret)
+    ? []
+    : [
+        {
+          path: "/StandardWebhooksSecret",
+          message: "neither whsec_ and 24 to 64 bytes in base64, nor 24 to 64 characters"
+        }
+      ])
+]
+
+const usable = "a secret has 16 to 256 visible characters"
+const isUsable = (secret: string) => /^[\x21-\x7e]{16,256}$/u.test(secret)
+
+const isStandard = (secret: string) => {
+  if (!secret.startsWith("whsec_")) return /^[\x21-\x7e]{24,64}$/u.test(secret)
+  const encoded = secret.slice("whsec_".length)
+  const bytes = Buffer.from(encoded, "base64").length
+  return /^[A-Za-z0-9+/]+={0,2}$/u.test(encoded) && bytes >= 24 && bytes <= 64
+}
+
+const overlapFaults = (overlapMs: number): Array<Fault> =>
+  Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= overlapMsMax
+    ? []
+    : [{ path: "/OverlapSeconds", message: "an overlap lasts at most seven days" }]
+
+const writtenSettings = ({ Headers, ...settings }: EndpointSettings, seal: SecretSeal) => ({
+  settings: { ...settings },
+  headers: Object.keys(Headers).length === 0 ? null : seal.seal(endpointIdOf(settings.Name), JSON.stringify(Headers))
+})
+
+const HeadersText = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
+const decodeHeaders = Schema.decodeUnknownResult(HeadersText)
+
+const openHeaders = (
+  { name, headers }: EndpointRecord,
+  seal: SecretSeal
+): Result.Result<Record<string, string>, string> =>
+  headers === null
+    ? Result.succeed({})
+    : Result.flatMap(seal.open(endpointIdOf(name), headers), (opened) =>
+        Result.mapError(decodeHeaders(opened), () => "they cannot be read")
+      )
+
+const asSettings = (record: EndpointRecord, seal: SecretSeal) =>
+  Result.getOrElse(readSettings(record, seal), () => undefined)
+
+const isSecret = (opened: Result.Result<string, string>, secret: string) =>
+  Result.isSuccess(opened) && opened.success === secret
+
+const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: GivenSecrets, seal: SecretSeal) => {
+  const has = (kept: ReadonlyArray<KeptSecret>, secret: string | undefined) =>
+    secret === undefined
+      ? kept.length === 0
+      : kept[0] !== undefined && isSecret(seal.open(endpointIdOf(record.name), kept[0].sealed), secret)
+  return (
+    sameJson(settings, asSettings(record, seal)) &&
+    has(record.secrets, secrets.secret) &&
+    has(record.standardWebhooksSecrets, secrets.standardWebhooksSecret)
+  )
+}
+
+const sameJson = (left: unknown, right: unknown) => sorted(left) === sorted(right)
+
+/** JSON with the keys of every object in order. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+      : part
+  )

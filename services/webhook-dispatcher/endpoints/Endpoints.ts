@@ -1,0 +1,248 @@
+/**
+ * All endpoints, sorted by id: those of the configuration, which stay as they are while the process runs, and those made
+ * at run time, which follow their bucket. One of the configuration wins by name.
+ */
+import { Clock, Context, Deferred, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
+import { type BusError, BusUnavailable, type KvChange, type KvEntry } from "#bus"
+import { type EndpointRecord, unknownFilterNames } from "#contracts"
+import { Configuration } from "#runtime"
+import {
+  configuredSeal,
+  type EndpointStore,
+  openEndpointStore,
+  openPresences,
+  type SecretSeal,
+  withoutOldSecrets
+} from "#webhooks"
+import { holdPresence } from "./presence.ts"
+import { configuredEndpoints, type EndpointSettings, settingsOfRecord } from "./settings.ts"
+
+/** A removed endpoint whose deliveries have yet to be put away. */
+export interface LeavingEndpoint {
+  readonly id: string
+  readonly name: string
+  readonly revision: number
+}
+
+export class Endpoints extends Context.Service<
+  Endpoints,
+  {
+    readonly configured: ReadonlyArray<EndpointSettings>
+    /** The present endpoints; the same array until one changes. */
+    readonly all: () => ReadonlyArray<EndpointSettings>
+    readonly byId: (id: string) => EndpointSettings | undefined
+    readonly leaving: () => ReadonlyMap<string, LeavingEndpoint>
+    /** The change of the bucket up to which all this holds. */
+    readonly revision: () => number
+    /** Completes when every change that is stored by now is in `all`, and acted on. */
+    readonly catchUp: Effect.Effect<void, BusError>
+    /** Whether a request may be sent now. An endpoint made at run time may have been removed meanwhile. */
+    readonly mayLeave: (endpoint: EndpointSettings) => boolean
+    /** Sets what is done with the ids of changed endpoints. A change counts as acted on when it is done. */
+    readonly onChange: (act: (ids: ReadonlyArray<string>) => Effect.Effect<void>) => Effect.Effect<void>
+    /** Completes when there is an endpoint. */
+    readonly first: Effect.Effect<void>
+    readonly store: EndpointStore
+  }
+>()("starling/webhook-dispatcher/Endpoints") {
+  static readonly layer = Layer.effect(
+    Endpoints,
+    Effect.gen(function* () {
+      const configured = yield* configuredEndpoints
+      yield* warnOfUnknownNames
+      const store = yield* openEndpointStore
+      const copy = endpointsCopy(configured, yield* readerOfRecords)
+      let act: (ids: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void
+      let actsOn = 0
+      const first = Deferred.makeUnsafe<void>()
+
+      const catchUp = catchUpOf(store, () => actsOn)
+      const presence = yield* holdPresence({ presences: yield* openPresences, actsOn: () => actsOn, catchUp })
+      const apply = Effect.fnUntraced(function* (changes: ReadonlyArray<KvChange<EndpointRecord>>) {
+        const ids = yield* Effect.forEach(changes, copy.apply)
+        yield* act([...new Set(ids)])
+        actsOn = copy.revision()
+        yield* presence.tell
+        if (copy.all().length > 0) Deferred.doneUnsafe(first, Effect.void)
+      })
+      yield* load(store, copy, apply)
+      if (copy.all().length > 0) Deferred.doneUnsafe(first, Effect.void)
+      yield* Effect.forkScoped(follow(store, copy, apply))
+      yield* Effect.forkScoped(
+        Effect.repeat(Effect.ignore(dropOldSecrets(store, copy.rotating)), Schedule.spaced(dropEvery))
+      )
+
+      return Endpoints.of({
+        configured,
+        all: copy.all,
+        byId: copy.byId,
+        leaving: () => copy.leaving,
+        revision: copy.revision,
+        catchUp,
+        mayLeave: (endpoint) => endpoint.madeAtRunTime === null || presence.isHeld(),
+        onChange: (next) => Effect.sync(() => void (act = next)),
+        first: Deferred.await(first),
+        store
+      })
+    })
+  )
+}
+
+const warnOfUnknownNames = Effect.gen(function* () {
+  for (const { Name, EventFilter } of (yield* Configuration).Webhooks) {
+    const unknown = unknownFilterNames(EventFilter)
+    if (unknown.length === 0) continue
+    yield* Effect.logWarning("an EventFilter names events that are not in the catalogue").pipe(
+      Effect.annotateLogs({ endpoint: Name, unknown })
+    )
+  }
+})
+
+type ReadRecord = (record: EndpointRecord) => ReturnType<typeof settingsOfRecord>
+
+const readerOfRecords = Effect.gen(function* () {
+  const { WebhookDelivery } = yield* Configuration
+  const seal: SecretSeal = yield* configuredSeal
+  const read: ReadRecord = (record) => settingsOfRecord(record, WebhookDelivery.RetryAfterMaxSeconds * 1_000, seal)
+  return read
+})
+
+interface EndpointsCopy {
+  readonly all: () => ReadonlyArray<EndpointSettings>
+  readonly byId: (id: string) => EndpointSettings | undefined
+  readonly leaving: ReadonlyMap<string, LeavingEndpoint>
+  readonly revision: () => number
+  /** The ids that have a secret which ends. */
+  readonly rotating: ReadonlySet<string>
+  /** The ids made at run time. */
+  readonly ids: () => ReadonlyArray<string>
+  /** Takes over one change, and answers with its id. */
+  readonly apply: (change: KvChange<EndpointRecord>) => Effect.Effect<string>
+}
+
+const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRecord): EndpointsCopy => {
+  const present = new Map(configured.map((endpoint) => [endpoint.id, endpoint]))
+  const ofFile = new Set(present.keys())
+  const leaving = new Map<string, LeavingEndpoint>()
+  const stored = new Set<string>()
+  const rotating = new Set<string>()
+  let all = configured
+  let revision = 0
+
+  const put = (id: string, endpoint: EndpointSettings | undefined) => {
+    if (endpoint === undefined) present.delete(id)
+    else present.set(id, endpoint)
+    all = withEndpoint(all, id, endpoint)
+  }
+  const apply = Effect.fnUntraced(function* ({ key: id, revision: changed, entry }: KvChange<EndpointRecord>) {
+    revision = Math.max(revision, changed)
+    leaving.delete(id)
+    rotating.delete(id)
+    if (Option.isSome(entry) && hasEnd(entry.value.value)) rotating.add(id)
+    if (Option.isNone(entry)) stored.delete(id)
+    else stored.add(id)
+    if (ofFile.has(id)) {
+      if (Option.isSome(entry)) yield* warn("an endpoint of the configuration hides one made at run time", entry.value)
+      return id
+    }
+    if (Option.isNone(entry)) put(id, undefined)
+    else if (entry.value.value.removed !== null) {
+      leaving.set(id, { id, name: entry.value.value.name, revision: entry.value.revision })
+      put(id, undefined)
+    } else {
+      const settings = read(entry.value.value)
+      if (Result.isFailure(settings)) {
+        yield* warn("an endpoint made at run time cannot be used: its events wait", entry.value).pipe(
+          Effect.annotateLogs({ faults: settings.failure })
+        )
+      }
+      put(id, Result.getOrUndefined(settings))
+    }
+    return id
+  })
+  return {
+    all: () => all,
+    byId: (id) => present.get(id),
+    leaving,
+    rotating,
+    revision: () => revision,
+    ids: () => [...stored],
+    apply
+  }
+}
+
+const hasEnd = ({ secrets, standardWebhooksSecrets }: EndpointRecord) =>
+  [...secrets, ...standardWebhooksSecrets].some(({ notAfterMs }) => notAfterMs !== null)
+
+// A secret whose time is over signs nothing; it only has yet to leave the bucket.
+const dropEvery = "5 seconds"
+
+/** Removes secrets whose time is over from the bucket. Any dispatcher may be the first. */
+const dropOldSecrets = Effect.fnUntraced(function* ({ bucket }: EndpointStore, rotating: ReadonlySet<string>) {
+  const nowMs = yield* Clock.currentTimeMillis
+  for (const id of rotating) {
+    const entry = yield* bucket.get(id)
+    const after = Option.isSome(entry) ? withoutOldSecrets(entry.value.value, nowMs) : undefined
+    if (Option.isNone(entry) || after === undefined) continue
+    yield* Effect.catchTag(bucket.update(id, after, entry.value.revision), "RevisionConflict", () => Effect.void)
+  }
+})
+
+const warn = (message: string, { value }: KvEntry<EndpointRecord>) =>
+  Effect.logWarning(message).pipe(Effect.annotateLogs({ endpoint: value.name }))
+
+/** The list with one endpoint put in, replaced or taken out; sorted by id, as before. */
+export const withEndpoint = <A extends { readonly id: string }>(
+  all: ReadonlyArray<A>,
+  id: string,
+  endpoint: A | undefined
+): ReadonlyArray<A> => {
+  let [low, high] = [0, all.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((all[middle]?.id ?? "") < id) low = middle + 1
+    else high = middle
+  }
+  const isThere = all[low]?.id === id
+  return all.toSpliced(low, isThere ? 1 : 0, ...(endpoint === undefined ? [] : [endpoint]))
+}
+
+type Apply = (changes: ReadonlyArray<KvChange<EndpointRecord>>) => Effect.Effect<void>
+
+/** Takes over the whole bucket. What is gone from it since the last time counts as removed. */
+const load = Effect.fnUntraced(function* ({ bucket }: EndpointStore, copy: EndpointsCopy, apply: Apply) {
+  const entries = yield* Stream.runCollect(bucket.scan(">"))
+  const found = new Set(entries.map(({ key }) => key))
+  const gone = copy.ids().filter((id) => !found.has(id))
+  yield* apply([
+    ...gone.map((key) => ({ key, revision: 0, entry: Option.none<KvEntry<EndpointRecord>>() })),
+    ...entries.map((entry) => ({ key: entry.key, revision: entry.revision, entry: Option.some(entry) }))
+  ])
+})
+
+// Changes of one moment are acted on together; a single one waits no longer than this.
+const run = { messagesMax: 256, withinMs: 5 }
+const followAgainEvery = "500 millis"
+
+/** For ever. When the following breaks off, the bucket is read again as a whole: its markers may be gone by then. */
+const follow = (store: EndpointStore, copy: EndpointsCopy, apply: Apply) =>
+  Effect.suspend(() => Stream.runForEach(store.bucket.changesInBatches(copy.revision() + 1, run), apply)).pipe(
+    Effect.catch((error) => Effect.logDebug("endpoints made at run time are not followed", error)),
+    Effect.andThen(Effect.sleep(followAgainEvery)),
+    Effect.andThen(load(store, copy, apply).pipe(Effect.retry(Schedule.spaced(followAgainEvery)))),
+    Effect.forever
+  )
+
+const catchUpMsMax = 5_000
+const lookEveryMs = 5
+
+const catchUpOf = ({ lastRevision }: EndpointStore, actsOn: () => number) =>
+  Effect.gen(function* () {
+    const wanted = yield* lastRevision
+    for (let waitedMs = 0; actsOn() < wanted; waitedMs += lookEveryMs) {
+      if (waitedMs >= catchUpMsMax) {
+        return yield* new BusUnavailable({ operation: "follow the endpoints", detail: "changes come too late" })
+      }
+      yield* Effect.sleep(lookEveryMs)
+    }
+  })

@@ -1,0 +1,160 @@
+/** An endpoint as the dispatcher uses it, read from the configuration or from the record of one made at run time. */
+import { Effect, Result } from "effect"
+import {
+  compileFilter,
+  type EndpointEntry,
+  deliveryPartitionOf,
+  endpointIdOf,
+  type EndpointRecord,
+  type Fault,
+  type KeptSecret
+} from "#contracts"
+import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { readSettings, type SecretSeal } from "#webhooks"
+import { type SigningKey, standardWebhooksKey } from "../request-headers.ts"
+import { type RetrySettings, retryWaits } from "../retry-policy.ts"
+
+/** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
+export const configuredEndpoints = Effect.gen(function* () {
+  const { Webhooks, WebhookDelivery } = yield* Configuration
+  return yield* readEndpoints(Webhooks, WebhookDelivery.RetryAfterMaxSeconds * 1_000)
+})
+
+/**
+ * One endpoint as the dispatcher uses it: its settings with its secrets read, its filter compiled and its id derived
+ * from its name. Times in milliseconds.
+ */
+export interface EndpointSettings {
+  readonly id: string
+  readonly partition: number
+  readonly name: string
+  readonly url: string
+  /** Keys of X-Service-Signature, the newest first; none for unsigned bodies. */
+  readonly secrets: ReadonlyArray<SigningKey<string>>
+  readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
+  /** The receiver's own, if it has any. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly wants: (event: string) => boolean
+  readonly timeoutMs: number
+  readonly concurrency: number
+  readonly backlogMax: number
+  readonly hasBreaker: boolean
+  readonly retry: RetrySettings
+  /** Null for an endpoint of the configuration file. */
+  readonly madeAtRunTime: MadeAtRunTime | null
+}
+
+export interface MadeAtRunTime {
+  readonly isEnabled: boolean
+  /** The last event that is not the endpoint's own. */
+  readonly startsAfter: number
+  /** Removes its secrets from what its receiver answers. */
+  readonly redact: (text: string) => string
+}
+
+/** True for every endpoint that may be sent to, whatever its breaker and pauses say. */
+export const isEnabled = ({ madeAtRunTime }: EndpointSettings) => madeAtRunTime?.isEnabled !== false
+
+/** Reads every endpoint, sorted by id. All faults are reported at once. */
+const readEndpoints = Effect.fn("readEndpoints")(function* (
+  entries: ReadonlyArray<EndpointEntry>,
+  retryAfterMsMax: number
+) {
+  const [endpoints, failed] = yield* Effect.partition(entries, (entry, index) =>
+    readEndpoint(entry, `Webhooks[${index}]`, retryAfterMsMax)
+  )
+  if (failed.length > 0) return yield* new InvalidConfiguration({ faults: failed.flat() })
+  return endpoints.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+})
+
+const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: string, retryAfterMsMax: number) {
+  const [[secret, standard], missing] = yield* Effect.partition(
+    [
+      { variable: entry.SecretEnvVar, path: `${path}.SecretEnvVar` },
+      { variable: entry.StandardWebhooksSecretEnvVar, path: `${path}.StandardWebhooksSecretEnvVar` }
+    ],
+    readSecret
+  )
+  if (missing.length > 0) return yield* Effect.fail(missing)
+  return withSecrets(entry, retryAfterMsMax, {
+    secrets: secret === undefined ? [] : [{ key: secret, notAfterMs: null }],
+    standardWebhooksKeys: standard === undefined ? [] : [{ key: standardWebhooksKey(standard), notAfterMs: null }],
+    madeAtRunTime: null
+  })
+})
+
+type Secrets = Pick<EndpointSettings, "secrets" | "standardWebhooksKeys" | "madeAtRunTime">
+
+const withSecrets = (
+  entry: Omit<EndpointEntry, "SecretEnvVar" | "StandardWebhooksSecretEnvVar">,
+  retryAfterMsMax: number,
+  secrets: Secrets
+): EndpointSettings => {
+  const id = endpointIdOf(entry.Name)
+  return {
+    id,
+    partition: deliveryPartitionOf(id),
+    name: entry.Name,
+    url: entry.Url,
+    headers: Object.keys(entry.Headers).length === 0 ? undefined : entry.Headers,
+    wants: compileFilter(entry.EventFilter),
+    timeoutMs: Math.round(entry.TimeoutSeconds * 1_000),
+    concurrency: entry.Concurrency,
+    backlogMax: entry.BacklogMax,
+    hasBreaker: entry.CircuitBreaker,
+    retry: { ...retryWaits(entry), retryAfterMsMax },
+    ...secrets
+  }
+}
+
+/**
+ * The settings of an endpoint made at run time. Fails with all faults, secrets that cannot be opened among them: without
+ * them its messages would leave unsigned.
+ */
+export const settingsOfRecord = (
+  record: EndpointRecord,
+  retryAfterMsMax: number,
+  seal: SecretSeal
+): Result.Result<EndpointSettings, ReadonlyArray<Fault>> => {
+  const settings = readSettings(record, seal)
+  const id = endpointIdOf(record.name)
+  const opened = (kept: ReadonlyArray<KeptSecret>, path: string) =>
+    Result.mapError(
+      Result.all(
+        kept.map(({ sealed, notAfterMs }) => Result.map(seal.open(id, sealed), (key) => ({ key, notAfterMs })))
+      ),
+      (message) => [{ path, message }]
+    )
+  const secrets = opened(record.secrets, "/Secret")
+  const standard = opened(record.standardWebhooksSecrets, "/StandardWebhooksSecret")
+  const faultsIn = <A>(part: Result.Result<A, ReadonlyArray<Fault>>) => (Result.isFailure(part) ? part.failure : [])
+  const failures = [...faultsIn(settings), ...faultsIn(secrets), ...faultsIn(standard)]
+  if (Result.isFailure(settings) || Result.isFailure(secrets) || Result.isFailure(standard)) {
+    return Result.fail(failures)
+  }
+  const hidden = [
+    ...secrets.success.map(({ key }) => key),
+    ...standard.success.map(({ key }) => key),
+    ...Object.values(settings.success.Headers)
+  ].filter((text) => text.length >= redactedCharactersMin)
+  return Result.succeed(
+    withSecrets(settings.success, retryAfterMsMax, {
+      secrets: secrets.success,
+      standardWebhooksKeys: standard.success.map(({ key, notAfterMs }) => ({
+        key: standardWebhooksKey(key),
+        notAfterMs
+      })),
+      madeAtRunTime: {
+        isEnabled: record.isEnabled,
+        startsAfter: record.startsAfter,
+        redact: (text) => hidden.reduce((clean, secret) => clean.replaceAll(secret, "<redacted>"), text)
+      }
+    })
+  )
+}
+
+// Shorter values are no secrets, and replacing them would garble what the receiver says.
+const redactedCharactersMin = 6
+
+const readSecret = ({ variable, path }: { readonly variable: string | undefined; readonly path: string }) =>
+  variable === undefined ? Effect.succeed(undefined) : secretFromEnv(variable, path)

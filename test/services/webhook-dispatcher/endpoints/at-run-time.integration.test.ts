@@ -1,0 +1,251 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { StreamReader } from "#bus"
+import { Webhook } from "standardwebhooks"
+import { WebhookEndpoints } from "#webhooks"
+import { signBody } from "../../../../services/webhook-dispatcher/request-headers.ts"
+import { Configuration } from "#runtime"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { whileDispatching } from "../../../support/dispatcher.ts"
+import { abandonments, arrived, publish, requestsTo, sequencesTo, setUp, stream } from "../../../support/webhooks.ts"
+
+const by = "tester"
+const operator = WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})))
+const administered = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, operator)
+const utf8 = new TextEncoder()
+
+/** Publishes without a pause until interrupted; answers with the sequences so far. */
+const steadily = Effect.gen(function* () {
+  const published: Array<number> = []
+  const fiber = yield* Effect.forkScoped(
+    publish("work_item.merged").pipe(
+      Effect.tap((sequence) => Effect.sync(() => void published.push(sequence))),
+      Effect.forever
+    )
+  )
+  yield* eventually(Effect.sync(() => published.length > 20))
+  // What is on its way when it stops is published too.
+  const stop = Effect.gen(function* () {
+    yield* Fiber.interrupt(fiber)
+    const { lastSequence } = yield* (yield* StreamReader).bounds("EVENTS")
+    return lastSequence
+  })
+  return { published, stop }
+})
+
+describe("an endpoint made at run time", () => {
+  for (const [mode, PartitionsAbove] of [
+    ["with a consumer of its own", 200],
+    ["that shares a consumer", 0]
+  ] as const) {
+    describe(mode, () => {
+      const delivery = { PartitionsAbove }
+
+      it.live("gets every event after the answer of its making, under steady events and beside one of the file", () =>
+        Effect.gen(function* () {
+          const { server, receiver } = yield* setUp
+          const endpoints = [{ Name: "file", Url: receiver.url("/file") }]
+          yield* whileDispatching(
+            server,
+            { endpoints, delivery },
+            administered(
+              Effect.gen(function* () {
+                const steady = yield* steadily
+                const at = yield* WebhookEndpoints
+                // One at a time, so that the first to arrive is the first sent.
+                const settings = { Name: "made", Url: receiver.url("/made"), Concurrency: 1 }
+                const made = yield* at.create({ settings, by })
+                const atAnswer = steady.published.at(-1) ?? 0
+                yield* eventually(Effect.sync(() => (steady.published.at(-1) ?? 0) > atAnswer + 50))
+                const last = yield* steady.stop
+                yield* arrived(receiver, "/made", last - made.startsAfter)
+                yield* arrived(receiver, "/file", last)
+                const sequences = sequencesTo(receiver, "/made")
+                assert.isAtMost(made.startsAfter, atAnswer)
+                assert.deepStrictEqual(
+                  new Set(sequences),
+                  new Set(Array.from({ length: last - made.startsAfter }, (_, index) => made.startsAfter + 1 + index))
+                )
+                assert.strictEqual(sequences[0], made.startsAfter + 1)
+                // The same again is no second endpoint.
+                const again = yield* at.create({ settings, by })
+                assert.deepStrictEqual(again, made)
+              })
+            )
+          )
+        })
+      )
+
+      it.live("is sent nothing after the answer of its removal, and its deliveries go to ABANDONED", () =>
+        Effect.gen(function* () {
+          const { server, receiver } = yield* setUp
+          yield* whileDispatching(
+            server,
+            { endpoints: [], delivery },
+            administered(
+              Effect.gen(function* () {
+                const at = yield* WebhookEndpoints
+                receiver.answer("/goes", (nth) => (nth % 7 === 0 ? 503 : nth % 5 === 0 ? "hang" : 204))
+                const settings = {
+                  Name: "goes",
+                  Url: receiver.url("/goes"),
+                  Concurrency: 4,
+                  InitialBackoffSeconds: 0.3
+                }
+                yield* at.create({ settings, by })
+                yield* at.create({ settings: { Name: "stays", Url: receiver.url("/stays") }, by })
+                const steady = yield* steadily
+                yield* arrived(receiver, "/goes", 10)
+                assert.isTrue(yield* at.remove({ name: "goes", by }))
+                const sent = requestsTo(receiver, "/goes").length
+                const answeredAt = steady.published.at(-1) ?? 0
+                yield* eventually(Effect.sync(() => (steady.published.at(-1) ?? 0) > answeredAt + 100))
+                yield* steady.stop
+                assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
+                yield* eventually(
+                  Effect.map(stream("DELIVERIES"), (all) =>
+                    all.every(({ subject }) => !subject.startsWith("deliveries.due"))
+                  )
+                )
+                const reasons = yield* abandonments
+                assert.isAbove(reasons.length, 0)
+                for (const { reason } of reasons) assert.strictEqual(reason, "the endpoint was removed")
+                // Again is no fault, and the name is free.
+                assert.isFalse(yield* at.remove({ name: "goes", by }))
+                receiver.answer("/goes", () => 204)
+                const back = yield* at.create({ settings, by })
+                const first = yield* publish("work_item.done")
+                yield* eventually(Effect.sync(() => sequencesTo(receiver, "/goes").at(-1) === first))
+                assert.isAtLeast(first, back.startsAfter + 1)
+              })
+            )
+          )
+        })
+      )
+
+      it.live("is sent nothing after it was disabled, and gets all it missed when it is enabled", () =>
+        Effect.gen(function* () {
+          const { server, receiver } = yield* setUp
+          yield* whileDispatching(
+            server,
+            { endpoints: [], delivery },
+            administered(
+              Effect.gen(function* () {
+                const at = yield* WebhookEndpoints
+                yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, by })
+                yield* publish("work_item.working")
+                yield* arrived(receiver, "/a", 1)
+                const disabled = yield* at.disable({ name: "a", by })
+                assert.isFalse(disabled.isEnabled)
+                for (let count = 0; count < 5; count++) yield* publish("work_item.merged")
+                yield* at.create({ settings: { Name: "b", Url: receiver.url("/b") }, by })
+                yield* publish("work_item.done")
+                yield* arrived(receiver, "/b", 1)
+                assert.strictEqual(requestsTo(receiver, "/a").length, 1)
+                yield* at.enable({ name: "a", by })
+                yield* arrived(receiver, "/a", 7)
+                assert.strictEqual(new Set(sequencesTo(receiver, "/a")).size, 7)
+              })
+            )
+          )
+        })
+      )
+
+      it.live("goes on with other settings within a second, and loses nothing of what it waits for", () =>
+        Effect.gen(function* () {
+          const { server, receiver } = yield* setUp
+          yield* whileDispatching(
+            server,
+            { endpoints: [], delivery },
+            administered(
+              Effect.gen(function* () {
+                const at = yield* WebhookEndpoints
+                receiver.answer("/old", () => 500)
+                const settings = { Name: "a", Url: receiver.url("/old"), InitialBackoffSeconds: 1, MaxAttempts: 5 }
+                const made = yield* at.create({ settings, by })
+                const sequence = yield* publish("work_item.merged")
+                yield* arrived(receiver, "/old", 1)
+                const changes = { Url: receiver.url("/new"), Headers: { "X-Tenant": "seven" }, Concurrency: 2 }
+                const changed = yield* at.change({ name: "a", revision: made.revision, changes, by })
+                assert.deepStrictEqual(changed.headerNames, ["X-Tenant"])
+                yield* arrived(receiver, "/new", 1)
+                assert.deepStrictEqual(sequencesTo(receiver, "/new"), [sequence])
+                assert.strictEqual(requestsTo(receiver, "/new")[0]?.headers["x-tenant"], "seven")
+                const late = yield* Effect.flip(
+                  at.change({ name: "a", revision: made.revision, changes: { Concurrency: 9 }, by })
+                )
+                assert.strictEqual(late._tag, "EndpointWasChanged")
+                const again = yield* at.change({ name: "a", revision: made.revision, changes, by })
+                assert.strictEqual(again.revision, changed.revision)
+              })
+            )
+          )
+        })
+      )
+    })
+  }
+
+  it.live(
+    "has each delivery verified by the old or the new secret while they rotate, and by both for the overlap",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        yield* whileDispatching(
+          server,
+          { endpoints: [] },
+          administered(
+            Effect.gen(function* () {
+              const at = yield* WebhookEndpoints
+              const [oldSecret, newSecret] = ["old-secret-of-sixteen", "new-secret-of-sixteen"]
+              const [oldKey, newKey] = ["old", "new"].map(
+                (text) => `whsec_${Buffer.from(`${text} key of at least 24 bytes`).toString("base64")}`
+              )
+              if (oldKey === undefined || newKey === undefined) return assert.fail("two keys")
+              const settings = { Name: "a", Url: receiver.url("/a") }
+              yield* at.create({ settings, secret: oldSecret, standardWebhooksSecret: oldKey, by })
+              const steady = yield* steadily
+              yield* arrived(receiver, "/a", 20)
+              const rotation = { name: "a", secret: newSecret, standardWebhooksSecret: newKey, overlapMs: 2_000, by }
+              const rotated = yield* at.rotate(rotation)
+              assert.isNotNull(rotated.previousSecretUntilMs)
+              assert.notInclude(JSON.stringify(rotated), newSecret)
+              assert.deepStrictEqual(yield* at.rotate(rotation), rotated)
+              const both = () =>
+                requestsTo(receiver, "/a").filter(
+                  ({ headers }) => headers["x-service-signature-previous"] !== undefined
+                )
+              yield* eventually(Effect.sync(() => both().length > 20))
+              const isOver = () => {
+                const newest = requestsTo(receiver, "/a").at(-1)
+                return newest !== undefined && newest.atMs > (rotated.previousSecretUntilMs ?? 0) + 200
+              }
+              yield* eventually(Effect.sync(isOver))
+              yield* steady.stop
+              const signs = (secret: string, body: string, header: unknown) =>
+                signBody(secret, utf8.encode(body)) === header
+              for (const { headers, body, atMs } of requestsTo(receiver, "/a")) {
+                const signature = headers["x-service-signature"]
+                assert.isTrue(signs(oldSecret, body, signature) || signs(newSecret, body, signature))
+                const previous = headers["x-service-signature-previous"]
+                if (previous !== undefined) {
+                  assert.isTrue(signs(oldSecret, body, previous))
+                  assert.isAtMost(atMs, (rotated.previousSecretUntilMs ?? 0) + 200)
+                }
+                const given = { ...headers } as Record<string, string>
+                const verifies = [oldKey, newKey].filter((key) => {
+                  try {
+                    return new Webhook(key).verify(body, given) !== undefined
+                  } catch {
+                    return false
+                  }
+                })
+                assert.strictEqual(verifies.length, previous === undefined ? 1 : 2)
+              }
+              // The old one is gone by itself, from the bucket too.
+              yield* eventually(Effect.map(at.get("a"), (shown) => shown.previousSecretUntilMs === null))
+            })
+          )
+        )
+      })
+  )
+})
