@@ -10,6 +10,7 @@ import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primiti
  * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
  * (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that an operator sends
  * again with this one. `previousEndedAt`: when the attempt before this one ended.
+ * again with this one. `isTest`: an operator's test, tried once and given up without a trace but its attempt.
  */
 export const Delivery = Schema.Struct({
   deliveryId: Uuid,
@@ -22,7 +23,8 @@ export const Delivery = Schema.Struct({
   dueAt: EpochMs,
   entity: Schema.optionalKey(Schema.String),
   redriveOf: Schema.optionalKey(Uuid),
-  previousEndedAt: Schema.optionalKey(EpochMs)
+  previousEndedAt: Schema.optionalKey(EpochMs),
+  isTest: Schema.optionalKey(Schema.Boolean)
 })
 export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 

@@ -15,4 +15,5 @@ export { configuredSeal, type ShownEndpoint, WebhookEndpoints } from "./endpoint
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
 export { countAbandoned, redrive, type RedriveQuery, sendAgain } from "./redrive.ts"
+export { sendTest } from "./test-delivery.ts"
 export { emptyRoster, readRoster, type Roster, rosterCodec } from "./roster.ts"

@@ -2,9 +2,10 @@
  * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
- * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT; KV `tokens`
- * out: `deliveries.due.>` (sent again), `events.>` (examples, and sent again), `audit.*`; removals from ABANDONED and REJECTED; KV
- * `token-uses`
+ * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT; KV `tokens`, `endpoints`,
+ * `webhook-endpoints`, `webhook-dispatchers`
+ * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; removals from
+ * ABANDONED and REJECTED; KV `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
  * loss of every process takes from the fleet only its operators' view
@@ -12,10 +13,12 @@
 import { Effect, Layer } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration } from "#runtime"
+import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { AuditLog } from "./AuditLog.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
+import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { consoleOpenApi } from "./openapi/document.ts"
@@ -25,6 +28,7 @@ import { servedPage } from "./openapi/page.ts"
 export const consoleRoutes = [
   ...eventRoutes,
   ...deliveryRoutes,
+  ...endpointsRoutes,
   ...abandonedRoutes,
   ...rejectedRoutes,
   ...auditRoutes,
@@ -46,6 +50,8 @@ const address = Layer.effectDiscard(
 
 const parts = Layer.mergeAll(
   AuditLog.layer,
+  EndpointStates.layer,
+  WebhookEndpoints.layer,
   liveStreams,
   Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer]))
 )

@@ -18,7 +18,7 @@ import { DeliveryMetrics } from "./delivery-metrics.ts"
 import { EndpointStates } from "#webhooks"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
 import { requestHeaders } from "./request-headers.ts"
-import { AttemptResult, decide, type Decision, describe, isSuccess } from "./retry-policy.ts"
+import { AttemptResult, decide, type Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 
 /** An attempt as it went. */
 export interface Attempted {
@@ -151,20 +151,25 @@ interface SentDelivery {
 }
 
 const delivered = Effect.succeed(ack)
+// A test's failure is in the delivery log, and is all that its sender waits for.
+const triedOnce: RetrySettings = { waitsMs: [], jitter: 0, retryAfterMsMax: 0 }
 
 const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<AckDecision> => {
   const { clock, randomness, metrics, log, redact } = deps
   const { endpoint, due, sent } = delivery
   const nowMs = clock.currentTimeMillisUnsafe()
   const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
-  const decision = decide(sent.result, { attempt: due.delivery.attempt, settings: endpoint.retry, nowMs, random })
-  metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
+  const isTest = due.delivery.isTest === true
+  const settings = isTest ? triedOnce : endpoint.retry
+  const decision = decide(sent.result, { attempt: due.delivery.attempt, settings, nowMs, random })
+  if (isTest) metrics.tested(endpoint, decision._tag === "Delivered" ? "delivered" : "failed")
+  else metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
   const hide = endpoint.madeAtRunTime === null ? redact : redactFor(redact, endpoint.madeAtRunTime)
   log.add(
     endpoint.id,
     attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact: hide })
   )
-  return decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
+  return isTest || decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
 }
 
 const configured = "[configured]"

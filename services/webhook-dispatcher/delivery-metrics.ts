@@ -14,7 +14,8 @@ import {
   publishToDeliveredSeconds,
   publishToFirstByteSeconds,
   receiverSeconds,
-  retryLateness
+  retryLateness,
+  tests
 } from "./metrics.ts"
 import { type AttemptResult, type Decision, isSuccess } from "./retry-policy.ts"
 
@@ -34,6 +35,7 @@ export class DeliveryMetrics extends Context.Service<
      */
     readonly left: (endpoint: EndpointSettings, delivery: Delivery, nowMs: number) => void
     readonly attempted: (attempt: DecidedAttempt) => void
+    readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
   }
 >()("starling/webhook-dispatcher/DeliveryMetrics") {
@@ -44,6 +46,7 @@ export class DeliveryMetrics extends Context.Service<
       const attemptsTotal = metrics.counter(attempts)
       const deliveriesTotal = metrics.counter(deliveries)
       const postponedTotal = metrics.counter(postponed)
+      const testsTotal = metrics.counter(tests)
       const receiver = metrics.histogram(receiverSeconds)
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
@@ -54,6 +57,7 @@ export class DeliveryMetrics extends Context.Service<
 
       return DeliveryMetrics.of({
         left: (endpoint, delivery, nowMs) => {
+          if (delivery.isTest === true) return
           const labels = { endpoint: endpoint.name }
           if (delivery.attempt === 1) firstByte.observe(labels, seconds(nowMs - delivery.storedAt))
           else lateness.observe(labels, seconds(nowMs - delivery.dueAt))
@@ -72,6 +76,7 @@ export class DeliveryMetrics extends Context.Service<
           if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - delivery.storedAt))
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },
+        tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
         postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason })
       })
     })

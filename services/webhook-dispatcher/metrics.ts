@@ -123,6 +123,12 @@ export const endpointPaused = defineGauge({
   labels: ["endpoint"]
 })
 
+export const tests = defineCounter({
+  name: "webhook_tests_total",
+  help: "Tests that operators sent, by endpoint and outcome: delivered, failed. They count nowhere else.",
+  labels: ["endpoint", "outcome"]
+})
+
 export const attemptRecordsDropped = defineCounter({
   name: "webhook_attempt_records_dropped_total",
   help: "Records of the delivery log that were lost because the log could not keep up or be written.",
@@ -155,6 +161,7 @@ export const webhookMetrics = [
   parkedExpired,
   circuitState,
   endpointPaused,
+  tests,
   attemptRecordsDropped,
   postponed
 ]

@@ -1,6 +1,6 @@
 /**
  * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
- * of the event, the delivery that a redrive repeats, the signature by the previous secret, the opt-in Standard Webhooks
+ * of the event, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the opt-in Standard Webhooks
  * trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
@@ -26,6 +26,7 @@ export const requestHeaders = (
   if (previous !== undefined && isValid(previous, attemptAtMs)) {
     headers["X-Service-Signature-Previous"] = signBody(previous.key, body)
   }
+  if (delivery.isTest === true) headers["X-Service-Test"] = "true"
   if (delivery.redriveOf !== undefined) headers["X-Service-Redrive-Of"] = delivery.redriveOf
   if (endpoint.standardWebhooksKeys.length > 0) {
     const keys = endpoint.standardWebhooksKeys.filter((key) => isValid(key, attemptAtMs)).map(({ key }) => key)

@@ -9,7 +9,16 @@ export const auditActions = [
   "abandoned-resend",
   "abandoned-discard",
   "rejected-resend",
-  "rejected-discard"
+  "rejected-discard",
+  "endpoint-create",
+  "endpoint-change",
+  "endpoint-rotate",
+  "endpoint-remove",
+  "endpoint-enable",
+  "endpoint-disable",
+  "endpoint-pause",
+  "endpoint-resume",
+  "endpoint-test"
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

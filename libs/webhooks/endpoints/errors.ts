@@ -60,6 +60,17 @@ export class TooManyEndpoints extends Schema.TaggedError<TooManyEndpoints>()("To
   }
 }
 
+/** Why a change was refused, or is not acted on yet. */
+export type EndpointFailure =
+  | InvalidEndpoint
+  | NoSuchEndpoint
+  | EndpointExists
+  | EndpointIsConfigured
+  | EndpointIsLeaving
+  | EndpointWasChanged
+  | TooManyEndpoints
+  | NotActedOn
+
 /** The change is stored, but a dispatcher that lives has not said in time that it acts on it. */
 export class NotActedOn extends Schema.TaggedError<NotActedOn>()("NotActedOn", {
   dispatchers: Schema.Array(Schema.String),

@@ -8,11 +8,12 @@ import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { AbandonedGroup } from "./endpoints/abandoned.ts"
 import { AuditGroup } from "./endpoints/audit.ts"
 import { DeliveriesGroup } from "./endpoints/deliveries.ts"
+import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
-  .add(EventsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
+  .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling console",

@@ -19,6 +19,9 @@ const row = (verb: string, scope: Scope, status: number, body?: Readonly<Record<
   ...(body === undefined ? {} : { body })
 })
 
+const ofNobody = (verb: string, body: Readonly<Record<string, unknown>> = because) =>
+  row(verb, "console:operate", 404, body)
+
 export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /events", "console:read", 200),
   row("GET /events/live", "console:read", 200),
@@ -26,6 +29,20 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /events/catalogue/{event}", "console:read", 200),
   row("GET /events/{sequence}", "console:read", 404),
   row("POST /events", "console:write", 200, { ...because, event: "queue.paused", dryRun: true }),
+  row("GET /endpoints", "console:read", 200),
+  row("GET /endpoints/{name}", "console:read", 404),
+  row("POST /endpoints", "console:operate", 201, {
+    ...because,
+    settings: { Name: "ci", Url: "https://ci.example/hooks" }
+  }),
+  ofNobody("PATCH /endpoints/{name}", { ...because, revision: 1, settings: {} }),
+  ofNobody("POST /endpoints/{name}/rotate", { ...because, secret: "a-secret-of-a-test" }),
+  ofNobody("POST /endpoints/{name}/remove"),
+  ofNobody("POST /endpoints/{name}/enable"),
+  ofNobody("POST /endpoints/{name}/disable"),
+  ofNobody("POST /endpoints/{name}/pause"),
+  ofNobody("POST /endpoints/{name}/resume"),
+  ofNobody("POST /endpoints/{name}/test"),
   row("GET /deliveries", "console:read", 200),
   row("GET /deliveries/{deliveryId}", "console:read", 404),
   row("POST /deliveries/resend", "console:write", 200, { ...because, places: ["999999.0"] }),
@@ -52,11 +69,12 @@ export const documentedVerbs = (): ReadonlyArray<string> => {
     .filter((verb) => verb !== "GET /openapi.json" && verb !== "GET /docs")
 }
 
-/** With a sequence at which nothing is. */
+/** With a sequence and a name at which nothing is. */
 export const asked = ({ verb, body }: RouteRow) => ({
   verb: verb
     .replace("{sequence}", "999999")
     .replace("{event}", "queue.paused")
-    .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"),
+    .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01")
+    .replace("{name}", "nobody"),
   ...(body === undefined ? {} : { body })
 })

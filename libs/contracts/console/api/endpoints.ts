@@ -1,0 +1,87 @@
+/** Webhook endpoints as operators see and change them. Secrets go in and never come out. */
+import { Schema } from "effect"
+import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
+import { Count, describe, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "../../primitives.ts"
+import { Act } from "../../webhook-endpoints.ts"
+import { NameFilter, Reason } from "./parts.ts"
+
+const reason = Reason.pipe(describe("Why, for the log of acts."))
+const Settings = Schema.Record(Schema.String, Schema.Unknown)
+const secret = Schema.optionalKey(text(256)).pipe(
+  describe("The key of `X-Service-Signature`: 16 to 256 visible characters.")
+)
+const standardWebhooksSecret = Schema.optionalKey(text(256)).pipe(
+  describe("The key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64, or 24 to 64 characters.")
+)
+
+export const EndpointView = Schema.Struct({
+  name: Schema.String,
+  id: Schema.String.pipe(describe("As in subjects and keys of the bus; made of the name.")),
+  source: Schema.Literals(["configuration", "run-time"]).pipe(
+    describe("One of the configuration file is changed there, and can only be paused, resumed and tested here.")
+  ),
+  revision: Schema.NullOr(Ordinal).pipe(describe("A change names it. Null for one of the configuration file.")),
+  isEnabled: Schema.Boolean,
+  settings: Schema.NullOr(Settings).pipe(
+    describe("The keys of the configuration file, without `Headers`. Null when they cannot be read.")
+  ),
+  headerNames: Schema.Array(Schema.String).pipe(describe("The receiver's own headers; their values are not shown.")),
+  faults: Schema.Array(Fault).pipe(describe("Why the settings cannot be used.")),
+  isSigned: Schema.Boolean,
+  hasStandardWebhooks: Schema.Boolean,
+  previousSecretUntilMs: Schema.NullOr(EpochMs).pipe(describe("Until when a rotated secret still signs.")),
+  startsAfter: Schema.NullOr(Count).pipe(describe("The last event in EVENTS that is not its own.")),
+  created: Schema.NullOr(Act),
+  changed: Schema.NullOr(Act),
+  paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
+  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("It is left alone until then, for it fails.")),
+  backlog: Count.pipe(describe("Deliveries that are due."))
+}).annotate({ identifier: "EndpointView" })
+export interface EndpointView extends Schema.Schema.Type<typeof EndpointView> {}
+
+export const EndpointPage = Schema.Struct({
+  items: Schema.Array(EndpointView).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Endpoints by name.")),
+  nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
+}).annotate({ identifier: "EndpointPage" })
+
+export const EndpointsQuery = Schema.Struct(pageQuery)
+export const nameParams = { name: Schema.String }
+
+export const CreateEndpoint = Schema.Struct({
+  reason,
+  settings: Settings.pipe(
+    describe("As in the configuration file, `Name` and `Url` at least, but for the keys that name variables.")
+  ),
+  secret,
+  standardWebhooksSecret
+}).annotate({ identifier: "CreateEndpoint" })
+
+export const ChangeEndpoint = Schema.Struct({
+  reason,
+  revision: Ordinal.pipe(describe("The revision that was seen; another one is a conflict.")),
+  settings: Settings.pipe(describe("The keys to change; null gives a key its default again."))
+}).annotate({ identifier: "ChangeEndpoint" })
+
+export const OfRevision = Schema.Struct({
+  reason,
+  revision: Schema.optionalKey(Ordinal).pipe(describe("The revision that was seen; without it, whatever there is."))
+}).annotate({ identifier: "OfRevision" })
+
+export const RotateSecrets = Schema.Struct({
+  reason,
+  revision: Schema.optionalKey(Ordinal),
+  secret,
+  standardWebhooksSecret,
+  overlapSeconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }))).pipe(
+    describe("How long the secret before still signs; a day without it.")
+  )
+}).annotate({ identifier: "RotateSecrets" })
+
+export const TestEndpoint = Schema.Struct({
+  reason,
+  event: Schema.optionalKey(NameFilter).pipe(describe("A name of the catalogue; `work_item.merged` without it."))
+}).annotate({ identifier: "TestEndpoint" })
+
+export const SentTest = Schema.Struct({
+  deliveryId: Uuid.pipe(describe("As the receiver sees it in `X-Service-Delivery`, beside `X-Service-Test: true`."))
+}).annotate({ identifier: "SentTest" })

@@ -1,0 +1,251 @@
+/** Webhook endpoints over HTTP. */
+import { Effect } from "effect"
+import { type BusError, StreamReader } from "#bus"
+import {
+  type AuditAction,
+  type EndpointEntry,
+  endpointIdOf,
+  type Fault,
+  findEvent,
+  pageSizeDefault,
+  pageSizeMax,
+  subjects
+} from "#contracts"
+import { EndpointsGroup, type EndpointView } from "#contracts/console"
+import {
+  Caller,
+  conflict,
+  emptyAnswer,
+  HttpCall,
+  jsonAnswer,
+  notFound,
+  routesOf,
+  serviceUnavailable,
+  validationFailed,
+  type WireError
+} from "#http"
+import { Configuration } from "#runtime"
+import {
+  type EndpointFailure,
+  EndpointStates,
+  overlapMsDefault,
+  sendTest,
+  type ShownEndpoint,
+  WebhookEndpoints
+} from "#webhooks"
+import { AuditLog } from "../AuditLog.ts"
+import { apiOptions, refusing } from "./requests.ts"
+
+type Failed = EndpointFailure | BusError | WireError
+
+// A dispatcher puts deliveries away, and follows a change, within moments.
+const soonSeconds = 1
+
+/** Turns the refusal of a change into the answer's. */
+const answering = <A, R>(work: Effect.Effect<A, Failed, R>): Effect.Effect<A, WireError, R> =>
+  refusing(
+    Effect.catchTags(work, {
+      InvalidEndpoint: ({ faults }) => Effect.fail(validationFailed(fieldsOf(faults))),
+      NoSuchEndpoint: () => Effect.fail(notFound("there is no such endpoint")),
+      EndpointExists: ({ message }) => Effect.fail(conflict(message)),
+      EndpointIsConfigured: ({ message }) => Effect.fail(conflict(message)),
+      EndpointWasChanged: ({ message }) => Effect.fail(conflict(message)),
+      TooManyEndpoints: ({ message }) => Effect.fail(conflict(message)),
+      EndpointIsLeaving: ({ message }) => Effect.fail(serviceUnavailable(soonSeconds, message)),
+      NotActedOn: ({ message }) => Effect.fail(serviceUnavailable(soonSeconds, message))
+    })
+  )
+
+const fieldsOf = (faults: ReadonlyArray<Fault>) =>
+  Object.fromEntries(faults.map(({ path, message }) => [path.slice(1).replaceAll("/", ".") || "settings", message]))
+
+const nameOf = Effect.map(HttpCall, ({ params }) => params["name"] ?? "")
+
+const written = Effect.fnUntraced(function* (action: AuditAction, target: string, reason: string) {
+  yield* (yield* AuditLog).write({ action, target, reason })
+  return { by: (yield* Caller).tokenId }
+})
+
+type Known = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog">
+
+const ofConfiguration = ({
+  SecretEnvVar,
+  StandardWebhooksSecretEnvVar,
+  Headers,
+  ...settings
+}: EndpointEntry): Known => ({
+  name: settings.Name,
+  id: endpointIdOf(settings.Name),
+  source: "configuration",
+  revision: null,
+  isEnabled: true,
+  settings,
+  headerNames: Object.keys(Headers),
+  faults: [],
+  isSigned: SecretEnvVar !== undefined,
+  hasStandardWebhooks: StandardWebhooksSecretEnvVar !== undefined,
+  previousSecretUntilMs: null,
+  startsAfter: null,
+  created: null,
+  changed: null
+})
+
+const ofRunTime = (shown: ShownEndpoint): Known => ({
+  ...shown,
+  source: "run-time",
+  settings: shown.settings === null ? null : { ...shown.settings }
+})
+
+/** Every endpoint, by name; those of the configuration win. */
+const known = Effect.gen(function* () {
+  const { Webhooks } = yield* Configuration
+  const made = yield* refusing((yield* WebhookEndpoints).list)
+  const byName = new Map(made.map((shown) => [shown.name, ofRunTime(shown)]))
+  for (const entry of Webhooks) byName.set(entry.Name, ofConfiguration(entry))
+  return byName
+})
+
+const one = Effect.gen(function* () {
+  const name = yield* nameOf
+  const { Webhooks } = yield* Configuration
+  const entry = Webhooks.find(({ Name }) => Name === name)
+  if (entry !== undefined) return ofConfiguration(entry)
+  return ofRunTime(yield* answering((yield* WebhookEndpoints).get(name)))
+})
+
+const withState = Effect.fnUntraced(function* (endpoints: ReadonlyArray<Known>) {
+  const states = yield* EndpointStates
+  const reader = yield* StreamReader
+  const [only] = endpoints
+  const filter =
+    endpoints.length === 1 && only !== undefined ? subjects.deliveriesDueOf(only.id) : subjects.deliveriesDueAll
+  const counts = yield* refusing(reader.countBySubject("DELIVERIES", filter))
+  const backlogs = new Map<string, number>()
+  for (const [subject, count] of Object.entries(counts)) {
+    const id = subject.slice(subject.lastIndexOf(".") + 1)
+    backlogs.set(id, (backlogs.get(id) ?? 0) + count)
+  }
+  return endpoints.map((endpoint): EndpointView => {
+    const state = states.get(endpoint.id)
+    return {
+      ...endpoint,
+      paused: state?.paused ?? null,
+      breakerOpenUntilMs: state?.breakerOpenUntilMs ?? null,
+      backlog: backlogs.get(endpoint.id) ?? 0
+    }
+  })
+})
+
+const viewed = (endpoint: Known) =>
+  Effect.flatMap(withState([endpoint]), ([view]) => (view === undefined ? notFoundHere : Effect.succeed(view)))
+const notFoundHere = Effect.fail(notFound("there is no such endpoint"))
+
+const viewedMade = <R>(work: Effect.Effect<ShownEndpoint, Failed, R>) =>
+  Effect.flatMap(answering(work), (shown) => viewed(ofRunTime(shown)))
+
+const foundToChange = Effect.flatMap(nameOf, (name) => Effect.as(one, name))
+
+export const endpointsRoutes = routesOf(
+  EndpointsGroup,
+  {
+    listEndpoints: ({ query }) =>
+      Effect.gen(function* () {
+        const { limit, cursor } = yield* query
+        const count = limit === undefined ? pageSizeDefault : Number(limit)
+        if (count < 1 || count > pageSizeMax) {
+          return yield* validationFailed({ limit: `must be from 1 to ${pageSizeMax}` })
+        }
+        const after = cursor === undefined ? "" : Buffer.from(cursor, "base64url").toString("utf8")
+        const rest = [...(yield* known).values()]
+          .filter(({ name }) => name > after)
+          .toSorted((left, right) => (left.name < right.name ? -1 : 1))
+        const items = yield* withState(rest.slice(0, count))
+        const last = items.at(-1)
+        const isWhole = last === undefined || rest.length <= count
+        return jsonAnswer({ items, nextCursor: isWhole ? null : Buffer.from(last.name).toString("base64url") })
+      }),
+
+    getEndpoint: () => Effect.map(Effect.flatMap(one, viewed), (view) => jsonAnswer(view)),
+
+    createEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, ...creation } = yield* body
+        const name = creation.settings["Name"]
+        const { by } = yield* written("endpoint-create", typeof name === "string" ? name : "", reason)
+        const view = yield* viewedMade((yield* WebhookEndpoints).create({ ...creation, by }))
+        return jsonAnswer(view, { status: 201 })
+      }),
+
+    changeEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, revision, settings: changes } = yield* body
+        const name = yield* foundToChange
+        const { by } = yield* written("endpoint-change", name, reason)
+        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).change({ name, revision, changes, by })))
+      }),
+
+    rotateEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, overlapSeconds, ...secrets } = yield* body
+        const name = yield* foundToChange
+        const { by } = yield* written("endpoint-rotate", name, reason)
+        const overlapMs = overlapSeconds === undefined ? overlapMsDefault : overlapSeconds * 1_000
+        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).rotate({ ...secrets, name, overlapMs, by })))
+      }),
+
+    removeEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, revision } = yield* body
+        const name = yield* foundToChange
+        const { by } = yield* written("endpoint-remove", name, reason)
+        yield* answering((yield* WebhookEndpoints).remove({ name, revision, by }))
+        return emptyAnswer()
+      }),
+
+    enableEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, revision } = yield* body
+        const name = yield* foundToChange
+        const { by } = yield* written("endpoint-enable", name, reason)
+        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).enable({ name, revision, by })))
+      }),
+
+    disableEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, revision } = yield* body
+        const name = yield* foundToChange
+        const { by } = yield* written("endpoint-disable", name, reason)
+        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).disable({ name, revision, by })))
+      }),
+
+    pauseEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason } = yield* body
+        const endpoint = yield* one
+        const { by } = yield* written("endpoint-pause", endpoint.name, reason)
+        yield* refusing((yield* EndpointStates).pause(endpoint.id, endpoint.name, { by, reason }))
+        return jsonAnswer(yield* viewed(endpoint))
+      }),
+
+    resumeEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason } = yield* body
+        const endpoint = yield* one
+        yield* written("endpoint-resume", endpoint.name, reason)
+        yield* refusing((yield* EndpointStates).resume(endpoint.id, endpoint.name))
+        return jsonAnswer(yield* viewed(endpoint))
+      }),
+
+    testEndpoint: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason, event = testEventDefault } = yield* body
+        if (findEvent(event) === undefined) return yield* validationFailed({ event: "is not in the catalogue" })
+        const { id, name } = yield* one
+        yield* written("endpoint-test", name, reason)
+        return jsonAnswer({ deliveryId: yield* refusing(sendTest(id, event)) })
+      })
+  },
+  apiOptions
+)
+
+const testEventDefault = "work_item.merged"

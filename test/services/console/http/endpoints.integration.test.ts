@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { whileDispatching } from "../../../support/dispatcher.ts"
+import { startReceiver } from "../../../support/receiver.ts"
+import { arrived, metric, publish, requestsTo } from "../../../support/webhooks.ts"
+import { because, codeOf, itemsOf, withConsole } from "../../../support/console.ts"
+
+const secret = "a-secret-of-this-test"
+const settings = { Name: "ci", Url: "https://ci.example/hooks", Headers: { Authorization: "Bearer of-a-key" } }
+
+describe("webhook endpoints on the console", () => {
+  it.live("are made, shown without a secret, changed by revision, and removed", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const made = yield* call("POST /endpoints", { body: { ...because, settings, secret } })
+        assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+        assert.deepInclude(made.body, { name: "ci", source: "run-time", revision: 1, isSigned: true, backlog: 0 })
+        assert.deepStrictEqual(made.body["headerNames"], ["Authorization"])
+        assert.notMatch(JSON.stringify(made.body), /of-a-key|a-secret-of/u)
+        const again = yield* call("POST /endpoints", { body: { ...because, settings, secret } })
+        assert.deepStrictEqual(again, made)
+        const other = yield* call("POST /endpoints", { body: { ...because, settings } })
+        assert.deepStrictEqual([other.status, codeOf(other.body)], [409, "conflict"])
+
+        const change = { ...because, revision: 1, settings: { Concurrency: 3 } }
+        const changed = yield* call("PATCH /endpoints/ci", { body: change })
+        assert.deepInclude(changed.body, { revision: 2 })
+        const stale = yield* call("PATCH /endpoints/ci", { body: { ...change, settings: { Concurrency: 4 } } })
+        assert.deepStrictEqual([stale.status, codeOf(stale.body)], [409, "conflict"])
+        const rotated = yield* call("POST /endpoints/ci/rotate", { body: { ...because, secret: `${secret}-two` } })
+        assert.isNumber(rotated.body["previousSecretUntilMs"])
+
+        const paused = yield* call("POST /endpoints/ci/pause", { body: because })
+        assert.deepInclude(paused.body["paused"], { reason: because.reason })
+        assert.isNull((yield* call("POST /endpoints/ci/resume", { body: because })).body["paused"])
+        assert.deepInclude((yield* call("POST /endpoints/ci/disable", { body: because })).body, { isEnabled: false })
+        assert.deepInclude((yield* call("POST /endpoints/ci/enable", { body: because })).body, { isEnabled: true })
+
+        assert.deepStrictEqual(
+          itemsOf((yield* call("GET /endpoints")).body).map(({ name }) => name),
+          ["ci"]
+        )
+        assert.strictEqual((yield* call("POST /endpoints/ci/remove", { body: because })).status, 204)
+        assert.strictEqual((yield* call("GET /endpoints/ci")).status, 404)
+        const acts = itemsOf((yield* call("GET /audit")).body)
+        assert.notMatch(JSON.stringify(acts), /of-a-key|a-secret-of/u)
+        assert.include(acts[0], { action: "endpoint-remove", target: "ci" })
+      })
+    )
+  )
+
+  it.live("are refused with every fault and its path", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const faulty = { Name: "x", Url: "ftp://x", Tries: 3, Headers: { Host: "x" } }
+        const { status, body } = yield* call("POST /endpoints", {
+          body: { ...because, settings: faulty, secret: "short" }
+        })
+        assert.deepStrictEqual([status, codeOf(body)], [400, "validation_failed"])
+        for (const path of ["Url", "Tries", "Headers.Host", "Secret"]) assert.include(JSON.stringify(body), `"${path}"`)
+        assert.notInclude(JSON.stringify(body), "short")
+      })
+    )
+  )
+
+  it.live("come in pages by name that leave none out", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        for (const Name of ["b", "a", "c"]) {
+          yield* call("POST /endpoints", { body: { ...because, settings: { ...settings, Name } } })
+        }
+        const first = yield* call("GET /endpoints?limit=2")
+        const next = yield* call(`GET /endpoints?limit=2&cursor=${String(first.body["nextCursor"])}`)
+        assert.deepStrictEqual(
+          [...itemsOf(first.body), ...itemsOf(next.body)].map(({ name }) => name),
+          ["a", "b", "c"]
+        )
+        assert.isNull(next.body["nextCursor"])
+      })
+    )
+  )
+
+  it.live("get a test that goes to one alone, is marked and counted as a test, and is tried once", () =>
+    withConsole((call, server) =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver
+        receiver.answer("/fails", () => 500)
+        for (const Name of ["works", "fails"]) {
+          const body = { ...because, settings: { Name, Url: receiver.url(`/${Name}`) } }
+          assert.strictEqual((yield* call("POST /endpoints", { body })).status, 201)
+        }
+        yield* whileDispatching(
+          server,
+          { endpoints: [] },
+          Effect.gen(function* () {
+            const sent = yield* call("POST /endpoints/works/test", { body: { ...because, event: "queue.paused" } })
+            yield* call("POST /endpoints/fails/test", { body: because })
+            yield* arrived(receiver, "/works", 1)
+            yield* arrived(receiver, "/fails", 1)
+            // An event comes after the tests, and to both.
+            yield* publish("work_item.merged")
+            yield* arrived(receiver, "/works", 2)
+            const [test, event] = requestsTo(receiver, "/works").map(({ headers }) => headers)
+            assert.deepInclude(test, { "x-service-test": "true", "x-service-event": "queue.paused" })
+            assert.strictEqual(test?.["x-service-delivery"], sent.body["deliveryId"])
+            assert.isUndefined(event?.["x-service-test"])
+            assert.strictEqual(yield* metric("webhook_tests_total", 'outcome="delivered"'), 1)
+            assert.strictEqual(yield* metric("webhook_tests_total", 'outcome="failed"'), 1)
+            assert.strictEqual(yield* metric("webhook_deliveries_total", 'endpoint="fails"', 'outcome="abandoned"'), 0)
+            const testsToFails = requestsTo(receiver, "/fails").filter(({ headers }) => headers["x-service-test"])
+            assert.lengthOf(testsToFails, 1)
+          })
+        )
+        const unknown = yield* call("POST /endpoints/works/test", { body: { ...because, event: "nothing.known" } })
+        assert.strictEqual(unknown.status, 400)
+      })
+    )
+  )
+})

@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { StreamReader } from "#bus"
+import { Configuration } from "#runtime"
+import { WebhookEndpoints } from "#webhooks"
+import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
+import { signBody } from "../../../../services/webhook-dispatcher/request-headers.ts"
+import { startDispatcherProcess } from "../../../support/dispatcher-process.ts"
+import { publish, requestsTo, sequencesTo, setUp } from "../../../support/webhooks.ts"
+
+const by = "tester"
+const utf8 = new TextEncoder()
+
+const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
+  test.pipe(
+    Effect.provide(WebhookEndpoints.layer),
+    Effect.provide(Layer.mergeAll(Configuration.layerOf({}))),
+    Effect.provide(busOn(server))
+  )
+
+/** Publishes until stopped; stopping answers with the last sequence of EVENTS. */
+const steadily = Effect.gen(function* () {
+  let newest = 0
+  const fiber = yield* Effect.forkScoped(
+    publish("work_item.merged").pipe(
+      Effect.tap((sequence) => Effect.sync(() => void (newest = Math.max(newest, sequence)))),
+      Effect.forever
+    )
+  )
+  const after = (count: number) => {
+    const from = newest
+    return eventually(Effect.sync(() => newest >= from + count))
+  }
+  const stop = Effect.gen(function* () {
+    yield* Fiber.interrupt(fiber)
+    return (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence
+  })
+  return { after, stop }
+})
+
+describe("with two dispatchers of which one is killed", () => {
+  it.live("in the middle of a making, the endpoint gets every event after the answer", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* onBus(
+        server,
+        Effect.gen(function* () {
+          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const at = yield* WebhookEndpoints
+          yield* at.create({ settings: { Name: "before", Url: receiver.url("/before") }, by })
+          const steady = yield* steadily
+          yield* steady.after(50)
+          const making = yield* Effect.forkScoped(
+            at.create({ settings: { Name: "made", Url: receiver.url("/made") }, by })
+          )
+          yield* one.kill("SIGKILL")
+          const made = yield* Fiber.join(making)
+          yield* steady.after(100)
+          const last = yield* steady.stop
+          const wanted = Array.from({ length: last - made.startsAfter }, (_, index) => made.startsAfter + 1 + index)
+          yield* eventually(
+            Effect.sync(() => {
+              const got = new Set(sequencesTo(receiver, "/made"))
+              return wanted.every((sequence) => got.has(sequence))
+            })
+          )
+          assert.strictEqual(Math.min(...sequencesTo(receiver, "/made")), made.startsAfter + 1)
+        })
+      )
+    })
+  )
+
+  it.live("in the middle of a removal, nothing is sent after the answer, which waits for the dead one's presence", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* onBus(
+        server,
+        Effect.gen(function* () {
+          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const at = yield* WebhookEndpoints
+          receiver.answer("/goes", (nth) => (nth % 3 === 0 ? 500 : 204))
+          const settings = { Name: "goes", Url: receiver.url("/goes"), InitialBackoffSeconds: 0.2 }
+          yield* at.create({ settings, by })
+          const steady = yield* steadily
+          yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
+          yield* one.kill("SIGKILL")
+          const startedAt = performance.now()
+          assert.isTrue(yield* at.remove({ name: "goes", by }))
+          const tookMs = performance.now() - startedAt
+          const sent = requestsTo(receiver, "/goes").length
+          yield* steady.after(200)
+          yield* steady.stop
+          assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
+          assert.isBelow(tookMs, 6_000)
+        })
+      )
+    })
+  )
+
+  it.live("in the middle of a rotation, every delivery verifies by the old or the new secret", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* onBus(
+        server,
+        Effect.gen(function* () {
+          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const at = yield* WebhookEndpoints
+          const secrets = ["old-secret-of-sixteen", "new-secret-of-sixteen"] as const
+          yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, secret: secrets[0], by })
+          const steady = yield* steadily
+          yield* eventually(Effect.sync(() => requestsTo(receiver, "/a").length > 50))
+          const rotating = yield* Effect.forkScoped(at.rotate({ name: "a", secret: secrets[1], overlapMs: 60_000, by }))
+          yield* one.kill("SIGKILL")
+          yield* Fiber.join(rotating)
+          yield* steady.after(100)
+          const last = yield* steady.stop
+          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/a").includes(last)))
+          const byNew = requestsTo(receiver, "/a").filter(({ headers, body }) => {
+            const [old, fresh] = secrets.map((secret) => signBody(secret, utf8.encode(body)))
+            const signature = headers["x-service-signature"]
+            assert.isTrue(signature === old || signature === fresh)
+            return signature === fresh
+          })
+          assert.isAbove(byNew.length, 50)
+        })
+      )
+    })
+  )
+})
+
+describe("a dispatcher that stands still while an endpoint is removed", () => {
+  it.live("sends nothing to it when it goes on, and serves the others again", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* onBus(
+        server,
+        Effect.gen(function* () {
+          const still = yield* startDispatcherProcess(server)
+          const at = yield* WebhookEndpoints
+          for (const name of ["goes", "stays"]) {
+            yield* at.create({ settings: { Name: name, Url: receiver.url(`/${name}`), Concurrency: 64 }, by })
+          }
+          const steady = yield* steadily
+          yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
+          yield* still.kill("SIGSTOP")
+          assert.isTrue(yield* at.remove({ name: "goes", by }))
+          const sent = requestsTo(receiver, "/goes").length
+          yield* still.kill("SIGCONT")
+          const newest = yield* publish("work_item.done")
+          yield* steady.after(100)
+          yield* steady.stop
+          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/stays").includes(newest)))
+          assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
+        })
+      )
+    })
+  )
+})
