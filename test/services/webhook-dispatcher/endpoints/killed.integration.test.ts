@@ -13,10 +13,9 @@ const by = "tester"
 const utf8 = new TextEncoder()
 
 const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
-  test.pipe(
-    Effect.provide(WebhookEndpoints.layer),
-    Effect.provide(Layer.mergeAll(Configuration.layerOf({}))),
-    Effect.provide(busOn(server))
+  Effect.provide(
+    test,
+    WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})), Layer.provideMerge(busOn(server)))
   )
 
 /** Publishes until stopped; stopping answers with the last sequence of EVENTS. */
