@@ -60,6 +60,34 @@ describe("the console of a fleet", () => {
     )
   })
 
+  it("is reached by commands: tables for people, JSON for programs, and codes for scripts", async () => {
+    const ran = async (...words: ReadonlyArray<string>) => {
+      const { code, out, error } = await starling(home, ...words)
+      return { code, error, lines: out.trimEnd().split("\n") }
+    }
+    const listed = await ran("deliveries", "list", "--endpoint", "demo", "--outcome", "failed", "--json")
+    assert.strictEqual(listed.code, 0, listed.error)
+    const line = JSON.parse(listed.lines[0] ?? "") as Readonly<Record<"deliveryId" | "place" | "event", string>> &
+      Readonly<Record<"status" | "attempt", number>>
+    assert.include(line, { event: "agent.smoke_failed", status: 500, attempt: 1 })
+    const shown = await ran("deliveries", "show", line.deliveryId, "--near", line.place)
+    assert.strictEqual(shown.code, 0, shown.error)
+    assert.isTrue(shown.lines.some((text) => text.includes("X-Service-Delivery")))
+    const events = await ran("events", "list", "--event", "agent.*")
+    assert.match(events.lines.join("\n"), /^number +stored +event/u)
+    const event = await ran("events", "show", "1", "--json")
+    assert.include(JSON.parse(event.lines[0] ?? ""), { sequence: 1 })
+
+    const dry = await ran("abandoned", "resend", "--all", "--dry-run")
+    assert.deepStrictEqual([dry.code, dry.lines], [0, ["0 deliveries would be sent again"]])
+    const again = await ran("deliveries", "resend", line.deliveryId, "--near", line.place, "--reason", "once more")
+    assert.match(again.lines[0] ?? "", /^sent again as [\da-f-]{36}$/u)
+    assert.strictEqual((await ran("rejected", "list")).code, 0)
+    assert.strictEqual((await ran("rejected", "show", "99")).code, 1)
+    assert.strictEqual((await ran("abandoned", "resend")).code, 2)
+    assert.strictEqual((await ran("rejected", "list", "--limit", "900")).code, 2)
+  })
+
   it("lets a viewer look and refuses its acts", async () => {
     const made = await starling(home, "token", "make", "--role", "viewer")
     const client = await run(clientOf(made.out.trim()))

@@ -1,0 +1,71 @@
+/**
+ * The console of the fleet in this home, or the one at --url, as commands call it. A refusal becomes lines for a
+ * terminal: what is wrong, and where.
+ */
+import { Effect, Result, Schema } from "effect"
+import { FetchHttpClient, HttpClientError } from "effect/http"
+import { ErrorEnvelope } from "#contracts"
+import { consoleClient } from "#contracts/console"
+import { readSettings } from "#fleet"
+import { Environment } from "#runtime"
+import { CommandRefused, misused, noFleet } from "../console.ts"
+import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
+
+const Ready = Schema.Struct({ console: Schema.optionalKey(Schema.String), token: Schema.String })
+
+export const tokenVariable = "STARLING_TOKEN"
+
+export interface OnConsole {
+  readonly url: string | undefined
+}
+
+/** The address and the token: of --url and STARLING_TOKEN, else of the fleet in this home. */
+const placeOf = Effect.fnUntraced(function* ({ url }: OnConsole) {
+  const given = (yield* Environment)[tokenVariable]
+  if (url !== undefined) {
+    if (!URL.canParse(url))
+      return yield* misused(`--url ${url}? it is where a console answers, such as http://10.0.0.7:7405`)
+    if (given === undefined || given === "") return yield* misused(`with --url, ${tokenVariable} says with which token`)
+    return { url: url.replace(/\/$/u, ""), token: given }
+  }
+  const { home } = yield* readSettings
+  const ready = yield* readReady(home, Ready, ", or name a console with --url")
+  if (ready.console === undefined) {
+    return yield* noFleet(`the fleet in ${home} has no console; start one with that role, as ./starling up does`)
+  }
+  return { url: ready.console, token: given === undefined || given === "" ? ready.token : given }
+})
+
+type Client = Effect.Success<ReturnType<typeof consoleClient>>
+
+/** Calls the console, failing with lines for a terminal. */
+export const onConsole = <A, E, R>(order: OnConsole, call: (client: Client) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const place = yield* placeOf(order)
+    const client = yield* consoleClient(place)
+    return yield* Effect.mapError(call(client), (error) => refusedBy(error, place.url))
+  }).pipe(Effect.provide(FetchHttpClient.layer))
+
+const decodeEnvelope = Schema.decodeUnknownResult(ErrorEnvelope)
+
+const refusedBy = (error: unknown, url: string): CommandRefused => {
+  if (error instanceof CommandRefused) return error
+  const envelope = decodeEnvelope(error)
+  if (Result.isSuccess(envelope)) return new CommandRefused({ reason: refusalLines(envelope.success) })
+  const cause = HttpClientError.isHttpClientError(error) ? (error.reason.cause ?? error.reason) : error
+  return isAbsent(cause)
+    ? noFleet(`no console answers at ${url}; start the fleet with ./starling up`)
+    : brokenOff(cause)
+}
+
+/** The message, and each fault by its field. Pure. */
+export const refusalLines = ({ error: { message, fields = {}, details } }: ErrorEnvelope): string => {
+  const scopes = details?.["scopes"]
+  return [
+    oneLine(message),
+    ...Object.entries(fields).map(([field, why]) => `  ${field}: ${oneLine(why)}`),
+    ...(Array.isArray(scopes)
+      ? ["  ./starling token make --role admin makes a token with all scopes of operators"]
+      : [])
+  ].join("\n")
+}
