@@ -10,7 +10,7 @@
  */
 import { Effect, Layer } from "effect"
 import { Admission, type CorsPolicy, crossOrigin, HttpListener } from "#http"
-import { Addresses, Configuration } from "#runtime"
+import { Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
@@ -50,12 +50,7 @@ const listener = Layer.unwrap(
   )
 )
 
-const address = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { url } = yield* HttpListener
-    yield* (yield* Addresses).add("model-gateway", url)
-  })
-)
+const address = HttpListener.announced("model-gateway")
 
 /** The role with its listener exposed. Needs the bus, the egress, the runtime, and a payment gate. */
 export const modelGatewayWith = address.pipe(Layer.provideMerge(listener), Layer.provide(parts))

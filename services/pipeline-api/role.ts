@@ -26,7 +26,7 @@ import {
   TokenUses
 } from "#http"
 import { agentProjection, projectProjection, queueProjection, releaseProjection, workItemProjection } from "#pipeline"
-import { Addresses, Configuration, redactorLayer, supervise } from "#runtime"
+import { Configuration, redactorLayer, supervise } from "#runtime"
 import { Answers } from "./Answers.ts"
 import { Commands } from "./Commands.ts"
 import { History } from "./History.ts"
@@ -49,7 +49,6 @@ import { answerHeld, answerPickups } from "./pickup/answer-runners.ts"
 import { ReportIntake } from "./reports/ReportIntake.ts"
 import { Reports } from "./reports/Reports.ts"
 
-/** All routes of the API. */
 export const pipelineRoutes = [
   ...workItemRoutes,
   ...releaseRoutes,
@@ -77,12 +76,7 @@ const listener = Layer.unwrap(
   )
 )
 
-const address = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { url } = yield* HttpListener
-    yield* (yield* Addresses).add("pipeline-api", url)
-  })
-)
+const address = HttpListener.announced("pipeline-api")
 
 /** Answers requests over the bus. */
 const answering = Layer.effectDiscard(Effect.andThen(Effect.andThen(answerCommands, answerPickups), answerHeld))

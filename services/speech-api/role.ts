@@ -23,7 +23,7 @@ import {
   Tokens,
   TokenUses
 } from "#http"
-import { Addresses, Configuration } from "#runtime"
+import { Configuration } from "#runtime"
 import { ConsentVerification, VoiceMeasure } from "#voice-cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
@@ -59,7 +59,6 @@ const parts = Layer.unwrap(
   )
 )
 
-/** All routes of the API. */
 export const speechRoutes = [...audioRoutes, ...voiceRoutes, ...descriptionRoutes(speechOpenApi, servedPage)] as const
 
 const listener = Layer.unwrap(
@@ -75,12 +74,7 @@ const listener = Layer.unwrap(
   )
 )
 
-const announced = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { url } = yield* HttpListener
-    yield* (yield* Addresses).add("speech-api", url)
-  })
-)
+const announced = HttpListener.announced("speech-api")
 
 const examiners = Layer.unwrap(
   Effect.map(Configuration, ({ Audio, VoiceCloning }) =>

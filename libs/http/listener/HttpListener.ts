@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
-import { CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
+import { Addresses, CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
 import type { PerCall } from "../HttpCall.ts"
 import { type RenderError, renderStandardError } from "../WireError.ts"
 import type { CorsPolicy } from "./cors.ts"
@@ -87,6 +87,15 @@ export class HttpListener extends Context.Service<
         yield* (yield* Drain).register(name, drain(server, limits.drainMs, state))
         const host = options.host.includes(":") ? `[${options.host}]` : options.host
         return HttpListener.of({ url: `http://${host}:${address.port}`, host: address.address, port: address.port })
+      })
+    )
+
+  /** Enters the listener's address among those of the process' roles. */
+  static readonly announced = (role: string) =>
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const { url } = yield* HttpListener
+        yield* (yield* Addresses).add(role, url)
       })
     )
 }
