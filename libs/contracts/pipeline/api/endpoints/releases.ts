@@ -5,6 +5,20 @@ import { BearerToken, described } from "../../../http/declaration.ts"
 import { listCodes, readCodes, writeCodes, refusals } from "../error-codes.ts"
 import { CreateReleaseRequest, ReleaseChangeRequest, ReleasePage, ReleaseView, ReleasesQuery } from "../releases.ts"
 
+/** An operator's change of a release, for a reason that may be left out. */
+const releaseChange = <const Name extends string, const Path extends `/${string}`>(
+  name: Name,
+  path: Path,
+  words: { readonly summary: string; readonly description: string }
+) =>
+  HttpApiEndpoint.post(name, path, {
+    disableCodecs: true,
+    params: { id: Schema.String },
+    payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
+    success: ReleaseView,
+    error: refusals(...writeCodes, "release_not_found")
+  }).annotateMerge(described({ ...words, scope: "pipeline:write", example: { reason: "all is in" } }))
+
 export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
   .add(
     HttpApiEndpoint.post("createRelease", "/releases", {
@@ -44,47 +58,17 @@ export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
         description: "With the items that are linked to it."
       })
     ),
-    HttpApiEndpoint.post("closeRelease", "/releases/:id/close", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
-      success: ReleaseView,
-      error: refusals(...writeCodes, "release_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:write",
-        summary: "Close a release",
-        description: "It takes no more items, and may be reviewed.",
-        example: { reason: "all is in" }
-      })
-    ),
-    HttpApiEndpoint.post("abandonRelease", "/releases/:id/abandon", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
-      success: ReleaseView,
-      error: refusals(...writeCodes, "release_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:write",
-        summary: "Abandon a release",
-        description: "Only while it is open; for good.",
-        example: { reason: "all is in" }
-      })
-    ),
-    HttpApiEndpoint.post("reopenRelease", "/releases/:id/reopen", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
-      success: ReleaseView,
-      error: refusals(...writeCodes, "release_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:write",
-        summary: "Reopen a release",
-        description: "One whose review failed.",
-        example: { reason: "all is in" }
-      })
-    )
+    releaseChange("closeRelease", "/releases/:id/close", {
+      summary: "Close a release",
+      description: "It takes no more items, and may be reviewed."
+    }),
+    releaseChange("abandonRelease", "/releases/:id/abandon", {
+      summary: "Abandon a release",
+      description: "Only while it is open; for good."
+    }),
+    releaseChange("reopenRelease", "/releases/:id/reopen", {
+      summary: "Reopen a release",
+      description: "One whose review failed."
+    })
   )
   .middleware(BearerToken)
