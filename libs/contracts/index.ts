@@ -15,7 +15,7 @@ export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./co
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
 export { type AuditAction, auditActions, AuditEntry, AuditRecord } from "./console/audit.ts"
-export { contractDocuments } from "./documents/contract-documents.ts"
+export { contractDocuments } from "./documents/async-api.ts"
 export { wholeEventSchema } from "./documents/event-json-schema.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"

@@ -9,7 +9,7 @@ import { CommandAnswer, commandEntities, CommandRequest } from "../pipeline/comm
 import { HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion } from "../pipeline/pickup.ts"
 import { type ReportDeclaration, reportKinds } from "../pipeline/reports.ts"
 import { subjects } from "../subjects.ts"
-import { eventJsonSchema, sharedDefinitions } from "./event-json-schema.ts"
+import { eventJsonSchema, sharedDefinitions, sharedJsonSchema, sharedSchemaFile } from "./event-json-schema.ts"
 import { exampleValue } from "./examples.ts"
 
 export const asyncApiDocument = (): Record<string, unknown> => ({
@@ -239,3 +239,19 @@ const pipelineSchemas = (refPrefix: string): JsonObject => {
   }
   return JSON.parse(JSON.stringify(found).replaceAll("#/$defs/", refPrefix)) as JsonObject
 }
+
+interface GeneratedDocument {
+  readonly path: string
+  readonly content: string
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+export const contractDocuments = (): ReadonlyArray<GeneratedDocument> => [
+  { path: "docs/asyncapi.json", content: json(asyncApiDocument()) },
+  { path: `docs/events/${sharedSchemaFile}`, content: json(sharedJsonSchema()) },
+  ...eventCatalogue.map((event) => ({
+    path: `docs/events/${event.name}.schema.json`,
+    content: json(eventJsonSchema(event))
+  }))
+]

@@ -1,14 +1,15 @@
 /**
  * The pipeline's whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it.
  */
-import { Context } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
+import { Context, Effect } from "effect"
+import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { FleetGroup } from "./endpoints/fleet.ts"
 import { ProjectsGroup } from "./endpoints/projects.ts"
 import { ReleasesGroup } from "./endpoints/releases.ts"
 import { WorkItemsGroup } from "./endpoints/work-items.ts"
+import { clientToken } from "../../http/client-token.ts"
 
 /** A rule for the bodies of all routes. */
 export const nullInBodies =
@@ -26,3 +27,12 @@ export const PipelineHttpApi = HttpApi.make("pipeline")
     })
   )
   .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))
+
+interface ClientOptions {
+  readonly url: string
+  readonly token: string
+}
+
+/** A typed client of the API. A refusal fails with its envelope. Needs an `HttpClient`. */
+export const pipelineClient = ({ url, token }: ClientOptions) =>
+  Effect.provide(HttpApiClient.make(PipelineHttpApi, { baseUrl: url }), clientToken(token))

@@ -1,5 +1,5 @@
 /** The pipeline's API as a declaration, and its client. `#contracts` has the shapes alone. */
-export { pipelineClient } from "./client.ts"
+export { pipelineClient } from "./PipelineHttpApi.ts"
 export { pipelineErrorCodes } from "./error-codes.ts"
 export { nullInBodies, PipelineHttpApi } from "./PipelineHttpApi.ts"
 export { FleetGroup } from "./endpoints/fleet.ts"

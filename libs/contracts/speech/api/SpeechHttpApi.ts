@@ -1,12 +1,14 @@
 /**
  * The whole speech API: every route with its shapes, scopes and refusals. Server, documents and clients follow it.
  */
-import { Context } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
+import { Context, Effect } from "effect"
+import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/error-envelope.ts"
 import { AudioGroup } from "./endpoints/audio.ts"
 import { VoicesGroup } from "./endpoints/voices.ts"
+import { HttpClient } from "effect/http"
+import { clientToken } from "../../http/client-token.ts"
 
 /** The date to which a caller is pinned that names none. */
 export const newestVersion = "2026-09-13"
@@ -22,3 +24,16 @@ export const SpeechHttpApi = HttpApi.make("speech")
     })
   )
   .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))
+
+interface ClientOptions {
+  readonly url: string
+  readonly token: string
+}
+
+/** A typed client of the API. A refusal fails with its envelope. Needs an `HttpClient`. */
+export const speechClient = (options: ClientOptions) =>
+  Effect.flatMap(HttpClient.HttpClient, (httpClient) => speechClientOver(httpClient, options))
+
+/** Calls by this HTTP client, and fails as it does. */
+export const speechClientOver = <E, R>(httpClient: HttpClient.HttpClient.With<E, R>, { url, token }: ClientOptions) =>
+  Effect.provide(HttpApiClient.makeWith(SpeechHttpApi, { httpClient, baseUrl: url }), clientToken(token))

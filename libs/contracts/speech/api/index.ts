@@ -1,5 +1,5 @@
 /** The speech API as a declaration, and its client. `#contracts` has the shapes alone. */
-export { speechClient, speechClientOver } from "./client.ts"
+export { speechClient, speechClientOver } from "./SpeechHttpApi.ts"
 export { AudioGroup } from "./endpoints/audio.ts"
 export { VoicesGroup } from "./endpoints/voices.ts"
 export { speechErrorCodes } from "./error-codes.ts"
