@@ -5,8 +5,8 @@
  * over all replicas. Every pickup after an answered resume sees it; a runner that may wait waits through a pause.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option } from "effect"
-import type { BusError } from "#bus"
+import { Clock, Context, Deferred, Effect, Layer, Option, Semaphore } from "effect"
+import { type BusError, Kv, StreamReader } from "#bus"
 import { agentIdOf, type ConfigurationFile, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
 import { Configuration, type HistogramHandle, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
@@ -15,9 +15,9 @@ import { pickupSeconds, pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { FullDisks } from "./FullDisks.ts"
 import { Ready } from "./Ready.ts"
-import type { Waiting, Wanted } from "./waiting-runners.ts"
-import { catchUp } from "./catch-up.ts"
+import { type Waiting, type Wanted } from "./waiting-runners.ts"
 import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
+import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 
 // Conditions that keep changing while they are checked are a conflict between others.
 const roundsMax = 4
@@ -202,3 +202,62 @@ const wantedBy = (roster: AgentRoster, question: PickupQuestion): Waiting => ({
 
 const instanceOf = ({ agent, agentInstanceId }: PickupQuestion) =>
   agentInstanceId === null ? [] : [agentIdOf(agent, agentInstanceId)]
+
+// The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
+// them.
+const catchUpMsMax = 2_000
+const lookEveryMs = 5
+// One question to the broker; follow-ups are done in runs of twenty milliseconds.
+const cursorEveryMs = 20
+
+/** Ends when earlier decisions are known here, or when that takes too long. */
+/**
+ * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
+ * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
+ */
+export const catchUp = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const ready = yield* Ready
+  const cursors = yield* (yield* Kv).open("cursors", Cursor)
+  const newest = yield* togetherLooked(Effect.map(reader.bounds("LOG"), ({ lastSequence }) => lastSequence))
+
+  return Effect.fn("Pickup.catchUp")(function* (wanted: Wanted) {
+    const untilMs = (yield* Clock.currentTimeMillis) + catchUpMsMax
+    const until = Effect.fnUntraced(function* (everyMs: number, is: Effect.Effect<boolean, BusError>) {
+      while (!(yield* is)) {
+        if ((yield* Clock.currentTimeMillis) >= untilMs) return
+        yield* Effect.sleep(everyMs)
+      }
+    })
+    const seen = (sequence: number) =>
+      until(
+        lookEveryMs,
+        Effect.sync(() => ready.hasSeen(sequence))
+      )
+    const asked = yield* newest
+    yield* seen(asked)
+    if (!ready.isParked(wanted)) return
+    yield* until(
+      cursorEveryMs,
+      Effect.map(readCursor(cursors), (position) => position >= asked)
+    )
+    yield* seen(yield* newest)
+  })
+})
+
+/** One read serves all questions that came before it began: at most one is in progress. */
+const togetherLooked = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A, E>) {
+  const scope = yield* Effect.scope
+  const inTurn = yield* Semaphore.make(1)
+  let next: Deferred.Deferred<A, E> | undefined
+  return Effect.suspend(() => {
+    if (next !== undefined) return Deferred.await(next)
+    const mine = Deferred.makeUnsafe<A, E>()
+    next = mine
+    const begun = Effect.suspend(() => {
+      next = undefined
+      return Deferred.into(look, mine)
+    })
+    return Effect.andThen(Effect.forkIn(inTurn.withPermit(begun), scope), Deferred.await(mine))
+  })
+})

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Recording } from "#audio"
-import { openSpeakerThread } from "../../../../../libs/voice-cloning/consent/speaker/SpeakerThread.ts"
+import { openSpeakerThread } from "../../../../../libs/voice-cloning/consent/SpeakerCheck.ts"
 
 const saying = (order: number): Recording => ({
   samples: Int16Array.of(order),

@@ -5,7 +5,7 @@ import { Completions } from "effect/cli"
 import { roleNames, workItemPhases } from "#contracts"
 import { roles } from "../../../services/cli/commands/fleet.ts"
 import { phases } from "../../../services/cli/commands/hosting.ts"
-import { commandPaths, helpOf } from "../../../services/cli/page.ts"
+import { commandPaths, helpOf } from "../../../services/cli/documents.ts"
 import { starling } from "../../../services/cli/starling.ts"
 
 const descriptor = Completions.fromCommand(starling)
