@@ -111,7 +111,6 @@ export const audioFormats: ReadonlyArray<AudioFormat> = [
 
 const byName = new Map<string, AudioFormat>(audioFormats.map((format) => [format.name, format]))
 
-/** The format with that name; undefined for other names. */
 export const formatNamed = (name: string): AudioFormat | undefined => byName.get(name)
 
 /** How many samples of 24 kHz the answer lasts when that many were synthesized. */
@@ -152,7 +151,6 @@ const rangeOf = (text: string): Range => {
   return { mediaType, quality: quality === undefined ? 1 : Number(quality.slice(2)) }
 }
 
-/** The default format of a container. */
 export const formatOfAudioFormat = (audioFormat: AudioContainer): AudioFormat | undefined =>
   formatNamed(ofContainer[audioFormat])
 

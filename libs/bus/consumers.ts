@@ -20,7 +20,6 @@ export interface ConsumerDeclaration {
   readonly ackWaitMs: number
 }
 
-/** A consumer's backlog. */
 export interface ConsumerBacklog {
   readonly pending: number
   readonly unacked: number

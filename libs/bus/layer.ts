@@ -44,7 +44,6 @@ const connection = Layer.unwrap(
   })
 )
 
-/** The credentials of a role. */
 const credentialsOf = Effect.fnUntraced(function* (role: string) {
   const { Bus } = yield* Configuration
   if (Bus.PasswordsFolder !== undefined) {

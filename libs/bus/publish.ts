@@ -109,7 +109,6 @@ function firstToken(subject: string) {
   return dot === -1 ? subject : subject.slice(0, dot)
 }
 
-/** One message of a batch. */
 export interface BatchMessage {
   readonly subject: string
   readonly data: Uint8Array

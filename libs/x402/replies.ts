@@ -180,7 +180,6 @@ interface ResourceOf {
   readonly tokens?: { readonly input: number; readonly output: number }
 }
 
-/** A model call as a resource. */
 export const modelResource = ({ origin, path, model, tokens }: ResourceOf): ResourceInfo => {
   const size = tokens === undefined ? "" : ` (~${tokens.input} input, ${tokens.output} max output tokens)`
   // Half a surrogate pair at the cut would break the header.

@@ -56,7 +56,6 @@ const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => 
   return refused(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
 }
 
-/** A refusal with this body. */
 export const refused = (body: unknown, options: AnswerOptions) => jsonAnswer(body, options) as RefusalAnswer
 
 /** Answers with the route's answer, or with the reason why there is none. */

@@ -111,7 +111,6 @@ export interface ReadRecord {
   readonly sequence: number
   readonly atMs: number
   readonly facts: ReadonlyArray<unknown>
-  /** The names of its events. */
   readonly events: ReadonlyArray<string>
   readonly state: unknown
 }

@@ -45,7 +45,6 @@ interface ChunkRequest {
   readonly firstMs: number
 }
 
-/** The progress of a session. */
 interface Session {
   readonly request: SessionRequest
   readonly script: Script

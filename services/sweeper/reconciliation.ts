@@ -131,7 +131,6 @@ interface Recorded {
   readonly sequence: number
   readonly entity: string
   readonly id: string
-  /** The number of its events. */
   readonly events: number
   readonly atMs: number
 }

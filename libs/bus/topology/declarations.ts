@@ -55,7 +55,6 @@ export interface BucketDeclaration {
   readonly keepers?: ReadonlyArray<Party>
 }
 
-/** One object store. */
 export interface ObjectStoreDeclaration {
   readonly name: string
   readonly why: string

@@ -40,15 +40,12 @@ const declare =
     ...options
   })
 
-/** An event of one work item. */
 export const itemEvent = declare({ workItem: "present", project: "present" })
 /** A step within an item's run, delivered only to endpoints that ask for it. */
 export const progressEvent = declare({ workItem: "present", project: "present", isProgress: true })
 /** An event of the fleet at large: neither item nor project. */
 export const fleetEvent = declare({})
-/** An event of one project. */
 export const projectEvent = declare({ project: "present" })
-/** An event of a release. */
 export const releaseEvent = declare({ about: "release", project: "present", details: "open" })
 
 /** A closed set of fields. Unknown fields pass, as additive. */

@@ -120,7 +120,6 @@ export interface Refusal {
   readonly shapes: ReadonlyArray<RefusalShape>
 }
 
-/** The refusals of an endpoint, by status. */
 export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal> => {
   const shapes = [...endpoint.error].map((schema) => Schema.resolveAnnotations(schema)?.["refusal"] as RefusalShape)
   const statuses = [...new Set(shapes.map(({ status }) => status))].toSorted((left, right) => left - right)

@@ -50,7 +50,6 @@ export type ChainFamily = keyof typeof chainFamilies
 
 const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
 
-/** The family of a CAIP-2 network. */
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
   families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
 

@@ -8,7 +8,6 @@ import { AtomicAmount, ChainAddress, DecimalWord, EvmAddress, Extra, Network, Re
 
 export const x402Version = 2
 
-/** The resource that is paid for. */
 export const ResourceInfo = Schema.Struct({
   url: Schema.String.check(Schema.isBetweenLength(1, 2_048)),
   description: Schema.optionalKey(text(1_024)),

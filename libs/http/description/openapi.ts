@@ -1,7 +1,6 @@
 /** The values that an OpenAPI document is made of: schemas and references to them. Pure. */
 export type JsonObject = Record<string, unknown>
 
-/** A reference to a component by its name. */
 export const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 /** `properties` of an object's schema, by name. */
@@ -46,7 +45,6 @@ export const jsonContent = (schema: JsonObject) => ({ "application/json": { sche
 
 const text = { type: "string" }
 
-/** A header of answers. */
 export const answerHeader = (description: string, required: boolean, schema: JsonObject = text) => ({
   description,
   required,

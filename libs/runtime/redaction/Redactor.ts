@@ -14,7 +14,6 @@ export const Redactor = Context.Reference<{ readonly redact: Redact }>("starling
   defaultValue: () => ({ redact: makeRedact() })
 })
 
-/** The redaction as configured. */
 export const redactorLayer = Layer.effect(
   Redactor,
   Effect.gen(function* () {

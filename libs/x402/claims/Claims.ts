@@ -72,7 +72,6 @@ export class Claims extends Context.Service<
     readonly vacate: (name: PayerName, place: Place) => Effect.Effect<void, BusError>
   }
 >()("starling/x402/Claims") {
-  /** With the options of the configuration. */
   static readonly configuredLayer = Layer.unwrap(
     Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
   )

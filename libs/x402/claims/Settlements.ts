@@ -34,7 +34,6 @@ interface SettlementRequest {
   readonly mayBePending?: true
 }
 
-/** A settlement that was requested. */
 export interface RequestedSettlement {
   /** `Pending` when the wait is over: then the payment is never given back. */
   readonly outcome: (waitMs: number) => Effect.Effect<SettlementOutcome, NotCommitted>

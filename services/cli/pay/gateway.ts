@@ -36,7 +36,6 @@ export const callGateway = Effect.fnUntraced(function* (
 
 const causeOf = (error: HttpClientError.HttpClientError): unknown => error.cause ?? error.reason.cause ?? error
 
-/** The paid answer. */
 export const callPaid = Effect.fnUntraced(function* (gatewayUrl: string, order: PayOrder, payment: PaymentPayload) {
   const first = yield* callGateway(gatewayUrl, order, Option.some(payment))
   if (first.status !== 502 && first.status !== 503) return first

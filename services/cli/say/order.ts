@@ -114,7 +114,6 @@ const allOf = async (source: AsyncIterable<Uint8Array>) => {
 }
 
 interface SayFormat {
-  /** The format in the request. */
   readonly outputFormat: string
   readonly route: "answer" | "stream"
   /** Set when the audio is streamed PCM and a WAV file needs a header in front of it. */

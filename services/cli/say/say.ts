@@ -30,7 +30,6 @@ const wordsOf = ({ text, marks }: SayOrder) =>
     progress: (line) => void process.stderr.write(line)
   })
 
-/** Prints the voices, a line each. */
 const printVoices = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
   const listed = yield* call(api.listVoices({ query: {} }))
   const voices = "voices" in listed ? listed.voices : listed

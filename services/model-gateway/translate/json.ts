@@ -31,7 +31,6 @@ export const recordsAt = (object: JsonObject, key: string): ReadonlyArray<JsonOb
 export const present = (object: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 
-/** The object without the given keys. */
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 

@@ -59,7 +59,6 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
   return jsonAnswer(body, { headers: { "server-timing": spoken.timing() } })
 })
 
-/** A model on the wire. */
 const modelBody = (model: SpeechModel) => ({
   id: model.id,
   name: model.name,

@@ -62,7 +62,6 @@ const partsOf = Effect.gen(function* () {
 })
 type Parts = Effect.Success<typeof partsOf>
 
-/** One answer in progress. */
 interface Answer {
   readonly plan: SpeechPlan
   readonly startedAtMs: number

@@ -19,7 +19,6 @@ export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "mod
   readonly engineVoice: (locale: string) => EngineVoice | undefined
 }
 
-/** By its id. */
 export type FindVoice = (id: string) => SpeakableVoice | undefined
 
 // A bound, so that a dialogue of many cloned voices does not flood the broker.
@@ -47,7 +46,6 @@ export const voicesFor = Effect.fnUntraced(function* (
   return findVoice
 })
 
-/** A voice of the catalogue. */
 export const sharedSpeakable = (id: string): SpeakableVoice | undefined => {
   const voice = voiceById(id)
   if (voice === undefined) return undefined
@@ -71,7 +69,6 @@ export const cloneRules = (
   isZeroShot: ZeroShotModelFolder !== ""
 })
 
-/** A cloned voice. */
 export const speakableClone = (
   { id, locale, gender, traits, reference }: ClonedVoice,
   { isExpressive, isZeroShot }: CloneRules

@@ -169,7 +169,6 @@ const callRefusals = <Shape extends Schema.Top, Quote extends Schema.Top, Failur
     return refusal.status === 400 ? [shape, plainRefusal(400, unknownModel)] : [shape]
   })
 
-/** The refusals of chats and of images. */
 export const chatRefusals = callRefusals({
   error: chatError,
   quote: PaymentQuote,

@@ -41,7 +41,6 @@ export const readCodes = [
   "internal_error",
   "service_unavailable"
 ] as const
-/** The codes of the lists. */
 export const listCodes = [...readCodes, "validation_failed"] as const
 /** The codes of routes that change something. */
 export const writeCodes = [

@@ -2,7 +2,6 @@
 import { refusalsFrom } from "../../http/declaration.ts"
 import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
 
-/** Every code that a refusal of this API may carry, its status, and when it is given. */
 export const speechErrorCodes = {
   bad_request: {
     status: 400,
