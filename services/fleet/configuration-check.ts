@@ -42,8 +42,15 @@ const secretsOf =
       })
     )
 
+/** The key of the secrets of endpoints made at run time. */
+const secretsKey: RoleCheck = ({ WebhookDelivery }, environment) => {
+  const variable = isJson(WebhookDelivery) ? WebhookDelivery["SecretsKeyEnvVar"] : undefined
+  const message = typeof variable === "string" ? unsetSecret(environment, variable) : undefined
+  return message === undefined ? [] : [{ path: "WebhookDelivery.SecretsKeyEnvVar", message }]
+}
+
 const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
-  "webhook-dispatcher": [secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks")],
+  "webhook-dispatcher": [secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks"), secretsKey],
   "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf],
   "payment-settler": [
     (file, environment) =>

@@ -37,6 +37,12 @@ describe("the configuration check for the roles to run", () => {
     assert.include(named("all"), "Webhooks[0].SecretEnvVar")
   })
 
+  it("asks for the key of endpoints' secrets where the configuration names one", () => {
+    const named = { WebhookDelivery: { SecretsKeyEnvVar: "SEAL" } }
+    assert.deepStrictEqual(pathsOf(named, {}, ["webhook-dispatcher"]), ["WebhookDelivery.SecretsKeyEnvVar"])
+    assert.deepStrictEqual(pathsOf(named, { SEAL: "a key" }, ["webhook-dispatcher"]), [])
+  })
+
   it("passes once every variable is set and valid", () => {
     const ModelGateway = { ...everything.ModelGateway, Models: [model] }
     const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }
