@@ -3,6 +3,8 @@
  * headers, and the fields of schemas with their types. A promise may be added and none removed; nor may more be
  * required of callers.
  */
+import { readFileSync } from "node:fs"
+import { assert } from "@effect/vitest"
 import { at, type Json } from "./openapi-answers.ts"
 
 export const promisesOf = (document: Json): ReadonlyArray<string> => {
@@ -130,4 +132,14 @@ export const breakingChanges = (promised: ReadonlyArray<string>, now: ReadonlyAr
 const placeOf = (promise: string) => {
   const [first = "", second = ""] = promise.split(" ")
   return first.includes(".") || first.endsWith(":") ? (first.split(/[.:]/u)[0] ?? "") : `${first} ${second}`
+}
+
+/** Compares a document with the promises kept in `file`, of which there must be more than `linesMin`. */
+export const assertPromisesKept = (document: Json, file: URL, linesMin: number) => {
+  const promised = readFileSync(file, "utf8").trimEnd().split("\n")
+  assert.isAbove(promised.length, linesMin)
+  const now = promisesOf(document)
+  assert.deepStrictEqual(breakingChanges(promised, now), [])
+  const unwritten = now.filter((promise) => !promised.includes(promise))
+  assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Option, Schema } from "effect"
 import { gatewayCodes } from "#contracts"
@@ -10,7 +9,7 @@ import { type ErrorDialect, fault, faultBody } from "../../../services/model-gat
 import { gatewayOpenApi, modelGatewayPage } from "../../../services/model-gateway/documents.ts"
 import { gatewayRoutes } from "../../../services/model-gateway/routes.ts"
 import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
-import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+import { assertPromisesKept } from "../../support/openapi-promises.ts"
 import { testNetwork } from "../../support/payments.ts"
 
 // As callers get it: without anything that JSON lacks.
@@ -43,14 +42,7 @@ describe("the gateway's OpenAPI document", () => {
   })
 
   it("keeps every promise to its callers", () => {
-    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
-      .trimEnd()
-      .split("\n")
-    assert.isAbove(promised.length, 300)
-    const now = promisesOf(document)
-    assert.deepStrictEqual(breakingChanges(promised, now), [])
-    const unwritten = now.filter((promise) => !promised.includes(promise))
-    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+    assertPromisesKept(document, new URL("openapi-promises.txt", import.meta.url), 300)
   })
 
   it("resolves every reference, and uses every schema", () => {

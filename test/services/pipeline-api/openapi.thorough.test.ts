@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { pipelineErrorCodes, PipelineHttpApi } from "#contracts/pipeline-api"
 import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
@@ -7,7 +6,7 @@ import { endpointsOf, templateOf } from "#http"
 import { pipelineRoutes } from "../../../services/pipeline-api/role.ts"
 import { pipelineOpenApi, pipelinePage } from "../../../services/pipeline-api/documents.ts"
 import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
-import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+import { assertPromisesKept, breakingChanges } from "../../support/openapi-promises.ts"
 
 // As callers get it: without anything that JSON lacks.
 const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
@@ -25,14 +24,7 @@ describe("the pipeline's OpenAPI document", () => {
   })
 
   it("keeps every promise to its callers", () => {
-    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
-      .trimEnd()
-      .split("\n")
-    assert.isAbove(promised.length, 500)
-    const now = promisesOf(document)
-    assert.deepStrictEqual(breakingChanges(promised, now), [])
-    const unwritten = now.filter((promise) => !promised.includes(promise))
-    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+    assertPromisesKept(document, new URL("openapi-promises.txt", import.meta.url), 500)
   })
 
   it("breaks a promise when a field, a route or a code disappears, and when more is required", () => {

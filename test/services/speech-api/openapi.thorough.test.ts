@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Option, Schema } from "effect"
 import { audioFormats } from "#audio"
@@ -27,7 +26,7 @@ import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voice
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voices/list.ts"
 import { sharedSpeakable } from "../../../services/speech-api/voices/speakable.ts"
 import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
-import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+import { assertPromisesKept } from "../../support/openapi-promises.ts"
 import { usedChallenge } from "./voices/records.ts"
 
 // As callers get it: without anything that JSON lacks.
@@ -47,14 +46,7 @@ describe("the speech API's OpenAPI document", () => {
   })
 
   it("keeps every promise to its callers", () => {
-    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
-      .trimEnd()
-      .split("\n")
-    assert.isAbove(promised.length, 600)
-    const now = promisesOf(document)
-    assert.deepStrictEqual(breakingChanges(promised, now), [])
-    const unwritten = now.filter((promise) => !promised.includes(promise))
-    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+    assertPromisesKept(document, new URL("openapi-promises.txt", import.meta.url), 600)
   })
 
   it("resolves every reference, and uses every schema", () => {
