@@ -3,11 +3,12 @@ import { assert } from "@effect/vitest"
 import { until } from "../../dev/fixtures/starling.ts"
 import type { Books, Reconciled } from "./books.ts"
 import type { LoadedFleet } from "./fleet.ts"
+import type { Ledger } from "./ledger.ts"
 import { startWork, type Work } from "./work.ts"
 import { pauseMs } from "./worker.ts"
 
-export interface Recovery {
-  /** From the disturbance until the work under way then, or new in the next second, had ended. */
+/** Milliseconds, by job. */
+export interface Times {
   readonly events: number
   readonly items: number
   readonly payments: number
@@ -15,7 +16,10 @@ export interface Recovery {
 }
 
 export interface Survived extends Reconciled {
-  readonly recovery: Recovery
+  /** From the disturbance until the work under way then, or new in the next second, had ended. */
+  readonly recovery: Times
+  /** The slowest unit of work from the start of the load to its end. */
+  readonly slowest: Times
 }
 
 const recoveredWithinMs = 60_000
@@ -42,27 +46,32 @@ export const underLoad = async (
   const work = await startWork(fleet)
   let momentMs = 0
   try {
-    await until(() => isUnderWay(work), underWayWithinMs)
+    await until(() => isUnderWay(work), underWayWithinMs * fleet.patience)
     momentMs = Date.now()
     await disturb(work)
     await pauseMs(Math.max(0, momentMs + worstMs - Date.now()))
     const isRecovered = () => ledgersOf(work).every((ledger) => ledger.open(momentMs + worstMs).length === 0)
-    await until(isRecovered, recoveredWithinMs)
+    await until(isRecovered, recoveredWithinMs * fleet.patience)
   } catch (error) {
     process.stderr.write(await fleet.faults())
     await work.stop().catch(() => undefined)
     throw error
   }
   await work.stop()
-  const [events = 0, items = 0, payments = 0, speech = 0] = ledgersOf(work).map((ledger) =>
-    ledger.caughtUpAfterMs(momentMs, momentMs + worstMs)
-  )
-  return { ...(await books.reconcile(work, before)), recovery: { events, items, payments, speech } }
+  const recovery = timesOf(work, (ledger) => ledger.caughtUpAfterMs(momentMs, momentMs + worstMs))
+  const slowest = timesOf(work, (ledger) => ledger.slowestMs())
+  return { ...(await books.reconcile(work, before)), recovery, slowest }
 }
 
-/** For the page of operations: a line for each scenario. */
-export const tell = (name: string, { recovery, events, payments, streams, cut, twice }: Survived) => {
-  const seconds = Object.entries(recovery).map(([job, ms]) => `${job} ${(ms / 1_000).toFixed(1)} s`)
+const timesOf = (work: Work, of: (ledger: Ledger) => number): Times => {
+  const [events = 0, items = 0, payments = 0, speech = 0] = ledgersOf(work).map(of)
+  return { events, items, payments, speech }
+}
+
+/** A line for each scenario, for the tables of docs/operations.md. */
+export const tell = (name: string, survived: Survived, times: Times = survived.recovery) => {
+  const { events, payments, streams, cut, twice } = survived
+  const seconds = Object.entries(times).map(([job, ms]) => `${job} ${(ms / 1_000).toFixed(1)} s`)
   const line = `${name}: ${seconds.join(", ")}; ${events} events, ${twice} twice, ${payments} payments, ${streams} streams, ${cut} cut`
   process.stdout.write(`${line}\n`)
 }

@@ -47,6 +47,8 @@ export interface LoadedFleet extends Callable {
   readonly rpc: string
   /** The roles' warnings and errors, for a log that outlives them. */
   readonly faults: () => Promise<string>
+  /** How many times longer things may take than in containers on this machine. */
+  readonly patience: number
 }
 
 export interface Fleet extends LoadedFleet {
@@ -172,6 +174,7 @@ export const startFleet = async (): Promise<Fleet> => {
     arrivals: arrivalsAt(placeOf(worldPorts.hooks)),
     rpc: placeOf(worldPorts.evm),
     faults: () => faultsOf(roles),
+    patience: 1,
     token: await makeToken(of("pipeline-api"))
   }
 }

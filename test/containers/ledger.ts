@@ -18,6 +18,8 @@ export interface Ledger {
   readonly open: (beforeMs?: number) => ReadonlyArray<string>
   /** From a moment until the last unit that began before `beforeMs` had ended; 0 when none was under way. */
   readonly caughtUpAfterMs: (momentMs: number, beforeMs: number) => number
+  /** Of all units that have ended, from beginning to end. */
+  readonly slowestMs: () => number
 }
 
 export const newLedger = (): Ledger => {
@@ -39,6 +41,8 @@ export const newLedger = (): Ledger => {
         (latest, { begunMs, endedMs = Number.POSITIVE_INFINITY }) =>
           begunMs < beforeMs ? Math.max(latest, endedMs - momentMs) : latest,
         0
-      )
+      ),
+    slowestMs: () =>
+      [...units.values()].reduce((slowest, { begunMs, endedMs = begunMs }) => Math.max(slowest, endedMs - begunMs), 0)
   }
 }

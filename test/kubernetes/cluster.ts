@@ -1,5 +1,5 @@
 /**
- * The cluster for the tests of this folder: on this machine alone, with two nodes, and with real API server, scheduler,
+ * The cluster for the tests of this folder: on this machine alone, with three nodes, and with real API server, scheduler,
  * kubelets and enforced network policies. A tool beside the checkout starts it, loads images and deletes it.
  */
 import { execFile } from "node:child_process"
@@ -16,13 +16,18 @@ export const clusterTool = process.env["STARLING_CLUSTER_TOOL"] ?? join(root, ".
 /** Where the tool keeps programs, sockets and the way to its API server. */
 export const workFolder = process.env["WORK"] ?? "/var/tmp/offline-k8s"
 
-const nodes = ["node1", "node2"] as const
+export const firstNode = "node1"
+export const lastNode = "node3"
+const nodes = [firstNode, "node2", lastNode] as const
 
 /** Where the tool's packed programs are, and with them helm, charts and controllers: see production/controllers.ts. */
 const cacheFolder = process.env["CACHE"] ?? join(clusterTool, "../kubernetes")
 export const partsFolder = process.env["STARLING_CLUSTER_PARTS"] ?? cacheFolder
 
-/** Two nodes that each claim sixteen processors: production's requests are scheduled, and share the real ones. */
+/**
+ * Three nodes, so that one can be drained and a role can have three pods. Each claims sixteen processors: production's
+ * requests are scheduled, and share the real ones.
+ */
 const shape = { NODES: String(nodes.length), CPUS: "16" }
 
 // A busy machine builds uncached images for an hour; a cluster starts within a minute or two.

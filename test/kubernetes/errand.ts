@@ -6,6 +6,7 @@ import { arrivalsAt } from "../containers/arrivals.ts"
 import { payOnce } from "../containers/load-payments.ts"
 import { hearOnce } from "../containers/load-speech.ts"
 import { payee, payOnSolana } from "../containers/pay-on-solana.ts"
+import { pauseMs } from "../containers/worker.ts"
 import { payTo, worldPorts } from "../containers/world-places.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { evmBalance, solanaBalance } from "../support/paid-fleet.ts"
@@ -18,12 +19,24 @@ export interface Order {
   readonly world: string
   readonly token: string
   readonly text: string
+  /** A request of its own: POST with a body as JSON. */
+  readonly url: string
+  readonly body: unknown
 }
 
 const fleetOf = ({ namespace, token }: Order) => ({
   of: (role: string) => ({ url: `http://${role}.${namespace}` }),
   token
 })
+
+// More listeners than one synthesizer serves without a backlog.
+const crowdSize = 16
+const refusedPauseMs = 500
+
+/** One text after the other until the pod is deleted. A refused or broken one is asked for again. */
+const hearOn = async (fleet: ReturnType<typeof fleetOf>, text: string): Promise<never> => {
+  for (;;) await hearOnce(fleet, text).catch(() => pauseMs(refusedPauseMs))
+}
 
 const errands: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
   arrivals: ({ world }) => arrivalsAt(`http://${world}:${worldPorts.hooks}`).all(),
@@ -39,7 +52,14 @@ const errands: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
     const answer = await payOnSolana(fleetOf(order), rpc, order.text)
     return { answer, taken: String((await solanaBalance(rpc, payee)) - before) }
   },
-  speak: (order) => hearOnce(fleetOf(order), order.text)
+  speak: (order) => hearOnce(fleetOf(order), order.text),
+  crowd: (order) => Promise.all(Array.from({ length: crowdSize }, () => hearOn(fleetOf(order), order.text))),
+  ask: async ({ url, body }) => {
+    const response = await fetch(url, { method: "POST", body: JSON.stringify(body ?? null) })
+    const said = await response.text()
+    if (!response.ok) throw new Error(`${url}: ${response.status} ${said}`)
+    return JSON.parse(said) as unknown
+  }
 }
 
 const [name = "", order = "{}"] = process.argv.slice(2)

@@ -33,12 +33,16 @@ export interface Fault {
   readonly why: string
 }
 
-/** Workloads first, then pods; the cluster's warnings stand with their object. */
+/** Kinds of controllers that say by the condition `Ready` whether they have made the object. */
+const ofControllers = new Set(["Stream", "KeyValue", "ObjectStore", "ScaledObject"])
+
+/** Workloads first, then what controllers make, then pods; the cluster's warnings stand with their object. */
 export const faultsOf = (observed: ReadonlyArray<Observed>): ReadonlyArray<Fault> => {
   const workloads = observed.filter(({ kind }) => kind === "Deployment" || kind === "StatefulSet")
   if (workloads.length === 0) return [{ kind: "Namespace", name: "", why: "no workloads" }]
   const faulty = [
     ...workloads.flatMap(faultOfWorkload),
+    ...observed.filter(({ kind }) => ofControllers.has(kind)).flatMap(faultOfMade),
     ...observed.filter(({ kind }) => kind === "Pod").flatMap(faultOfPod)
   ]
   const isSettled = !faulty.some(({ kind }) => kind !== "Pod")
@@ -55,6 +59,12 @@ const faultOfWorkload = ({ kind, metadata, spec, status }: Observed): ReadonlyAr
   const refused = status?.conditions?.find(({ type, status: is }) => type === "ReplicaFailure" && is === "True")
   const why = `${ready} of ${wanted} ready${refused?.message === undefined ? "" : `; ${refused.message}`}`
   return [{ kind, name: metadata.name, why }]
+}
+
+const faultOfMade = ({ kind, metadata, status }: Observed): ReadonlyArray<Fault> => {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready")
+  if (ready?.status === "True") return []
+  return [{ kind, name: metadata.name, why: ready?.message ?? "its controller has not said anything" }]
 }
 
 const faultOfPod = ({ kind, metadata, status }: Observed): ReadonlyArray<Fault> => {

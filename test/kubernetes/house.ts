@@ -30,6 +30,9 @@ const given = Object.entries(secretsWithSolana)
 /** The policy that lets the fleet out to the outside world of these tests. */
 export const houseWayOut = "house-way-out"
 
+/** The policy of docs/install-kubernetes.md that admits publishing services to the broker. */
+export const servicesWayIn = "internal-services"
+
 const ofTheHouse = [
   secret("starling-settler-keys", Object.fromEntries(given.filter(isSettlers))),
   secret("starling-webhook-secrets", Object.fromEntries(given.filter((entry) => !isSettlers(entry)))),
@@ -59,8 +62,15 @@ const configurationOf = (overlay: OverlayName) => {
 
 const yamlOf = (objects: ReadonlyArray<object>) => objects.map((object) => stringify(object)).join("---\n")
 
-/** Writes it to a folder that goes when `use` has ended. */
-export const withHouse = async <A>(overlay: OverlayName, use: (folder: string) => Promise<A>): Promise<A> => {
+const imagesOf = (tag: string) =>
+  ["starling-fleet", "starling-speech"].map((name) => ({ name: `registry.example/${name}`, newTag: tag }))
+
+/** Writes it to a folder that goes when `use` has ended. `release` replaces the one that the overlay names. */
+export const withHouse = async <A>(
+  overlay: OverlayName,
+  use: (folder: string) => Promise<A>,
+  release?: string
+): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-house-"))
   try {
     writeFileSync(join(folder, "house.yaml"), yamlOf(ofTheHouse))
@@ -70,6 +80,7 @@ export const withHouse = async <A>(overlay: OverlayName, use: (folder: string) =
       kind: "Kustomization",
       namespace: namespaceOf(overlay),
       resources: [relative(folder, overlayFolder(overlay)), "house.yaml"],
+      ...(release === undefined ? {} : { images: imagesOf(release) }),
       configMapGenerator: [{ name: "starling-configuration", behavior: "replace", files: ["starling.config.json"] }]
     }
     writeFileSync(join(folder, "kustomization.yaml"), stringify(kustomization))

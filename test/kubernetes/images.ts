@@ -6,7 +6,12 @@ export const nodeImage = "starling-fleet:dev"
 
 /** Of the overlay prod itself, and of the one that docs/install-kubernetes.md lays over it. */
 const registries = ["registry.example", "registry.example.com"]
-const released = (name: string) => registries.map((registry) => `${registry}/${name}:0.1.0`)
+
+/** The installed release, and the one that it is upgraded to: the same program by another name. */
+export const releases = { installed: "0.1.0", next: "0.1.1" } as const
+
+const released = (name: string) =>
+  registries.flatMap((registry) => Object.values(releases).map((tag) => `${registry}/${name}:${tag}`))
 
 export const images = (): ReadonlyArray<Loaded> => {
   const made = process.env["STARLING_IMAGES"] ?? "containers"

@@ -33,23 +33,31 @@ const unanswered = (error: unknown): ReadonlyArray<Fault> => [
 const watched = "deployments,statefulsets,pods,events"
 
 /**
- * Waits until every workload of a namespace has all its pods ready, and returns how long it took. At the timeout, names
- * the reason for each object that is not ready.
+ * Waits until every workload of a namespace has all its pods ready, and objects of `more` kinds are ready too. Returns
+ * how long it took. At the timeout, names the reason for each object that is not ready.
  */
-export const untilReady = async (namespace: string, withinMs: number): Promise<number> => {
+export const untilReady = async (namespace: string, withinMs: number, more?: string): Promise<number> => {
   const beganMs = performance.now()
   for (;;) {
-    const faults = await objectsOf(namespace, watched).then(faultsOf, unanswered)
+    const faults = await faultsIn(namespace, more)
     const tookMs = performance.now() - beganMs
     if (faults.length === 0) return tookMs
-    if (tookMs > withinMs) {
-      const unready = faults.flatMap(({ kind, name }) => (kind === "Pod" ? [name] : []))
-      const words = await Promise.all(
-        unready.slice(0, 5).map(async (pod) => `${pod} said:\n${await lastWords(namespace, pod)}`)
-      )
-      const said = faults.map(({ kind, name, why }) => `${kind} ${name}: ${why}`)
-      throw new Error([`not ready in ${namespace} within ${withinMs / 1_000} s:`, ...said, ...words].join("\n"))
-    }
+    if (tookMs > withinMs)
+      throw new Error(`not ready in ${namespace} within ${withinMs / 1_000} s:\n${await tell(namespace, faults)}`)
     await pauseMs(1_000)
   }
 }
+
+const faultsIn = (namespace: string, more?: string) =>
+  objectsOf(namespace, more === undefined ? watched : `${watched},${more}`).then(faultsOf, unanswered)
+
+const tell = async (namespace: string, faults: ReadonlyArray<Fault>) => {
+  const unready = faults.flatMap(({ kind, name }) => (kind === "Pod" ? [name] : []))
+  const words = unready.slice(0, 5).map(async (pod) => `${pod} said:\n${await lastWords(namespace, pod)}`)
+  const said = faults.map(({ kind, name, why }) => `${kind} ${name}: ${why}`)
+  return [...said, ...(await Promise.all(words))].join("\n")
+}
+
+/** What is not ready in a namespace now, by object; empty when everything is. */
+export const whatIsWrong = async (namespace: string, more?: string) =>
+  await tell(namespace, await faultsIn(namespace, more))

@@ -4,7 +4,7 @@
  * machine.
  */
 import { applyObjects, kubectl, untilReady } from "./kubectl.ts"
-import { root } from "./cluster.ts"
+import { firstNode, root } from "./cluster.ts"
 import { nodeImage } from "./images.ts"
 import { worldPorts } from "../containers/world-places.ts"
 
@@ -30,6 +30,8 @@ export const scripts = (name: string, inNamespace: string, script: ReadonlyArray
       metadata: { labels: { app: name } },
       spec: {
         terminationGracePeriodSeconds: 1,
+        // The outside does not go away with a node of the fleet.
+        nodeSelector: { "kubernetes.io/hostname": firstNode },
         // The tree belongs to the tester, who may be root and have made it unreadable for others.
         securityContext: { runAsUser: 0 },
         containers: [

@@ -28,7 +28,7 @@ export default async () => {
       buildImages()
       ofControllers = await makeControllerImages()
     })
-    await timed("two nodes are ready", () => tool("up"))
+    await timed("three nodes are ready", () => tool("up"))
     await timed("each node has the images", () => loadImages([...images(), ...ofControllers]))
   } catch (error) {
     await end()

@@ -10,7 +10,7 @@ import { root, within } from "../cluster.ts"
 import { missing, placeOf } from "./controllers.ts"
 import { namespaceOf } from "../house.ts"
 import { charts, commandsOf } from "./install-page.ts"
-import { kubectl, pauseMs, untilReady } from "../kubectl.ts"
+import { kubectl, untilReady, whatIsWrong } from "../kubectl.ts"
 
 const namespace = namespaceOf("prod")
 // Two clusters of three brokers, and then nine roles, share two processors.
@@ -37,9 +37,13 @@ export const beginInstallation = (): Installation => {
     symlinkSync(placeOf(file) ?? file, join(folder, name))
   }
   return {
-    step: (heading, edit = (line) => line) => {
+    step: async (heading, edit = (line) => line) => {
       const commands = commandsOf(heading).split("\n").map(edit).join("\n")
-      return within("bash", ["-euo", "pipefail", "-c", commands], { folder, withinMs: stepWithinMs })
+      try {
+        return await within("bash", ["-euo", "pipefail", "-c", commands], { folder, withinMs: stepWithinMs })
+      } catch (error) {
+        throw new Error(`${heading}: ${String(error)}\n${await whatIsWrong(namespace)}`, { cause: error })
+      }
     },
     overlay: join(folder, "deploy/k8s/overlays/ours"),
     isScaled: missing().scaling.length === 0,
@@ -81,31 +85,8 @@ export const installBrokers = async ({ step }: Installation) => {
   await untilReady(namespace, readyWithinMs)
 }
 
-const owned = "streams.jetstream.nats.io,keyvalues.jetstream.nats.io,objectstores.jetstream.nats.io"
-
-interface Owned {
-  readonly items: ReadonlyArray<{
-    readonly kind: string
-    readonly metadata: { readonly name: string }
-    readonly status?: { readonly conditions?: ReadonlyArray<{ readonly type: string; readonly status: string }> }
-  }>
-}
-
-/** Waits until NACK has made every stream, bucket and object store that the overlay declares; returns their number. */
-export const untilMade = async (withinMs: number): Promise<number> => {
-  const beganMs = performance.now()
-  for (;;) {
-    const { items } = JSON.parse(await kubectl("-n", namespace, "get", owned, "-o", "json")) as Owned
-    const unmade = items.filter(
-      ({ status }) => status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") !== true
-    )
-    if (items.length > 0 && unmade.length === 0) return items.length
-    const named = unmade.map(({ kind, metadata }) => `${kind} ${metadata.name}`).join(", ")
-    if (performance.now() - beganMs > withinMs)
-      throw new Error(`not made by NACK within ${withinMs / 1_000} s: ${named}`)
-    await pauseMs(500)
-  }
-}
+/** The kinds of the overlay that NACK makes. */
+export const owned = "streams.jetstream.nats.io,keyvalues.jetstream.nats.io,objectstores.jetstream.nats.io"
 
 // While NACK still runs: it lets go of its objects.
 const remove = async () => {

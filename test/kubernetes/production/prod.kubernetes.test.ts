@@ -9,18 +9,20 @@ import { missing } from "./controllers.ts"
 import { apply, type ClusterFleet, fleetOn, publishOne } from "../fleet.ts"
 import { namespaceOf, withHouse } from "../house.ts"
 import { doesItsJobs } from "../jobs.ts"
-import { kubectl, untilReady } from "../kubectl.ts"
-import { removeOutside, startOutside } from "../outside.ts"
+import { kubectl, objectsOf, untilReady, whatIsWrong } from "../kubectl.ts"
+import { callers, removeOutside, startOutside } from "../outside.ts"
 import {
   beginInstallation,
   type Installation,
   installBrokers,
   installControllers,
   missingByDoctor,
-  untilMade
+  owned
 } from "./installation.ts"
 import { keepsStrangersOut } from "../strangers.ts"
+import { reader } from "../traffic/order.ts"
 import { untilScaled } from "./scaling.ts"
+import { survives } from "./survival.ts"
 
 const namespace = namespaceOf("prod")
 const readyWithinMs = 300_000
@@ -35,12 +37,16 @@ const passwordOf = async (user: string) => {
   return Buffer.from(data[user] ?? "", "base64").toString()
 }
 
+const authorityOfBrokers = () =>
+  kubectl("-n", namespace, "get", "configmap", "starling-bus-ca", "-o", "jsonpath={.data.ca\\.crt}")
+
 /** Streams, buckets and object stores of the overlay. */
 const declaredCount = () => parseAllDocuments(readFileSync(join(root, "deploy/k8s/nats/streams.yaml"), "utf8")).length
 
 let installation: Installation
 let fleet: ClusterFleet
 let token = ""
+let readerPassword = ""
 
 const left = missing().production
 describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
@@ -77,11 +83,13 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
 
   it("has every stream and every role ready after the page's overlay is applied", async () => {
     const beganMs = performance.now()
+    const authority = await authorityOfBrokers()
     await installation.step("Apply", (line) => (line.startsWith("./starling doctor") ? "" : line))
-    await untilReady(namespace, readyWithinMs)
+    assert.strictEqual(await authorityOfBrokers(), authority, "the apply changed the ConfigMap starling-bus-ca")
+    await untilReady(namespace, readyWithinMs, owned)
     told("is ready", performance.now() - beganMs)
 
-    assert.strictEqual(await untilMade(readyWithinMs), declaredCount())
+    assert.strictEqual((await objectsOf(namespace, owned)).length, declaredCount())
   })
 
   it.skipIf(missing().scaling.length > 0)(
@@ -96,7 +104,8 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
       )
       told("is scaled", performance.now() - beganMs)
 
-      assert.deepStrictEqual(seen, wanted)
+      const faults = isDeepStrictEqual(seen, wanted) ? "" : await whatIsWrong(namespace, "scaledobjects.keda.sh")
+      assert.deepStrictEqual(seen, wanted, faults)
     }
   )
 
@@ -124,11 +133,21 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
 
   keepsStrangersOut("prod")
 
+  it("admits a service of another namespace to the broker by the page's commands", async () => {
+    await installation.step("Services that publish", (line) => line.replaceAll("shop", callers))
+    readerPassword = await passwordOf(reader)
+
+    const path = "jsonpath={.data.password}"
+    assert.notStrictEqual(await kubectl("-n", callers, "get", "secret", "starling-bus", "-o", path), "")
+  })
+
+  survives(() => ({ fleet, token, busUrl: `tls://nats.${namespace}.svc:4222`, readerPassword }))
+
   it("keeps the events of a stream whose object is deleted, and takes it up again at the next apply", async () => {
     const before = await publishOne(fleet, "sandbox.leak_detected")
     await kubectl("-n", namespace, "delete", "streams.jetstream.nats.io", "events", "--timeout=60s")
     await withHouse("prod", apply)
-    await untilMade(readyWithinMs)
+    await untilReady(namespace, readyWithinMs, owned)
 
     assert.isAbove(await publishOne(fleet, "sandbox.leak_detected"), before)
   })
