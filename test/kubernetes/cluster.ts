@@ -18,7 +18,7 @@ export const workFolder = process.env["WORK"] ?? "/var/tmp/offline-k8s"
 
 export const firstNode = "node1"
 export const lastNode = "node3"
-const nodes = [firstNode, "node2", lastNode] as const
+export const nodes = [firstNode, "node2", lastNode] as const
 
 /** Where the tool's packed programs are, and with them helm, charts and controllers: see production/controllers.ts. */
 const cacheFolder = process.env["CACHE"] ?? join(clusterTool, "../kubernetes")

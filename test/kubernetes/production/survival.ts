@@ -1,5 +1,6 @@
 /** The tests of what production survives: each a disturbance under traffic of all three jobs. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { quantity } from "../../../deploy/generate/quantity.ts"
 import { roleDeployments } from "../../../deploy/generate/roles.ts"
 import { type Survived, tell } from "../../containers/chaos.ts"
 import { lastNode } from "../cluster.ts"
@@ -21,6 +22,7 @@ import {
   untilPods
 } from "./disturbances.ts"
 import { scaleQuickly } from "./scaling.ts"
+import { largerOf, readSizes, type Sizes, tellSize } from "./sizes.ts"
 
 const roles = roleDeployments.map(({ name }) => name)
 const readyWithinMs = 300_000
@@ -30,12 +32,16 @@ const brokers = ["statefulset/nats", "statefulset/nats-payments"]
 export const survives = (of: () => Traffic) => {
   const namespace = () => of().fleet.namespace
 
+  let sizes: Sizes = {}
+  const measure = async () => (sizes = largerOf(sizes, await readSizes(namespace())))
+
   const disturbed = async (name: string, disturb: () => Promise<unknown>): Promise<Survived> => {
     let tookMs = 0
     const survived = await underTraffic(of(), async () => {
       const beganMs = performance.now()
       await disturb()
       tookMs = performance.now() - beganMs
+      await measure()
     })
     tell(`kubernetes: ${name} in ${Math.round(tookMs / 1_000)} s, slowest`, survived, survived.slowest)
     return survived
@@ -102,6 +108,7 @@ export const survives = (of: () => Traffic) => {
           const order = JSON.stringify({ namespace: fleet.namespace, world: worldName, token, text })
           await applyObjects([scripts("crowd", callers, ["test/kubernetes/errand.ts", "crowd", order])])
           await untilPods(namespace(), [role], 3)
+          await measure()
           await kubectl("-n", callers, "delete", "deployment", "crowd", "--wait=true", "--timeout=60s")
           await untilPods(namespace(), [role], 1)
         })
@@ -109,5 +116,18 @@ export const survives = (of: () => Traffic) => {
         await untilPods(namespace(), [role], 2)
       }
     )
+
+    it("needed no more than four fifths of any role's memory limit", () => {
+      for (const { name } of roleDeployments) tellSize(name, sizes[name])
+      const tight = roleDeployments.filter(
+        ({ name, memoryMax }) => (sizes[name]?.memoryBytesMax ?? 0) > 0.8 * quantity(memoryMax)
+      )
+
+      assert.isTrue(roleDeployments.every(({ name }) => (sizes[name]?.memoryBytesMax ?? 0) > 0))
+      assert.deepStrictEqual(
+        tight.map(({ name }) => name),
+        []
+      )
+    })
   })
 }
