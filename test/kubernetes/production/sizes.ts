@@ -1,5 +1,5 @@
 /** What each role takes on the cluster: its memory and processor as the kubelets see them, and its time to be ready. */
-import { roleDeployments } from "../../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../../deploy/generate/roles.ts"
 import { nodes } from "../cluster.ts"
 import { kubectl } from "../kubectl.ts"
 
@@ -50,7 +50,7 @@ const larger = (one: Size, other: Size): Size => ({
 
 /** The larger of both, role by role. Pure. */
 export const largerOf = (one: Sizes, other: Sizes): Sizes =>
-  Object.fromEntries(roleDeployments.map(({ name }) => [name, larger(one[name] ?? nothing, other[name] ?? nothing)]))
+  Object.fromEntries(fleetDeployments.map(({ name }) => [name, larger(one[name] ?? nothing, other[name] ?? nothing)]))
 
 const startMs = ({ status }: Pods["items"][number]) => {
   const ready = status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True")

@@ -1,7 +1,7 @@
 /** The tests of what production survives: each a disturbance under traffic of all three jobs. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { quantity } from "../../../deploy/generate/quantity.ts"
-import { roleDeployments } from "../../../deploy/generate/roles.ts"
+import { fleetDeployments } from "../../../deploy/generate/roles.ts"
 import { type Survived, tell } from "../../containers/chaos.ts"
 import { lastNode } from "../cluster.ts"
 import { apply } from "../fleet.ts"
@@ -24,7 +24,7 @@ import {
 import { scaleQuickly } from "./scaling.ts"
 import { largerOf, readSizes, type Sizes, tellSize } from "./sizes.ts"
 
-const roles = roleDeployments.map(({ name }) => name)
+const roles = fleetDeployments.map(({ name }) => name)
 const readyWithinMs = 300_000
 const brokers = ["statefulset/nats", "statefulset/nats-payments"]
 
@@ -118,12 +118,12 @@ export const survives = (of: () => Traffic) => {
     )
 
     it("needed no more than four fifths of any role's memory limit", () => {
-      for (const { name } of roleDeployments) tellSize(name, sizes[name])
-      const tight = roleDeployments.filter(
+      for (const { name } of fleetDeployments) tellSize(name, sizes[name])
+      const tight = fleetDeployments.filter(
         ({ name, memoryMax }) => (sizes[name]?.memoryBytesMax ?? 0) > 0.8 * quantity(memoryMax)
       )
 
-      assert.isTrue(roleDeployments.every(({ name }) => (sizes[name]?.memoryBytesMax ?? 0) > 0))
+      assert.isTrue(fleetDeployments.every(({ name }) => (sizes[name]?.memoryBytesMax ?? 0) > 0))
       assert.deepStrictEqual(
         tight.map(({ name }) => name),
         []
