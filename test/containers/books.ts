@@ -69,7 +69,9 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
   )
   const settledPayments = async () => {
     const states = await Effect.runPromise(money.claimStates)
-    const receipts = (await Effect.runPromise(money.receipts)).filter(({ outcome }) => outcome === "settled")
+    const receipts = (await Effect.runPromise(money.receipts)).filter(
+      ({ outcome, network }) => outcome === "settled" && network.startsWith("eip155:")
+    )
     const keys = new Set(receipts.map(({ claimKey }) => claimKey))
     const transfers = await Effect.runPromise(money.transfers)
     return { states, receipts: receipts.length, keys: keys.size, transfers: transfers.length }
@@ -92,10 +94,17 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
     return { events: events.size, twice: arrivals.length - bySequence.size }
   }
 
+  const told = (money: Awaited<ReturnType<typeof settledPayments>> | undefined) => {
+    if (money === undefined) return "nothing"
+    const { states, ...counts } = money
+    const unsettled = states.filter((state) => state !== "SETTLED")
+    return JSON.stringify({ ...counts, claims: states.length, unsettled })
+  }
+
   const reconcileMoney = async ({ payments: { paid } }: Work, before: Reconciled) => {
     const expected = before.payments + paid.done()
     assert.deepStrictEqual(paid.open(), [])
-    let last: unknown
+    let last: Awaited<ReturnType<typeof settledPayments>> | undefined
     await insist("the money's books are even", async () => {
       const now = await settledPayments()
       last = now
@@ -103,7 +112,7 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
       return isEven && !now.states.some((state) => ["CLAIMED", "SERVING", "SETTLING"].includes(state))
         ? true
         : undefined
-    }).catch(() => assert.fail(`${expected} were paid for, and the books say ${JSON.stringify(last)}`))
+    }).catch(() => assert.fail(`${expected} were paid for, and the books say ${told(last)}`))
     return expected
   }
 
