@@ -33,6 +33,7 @@ interface Ports {
   readonly "pipeline-api": number
   readonly "model-gateway": number
   readonly "speech-api": number
+  readonly console: number
   readonly hooks: number
   readonly evm: number
   readonly solana: number
@@ -71,7 +72,8 @@ const projectOf = (folder: string, ports: Ports) => {
     STARLING_SETTINGS: settings,
     STARLING_PIPELINE_PORT: String(ports["pipeline-api"]),
     STARLING_GATEWAY_PORT: String(ports["model-gateway"]),
-    STARLING_SPEECH_PORT: String(ports["speech-api"])
+    STARLING_SPEECH_PORT: String(ports["speech-api"]),
+    STARLING_CONSOLE_PORT: String(ports.console)
   }
   return async (...parameters: ReadonlyArray<string>) => {
     const { stdout } = await run("docker", ["compose", ...project, ...parameters], { cwd: root, env })
@@ -85,6 +87,7 @@ export const composeFleet = async (): Promise<ComposedFleet> => {
     "pipeline-api": await freePort(),
     "model-gateway": await freePort(),
     "speech-api": await freePort(),
+    console: await freePort(),
     hooks: await freePort(),
     evm: await freePort(),
     solana: await freePort()

@@ -41,6 +41,34 @@ describe("a failing receiver", () => {
       })
   )
 
+  it.live(
+    "has the headers it got in the log, of its configured ones the names alone, and each line leads to the next",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        receiver.answer("/a", () => 500)
+        const Headers = { "X-Gateway-Key": "open-sesame" }
+        yield* whileDispatching(
+          server,
+          { endpoints: [{ Name: "a", Url: receiver.url("/a"), ...quick, MaxAttempts: 2, Headers }] },
+          Effect.gen(function* () {
+            yield* publish("work_item.merged")
+            yield* eventually(Effect.map(attemptRecords, (all) => all.length === 2))
+            assert.strictEqual(receiver.requests[0]?.headers["x-gateway-key"], "open-sesame")
+            const [first, second] = yield* attemptRecords
+            assert.notInclude(JSON.stringify([first, second]), "open-sesame")
+            const headers = first?.["requestHeaders"] as Readonly<Record<string, string>>
+            assert.include(headers, { "X-Gateway-Key": "[configured]", "X-Service-Event": "work_item.merged" })
+            assert.property(first?.["responseHeaders"], "date")
+            const endedAtMs = Date.parse(String(first?.["startedAt"])) + Number(first?.["durationMs"])
+            assert.strictEqual(second?.["previousEndedAt"], endedAtMs)
+            const subjects = (yield* stream("ATTEMPTS")).map(({ subject }) => subject)
+            assert.deepStrictEqual([...new Set(subjects)], [`attempts.${endpointIdOf("a")}.failed`])
+          })
+        )
+      })
+  )
+
   it.live("that recovers gets one retry and its delivery, and the log has both attempts", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
