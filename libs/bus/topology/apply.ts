@@ -1,7 +1,7 @@
 /**
  * Brings the declared topology to the broker. `create` makes what is missing and updates what may change; `verify`
  * changes nothing and fails with every difference, so that a deployment whose streams have another owner says exactly
- * what is wrong with them.
+ * what is wrong with them. More subjects and more room than declared are no difference there.
  */
 import type { StreamConfig, StreamInfo } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
@@ -50,7 +50,7 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
   for (const config of wanted) {
     const current = yield* currentConfig(config.name)
     if (options.mode === "create") yield* createOrUpdate(config, current)
-    else differences.push(...differencesOf(config, current))
+    else differences.push(...differencesOf(config, current, servesToo))
   }
   if (differences.length > 0) return yield* new TopologyMismatch({ differences })
 })
@@ -82,12 +82,32 @@ const createOrUpdate = Effect.fnUntraced(function* (
   yield* Effect.logInfo("stream updated").pipe(Effect.annotateLogs({ stream: config.name }))
 })
 
+type Judge = (key: string, wanted: unknown, has: unknown) => boolean
+
+const isEqual: Judge = (_, wanted, has) => JSON.stringify(has ?? false) === JSON.stringify(wanted)
+
+const noLimit = -1
+const roomKeys = new Set(["max_bytes", "max_msg_size"])
+
+/** A later release's stream, with more subjects or more room, serves this one too: a role that is rolled back starts. */
+const servesToo: Judge = (key, wanted, has) => {
+  if (isEqual(key, wanted, has)) return true
+  if (key === "subjects" && Array.isArray(wanted) && Array.isArray(has))
+    return wanted.every((subject) => has.includes(subject))
+  if (!roomKeys.has(key) || typeof wanted !== "number" || typeof has !== "number") return false
+  return has === noLimit || (wanted !== noLimit && has > wanted)
+}
+
 /** The parts of `wanted` that the broker's configuration does not hold, one readable line each. */
-const differencesOf = (wanted: Wanted, current: StreamConfig | undefined): ReadonlyArray<string> => {
+const differencesOf = (
+  wanted: Wanted,
+  current: StreamConfig | undefined,
+  holds: Judge = isEqual
+): ReadonlyArray<string> => {
   if (current === undefined) return [`stream ${wanted.name} does not exist`]
   return Object.entries(wanted).flatMap(([key, value]) => {
     const has = current[key as keyof StreamConfig]
-    return JSON.stringify(has ?? false) === JSON.stringify(value)
+    return holds(key, value, has)
       ? []
       : [`stream ${wanted.name}: ${key} is ${JSON.stringify(has)}, declared ${JSON.stringify(value)}`]
   })
