@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { pauseMs } from "../containers/worker.ts"
 import { diceOf, randomSsml } from "../support/random-ssml.ts"
 import { faultsOfMarks, listener, type Refusal, type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 
@@ -166,11 +167,13 @@ describe("an invalid request", () => {
   })
 })
 
+const admittedWithinTries = 5
+
 describe("300 random documents", () => {
   it("are each spoken or refused quickly, and none gets a 5xx", async () => {
     const inputs = Array.from({ length: 300 }, (_, index) => randomSsml(diceOf(7_919 * (index + 1))).slice(0, 4_000))
     const statuses = new Map<number, number>()
-    const one = async (input: string) => {
+    const one = async (input: string, tried = 1): Promise<void> => {
       const signal = AbortSignal.timeout(15_000)
       const response = await fetch(`${fleet.url}${timestamps}`, {
         method: "POST",
@@ -179,6 +182,11 @@ describe("300 random documents", () => {
         signal
       })
       const text = await response.text()
+      // A machine whose processors others use as well admits less at once, and says when to ask again.
+      if (response.status === 429 && tried < admittedWithinTries) {
+        await pauseMs(Number(response.headers.get("retry-after") ?? 1) * 1_000)
+        return await one(input, tried + 1)
+      }
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
       if (response.status === 200) {
         const events = listener()
@@ -190,7 +198,8 @@ describe("300 random documents", () => {
         assert.match((JSON.parse(text) as Refusal).error.fields?.["input"] ?? "", /offset \d+/u)
       }
     }
-    for (let at = 0; at < inputs.length; at += 10) await Promise.all(inputs.slice(at, at + 10).map(one))
+    for (let at = 0; at < inputs.length; at += 10)
+      await Promise.all(inputs.slice(at, at + 10).map((input) => one(input)))
 
     assert.isAtLeast(statuses.get(200) ?? 0, 10, JSON.stringify([...statuses]))
     assert.isAtLeast(statuses.get(400) ?? 0, 50, JSON.stringify([...statuses]))
