@@ -47,8 +47,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
   it.live.each(part.streams.filter(({ publishers }) => publishers.includes(party)))("publishes to $name", (stream) =>
     Effect.gen(function* () {
       const publisher = yield* Publisher
-      // Internal services may not write the cursor beside the events.
-      const subjects = stream.subjects.filter((subject) => party !== "internal services" || subject.includes("."))
+      const subjects = stream.publishesOnly?.[party] ?? stream.subjects
 
       const stored = yield* Effect.forEach(subjects, (subject) =>
         publisher.publish(sample(subject, tokenOf(party)), codec, value)
@@ -56,6 +55,21 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
 
       assert.isTrue(stored.every(({ stream: name }) => name === stream.name))
     }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.streams.filter(({ publishesOnly }) => publishesOnly?.[party] !== undefined))(
+    "publishes to $name only the subjects that are its own",
+    (stream) =>
+      Effect.gen(function* () {
+        const publisher = yield* Publisher
+        const others = stream.subjects.filter((subject) => stream.publishesOnly?.[party]?.includes(subject) === false)
+        const refused = yield* Effect.forEach(others, (subject) =>
+          Effect.flip(publisher.publish(sample(subject, tokenOf(party)), codec, value))
+        )
+
+        assert.isNotEmpty(refused)
+        for (const { message } of refused) assert.include(message, "not allowed to publish")
+      }).pipe(Effect.provide(busAs(party)))
   )
 
   it.live.each(part.streams.filter(({ readers }) => readers.includes(party)))("reads $name", (stream) =>
