@@ -77,7 +77,7 @@ describe("a command in a pod of the operator", () => {
     assert.strictEqual(ran.code, 1)
     assert.strictEqual(
       ran.error,
-      "starling: the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api may\n"
+      "starling: the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api, console may\n"
     )
   })
 })
