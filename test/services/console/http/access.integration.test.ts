@@ -13,6 +13,13 @@ const mayUse: Readonly<Record<Role, ReadonlyArray<Scope>>> = {
 
 const acts = Effect.flatMap(StreamReader, (reader) => Effect.map(reader.bounds("AUDIT"), ({ messages }) => messages))
 
+// An address that sends more wrong tokens is slowed down; each of these parts has a console of its own.
+const partSize = 10
+const parts = Array.from({ length: Math.ceil(routeTable.length / partSize) }, (_, part) => ({
+  rows: routeTable.slice(part * partSize, (part + 1) * partSize),
+  first: routeTable[part * partSize]?.verb
+}))
+
 describe("every route of the console", () => {
   it("is in the table of routes", () => {
     assert.sameMembers(
@@ -21,10 +28,10 @@ describe("every route of the console", () => {
     )
   })
 
-  it.live("is closed without a token, and with an unknown one", () =>
+  it.live.each(parts)("is closed without a token, and with an unknown one, from $first on", ({ rows }) =>
     withConsole((call) =>
       Effect.gen(function* () {
-        for (const row of routeTable) {
+        for (const row of rows) {
           const { verb, ...rest } = asked(row)
           for (const token of [null, "stl_forged"]) {
             const { status, body } = yield* call(verb, { ...rest, token })
