@@ -42,7 +42,9 @@ export const beginInstallation = (): Installation => {
       try {
         return await within("bash", ["-euo", "pipefail", "-c", commands], { folder, withinMs: stepWithinMs })
       } catch (error) {
-        throw new Error(`${heading}: ${String(error)}\n${await whatIsWrong(namespace)}`, { cause: error })
+        throw new Error(`${heading}: ${String(error)}\n${await whatIsWrong(namespace, await madeKinds())}`, {
+          cause: error
+        })
       }
     },
     overlay: join(folder, "deploy/k8s/overlays/ours"),
@@ -87,6 +89,12 @@ export const installBrokers = async ({ step }: Installation) => {
 
 /** The kinds of the overlay that NACK makes. */
 export const owned = "streams.jetstream.nats.io,keyvalues.jetstream.nats.io,objectstores.jetstream.nats.io"
+
+/** Once NACK has told the cluster of its kinds. */
+const madeKinds = async () => {
+  const known = await kubectl("api-resources", "--api-group=jetstream.nats.io", "--output=name")
+  return known.trim() === "" ? undefined : owned
+}
 
 // While NACK still runs: it lets go of its objects.
 const remove = async () => {
