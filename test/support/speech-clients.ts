@@ -42,8 +42,6 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export interface Paced {
   readonly listener: Listener
   readonly ended: Promise<PacedEnd>
-  /** Takes the rest as fast as it comes. How late it ended is still told by its own pace. */
-  readonly hurry: () => void
   /** Leaves, without a word. */
   readonly leave: () => void
 }
@@ -61,7 +59,6 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
   if (response.statusCode !== 200) throw new Error(`the stream was answered with ${response.statusCode}`)
   const events = listener()
   const text = new TextDecoder()
-  const hurrying = new AbortController()
   const read = async (): Promise<PacedEnd> => {
     const beganMs = performance.now()
     let [bytes, waitedMs, wantedMs] = [0, 0, beganMs]
@@ -70,7 +67,7 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
       bytes += part.length
       events.take(text.decode(part, { stream: true }))
       const aheadMs = (bytes / bytesPerSecond) * 1_000 - (performance.now() - beganMs)
-      if (aheadMs > 0 && !hurrying.signal.aborted) await pause(aheadMs)
+      if (aheadMs > 0) await pause(aheadMs)
       wantedMs = performance.now()
     }
     const lateMs = performance.now() - beganMs - (bytes / bytesPerSecond) * 1_000
@@ -79,7 +76,7 @@ export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: 
   const ended = read()
   // The waiter is told; a test that failed before has none.
   ended.catch(() => undefined)
-  return { listener: events, ended, hurry: () => hurrying.abort(), leave }
+  return { listener: events, ended, leave }
 }
 
 export interface Process {
