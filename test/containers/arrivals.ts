@@ -1,4 +1,5 @@
 /** The requests that the containerised receiver got, read in pieces, and compared with the published events. */
+import { insist } from "./worker.ts"
 
 export interface Arrival {
   /** The path it came to. */
@@ -23,10 +24,13 @@ export interface Arrivals {
 export const arrivalsAt = (url: string): Arrivals => {
   const known: Array<Arrival> = []
   let reading: Promise<unknown> = Promise.resolve()
-  const readOn = async () => {
-    const response = await fetch(`${url}/?from=${known.length}`)
-    known.push(...((await response.json()) as ReadonlyArray<Arrival>))
-  }
+  // A connection that the receiver has just closed is no fault of what it received.
+  const readOn = () =>
+    insist("the receiver's arrivals", async () => {
+      const response = await fetch(`${url}/?from=${known.length}`)
+      known.push(...((await response.json()) as ReadonlyArray<Arrival>))
+      return known
+    })
   return {
     all: async () => {
       // Two readers at once would each take the same piece.
