@@ -1,4 +1,65 @@
-/** The sources of the console's documents: its routes and its metrics. */
+/** The operators' API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+import { consoleErrorCodes, ConsoleHttpApi } from "#contracts/console"
+import {
+  answerHeader,
+  apiPage,
+  type ApiParts,
+  type JsonObject,
+  openApiOf,
+  requestIdHeader,
+  requestIdOfAnswer,
+  retryAfter
+} from "#http"
+
 export { consoleMetrics } from "./metrics.ts"
-export { consoleOpenApi } from "./openapi/document.ts"
-export { consolePage } from "./openapi/page.ts"
+
+export const consoleOpenApi = (): JsonObject => openApiOf(ConsoleHttpApi, consoleParts)
+
+const answerHeaders = {
+  "X-Request-Id": requestIdOfAnswer,
+  "Retry-After": retryAfter,
+  "WWW-Authenticate": answerHeader("What a token must have.", true)
+}
+
+const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders>>> = {
+  401: ["WWW-Authenticate"],
+  403: ["WWW-Authenticate"],
+  429: ["Retry-After"],
+  503: ["Retry-After"]
+}
+
+const consoleParts: ApiParts = {
+  envelope: "ErrorEnvelope",
+  requests: requestIdHeader,
+  answers: answerHeaders,
+  takenBy: ({ middlewares }) => (middlewares.size === 0 ? [] : ["X-Request-Id"]),
+  givenWith: (status) => ["X-Request-Id", ...(ofStatus[status] ?? [])]
+}
+
+/** `machines`: the line that links to the machine-readable document. */
+const pageWith = (machines: string) =>
+  apiPage({
+    title: "The operators' API",
+    introduction: [
+      machines,
+      "Calls carry `Authorization: Bearer <token>`; `./starling token make --role viewer` makes a token. A viewer reads, a " +
+        "member also sends again, an admin also decides for the whole fleet. The examples take the token from `$TOKEN`, and " +
+        "the address from `$CONSOLE`.",
+      "Every act names a `reason`, and is written down in `AUDIT` with who did it, before it is done. Bodies of events and " +
+        "answers of receivers are shown to tokens with the scope `payloads:read`; to others these fields are null. Secrets " +
+        "are shown to nobody."
+    ],
+    document: consoleOpenApi(),
+    errorCodes: consoleErrorCodes,
+    address: "$CONSOLE"
+  })
+
+/** The page among the documents. */
+export const consolePage = (): string =>
+  pageWith(
+    "Made from the declaration in `libs/contracts/console/api` by `./starling docs`. The same for machines: " +
+      "[console-openapi.json](console-openapi.json), and `GET /openapi.json` of a running fleet."
+  )
+
+/** The page that the API itself serves. */
+export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")

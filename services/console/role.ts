@@ -21,8 +21,7 @@ import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
-import { consoleOpenApi } from "./openapi/document.ts"
-import { servedPage } from "./openapi/page.ts"
+import { consoleOpenApi, servedPage } from "./documents.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
 export const consoleRoutes = [

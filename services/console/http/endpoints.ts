@@ -145,6 +145,18 @@ const viewedMade = <R>(work: Effect.Effect<ShownEndpoint, Failed, R>) =>
 
 const foundToChange = Effect.flatMap(nameOf, (name) => Effect.as(one, name))
 
+/** Enables or disables the endpoint of the call. */
+const switched = Effect.fnUntraced(function* <E, R>(
+  body: Effect.Effect<{ readonly reason: string; readonly revision?: number | undefined }, E, R>,
+  action: AuditAction,
+  change: (at: WebhookEndpoints["Service"]) => WebhookEndpoints["Service"]["disable"]
+) {
+  const { reason, revision } = yield* body
+  const name = yield* foundToChange
+  const { by } = yield* written(action, name, reason)
+  return jsonAnswer(yield* viewedMade(change(yield* WebhookEndpoints)({ name, revision, by })))
+})
+
 export const endpointsRoutes = routesOf(
   EndpointsGroup,
   {
@@ -202,21 +214,9 @@ export const endpointsRoutes = routesOf(
         return emptyAnswer()
       }),
 
-    enableEndpoint: ({ body }) =>
-      Effect.gen(function* () {
-        const { reason, revision } = yield* body
-        const name = yield* foundToChange
-        const { by } = yield* written("endpoint-enable", name, reason)
-        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).enable({ name, revision, by })))
-      }),
+    enableEndpoint: ({ body }) => switched(body, "endpoint-enable", (at) => at.enable),
 
-    disableEndpoint: ({ body }) =>
-      Effect.gen(function* () {
-        const { reason, revision } = yield* body
-        const name = yield* foundToChange
-        const { by } = yield* written("endpoint-disable", name, reason)
-        return jsonAnswer(yield* viewedMade((yield* WebhookEndpoints).disable({ name, revision, by })))
-      }),
+    disableEndpoint: ({ body }) => switched(body, "endpoint-disable", (at) => at.disable),
 
     pauseEndpoint: ({ body }) =>
       Effect.gen(function* () {

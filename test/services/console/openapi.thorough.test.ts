@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { consoleErrorCodes, ConsoleHttpApi } from "#contracts/console"
 import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { consoleRoutes } from "../../../services/console/role.ts"
-import { consoleOpenApi } from "../../../services/console/openapi/document.ts"
-import { consolePage } from "../../../services/console/openapi/page.ts"
+import { consoleOpenApi, consolePage } from "../../../services/console/documents.ts"
 import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
-import { breakingChanges, promisesOf } from "../../support/openapi-promises.ts"
+import { assertPromisesKept } from "../../support/openapi-promises.ts"
 
 // As callers get it: without anything that JSON lacks.
 const document = JSON.parse(JSON.stringify(consoleOpenApi())) as Json
@@ -26,14 +24,7 @@ describe("the console's OpenAPI document", () => {
   })
 
   it("keeps every promise to its callers", () => {
-    const promised = readFileSync(new URL("openapi-promises.txt", import.meta.url), "utf8")
-      .trimEnd()
-      .split("\n")
-    assert.isAbove(promised.length, 100)
-    const now = promisesOf(document)
-    assert.deepStrictEqual(breakingChanges(promised, now), [])
-    const unwritten = now.filter((promise) => !promised.includes(promise))
-    assert.deepStrictEqual(unwritten, [], "openapi-promises.txt keeps what is new as well: add these lines")
+    assertPromisesKept(document, new URL("openapi-promises.txt", import.meta.url), 100)
   })
 
   it("resolves every reference, and uses every schema", () => {

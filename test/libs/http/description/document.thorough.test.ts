@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
+import { consoleOpenApi } from "../../../../services/console/documents.ts"
 import { gatewayOpenApi } from "../../../../services/model-gateway/documents.ts"
 import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
 import { speechOpenApi } from "../../../../services/speech-api/documents.ts"
@@ -9,7 +10,8 @@ import { at, type Json } from "../../../support/openapi-answers.ts"
 const documents = [
   { api: "the pipeline", make: pipelineOpenApi },
   { api: "speech", make: speechOpenApi },
-  { api: "the gateway", make: gatewayOpenApi }
+  { api: "the gateway", make: gatewayOpenApi },
+  { api: "the operators", make: consoleOpenApi }
 ] as const
 
 // As `GET /openapi.json` serves it: without anything that JSON lacks.

@@ -1,5 +1,5 @@
 /** Every route of the operators' API, with the scope that it takes and a body that it accepts. */
-import { consoleOpenApi } from "../../../../services/console/openapi/document.ts"
+import { consoleOpenApi } from "../../../../services/console/documents.ts"
 import { because } from "../../../support/console.ts"
 
 export type Scope = "console:read" | "console:write" | "console:operate"
