@@ -1,9 +1,11 @@
 /** Durable consumers on the broker: creating, removing and pausing them, and reading their backlogs. */
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { Count, Timestamp } from "#contracts"
 import { Nats } from "./connection/connection.ts"
-import type { BusError } from "./errors.ts"
+import { type BusError, BusRefused, fromApiError } from "./errors.ts"
+import { jsonCodec } from "./message.ts"
 
 /**
  * A durable pull consumer as data. Acks are explicit. Deliveries have no count limit: the role counts attempts in the
@@ -27,6 +29,29 @@ export interface ConsumerBacklog {
   readonly pausedUntilMs: number | null
 }
 
+/** How far a consumer of a stream is, durable or not. Times in epoch milliseconds. */
+export interface ConsumerFigures {
+  readonly name: string
+  readonly isDurable: boolean
+  readonly filterSubjects: ReadonlyArray<string>
+  /** Not delivered yet. */
+  readonly pending: number
+  /** Delivered and not acked. */
+  readonly unacked: number
+  /** Those of the unacked that were delivered more than once. */
+  readonly redelivered: number
+  /** Requests for messages that wait at the broker: 0 when nobody reads. */
+  readonly waiting: number
+  readonly isPaused: boolean
+  readonly lastDeliveredAtMs: number | null
+}
+
+export interface ConsumerPage {
+  readonly total: number
+  /** By name, from the asked place on; at most 256. */
+  readonly consumers: ReadonlyArray<ConsumerFigures>
+}
+
 export class Consumers extends Context.Service<
   Consumers,
   {
@@ -38,6 +63,8 @@ export class Consumers extends Context.Service<
     readonly pause: (stream: string, durable: string, untilMs: number) => Effect.Effect<void, BusError>
     readonly resume: (stream: string, durable: string) => Effect.Effect<void, BusError>
     readonly backlog: (stream: string, durable: string) => Effect.Effect<ConsumerBacklog, BusError>
+    /** The figures of a stream's consumers, from the one at `offset` on. */
+    readonly page: (stream: string, offset: number) => Effect.Effect<ConsumerPage, BusError>
     /** Names of the stream's durable consumers, at most 10,000. */
     readonly names: (stream: string) => Effect.Effect<ReadonlyArray<string>, BusError>
   }
@@ -66,6 +93,7 @@ export class Consumers extends Context.Service<
             .use(`resume consumer ${durable}`, ({ manager }) => manager.consumers.resume(stream, durable))
             .pipe(Effect.asVoid),
         backlog: (stream, durable) => readBacklog(nats, stream, durable),
+        page: (stream, offset) => readConsumers(nats, stream, offset),
         names: (stream) => readNames(nats, stream)
       })
     })
@@ -112,6 +140,60 @@ const readNames = (nats: Nats["Service"], stream: string) =>
     }
     return names
   })
+
+// The client library lists from the first consumer alone.
+const readConsumers = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, offset: number) {
+  const operation = `list consumers of ${stream}`
+  const answer = yield* nats.use(operation, ({ connection }) =>
+    connection.request(`$JS.API.CONSUMER.LIST.${stream}`, JSON.stringify({ offset }), { timeout: listWithinMs })
+  )
+  const decoded = decodeList(answer)
+  if (Result.isFailure(decoded)) {
+    return yield* new BusRefused({ operation, detail: `cannot be read: ${JSON.stringify(decoded.failure)}`, code: 0 })
+  }
+  const { error, total = 0, consumers } = decoded.success
+  if (error !== undefined) return yield* fromApiError(operation, error.err_code, error.code, error.description)
+  const page: ConsumerPage = { total, consumers: (consumers ?? []).map(figuresOf) }
+  return page
+})
+
+const listWithinMs = 5_000
+
+const Texts = Schema.Array(Schema.String)
+const Figures = Schema.Struct({
+  name: Schema.String,
+  config: Schema.Struct({
+    durable_name: Schema.optionalKey(Schema.String),
+    filter_subject: Schema.optionalKey(Schema.String),
+    filter_subjects: Schema.optionalKey(Schema.NullOr(Texts))
+  }),
+  delivered: Schema.Struct({ last_active: Schema.optionalKey(Timestamp) }),
+  num_pending: Count,
+  num_ack_pending: Count,
+  num_redelivered: Count,
+  num_waiting: Count,
+  paused: Schema.optionalKey(Schema.Boolean)
+})
+const ApiError = Schema.Struct({ code: Schema.Int, err_code: Schema.Int, description: Schema.String })
+const List = Schema.Struct({
+  error: Schema.optionalKey(ApiError),
+  total: Schema.optionalKey(Count),
+  consumers: Schema.optionalKey(Schema.NullOr(Schema.Array(Figures)))
+})
+const listCodec = jsonCodec(List)
+const decodeList = ({ data }: { readonly data: Uint8Array }) => listCodec.decode({ data, header: () => undefined })
+
+const figuresOf = ({ name, config, delivered, ...counts }: (typeof Figures)["Type"]): ConsumerFigures => ({
+  name,
+  isDurable: config.durable_name !== undefined,
+  filterSubjects: config.filter_subjects ?? (config.filter_subject === undefined ? [] : [config.filter_subject]),
+  pending: counts.num_pending,
+  unacked: counts.num_ack_pending,
+  redelivered: counts.num_redelivered,
+  waiting: counts.num_waiting,
+  isPaused: counts.paused === true,
+  lastDeliveredAtMs: delivered.last_active === undefined ? null : Date.parse(delivered.last_active)
+})
 
 /** The broker's configuration of a declared consumer. */
 const consumerConfig = (declaration: ConsumerDeclaration): ConsumerConfig => ({

@@ -73,10 +73,9 @@ const prepared = Layer.effectDiscard(
 export const busServices = Layer.mergeAll(
   Consumers.layer,
   Kv.layer,
-  Leases.layer,
   Mailbox.layer,
   Objects.layer,
-  StreamReader.layer,
+  Leases.layer.pipe(Layer.provideMerge(StreamReader.layer)),
   Requests.layer.pipe(Layer.provideMerge(Rejections.layer), Layer.provideMerge(Publisher.layer))
 )
 

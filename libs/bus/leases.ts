@@ -3,10 +3,12 @@
  * decides, so a holder that was asleep finds its lease gone. Holding a lease is a reason to work, never a proof: the
  * holder's work must be harmless when done twice.
  */
-import { Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
 import { type BusError, RevisionConflict } from "./errors.ts"
 import { header, jsonCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
+import type { SourceMessage } from "./ordered-reader.ts"
+import { StreamReader } from "./stream-reader.ts"
 
 export interface Lease {
   readonly key: string
@@ -15,8 +17,17 @@ export interface Lease {
   readonly onWait?: () => void
 }
 
+/** A lease as it is held now. */
+export interface HeldLease {
+  readonly key: string
+  readonly holder: string
+  /** When it ends unless it is renewed before, in epoch milliseconds of the broker's clock. */
+  readonly untilMs: number
+}
+
 // Three renewals fit into one life: one lost message must not end a healthy holder's lease.
-const timeToLive = "3s"
+const timeToLiveSeconds = 3
+const timeToLive = `${timeToLiveSeconds}s`
 const renewEvery = "1 second"
 const retryEvery = "1 second"
 
@@ -30,6 +41,8 @@ export class Leases extends Context.Service<
      * lost, and waits again. An interruption gives the lease back.
      */
     readonly whileHeld: <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>) => Effect.Effect<never, E, R>
+    /** All leases that are held, by key; at most 10,000. */
+    readonly held: Effect.Effect<ReadonlyArray<HeldLease>, BusError>
   }
 >()("starling/bus/Leases") {
   static readonly layer = Layer.effect(
@@ -38,10 +51,30 @@ export class Leases extends Context.Service<
       const nats = yield* Nats
       const whileHeld = <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>): Effect.Effect<never, E, R> =>
         takeAndWork(nats, lease, work).pipe(Effect.andThen(Effect.sleep(retryEvery)), Effect.forever)
-      return Leases.of({ whileHeld })
+      const reader = yield* StreamReader
+      return Leases.of({ whileHeld, held: heldIn(reader) })
     })
   )
 }
+
+// A key for each settler's key, sweep and relay: hundreds at most.
+const heldMax = 10_000
+
+/** A key that was given back has no message, or a marker without a holder. */
+const heldIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
+  const counts = yield* reader.countBySubject("KV_leases", `${leasesPrefix}>`)
+  const keys = Object.keys(counts).toSorted().slice(0, heldMax)
+  const found = yield* Effect.forEach(keys, (subject) => reader.last("KV_leases", subject), { concurrency: 16 })
+  return found.flatMap(Option.toArray).flatMap(leaseOf)
+})
+
+const leaseOf = ({ subject, storedAtMs, ...message }: SourceMessage): ReadonlyArray<HeldLease> =>
+  Result.match(codec.decode(message), {
+    onFailure: () => [],
+    onSuccess: ({ holder }) => [
+      { key: subject.slice(leasesPrefix.length), holder, untilMs: storedAtMs + timeToLiveSeconds * 1_000 }
+    ]
+  })
 
 const takeAndWork = Effect.fnUntraced(function* <E, R>(
   nats: Nats["Service"],
@@ -65,7 +98,8 @@ const takeAndWork = Effect.fnUntraced(function* <E, R>(
   yield* Effect.raceFirst(Effect.asVoid(work), Effect.asVoid(renewing)).pipe(Effect.ensuring(giveBack))
 })
 
-const subjectOf = (lease: Lease) => `$KV.leases.${lease.key}`
+const leasesPrefix = "$KV.leases."
+const subjectOf = (lease: Lease) => `${leasesPrefix}${lease.key}`
 
 // Bypasses the key-value client, which cannot renew a key's time to live.
 const write = (nats: Nats["Service"], lease: Lease, expectedRevision: number): Effect.Effect<number, BusError> =>

@@ -1,4 +1,6 @@
 /** Reads streams without consuming: ranges for history and redrive, counts per subject for backlogs. */
+import type { StreamInfo } from "@nats-io/jetstream"
+import { millis } from "@nats-io/nats-core"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message.ts"
@@ -9,6 +11,24 @@ export interface StreamBounds {
   readonly firstSequence: number
   readonly lastSequence: number
   readonly messages: number
+}
+
+/** How much lies in a stream, and where. Bytes and epoch milliseconds. */
+export interface StreamFigures {
+  readonly messages: number
+  readonly bytes: number
+  /** Null without a limit. */
+  readonly bytesMax: number | null
+  readonly ageMsMax: number | null
+  /** Null for an empty stream. */
+  readonly firstAtMs: number | null
+  readonly lastAtMs: number | null
+  readonly consumers: number
+  /** The server that leads it; null where there is one server alone, and while a leader is elected. */
+  readonly leader: string | null
+  readonly replicas: number
+  /** The servers whose copy is behind or that are away. */
+  readonly replicasBehind: ReadonlyArray<string>
 }
 
 export interface RangeOptions {
@@ -29,6 +49,7 @@ export class StreamReader extends Context.Service<
   StreamReader,
   {
     readonly bounds: (stream: string) => Effect.Effect<StreamBounds, BusError>
+    readonly figures: (stream: string) => Effect.Effect<StreamFigures, BusError>
     /** Messages per subject, at most 100,000 subjects (the broker's own limit). */
     readonly countBySubject: (
       stream: string,
@@ -110,6 +131,10 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
     range,
     newest: (stream, options) => Effect.flatMap(bounds(stream), (at) => newestIn(nats, stream, { ...options, ...at })),
     bounds,
+    figures: (stream) =>
+      nats
+        .use(`read the figures of ${stream}`, ({ manager }) => manager.streams.info(stream))
+        .pipe(Effect.map(figuresOf)),
     firstAt: (stream, epochMs) => firstAtIn(nats, bounds, stream, epochMs),
     follow,
     followInBatches,
@@ -146,6 +171,22 @@ const boundsIn =
           messages: state.messages
         }))
       )
+
+const figuresOf = ({ state, config, cluster }: StreamInfo): StreamFigures => ({
+  messages: state.messages,
+  bytes: state.bytes,
+  bytesMax: config.max_bytes > 0 ? config.max_bytes : null,
+  ageMsMax: config.max_age > 0 ? millis(config.max_age) : null,
+  firstAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
+  lastAtMs: state.messages === 0 ? null : Date.parse(state.last_ts),
+  consumers: state.consumer_count,
+  // The broker leaves the name out, or empty.
+  leader: cluster?.leader === undefined || cluster.leader === "" ? null : cluster.leader,
+  replicas: config.num_replicas,
+  replicasBehind: (cluster?.replicas ?? [])
+    .filter(({ current, offline }) => !current || offline)
+    .map(({ name }) => name)
+})
 
 const firstAtIn = Effect.fnUntraced(function* (
   nats: Nats["Service"],

@@ -2,8 +2,8 @@
  * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
- * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT; KV `tokens`, `endpoints`,
- * `webhook-endpoints`, `webhook-dispatchers`
+ * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT, and the figures of all; KV
+ * `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `leases`
  * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; removals from
  * ABANDONED and REJECTED; KV `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
@@ -21,6 +21,7 @@ import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
+import { streamRoutes, StreamsSeen } from "./http/streams.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
@@ -31,6 +32,7 @@ export const consoleRoutes = [
   ...abandonedRoutes,
   ...rejectedRoutes,
   ...auditRoutes,
+  ...streamRoutes,
   ...descriptionRoutes(consoleOpenApi, servedPage)
 ] as const
 
@@ -52,6 +54,7 @@ const parts = Layer.mergeAll(
   EndpointStates.layer,
   WebhookEndpoints.layer,
   liveStreams,
+  StreamsSeen.layer,
   Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer]))
 )
 

@@ -219,3 +219,25 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
     })
   )
 })
+
+describe("console, with the permissions of the topology,", () => {
+  const stored = [
+    ...topology.streams.map(({ name }) => name),
+    ...topology.buckets.map(({ name }) => `KV_${name}`),
+    ...topology.objectStores.map(({ name }) => `OBJ_${name}`)
+  ]
+
+  it.live.each(stored)("sees how much lies in %s", (name) =>
+    Effect.gen(function* () {
+      const { bytes } = yield* (yield* StreamReader).figures(name)
+      assert.isAtLeast(bytes, 0)
+    }).pipe(Effect.provide(busAs("console")))
+  )
+
+  it.live.each(topology.streams)("sees how far the consumers of $name are", ({ name }) =>
+    Effect.gen(function* () {
+      const { total, consumers } = yield* (yield* Consumers).page(name, 0)
+      assert.lengthOf(consumers, total)
+    }).pipe(Effect.provide(busAs("console")))
+  )
+})

@@ -130,7 +130,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     valueBytesMax: kib,
     leaderReads: true,
     writers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"],
-    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "operator"],
+    readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "console", "operator"],
     keepers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"]
   },
   {

@@ -20,6 +20,9 @@ export const parties = [
 ] as const
 export type Party = (typeof parties)[number]
 
+/** Parties that see the figures of every stream, bucket and store, and the messages of those alone that they read. */
+export const watchers: ReadonlyArray<Party> = ["console"]
+
 /** One JetStream stream. Bytes and milliseconds; a null limit means none. */
 export interface StreamDeclaration {
   readonly name: string

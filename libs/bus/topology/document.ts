@@ -2,12 +2,13 @@
  * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
  * written from it and a test fails when the page is stale.
  */
-import type {
-  BucketDeclaration,
-  CoreDeclaration,
-  ObjectStoreDeclaration,
-  StreamDeclaration,
-  Topology
+import {
+  type BucketDeclaration,
+  type CoreDeclaration,
+  type ObjectStoreDeclaration,
+  type StreamDeclaration,
+  type Topology,
+  watchers
 } from "./declarations.ts"
 import { coreSubjects } from "./topology.ts"
 
@@ -16,6 +17,9 @@ export const topologyDocument = (topology: Topology): string =>
     "# The bus",
     "",
     "Made from `libs/bus/topology/` by `./starling docs`. Change it there.",
+    "",
+    `Of every stream, bucket and store ${watchers.join(", ")} sees how much lies there, and of the streams also how far their`,
+    "consumers are; what lies there is read by the parties in the tables alone.",
     "",
     "## Streams",
     "",

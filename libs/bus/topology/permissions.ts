@@ -12,7 +12,8 @@ import {
   parties,
   type Party,
   type StreamDeclaration,
-  type Topology
+  type Topology,
+  watchers
 } from "./declarations.ts"
 import { coreSubjects, partOf } from "./topology.ts"
 
@@ -40,14 +41,16 @@ export const permissionsOf = (topology: Topology, core: ReadonlyArray<CoreDeclar
   const { streams, buckets, objectStores } = partOf(topology, party)
   const sent = core.filter(({ senders }) => senders.includes(party))
   const received = core.filter(({ receivers }) => receivers.includes(party))
+  const publish = [
+    "$JS.API.INFO",
+    ...streams.flatMap((stream) => streamRights(stream, party)),
+    ...buckets.flatMap((bucket) => bucketRights(bucket, party)),
+    ...objectStores.flatMap((store) => objectStoreRights(store, party)),
+    ...(watchers.includes(party) ? watchRights(topology) : []),
+    ...sent.flatMap(({ subjects }) => subjects)
+  ]
   return {
-    publish: [
-      "$JS.API.INFO",
-      ...streams.flatMap((stream) => streamRights(stream, party)),
-      ...buckets.flatMap((bucket) => bucketRights(bucket, party)),
-      ...objectStores.flatMap((store) => objectStoreRights(store, party)),
-      ...sent.flatMap(({ subjects }) => subjects)
-    ],
+    publish: [...new Set(publish)],
     publishNever: party === "internal services" && streams.some(({ name }) => name === "EVENTS") ? actorsEvents() : [],
     subscribe: [`${inboxPrefix(userOf(party))}.>`, ...received.flatMap(({ subjects }) => subjects)],
     answers: received.some(({ kind }) => kind === "question")
@@ -105,6 +108,13 @@ const readRights = (stream: string) => [
   `$JS.ACK.*.*.${stream}.>`,
   `$JS.FC.${stream}.>`,
   `$JS.FC.*.*.${stream}.>`
+]
+
+/** The figures of everything, and the consumers of the streams. Neither shows a message. */
+const watchRights = ({ streams, buckets, objectStores }: Topology) => [
+  ...streams.flatMap(({ name }) => [`$JS.API.STREAM.INFO.${name}`, `$JS.API.CONSUMER.LIST.${name}`]),
+  ...buckets.map(({ name }) => `$JS.API.STREAM.INFO.KV_${name}`),
+  ...objectStores.map(({ name }) => `$JS.API.STREAM.INFO.OBJ_${name}`)
 ]
 
 const keepRights = (stream: string) => [

@@ -46,6 +46,12 @@ export const placeOf = Effect.fnUntraced(function* (asked: PageRequest) {
   return place
 })
 
+/** How many entries come before the page of a list that only grows and shrinks slowly. */
+export const offsetOf = Effect.fnUntraced(function* (asked: PageRequest) {
+  const { before, limit } = yield* placeOf(asked)
+  return { offset: asked.cursor === undefined ? 0 : before, limit }
+})
+
 const placePattern = /^\d{1,15}\.\d{1,3}$/u
 
 /** The limit of a list whose cursors are places of lines, and such a cursor's content; fails with every fault. */

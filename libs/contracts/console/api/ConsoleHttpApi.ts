@@ -11,9 +11,12 @@ import { DeliveriesGroup } from "./endpoints/deliveries.ts"
 import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
+import { StreamsGroup } from "./endpoints/streams.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
-  .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup, DescriptionGroup)
+  .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
+  .add(StreamsGroup)
+  .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling console",

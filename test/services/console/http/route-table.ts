@@ -56,7 +56,10 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /rejected/{sequence}", "console:read", 404),
   row("POST /rejected/{sequence}/resend", "console:write", 404, because),
   row("POST /rejected/{sequence}/discard", "console:operate", 404, because),
-  row("GET /audit", "console:read", 200)
+  row("GET /audit", "console:read", 200),
+  row("GET /streams", "console:read", 200),
+  row("GET /streams/{stream}/consumers", "console:read", 404),
+  row("GET /leases", "console:read", 200)
 ]
 
 /** The same as the API's own document has them, but for the two routes that describe the others. */
@@ -75,6 +78,7 @@ export const asked = ({ verb, body }: RouteRow) => ({
     .replace("{sequence}", "999999")
     .replace("{event}", "queue.paused")
     .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01")
-    .replace("{name}", "nobody"),
+    .replace("{name}", "nobody")
+    .replace("{stream}", "NOBODY"),
   ...(body === undefined ? {} : { body })
 })
