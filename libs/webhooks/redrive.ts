@@ -12,6 +12,8 @@ export interface RedriveQuery {
   readonly events: ReadonlyArray<string>
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
+  /** The ids of the endpoints to send to; those of others stay where they are. */
+  readonly endpointIds?: ReadonlySet<string>
   readonly countMax: number
 }
 
@@ -42,7 +44,8 @@ const selected = (query: RedriveQuery) =>
       return reader.range("ABANDONED", { fromSequence: firstSequence, toSequence: lastSequence, subject }).pipe(
         Stream.filter((message) => isWithin(message, query)),
         Stream.flatMap((message) => Stream.fromIterable(Option.toArray(readAbandoned(message)))),
-        Stream.filter(({ due }) => wants(due.delivery.event)),
+        Stream.filter(({ due: { delivery } }) => wants(delivery.event)),
+        Stream.filter(({ due: { delivery } }) => query.endpointIds?.has(delivery.endpointId) !== false),
         // The count is limited before anything is sent, for the sending runs ahead.
         Stream.take(query.countMax)
       )
@@ -74,8 +77,11 @@ export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { deliver
 })
 
 // The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.
-const redriveId = (deliveryId: string, sequence: number) => {
-  const digits = hash("sha256", `redrive ${deliveryId} ${sequence}`, "hex")
+const redriveId = (deliveryId: string, sequence: number) => deliveryIdFrom(`redrive ${deliveryId} ${sequence}`)
+
+/** A delivery's id made of a text: the same text gives the same id. Pure. */
+export const deliveryIdFrom = (text: string): string => {
+  const digits = hash("sha256", text, "hex")
   const variant = "89ab"[Number.parseInt(digits[16] ?? "0", 16) % 4]
   return [
     digits.slice(0, 8),

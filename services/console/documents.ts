@@ -4,6 +4,7 @@ import {
   answerHeader,
   apiPage,
   type ApiParts,
+  idempotencyKeyHeader,
   type JsonObject,
   openApiOf,
   requestIdHeader,
@@ -28,11 +29,22 @@ const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders
   503: ["Retry-After"]
 }
 
+/** Routes that send the same deliveries for the same key. */
+const resends: ReadonlyArray<string> = ["resendDelivery", "resendDeliveries"]
+
 const consoleParts: ApiParts = {
   envelope: "ErrorEnvelope",
-  requests: requestIdHeader,
+  requests: {
+    ...requestIdHeader,
+    ...idempotencyKeyHeader(
+      "a delivery that is sent again with it has the same id each time, and is sent once within two minutes."
+    )
+  },
   answers: answerHeaders,
-  takenBy: ({ middlewares }) => (middlewares.size === 0 ? [] : ["X-Request-Id"]),
+  takenBy: ({ middlewares, identifier }) => {
+    if (middlewares.size === 0) return []
+    return resends.includes(identifier) ? ["X-Request-Id", "Idempotency-Key"] : ["X-Request-Id"]
+  },
   givenWith: (status) => ["X-Request-Id", ...(ofStatus[status] ?? [])]
 }
 

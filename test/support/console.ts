@@ -37,17 +37,19 @@ interface Asked {
   readonly body?: unknown
   /** Null for none; an owner's without one. */
   readonly token?: string | null
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const caller = Effect.gen(function* () {
   const { url } = yield* HttpListener
   const own = yield* tokenOf("owner")
-  return Effect.fnUntraced(function* (verb: string, { body, token = own }: Asked = {}) {
+  return Effect.fnUntraced(function* (verb: string, { body, token = own, headers = {} }: Asked = {}) {
     const [method = "GET", path = "/"] = verb.split(" ")
     const response = yield* Effect.promise(() =>
       fetch(`${url}${path}`, {
         method,
         headers: {
+          ...headers,
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined ? {} : { "content-type": "application/json" })
         },
@@ -65,11 +67,19 @@ const caller = Effect.gen(function* () {
 })
 export type Call = Effect.Success<typeof caller>
 
-export const withConsole = <A, E, R>(test: (call: Call, server: TestNatsServer) => Effect.Effect<A, E, R>) =>
+export const withConsole = <A, E, R>(
+  test: (call: Call, server: TestNatsServer) => Effect.Effect<A, E, R>,
+  changes: Json = {}
+) =>
   Effect.gen(function* () {
     const server = yield* natsServer
-    return yield* Effect.flatMap(caller, (call) => test(call, server)).pipe(Effect.provide(consoleOn(server)))
+    return yield* Effect.flatMap(caller, (call) => test(call, server)).pipe(Effect.provide(consoleOn(server, changes)))
   }).pipe(Effect.scoped)
+
+/** The configuration of endpoints of these names. */
+export const configured = (...names: ReadonlyArray<string>): Json => ({
+  Webhooks: names.map((Name) => ({ Name, Url: `https://${Name}.example/hooks` }))
+})
 
 export const itemsOf = (body: Json) => body["items"] as ReadonlyArray<Json>
 export const codeOf = (body: Json) => (body["error"] as Json | undefined)?.["code"]

@@ -11,7 +11,7 @@ import {
   entityOf,
   subjects
 } from "#contracts"
-import { deliveryHeaders } from "#webhooks"
+import { deliveryHeaders, deliveryIdFrom } from "#webhooks"
 import { isWanted, type LineQuery, linesOf, subjectOf } from "./lines.ts"
 
 /** The event's bytes as they were sent; none once EVENTS forgot it. */
@@ -20,8 +20,14 @@ export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt,
   return Option.flatMap(found, (message) => (message.sequence === sequence ? Option.some(message.data) : Option.none()))
 })
 
-/** The id of the new delivery; none once its event is forgotten. */
-export const resend = Effect.fn("resend")(function* ({ attempt }: { readonly attempt: Attempt }) {
+/**
+ * The id of the new delivery; none once its event is forgotten. With a key the id is made of it: a call that is
+ * repeated sends the same delivery, which the broker stores once within its two minutes, and a receiver knows by its id.
+ */
+export const resend = Effect.fn("resend")(function* (
+  { attempt }: { readonly attempt: Attempt },
+  key: string | undefined
+) {
   const body = yield* bodyOf(attempt)
   const envelope = Option.flatMap(body, (bytes) => Result.getSuccess(Result.flatMap(parseJson(bytes), decodeEnvelope)))
   if (Option.isNone(body) || Option.isNone(envelope)) return Option.none<string>()
@@ -29,7 +35,7 @@ export const resend = Effect.fn("resend")(function* ({ attempt }: { readonly att
   const endpointId = endpointIdOf(attempt.endpoint)
   const entity = entityOf(envelope.value.envelope)
   const delivery: Delivery = {
-    deliveryId: randomUUID(),
+    deliveryId: key === undefined ? randomUUID() : deliveryIdFrom(`resend ${attempt.deliveryId} ${key}`),
     endpointId,
     event: attempt.event,
     schemaVersion: envelope.value.envelope.eventSchemaVersion,

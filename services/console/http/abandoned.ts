@@ -3,9 +3,10 @@ import { Effect, Option } from "effect"
 import { type SourceMessage, StreamReader } from "#bus"
 import { endpointIdOf, isoTime, subjects } from "#contracts"
 import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
-import { Caller, emptyAnswer, jsonAnswer, notFound, routesOf } from "#http"
+import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { type AbandonedDelivery, countAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
+import { endpointIds, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, messageOf, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {
@@ -64,7 +65,10 @@ export const abandonedRoutes = routesOf(
         const { reason, dryRun = false, ...asked } = yield* body
         const times = yield* timesOf(asked)
         const { endpoint, events = [], max: countMax = resendCountMax } = asked
-        const query = { endpoint, events, countMax, ...times }
+        if (endpoint !== undefined) {
+          yield* refuseUnknown(endpoint, () => validationFailed({ endpoint: "there is no such endpoint" }))
+        }
+        const query = { endpoint, events, countMax, endpointIds: yield* endpointIds, ...times }
         if (dryRun) return jsonAnswer({ count: yield* refusing(countAbandoned(query)), dryRun })
         yield* (yield* AuditLog).write({ action: "abandoned-resend", target: JSON.stringify(asked), reason })
         return jsonAnswer({ count: yield* refusing(redrive(query)), dryRun })
@@ -74,6 +78,9 @@ export const abandonedRoutes = routesOf(
       Effect.gen(function* () {
         const { reason } = yield* body
         const abandoned = yield* found
+        if (!(yield* endpointIds).has(abandoned.due.delivery.endpointId)) {
+          return yield* conflict("its endpoint is gone: make one of that name, or discard the delivery")
+        }
         yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
         return jsonAnswer({ deliveryId: yield* refusing(sendAgain(abandoned)) })
       }),

@@ -1,5 +1,6 @@
 /** Deliveries over HTTP. */
 import { Effect, Option, Stream } from "effect"
+import { endpointIdOf } from "#contracts"
 import {
   DeliveriesGroup,
   type DeliveryAttempt,
@@ -7,11 +8,12 @@ import {
   type DeliveryWhole,
   resendDeliveriesMax
 } from "#contracts/console"
-import { Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { Caller, conflict, HttpCall, idempotencyKey, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
 import { type From, type Line, lineAt, newestLines } from "../deliveries/lines.ts"
 import { bodyOf, resend, selected } from "../deliveries/resend.ts"
 import { type Found, wholeDelivery } from "../deliveries/whole.ts"
+import { endpointIds, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, cursorText, linePlaceOf, refusing, timesOf } from "./requests.ts"
 
 const placeText = ({ sequence, index }: From) => `${sequence}.${index}`
@@ -101,13 +103,17 @@ interface Asked {
 const chosen = Effect.fnUntraced(function* ({ places, max = resendDeliveriesMax, ...filter }: Asked) {
   if (places !== undefined) {
     const lines = yield* refusing(Effect.forEach(places, (place) => lineAt(placeOf(place)), { concurrency: 8 }))
-    const known = lines.flatMap(Option.toArray)
+    const endpoints = yield* endpointIds
+    const known = lines
+      .flatMap(Option.toArray)
+      .filter(({ attempt: { endpoint } }) => endpoints.has(endpointIdOf(endpoint)))
     return Stream.fromIterable(new Map(known.map((line) => [line.attempt.deliveryId, line])).values())
   }
   const { sinceMs, untilMs } = yield* timesOf(filter)
   if (sinceMs === undefined || filter.endpoint === undefined) {
     return yield* validationFailed({ places: "is needed where endpoint and since are not both given" })
   }
+  yield* refuseUnknown(filter.endpoint, () => validationFailed({ endpoint: "there is no such endpoint" }))
   return selected({ ...filter, sinceMs, untilMs, countMax: max })
 })
 
@@ -145,9 +151,11 @@ export const deliveryRoutes = routesOf(
     resendDelivery: ({ body }) =>
       Effect.gen(function* () {
         const { reason, near } = yield* body
+        const key = yield* idempotencyKey(undefined)
         const { last } = yield* foundDelivery(near)
+        yield* refuseUnknown(last.attempt.endpoint, () => conflict("its endpoint is gone"))
         yield* (yield* AuditLog).write({ action: "delivery-resend", target: last.attempt.deliveryId, reason })
-        const sent = yield* refusing(resend(last))
+        const sent = yield* refusing(resend(last, key))
         if (Option.isNone(sent)) return yield* conflict("its event is no longer kept")
         return jsonAnswer({ deliveryId: sent.value })
       }),
@@ -155,10 +163,14 @@ export const deliveryRoutes = routesOf(
     resendDeliveries: ({ body }) =>
       Effect.gen(function* () {
         const { reason, dryRun = false, ...asked } = yield* body
+        const key = yield* idempotencyKey(undefined)
         const lines = yield* chosen(asked)
         if (dryRun) return jsonAnswer({ count: yield* refusing(Stream.runCount(lines)), dryRun })
         yield* (yield* AuditLog).write({ action: "delivery-resend", target: JSON.stringify(asked), reason })
-        const sent = lines.pipe(Stream.mapEffect(resend, { concurrency: sendsAtOnce }), Stream.filter(Option.isSome))
+        const sent = lines.pipe(
+          Stream.mapEffect((line) => resend(line, key), { concurrency: sendsAtOnce }),
+          Stream.filter(Option.isSome)
+        )
         return jsonAnswer({ count: yield* refusing(Stream.runCount(sent)), dryRun })
       })
   },

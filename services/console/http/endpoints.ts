@@ -1,12 +1,13 @@
 /** Webhook endpoints over HTTP. */
-import { Effect } from "effect"
-import { type BusError, StreamReader } from "#bus"
+import { Effect, Option, Result } from "effect"
+import { type BusError, Consumers, StreamReader } from "#bus"
 import {
   type AuditAction,
   type EndpointEntry,
   endpointIdOf,
   type Fault,
   findEvent,
+  isoTime,
   pageSizeDefault,
   pageSizeMax,
   subjects
@@ -26,14 +27,17 @@ import {
 } from "#http"
 import { Configuration } from "#runtime"
 import {
+  dueDeliveryCodec,
   type EndpointFailure,
   EndpointStates,
+  fanOutRecordCodec,
   overlapMsDefault,
   sendTest,
   type ShownEndpoint,
   WebhookEndpoints
 } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
+import { linesOf } from "../deliveries/lines.ts"
 import { apiOptions, refusing } from "./requests.ts"
 
 type Failed = EndpointFailure | BusError | WireError
@@ -66,7 +70,7 @@ const written = Effect.fnUntraced(function* (action: AuditAction, target: string
   return { by: (yield* Caller).tokenId }
 })
 
-type Known = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog">
+type Known = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
 
 const ofConfiguration = ({
   SecretEnvVar,
@@ -96,6 +100,13 @@ const ofRunTime = (shown: ShownEndpoint): Known => ({
   settings: shown.settings === null ? null : { ...shown.settings }
 })
 
+/** Refuses an endpoint that there is not, or not any more. */
+export const refuseUnknown = Effect.fnUntraced(function* (name: string, refusal: () => WireError) {
+  const { Webhooks } = yield* Configuration
+  if (Webhooks.some(({ Name }) => Name === name)) return
+  yield* refusing(Effect.catchTag((yield* WebhookEndpoints).get(name), "NoSuchEndpoint", () => Effect.fail(refusal())))
+})
+
 /** Every endpoint, by name; those of the configuration win. */
 const known = Effect.gen(function* () {
   const { Webhooks } = yield* Configuration
@@ -104,6 +115,9 @@ const known = Effect.gen(function* () {
   for (const entry of Webhooks) byName.set(entry.Name, ofConfiguration(entry))
   return byName
 })
+
+/** The ids of all endpoints. */
+export const endpointIds = Effect.map(known, (byName) => new Set([...byName.values()].map(({ id }) => id)))
 
 const one = Effect.gen(function* () {
   const name = yield* nameOf
@@ -125,15 +139,57 @@ const withState = Effect.fnUntraced(function* (endpoints: ReadonlyArray<Known>) 
     const id = subject.slice(subject.lastIndexOf(".") + 1)
     backlogs.set(id, (backlogs.get(id) ?? 0) + count)
   }
+  const parkedFrom = yield* parkedIn(reader)
   return endpoints.map((endpoint): EndpointView => {
     const state = states.get(endpoint.id)
     return {
       ...endpoint,
       paused: state?.paused ?? null,
       breakerOpenUntilMs: state?.breakerOpenUntilMs ?? null,
-      backlog: backlogs.get(endpoint.id) ?? 0
+      backlog: backlogs.get(endpoint.id) ?? 0,
+      parkedFrom: parkedFrom(endpoint.id)
     }
   })
+})
+
+/** The event that each endpoint waits for, where it fell behind the fan-out; a new endpoint may be before it. */
+const parkedIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
+  const stored = yield* refusing(reader.last("DELIVERIES", subjects.deliveriesCursor))
+  const decoded = Option.flatMap(stored, (message) => Result.getSuccess(fanOutRecordCodec.decode(message)))
+  if (Option.isNone(decoded)) return () => null
+  const { position, next } = decoded.value.cursor
+  return (id: string) => {
+    const first = next[id]
+    return first !== undefined && first <= position ? first : null
+  }
+})
+
+/** What is asked of the broker for one endpoint alone. */
+const whole = Effect.fnUntraced(function* (endpoint: Known) {
+  const reader = yield* StreamReader
+  const consumers = yield* Consumers
+  const view = yield* viewed(endpoint)
+  const oldest = yield* refusing(reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id)))
+  const delivered = yield* refusing(
+    reader.newest("ATTEMPTS", {
+      before: Number.MAX_SAFE_INTEGER,
+      subject: subjects.attempts(endpoint.id, "delivered"),
+      messagesMax: 1
+    })
+  )
+  const inFlight = yield* consumers.backlog("DELIVERIES", `endpoint-${endpoint.id}`).pipe(
+    Effect.map(({ unacked }): number | null => unacked),
+    Effect.catchTag("BusNotFound", () => Effect.succeed(null)),
+    refusing
+  )
+  const due = Option.flatMap(oldest, (message) => Result.getSuccess(dueDeliveryCodec.decode(message)))
+  const answer: EndpointView = {
+    ...view,
+    inFlight,
+    oldestDueAt: Option.getOrNull(Option.map(due, ({ delivery }) => isoTime(delivery.dueAt))),
+    lastDeliveredAt: delivered.flatMap(linesOf).at(-1)?.attempt.startedAt ?? null
+  }
+  return answer
 })
 
 const viewed = (endpoint: Known) =>
@@ -177,7 +233,7 @@ export const endpointsRoutes = routesOf(
         return jsonAnswer({ items, nextCursor: isWhole ? null : Buffer.from(last.name).toString("base64url") })
       }),
 
-    getEndpoint: () => Effect.map(Effect.flatMap(one, viewed), (view) => jsonAnswer(view)),
+    getEndpoint: () => Effect.map(Effect.flatMap(one, whole), (view) => jsonAnswer(view)),
 
     createEndpoint: ({ body }) =>
       Effect.gen(function* () {

@@ -35,7 +35,21 @@ export const EndpointView = Schema.Struct({
   changed: Schema.NullOr(Act),
   paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
   breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("It is left alone until then, for it fails.")),
-  backlog: Count.pipe(describe("Deliveries that are due."))
+  backlog: Count.pipe(describe("Deliveries that are due.")),
+  parkedFrom: Schema.NullOr(Count).pipe(
+    describe("The first event in EVENTS that waits there for it, for it is paused or its backlog is full.")
+  ),
+  inFlight: Schema.optionalKey(Schema.NullOr(Count)).pipe(
+    describe(
+      "Deliveries that dispatchers have in hand. Null where many endpoints share a consumer. Of one endpoint alone."
+    )
+  ),
+  oldestDueAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+    describe("When the oldest delivery of the backlog was due. Of one endpoint alone.")
+  ),
+  lastDeliveredAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+    describe("When the last attempt that delivered began, as far as the delivery log goes back. Of one endpoint alone.")
+  )
 }).annotate({ identifier: "EndpointView" })
 export interface EndpointView extends Schema.Schema.Type<typeof EndpointView> {}
 

@@ -8,6 +8,7 @@ import {
   because,
   type Call,
   codeOf,
+  configured,
   envelopeText,
   itemsOf,
   type Json,
@@ -166,58 +167,103 @@ describe("deliveries on the console", () => {
   )
 
   it.live("are sent again as new deliveries of the same event that name the old one", () =>
-    withConsole((call) =>
-      Effect.gen(function* () {
-        const { sequence } = yield* publishEvent
-        const line = attempted("demo", "delivered", { sequence })
-        yield* write(line)
+    withConsole(
+      (call) =>
+        Effect.gen(function* () {
+          const { sequence } = yield* publishEvent
+          const line = attempted("demo", "delivered", { sequence })
+          yield* write(line)
 
-        const sent = yield* call(`POST /deliveries/${line.deliveryId}/resend`, { body: because })
-        assert.strictEqual(sent.status, 200)
-        const message = Option.getOrThrow(yield* dueTo("demo"))
-        assert.strictEqual(new TextDecoder().decode(message.data), envelopeText)
-        const due = dueDeliveryCodec.decode(message)
-        assert.isTrue(due._tag === "Success")
-        if (due._tag === "Success") {
-          assert.include(due.success.delivery, { redriveOf: line.deliveryId, attempt: 1, sequence })
-          assert.strictEqual(due.success.delivery.deliveryId, sent.body["deliveryId"])
-        }
-        assert.include(itemsOf((yield* call("GET /audit")).body)[0], {
-          action: "delivery-resend",
-          target: line.deliveryId
-        })
-        const forgotten = attempted("demo", "failed", { sequence: 99_999 })
-        yield* write(forgotten)
-        const refused = yield* call(`POST /deliveries/${forgotten.deliveryId}/resend`, { body: because })
-        assert.deepStrictEqual([refused.status, codeOf(refused.body)], [409, "conflict"])
-      })
+          const sent = yield* call(`POST /deliveries/${line.deliveryId}/resend`, { body: because })
+          assert.strictEqual(sent.status, 200)
+          const message = Option.getOrThrow(yield* dueTo("demo"))
+          assert.strictEqual(new TextDecoder().decode(message.data), envelopeText)
+          const due = dueDeliveryCodec.decode(message)
+          assert.isTrue(due._tag === "Success")
+          if (due._tag === "Success") {
+            assert.include(due.success.delivery, { redriveOf: line.deliveryId, attempt: 1, sequence })
+            assert.strictEqual(due.success.delivery.deliveryId, sent.body["deliveryId"])
+          }
+          assert.include(itemsOf((yield* call("GET /audit")).body)[0], {
+            action: "delivery-resend",
+            target: line.deliveryId
+          })
+          const forgotten = attempted("demo", "failed", { sequence: 99_999 })
+          yield* write(forgotten)
+          const refused = yield* call(`POST /deliveries/${forgotten.deliveryId}/resend`, { body: because })
+          assert.deepStrictEqual([refused.status, codeOf(refused.body)], [409, "conflict"])
+          const gone = attempted("gone", "failed", { sequence })
+          yield* write(gone)
+          const unsent = yield* call(`POST /deliveries/${gone.deliveryId}/resend`, { body: because })
+          assert.deepStrictEqual([unsent.status, codeOf(unsent.body)], [409, "conflict"])
+          const chosen = yield* call("POST /deliveries/resend", { body: { ...because, places: ["3.0"] } })
+          assert.deepStrictEqual(chosen.body, { count: 0, dryRun: false })
+        }),
+      configured("demo")
+    )
+  )
+
+  it.live("are sent again once by two calls with the same key, and twice by two without", () =>
+    withConsole(
+      (call) =>
+        Effect.gen(function* () {
+          const { sequence } = yield* publishEvent
+          const line = attempted("demo", "delivered", { sequence })
+          yield* write(line)
+          const reader = yield* StreamReader
+          const due = Effect.map(reader.bounds("DELIVERIES"), ({ messages }) => messages)
+          const headers = { "idempotency-key": "ticket-4711" }
+
+          const keyed = () => call(`POST /deliveries/${line.deliveryId}/resend`, { body: because, headers })
+          const [first, second] = [yield* keyed(), yield* keyed()]
+          assert.strictEqual(first.status, 200)
+          assert.deepStrictEqual(second.body, first.body)
+          assert.strictEqual(yield* due, 1)
+          const many = { ...because, places: ["1.0"] }
+          yield* call("POST /deliveries/resend", { body: many, headers })
+          assert.strictEqual(yield* due, 1)
+          const unkeyed = () => call(`POST /deliveries/${line.deliveryId}/resend`, { body: because })
+          const ids = [yield* unkeyed(), yield* unkeyed()].map(({ body }) => body["deliveryId"])
+          assert.strictEqual(new Set([...ids, first.body["deliveryId"]]).size, 3)
+          assert.strictEqual(yield* due, 3)
+          const endless = yield* call(`POST /deliveries/${line.deliveryId}/resend`, {
+            body: because,
+            headers: { "idempotency-key": "x".repeat(256) }
+          })
+          assert.deepStrictEqual([endless.status, codeOf(endless.body)], [400, "validation_failed"])
+        }),
+      configured("demo")
     )
   )
 
   it.live("are sent again all since a time, each once, after a dry run that says how many", () =>
-    withConsole((call) =>
-      Effect.gen(function* () {
-        const { sequence } = yield* publishEvent
-        const nowMs = yield* Clock.currentTimeMillis
-        const startedAt = isoTime(nowMs)
-        const one = attempted("demo", "failed", { sequence, startedAt })
-        yield* write(one, { ...one, attempt: 2 }, attempted("demo", "failed", { sequence, startedAt }))
-        yield* write(attempted("demo", "delivered", { sequence, startedAt }))
-        yield* write(attempted("other", "failed", { sequence, startedAt }))
-        const since = isoTime(nowMs - 60_000)
-        const selection = { ...because, endpoint: "demo", outcome: "failed", since }
+    withConsole(
+      (call) =>
+        Effect.gen(function* () {
+          const { sequence } = yield* publishEvent
+          const nowMs = yield* Clock.currentTimeMillis
+          const startedAt = isoTime(nowMs)
+          const one = attempted("demo", "failed", { sequence, startedAt })
+          yield* write(one, { ...one, attempt: 2 }, attempted("demo", "failed", { sequence, startedAt }))
+          yield* write(attempted("demo", "delivered", { sequence, startedAt }))
+          yield* write(attempted("other", "failed", { sequence, startedAt }))
+          const since = isoTime(nowMs - 60_000)
+          const selection = { ...because, endpoint: "demo", outcome: "failed", since }
 
-        const dry = yield* call("POST /deliveries/resend", { body: { ...selection, dryRun: true } })
-        assert.deepStrictEqual(dry.body, { count: 2, dryRun: true })
-        assert.isTrue(Option.isNone(yield* dueTo("demo")))
-        const sent = yield* call("POST /deliveries/resend", { body: selection })
-        assert.deepStrictEqual(sent.body, { count: 2, dryRun: false })
-        const chosen = yield* call("POST /deliveries/resend", { body: { ...because, places: ["1.0", "1.1", "3.0"] } })
-        assert.deepStrictEqual(chosen.body, { count: 2, dryRun: false })
-        assert.lengthOf(itemsOf((yield* call("GET /audit")).body), 2)
-        const vague = yield* call("POST /deliveries/resend", { body: { ...because, endpoint: "demo" } })
-        assert.strictEqual(vague.status, 400)
-      })
+          const dry = yield* call("POST /deliveries/resend", { body: { ...selection, dryRun: true } })
+          assert.deepStrictEqual(dry.body, { count: 2, dryRun: true })
+          assert.isTrue(Option.isNone(yield* dueTo("demo")))
+          const sent = yield* call("POST /deliveries/resend", { body: selection })
+          assert.deepStrictEqual(sent.body, { count: 2, dryRun: false })
+          const chosen = yield* call("POST /deliveries/resend", { body: { ...because, places: ["1.0", "1.1", "3.0"] } })
+          assert.deepStrictEqual(chosen.body, { count: 2, dryRun: false })
+          assert.lengthOf(itemsOf((yield* call("GET /audit")).body), 2)
+          const vague = yield* call("POST /deliveries/resend", { body: { ...because, endpoint: "demo" } })
+          assert.strictEqual(vague.status, 400)
+          const unknown = yield* call("POST /deliveries/resend", { body: { ...selection, endpoint: "demmo" } })
+          assert.strictEqual(unknown.status, 400)
+        }),
+      configured("demo", "other")
     )
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { whileDispatching } from "../../../support/dispatcher.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 import { arrived, metric, publish, requestsTo } from "../../../support/webhooks.ts"
 import { because, codeOf, itemsOf, withConsole } from "../../../support/console.ts"
@@ -76,6 +77,36 @@ describe("webhook endpoints on the console", () => {
           ["a", "b", "c"]
         )
         assert.isNull(next.body["nextCursor"])
+      })
+    )
+  )
+
+  it.live("are shown with what waits, what is in flight, what was taken last, and where they are parked", () =>
+    withConsole((call, server) =>
+      Effect.gen(function* () {
+        const receiver = yield* startReceiver
+        const held: Array<() => void> = []
+        let isHeld = true
+        receiver.answer("/slow", () => (isHeld ? (response) => held.push(() => response.writeHead(204).end()) : 204))
+        const body = { ...because, settings: { Name: "slow", Url: receiver.url("/slow"), Concurrency: 1 } }
+        assert.strictEqual((yield* call("POST /endpoints", { body })).status, 201)
+        const shown = Effect.map(call("GET /endpoints/slow"), (answer) => answer.body)
+        assert.deepInclude(yield* shown, { inFlight: null, oldestDueAt: null, lastDeliveredAt: null, parkedFrom: null })
+        yield* whileDispatching(
+          server,
+          { endpoints: [] },
+          Effect.gen(function* () {
+            for (let count = 0; count < 3; count += 1) yield* publish("work_item.merged")
+            yield* eventually(Effect.map(shown, ({ backlog, inFlight }) => backlog === 3 && inFlight === 1))
+            const waiting = yield* shown
+            assert.isNumber(Date.parse(String(waiting["oldestDueAt"])))
+            assert.isNull(waiting["lastDeliveredAt"])
+            isHeld = false
+            for (const letGo of held) letGo()
+            yield* eventually(Effect.map(shown, (now) => now["backlog"] === 0 && now["lastDeliveredAt"] !== null))
+            assert.deepInclude(yield* shown, { inFlight: 0, oldestDueAt: null, parkedFrom: null })
+          })
+        )
       })
     )
   )

@@ -55,7 +55,8 @@ export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true 
         summary: "Send deliveries again",
         description:
           "Those of the given lines, or all to an endpoint since a time, each once. Each becomes a new delivery that names the " +
-          "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted.",
+          "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted. An endpoint that " +
+          "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out.",
         example: { reason: "it lost its database", endpoint: "demo", since: "2026-11-20T12:00:00Z", dryRun: true }
       })
     ),
@@ -69,7 +70,9 @@ export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true 
       described({
         scope: "console:write",
         summary: "Send a delivery again",
-        description: "It becomes a new delivery that names the old one.",
+        description:
+          "It becomes a new delivery that names the old one. Repeated with the same `Idempotency-Key` it is the same delivery. " +
+          "To an endpoint that is gone it is a conflict.",
         example: { reason: "the receiver lost it" }
       })
     )

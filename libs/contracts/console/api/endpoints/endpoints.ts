@@ -41,7 +41,8 @@ const reads = HttpApiGroup.make("endpoints", { topLevel: true }).add(
     described({
       scope: "console:read",
       summary: "Look at a webhook endpoint",
-      description: "Its settings and its state. No secret is shown."
+      description:
+        "Its settings and its state, with what is in flight and when it last took something. No secret is shown."
     })
   )
 )
