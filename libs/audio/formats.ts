@@ -3,7 +3,8 @@
  * the PCM is padded so that it decodes to exactly the announced length. A request that names none gets one by its
  * `Accept` header, or by its `audio_format`.
  */
-import { type OutputFormat, type SpeechResponse, speechSampleRateHz } from "#contracts"
+import { type OutputFormat, speechSampleRateHz } from "#contracts"
+import type { SpeechResponse } from "#contracts/speech-api"
 import { greatestCommonDivisor } from "./resample.ts"
 
 type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"

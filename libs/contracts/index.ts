@@ -32,11 +32,9 @@ export {
   SchemaVersion
 } from "./events/Envelope.ts"
 export { compileFilter, unknownFilterNames } from "./events/filter.ts"
-export * from "./gateway/answers.ts"
 export * from "./gateway/requests.ts"
 export { type ApiScope, apiScopes, type Permission } from "./http/api-scopes.ts"
-export { commonErrorCodes, type ErrorCode } from "./http/error-codes.ts"
-export { ErrorEnvelope } from "./http/error-envelope.ts"
+export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"
 export {
   type ChainFamily,
   chainFamilies,
@@ -64,10 +62,6 @@ export * from "./payments/verification.ts"
 export * from "./payments/x402.ts"
 export * from "./pipeline/agent.ts"
 export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"
-export * from "./pipeline/api/pauses.ts"
-export * from "./pipeline/api/projects.ts"
-export * from "./pipeline/api/releases.ts"
-export * from "./pipeline/api/work-items.ts"
 export * from "./pipeline/commands.ts"
 export * from "./pipeline/pickup.ts"
 export * from "./pipeline/project.ts"
@@ -82,19 +76,6 @@ export * from "./pipeline/work-item/settings.ts"
 export * from "./pipeline/work-item/state.ts"
 export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid, waitMsMax } from "./primitives.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
-export {
-  DialogueRequest,
-  dialogueTurnsMax,
-  SpeechChunkEvent,
-  SpeechDoneEvent,
-  SpeechErrorEvent,
-  speechInputMax,
-  SpeechRequest,
-  SpeechResponse,
-  StreamRequest
-} from "./speech/api/speech.ts"
-export * from "./speech/api/voice-cloning.ts"
-export * from "./speech/api/voices.ts"
 export * from "./speech/engine-voice.ts"
 export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./speech/formats.ts"
 export * from "./speech/marks.ts"

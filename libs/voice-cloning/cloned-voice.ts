@@ -3,7 +3,8 @@
  * bending, and moves its formants and its pitch to the sample's. Where both are out of reach the pitch counts, because
  * a listener names it first. A zero-shot model hears the sample itself.
  */
-import type { EngineVoice, VoiceForm, VoiceReference, VoiceTraits } from "#contracts"
+import type { EngineVoice, VoiceReference, VoiceTraits } from "#contracts"
+import type { VoiceForm } from "#contracts/speech-api"
 import { espeakLanguages } from "#speech"
 
 export type ClonedGender = Exclude<VoiceForm["gender"], "notSpecified">

@@ -7,10 +7,7 @@ import { Context, Effect, Layer, Option, Result } from "effect"
 import { type CommandError, type Outcome, Refusal } from "#actors"
 import {
   type ConfigurationFile,
-  type CreateReleaseRequest,
-  type CreateWorkItemRequest,
   itemSettingsOf,
-  priorityDefault,
   type ProjectState,
   type ReleaseCommandOf,
   type ReleaseState,
@@ -19,6 +16,7 @@ import {
   type WorkItemSettings,
   type WorkItemState
 } from "#contracts"
+import { type CreateReleaseRequest, type CreateWorkItemRequest, priorityDefault } from "#contracts/pipeline-api"
 import { projectSnapshot, workItemSettingsOf } from "#pipeline"
 import { Configuration } from "#runtime"
 import { Commands } from "./Commands.ts"

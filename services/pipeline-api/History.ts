@@ -4,16 +4,8 @@
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import {
-  decodeToken,
-  EpochMs,
-  type HistoryRecord,
-  isoTime,
-  type ReportedFinding,
-  subjects,
-  type SuggestionView,
-  workItemFacts
-} from "#contracts"
+import { decodeToken, EpochMs, isoTime, type ReportedFinding, subjects, workItemFacts } from "#contracts"
+import type { HistoryRecord, SuggestionView } from "#contracts/pipeline-api"
 
 type Finding = typeof ReportedFinding.Type
 

@@ -1,6 +1,19 @@
 /** The speech API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
 import { refusalsOf } from "#contracts/http"
-import { newestVersion, speechErrorCodes, SpeechHttpApi } from "#contracts/speech-api"
+import {
+  avatarBytesMax,
+  consentRecordingBytesMax,
+  dialogueTurnsMax,
+  fullNameBytesMax,
+  newestVersion,
+  sampleBytesMax,
+  speechErrorCodes,
+  SpeechHttpApi,
+  speechInputMax,
+  voiceNameCharactersMax,
+  voicesPageDefault,
+  voicesPageMax
+} from "#contracts/speech-api"
 import {
   answerHeader,
   apiPage,
@@ -17,18 +30,7 @@ import {
   table
 } from "#http"
 import { audioFormats } from "#audio"
-import {
-  avatarBytesMax,
-  consentRecordingBytesMax,
-  dialogueTurnsMax,
-  fullNameBytesMax,
-  sampleBytesMax,
-  speechInputMax,
-  speechModels,
-  voiceNameCharactersMax,
-  voicesPageDefault,
-  voicesPageMax
-} from "#contracts"
+import { speechModels } from "#contracts"
 import { emotions, ssmlLimits } from "#speech"
 
 export { speechApiMetrics } from "./metrics.ts"

@@ -1,16 +1,8 @@
 /** The requests and answers of callers pinned to 2026-09-13, schema by schema, and the answers for older callers. */
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import {
-  ErrorEnvelope,
-  ModelList,
-  SpeechChunkEvent,
-  SpeechDoneEvent,
-  SpeechResponse,
-  Voice,
-  VoiceList,
-  type WordMark
-} from "#contracts"
+import { ErrorEnvelope, type WordMark } from "#contracts"
+import { ModelList, SpeechChunkEvent, SpeechDoneEvent, SpeechResponse, Voice, VoiceList } from "#contracts/speech-api"
 import { codeOf, containerOf, eventsIn, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet

@@ -9,9 +9,9 @@ import {
   PickupAnswer,
   type PickupDispatch,
   PickupQuestion,
-  subjects,
-  type WorkItemView
+  subjects
 } from "#contracts"
+import type { WorkItemView } from "#contracts/pipeline-api"
 import { HttpListener, Tokens } from "#http"
 import { Addresses, Configuration, Drain, Environment, Metrics } from "#runtime"
 import { pipelineApiWith } from "../../services/pipeline-api/role.ts"

@@ -1,9 +1,10 @@
 /**
- * The parts of an endpoint's declaration beyond its path and its shapes: the scope and the permission that a caller
- * needs, an example of the body, and the refusal codes. The listener, the OpenAPI documents, the pages and the clients follow it. Endpoints
- * disable Effect's codecs, so that their shapes are those of the wire and faults are worded in those shapes.
+ * The declaration of an endpoint beyond its path and its shapes: the scope and the permission that a caller needs, an
+ * example of the body, the refusal codes; and what all clients send. The listener, the OpenAPI documents, the pages and
+ * the clients follow it. Endpoints disable Effect's codecs, so that their shapes are those of the wire and faults are
+ * worded in those shapes. This stands apart from `#contracts`, so that only a caller that declares routes loads HttpApi.
  */
-import { Context, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import {
   HttpApiEndpoint,
   HttpApiGroup,
@@ -12,9 +13,9 @@ import {
   HttpApiSecurity,
   OpenApi
 } from "effect/http-api"
+import { HttpClientRequest } from "effect/http"
 import type { ApiScope, Permission } from "./api-scopes.ts"
-import { commonErrorCodes, type ErrorCode } from "./error-codes.ts"
-import { ErrorEnvelope } from "./error-envelope.ts"
+import { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./refusals.ts"
 
 /** The scopes of which a token needs one. An endpoint without any is open to everybody. */
 export class NeededScopes extends Context.Service<NeededScopes, ReadonlyArray<ApiScope>>()(
@@ -99,7 +100,7 @@ export const codesByStatus = <Code extends string>(
 }
 
 /** A shape in which an endpoint refuses with one status. */
-export interface RefusalShape {
+interface RefusalShape {
   readonly status: number
   readonly description: string
   /** The identifier of the same shape with any code. */
@@ -165,3 +166,17 @@ export const descriptionGroup = <Refused>(error: ReadonlyArray<Schema.Codec<Refu
 
 /** The description of an API whose refusals are standard envelopes. */
 export const DescriptionGroup = descriptionGroup(refusalsFrom(commonErrorCodes)("internal_error"))
+
+/** The key under which a request may be repeated and is still carried out once. Without one the client sends none. */
+export const IdempotencyKey = Context.Reference<string | undefined>("starling/contracts/IdempotencyKey", {
+  defaultValue: () => undefined
+})
+
+/** Has a client send this token. */
+export const clientToken = (token: string) =>
+  HttpApiMiddleware.layerClient(BearerToken, ({ next, request }) =>
+    Effect.flatMap(IdempotencyKey, (key) => next(keyed(HttpClientRequest.bearerToken(request, token), key)))
+  )
+
+const keyed = (request: HttpClientRequest.HttpClientRequest, key: string | undefined) =>
+  key === undefined ? request : HttpClientRequest.setHeader(request, "idempotency-key", key)

@@ -4,7 +4,8 @@
  * words.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
-import { type SpeechRequest, type StreamRequest, WordMark } from "#contracts"
+import { WordMark } from "#contracts"
+import type { SpeechRequest, StreamRequest } from "#contracts/speech-api"
 import { isSsml } from "#speech"
 import { CommandRefused } from "../console.ts"
 import type { SpeechFleet } from "./client.ts"

@@ -3,7 +3,7 @@
  * does next: read the code, pick another model, or pay.
  */
 import { Schema } from "effect"
-import { type GatewayCode, gatewayCodes } from "#contracts"
+import { type GatewayCode, gatewayCodes } from "#contracts/model-gateway"
 
 const Detail = Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String })
 

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, textAt } from "../translate/json.ts"
-import type { GatewayCode } from "#contracts"
+import type { GatewayCode } from "#contracts/model-gateway"
 
 interface UpstreamError {
   readonly status: number

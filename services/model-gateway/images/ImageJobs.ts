@@ -8,7 +8,7 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, Objects } from "#bus"
-import type { ImageJob } from "#contracts"
+import type { ImageJob } from "#contracts/model-gateway"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"

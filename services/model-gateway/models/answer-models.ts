@@ -1,6 +1,6 @@
 /** The models that are served here, with their prices. */
 import { Effect, Result } from "effect"
-import type { ListedModel } from "#contracts"
+import type { ListedModel } from "#contracts/model-gateway"
 import { HttpCall, jsonAnswer } from "#http"
 import { answering, refused } from "../answer-refusal.ts"
 import { UnknownModel, unknownModelBody } from "../errors/GatewayFault.ts"

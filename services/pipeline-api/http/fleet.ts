@@ -1,8 +1,8 @@
 /** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided that. */
 import { Clock, Effect, Option } from "effect"
 import { Views } from "#actors"
-import { type AgentCommand, agentIdOf, type AgentView, type QueueCommand, queueId } from "#contracts"
-import { FleetGroup } from "#contracts/pipeline-api"
+import { type AgentCommand, agentIdOf, type QueueCommand, queueId } from "#contracts"
+import { type AgentView, FleetGroup } from "#contracts/pipeline-api"
 import { jsonAnswer, routesOf } from "#http"
 import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"

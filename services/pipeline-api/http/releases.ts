@@ -1,8 +1,7 @@
 /** Releases over HTTP. */
 import { Effect, Option, Result } from "effect"
 import { Views } from "#actors"
-import type { ReleaseChangeRequest } from "#contracts"
-import { ReleasesGroup } from "#contracts/pipeline-api"
+import { type ReleaseChangeRequest, ReleasesGroup } from "#contracts/pipeline-api"
 import { type EndpointRequest, jsonAnswer, routesOf, validationFailed } from "#http"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"

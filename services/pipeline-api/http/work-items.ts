@@ -1,8 +1,8 @@
 /** Work items over HTTP: creating, listing and showing them, and the operators' actions on them. */
 import { Effect, Option, Result, Schema } from "effect"
 import { Views } from "#actors"
-import { type SuggestionView, Uuid, type WorkItemCommand } from "#contracts"
-import { WorkItemsGroup } from "#contracts/pipeline-api"
+import { Uuid, type WorkItemCommand } from "#contracts"
+import { type SuggestionView, WorkItemsGroup } from "#contracts/pipeline-api"
 import { HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { workItemOfSuggestion } from "#pipeline"
 import { Commands } from "../Commands.ts"

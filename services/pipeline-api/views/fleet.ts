@@ -4,12 +4,11 @@ import {
   agentOfId,
   type AgentPause,
   type AgentState,
-  type AgentView,
   type Hold,
   isoTime,
-  type QueueState,
-  type QueueView
+  type QueueState
 } from "#contracts"
+import type { AgentView, QueueView } from "#contracts/pipeline-api"
 import { agentHold, agentHolds } from "#pipeline"
 import { maybeTime, type SeenAgent } from "./rows.ts"
 

@@ -2,13 +2,11 @@
 import {
   type ConfigurationFile,
   isoTime,
-  type ProjectRow,
   type ProjectSettings,
   projectSettingsDefault,
-  type ProjectState,
-  type ProjectView,
-  type PutProjectRequest
+  type ProjectState
 } from "#contracts"
+import type { ProjectRow, ProjectView, PutProjectRequest } from "#contracts/pipeline-api"
 import { isQueuePaused, projectHolds } from "#pipeline"
 import { microUsdOf, type SeenProject, usdOf } from "./rows.ts"
 

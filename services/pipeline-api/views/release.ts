@@ -1,5 +1,6 @@
 /** A release in the API's form: from its state, or for lists from its row. Pure. */
-import { isoTime, type ReleaseRow, type ReleaseState, type ReleaseView } from "#contracts"
+import { isoTime, type ReleaseState } from "#contracts"
+import type { ReleaseRow, ReleaseView } from "#contracts/pipeline-api"
 import { maybeTime, type SeenRelease } from "./rows.ts"
 
 export const releaseView = (id: string, release: ReleaseState, sequence: number): ReleaseView => ({

@@ -1,5 +1,6 @@
 /** A work item in the API's form: from its state, or for lists from its row. Pure. */
-import { type ConcernedItem, isoTime, type WorkItemRow, type WorkItemState, type WorkItemView } from "#contracts"
+import { type ConcernedItem, isoTime, type WorkItemState } from "#contracts"
+import type { WorkItemRow, WorkItemView } from "#contracts/pipeline-api"
 import { eventItem, isReady } from "#pipeline"
 import { maybeTime, type SeenWorkItem, usdOf } from "./rows.ts"
 

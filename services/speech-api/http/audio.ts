@@ -3,8 +3,8 @@
  * their models.
  */
 import { Clock, Effect, Option, Stream } from "effect"
-import { type SpeechModel, speechInputMax, speechModels, type StreamRequest } from "#contracts"
-import { AudioGroup } from "#contracts/speech-api"
+import { type SpeechModel, speechModels } from "#contracts"
+import { AudioGroup, speechInputMax, type StreamRequest } from "#contracts/speech-api"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, routesOf, streamAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { Speech } from "../speaking/Speech.ts"

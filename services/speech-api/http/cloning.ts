@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
-import type { ConsentChallengeRequest, Voice } from "#contracts"
+import type { ConsentChallengeRequest, Voice } from "#contracts/speech-api"
 import {
   amended,
   type Answer,

@@ -4,7 +4,8 @@
  */
 import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
-import { type DialogueRequest, findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
+import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
+import type { DialogueRequest } from "#contracts/speech-api"
 import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import { type FindVoice, isInRange, type SpeakableVoice } from "../voices/speakable.ts"

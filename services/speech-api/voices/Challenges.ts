@@ -5,7 +5,8 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
-import { fullNameBytesMax, isoTime } from "#contracts"
+import { isoTime } from "#contracts"
+import { fullNameBytesMax } from "#contracts/speech-api"
 import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { newPhrase } from "#voice-cloning"

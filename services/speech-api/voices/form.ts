@@ -8,7 +8,7 @@ import {
   sampleBytesMax,
   voiceGenders,
   voiceNameCharactersMax
-} from "#contracts"
+} from "#contracts/speech-api"
 import type { Form, FormFile, FormSpec } from "#http"
 import { faultOfName, type UsedChallenge } from "./Challenges.ts"
 import { clonableLocales } from "./speakable.ts"

@@ -1,6 +1,7 @@
 /** The voices on the wire: filtered, then paged. Pure. */
 import { Result } from "effect"
-import { findModel, type Voice, type VoicesQuery, voicesPageDefault, voicesPageMax } from "#contracts"
+import { findModel } from "#contracts"
+import { type Voice, voicesPageDefault, voicesPageMax, type VoicesQuery } from "#contracts/speech-api"
 import { validationFailed, type WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import type { ClonedVoice } from "./records.ts"

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Option, Schema } from "effect"
 import { audioFormats } from "#audio"
+import { outputFormats, speechModels, streamedFormats, streamedMediaTypes } from "#contracts"
+import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#contracts/http"
 import {
+  AudioGroup,
   DialogueRequest,
   ModelList,
-  outputFormats,
-  speechModels,
+  speechErrorCodes,
+  SpeechHttpApi,
   SpeechRequest,
-  streamedFormats,
-  streamedMediaTypes,
   StreamRequest,
   Voice,
-  VoiceList
-} from "#contracts"
-import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#contracts/http"
-import { AudioGroup, speechErrorCodes, SpeechHttpApi, VoicesGroup } from "#contracts/speech-api"
+  VoiceList,
+  VoicesGroup
+} from "#contracts/speech-api"
 import { endpointsOf, type FormFile, templateOf } from "#http"
 import { sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"

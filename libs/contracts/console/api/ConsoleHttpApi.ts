@@ -4,7 +4,7 @@
 import { Context } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { DescriptionGroup } from "../../http/declaration.ts"
-import { ErrorEnvelope } from "../../http/error-envelope.ts"
+import { ErrorEnvelope } from "../../http/refusals.ts"
 import { AbandonedGroup } from "./endpoints/abandoned.ts"
 import { AuditGroup } from "./endpoints/audit.ts"
 import { DeliveriesGroup } from "./endpoints/deliveries.ts"

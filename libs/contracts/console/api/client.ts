@@ -1,7 +1,7 @@
 /** A typed client of the operators' API, made from its declaration. A refusal fails with its envelope. */
 import { Effect } from "effect"
 import { HttpApiClient } from "effect/http-api"
-import { clientToken } from "../../http/client-token.ts"
+import { clientToken } from "../../http/declaration.ts"
 import { ConsoleHttpApi } from "./ConsoleHttpApi.ts"
 
 interface ClientOptions {

@@ -1,20 +1,162 @@
 /**
  * The gateway's whole API: every route with its shapes and refusals. Server, documents and clients follow it. Each route
- * stands below every base path.
+ * stands below every base path. A request's fields beyond its shape go on to the model.
  */
 import { Context, Effect, Schema } from "effect"
-import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
-import { descriptionGroup } from "../../http/declaration.ts"
-import { CallsGroup } from "./endpoints/calls.ts"
-import { ImagesGroup } from "./endpoints/images.ts"
-import { ModelsGroup } from "./endpoints/models.ts"
-import { errorShapes, refusals } from "./refusals.ts"
+import { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { described, descriptionGroup } from "../../http/declaration.ts"
 import type { PaymentPayload } from "../../payments/x402.ts"
+import { Count } from "../../primitives.ts"
+import { ChatRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
+import { chatRefusals, errorShapes, messagesRefusals, plainRefusal, refusals, responsesRefusals } from "./refusals.ts"
+
+export { type GatewayCode, gatewayCodes, gatewayErrorCodes } from "./refusals.ts"
+
+/** US dollars for a million tokens, or for one call. */
+const Price = Schema.Finite
+
+export const ListedModel = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("model"),
+  created: Count,
+  owned_by: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  context_window: Count,
+  max_output: Count,
+  categories: Schema.Array(Schema.String),
+  streaming: Schema.Boolean,
+  billing_mode: Schema.Literals(["paid", "flat", "free"]),
+  pricing: Schema.Union([Schema.Struct({ input: Price, output: Price }), Schema.Struct({ flat: Price })])
+}).annotate({ identifier: "ListedModel" })
+export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
+
+/** `GET /v1/models`. */
+const ListedModels = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ListedModel) }).annotate({
+  identifier: "ListedModels"
+})
+
+/** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
+export const ImageJob = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("image.generation.job"),
+  status: Schema.Literals(["in_progress", "completed", "failed"]),
+  model: Schema.String,
+  created: Count,
+  poll_url: Schema.String,
+  data: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown))),
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+}).annotate({ identifier: "ImageJob" })
+export interface ImageJob extends Schema.Schema.Type<typeof ImageJob> {}
+
+/** What a vendor's API answers, whole or, with `stream: true`, as events. */
+const answersOf = (description: string) =>
+  [
+    Schema.Record(Schema.String, Schema.Unknown).annotate({ description }),
+    Schema.String.annotate({ description: "its events, for `stream: true`" }).pipe(
+      HttpApiSchema.asText({ contentType: "text/event-stream" })
+    )
+  ] as const
+
+const messages = [{ role: "user", content: "Why is the sky blue?" }]
+
+export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
+  HttpApiEndpoint.post("createChatCompletion", "/v1/chat/completions", {
+    disableCodecs: true,
+    payload: ChatRequest,
+    success: answersOf("a chat completion as OpenAI's API gives it"),
+    error: chatRefusals
+  }).annotateMerge(
+    described({
+      summary: "Complete a chat",
+      description: "Answers a chat in OpenAI's shape; other parameters go on to the model.",
+      example: { model: "demo/echo", messages }
+    })
+  ),
+  HttpApiEndpoint.post("createMessage", "/v1/messages", {
+    disableCodecs: true,
+    payload: MessagesRequest,
+    success: answersOf("a message as Anthropic's API gives it"),
+    error: messagesRefusals
+  }).annotateMerge(
+    described({
+      summary: "Answer a conversation",
+      description: "Answers a conversation in Anthropic's shape, whoever serves the model.",
+      example: { model: "demo/echo", max_tokens: 256, messages }
+    })
+  ),
+  HttpApiEndpoint.post("createResponse", "/v1/responses", {
+    disableCodecs: true,
+    payload: ResponsesRequest,
+    success: answersOf("a response as OpenAI's API gives it"),
+    error: responsesRefusals
+  }).annotateMerge(
+    described({
+      summary: "Create a response",
+      description: "Answers in the shape of OpenAI's responses. Nothing is stored between calls.",
+      example: { model: "demo/echo", input: "Why is the sky blue?" }
+    })
+  )
+)
+
+export const ImagesGroup = HttpApiGroup.make("images", { topLevel: true }).add(
+  HttpApiEndpoint.post("createImage", "/v1/images/generations", {
+    disableCodecs: true,
+    payload: ImagesRequest,
+    success: [
+      Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "images as OpenAI's API gives them" }),
+      ImageJob.pipe(HttpApiSchema.status(202))
+    ],
+    error: chatRefusals
+  }).annotateMerge(
+    described({
+      summary: "Make images",
+      description: "Makes images. 202 with a job when they take longer than a caller waits.",
+      example: { model: "demo/picture", prompt: "A gate in the rain" }
+    })
+  ),
+  HttpApiEndpoint.get("getImageJob", "/v1/images/jobs/:id", {
+    disableCodecs: true,
+    params: { id: Schema.String },
+    success: ImageJob,
+    error: refusals("NOT_FOUND", "MODEL_UNAVAILABLE", "INTERNAL_ERROR")
+  }).annotateMerge(
+    described({
+      summary: "Fetch an image job",
+      description: "An image job of the last day. Whoever knows its id may fetch it; nobody can guess it."
+    })
+  )
+)
+
+const error = [
+  plainRefusal(429, "More lists for this address than an hour has; come back after `Retry-After`."),
+  plainRefusal(503, "Nobody can count this address's lists just now; come back after `Retry-After`."),
+  ...refusals("INTERNAL_ERROR")
+]
+
+export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true }).add(
+  HttpApiEndpoint.get("listModels", "/v1/models", {
+    disableCodecs: true,
+    success: ListedModels,
+    error
+  }).annotateMerge(described({ summary: "List models", description: "The models and their prices." })),
+  HttpApiEndpoint.get("getModel", "/v1/models/:model", {
+    disableCodecs: true,
+    params: { model: Schema.String },
+    success: ListedModel,
+    error: [...error, plainRefusal(404, "There is no such model; ids that are near it.")]
+  }).annotateMerge(
+    described({
+      summary: "Fetch a model",
+      description: "One model by its id. The slash of the id may also be left as it is."
+    })
+  )
+)
 
 /** The paths before each route: two that are the same, and one whose quotes are for Solana. */
 export const gatewayBases = ["", "/api", "/solana/api"] as const
-export type GatewayBase = (typeof gatewayBases)[number]
+type GatewayBase = (typeof gatewayBases)[number]
 
 export const GatewayHttpApi = HttpApi.make("models")
   .add(CallsGroup, ImagesGroup, ModelsGroup, descriptionGroup(refusals("INTERNAL_ERROR")))

@@ -1,15 +1,21 @@
 /**
- * The pipeline's whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it.
+ * The pipeline's whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. It
+ * stands apart from `#contracts`, because it loads HttpApi.
  */
 import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
-import { DescriptionGroup } from "../../http/declaration.ts"
-import { ErrorEnvelope } from "../../http/error-envelope.ts"
-import { FleetGroup } from "./endpoints/fleet.ts"
-import { ProjectsGroup } from "./endpoints/projects.ts"
-import { ReleasesGroup } from "./endpoints/releases.ts"
-import { WorkItemsGroup } from "./endpoints/work-items.ts"
-import { clientToken } from "../../http/client-token.ts"
+import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
+import { ErrorEnvelope } from "../../http/refusals.ts"
+import { FleetGroup } from "./fleet.ts"
+import { ProjectsGroup } from "./projects.ts"
+import { ReleasesGroup } from "./releases.ts"
+import { WorkItemsGroup } from "./work-items.ts"
+
+export * from "./fleet.ts"
+export * from "./projects.ts"
+export * from "./releases.ts"
+export * from "./work-items.ts"
+export { pipelineErrorCodes } from "./error-codes.ts"
 
 /** A rule for the bodies of all routes. */
 export const nullInBodies =

@@ -1,5 +1,5 @@
 /** Every refusal code of the pipeline's API, its status, and when it is given; and the usual sets of codes. */
-import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
+import { commonErrorCodes, type ErrorCode } from "../../http/refusals.ts"
 import { refusalsFrom } from "../../http/declaration.ts"
 
 export const pipelineErrorCodes = {

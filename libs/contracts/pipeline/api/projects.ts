@@ -1,10 +1,17 @@
-/** Projects, as callers send and see them. A setting that a project leaves out is the configuration's `Pipeline`. */
+/**
+ * Projects, as callers send and see them, and the routes of their settings and queues. A setting that a project leaves
+ * out is the configuration's `Pipeline`.
+ */
 import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Holds } from "../../events/entities.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, Ordinal, describe, Timestamp, Usd } from "../../primitives.ts"
-import { mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project.ts"
 import { capMax, WorkItemSettings } from "../work-item/settings.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { PauseQueueRequest, ResumeQueueRequest } from "./fleet.ts"
 
 const isRepository = (url: string) => {
   if (/^[A-Za-z0-9._-]+@[A-Za-z0-9.-]+:[^\s]+$/u.test(url)) return true
@@ -65,8 +72,7 @@ export const PutProjectRequest = Schema.Struct({
   .annotate({ identifier: "PutProjectRequest" })
 export interface PutProjectRequest extends Schema.Schema.Type<typeof PutProjectRequest> {}
 
-export const ProjectsQuery = Schema.Struct(pageQuery)
-export interface ProjectsQuery extends Schema.Schema.Type<typeof ProjectsQuery> {}
+const ProjectsQuery = Schema.Struct(pageQuery)
 
 const ProjectPause = Schema.Struct({
   reason: Schema.String,
@@ -112,5 +118,77 @@ export const ProjectRow = Schema.Struct({
 }).annotate({ identifier: "ProjectRow" })
 export interface ProjectRow extends Schema.Schema.Type<typeof ProjectRow> {}
 
-export const ProjectPage = Schema.Struct(page(ProjectRow, "Projects")).annotate({ identifier: "ProjectPage" })
-export interface ProjectPage extends Schema.Schema.Type<typeof ProjectPage> {}
+const ProjectPage = Schema.Struct(page(ProjectRow, "Projects")).annotate({ identifier: "ProjectPage" })
+
+export const ProjectsGroup = HttpApiGroup.make("projects", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listProjects", "/projects", {
+      disableCodecs: true,
+      query: ProjectsQuery.fields,
+      success: ProjectPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "List projects",
+        description: "Oldest first."
+      })
+    ),
+    HttpApiEndpoint.get("getProject", "/projects/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: ProjectView,
+      error: refusals(...readCodes, "project_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Fetch a project",
+        description: "With what it spent in the last thirty days, where it has a budget."
+      })
+    ),
+    HttpApiEndpoint.put("putProject", "/projects/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: PutProjectRequest,
+      success: [ProjectView, ProjectView.pipe(HttpApiSchema.status(201))],
+      error: refusals(...writeCodes, "project_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Create or change a project",
+        description: "The whole of it: 201 when it is new, 200 when it was changed.",
+        example: { displayName: "Gates", repositoryUrl: "https://git.example/gates", monthlyBudgetUsd: 250 }
+      })
+    ),
+    HttpApiEndpoint.post("pauseProjectQueue", "/projects/:id/queue/pause", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: PauseQueueRequest,
+      success: ProjectView,
+      error: refusals(...writeCodes, "project_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Pause a project's queue",
+        description:
+          "No item of it is given to runners any more once this is answered; what they have in hand goes on.",
+        example: { reason: "freeze" }
+      })
+    ),
+    HttpApiEndpoint.post("resumeProjectQueue", "/projects/:id/queue/resume", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, ResumeQueueRequest],
+      success: ProjectView,
+      error: refusals(...writeCodes, "project_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Resume a project's queue",
+        description:
+          "Lifts what an operator paused. One that its budget holds stays paused until spend has recovered, or the budget is raised beyond it or taken away; `holds` says what holds it yet.",
+        example: {}
+      })
+    )
+  )
+  .middleware(BearerToken)

@@ -1,9 +1,12 @@
-/** Releases, as callers send and see them. */
+/** Releases, as callers send and see them, and their routes. */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { releaseStates } from "../../events/entities.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, describe, text, Timestamp, Uuid } from "../../primitives.ts"
-import { BranchName, isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { releaseItemOutcomes, releaseNameCharactersMax, releaseReasonCharactersMax } from "../release.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { BranchName, isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 
 const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax), isNotBlank)
 
@@ -26,12 +29,11 @@ export const ReleaseChangeRequest = Schema.Struct({
 }).annotate({ identifier: "ReleaseChangeRequest" })
 export interface ReleaseChangeRequest extends Schema.Schema.Type<typeof ReleaseChangeRequest> {}
 
-export const ReleasesQuery = Schema.Struct({
+const ReleasesQuery = Schema.Struct({
   ...pageQuery,
   project: Schema.optionalKey(Id).pipe(describe("Releases of this project.")),
   state: Schema.optionalKey(Schema.Literals(releaseStates)).pipe(describe("Releases in this state."))
 })
-export interface ReleasesQuery extends Schema.Schema.Type<typeof ReleasesQuery> {}
 
 const LinkedWorkItem = Schema.Struct({
   workItemId: Uuid,
@@ -79,5 +81,72 @@ export const ReleaseRow = Schema.Struct({
 }).annotate({ identifier: "ReleaseRow" })
 export interface ReleaseRow extends Schema.Schema.Type<typeof ReleaseRow> {}
 
-export const ReleasePage = Schema.Struct(page(ReleaseRow, "Releases")).annotate({ identifier: "ReleasePage" })
-export interface ReleasePage extends Schema.Schema.Type<typeof ReleasePage> {}
+const ReleasePage = Schema.Struct(page(ReleaseRow, "Releases")).annotate({ identifier: "ReleasePage" })
+
+/** An operator's change of a release, for a reason that may be left out. */
+const releaseChange = <const Name extends string, const Path extends `/${string}`>(
+  name: Name,
+  path: Path,
+  words: { readonly summary: string; readonly description: string }
+) =>
+  HttpApiEndpoint.post(name, path, {
+    disableCodecs: true,
+    params: { id: Schema.String },
+    payload: [HttpApiSchema.NoContent, ReleaseChangeRequest],
+    success: ReleaseView,
+    error: refusals(...writeCodes, "release_not_found")
+  }).annotateMerge(described({ ...words, scope: "pipeline:write", example: { reason: "all is in" } }))
+
+export const ReleasesGroup = HttpApiGroup.make("releases", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("createRelease", "/releases", {
+      disableCodecs: true,
+      payload: CreateReleaseRequest,
+      success: ReleaseView.pipe(HttpApiSchema.status(201)),
+      error: refusals(...writeCodes, "idempotency_conflict")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Create a release",
+        description: "Items that name it start at its branch. With `Idempotency-Key` it is created once.",
+        example: { name: "Spring", projectId: "gates" }
+      })
+    ),
+    HttpApiEndpoint.get("listReleases", "/releases", {
+      disableCodecs: true,
+      query: ReleasesQuery.fields,
+      success: ReleasePage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "List releases",
+        description: "Oldest first, with how many of their items stand how."
+      })
+    ),
+    HttpApiEndpoint.get("getRelease", "/releases/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: ReleaseView,
+      error: refusals(...readCodes, "release_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Fetch a release",
+        description: "With the items that are linked to it."
+      })
+    ),
+    releaseChange("closeRelease", "/releases/:id/close", {
+      summary: "Close a release",
+      description: "It takes no more items, and may be reviewed."
+    }),
+    releaseChange("abandonRelease", "/releases/:id/abandon", {
+      summary: "Abandon a release",
+      description: "Only while it is open; for good."
+    }),
+    releaseChange("reopenRelease", "/releases/:id/reopen", {
+      summary: "Reopen a release",
+      description: "One whose review failed."
+    })
+  )
+  .middleware(BearerToken)

@@ -1,10 +1,12 @@
 /**
- * Work items, as callers send and see them: requests, the item with all that callers may see of it, its history. Field
- * names are those of the events. Lengths are UTF-16 units.
+ * Work items, as callers send and see them, and their routes: requests, the item with all that callers may see of it,
+ * its history, its suggestions. Field names are those of the events. Lengths are UTF-16 units.
  */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Project, UsageTotal, WorkItem } from "../../events/entities.ts"
 import { cancelReasonCharactersMax, QuestionId, ResolutionSha } from "../../events/work-items.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, Ordinal, describe, text, Timestamp, Uuid } from "../../primitives.ts"
 import { answerCharactersMax } from "../work-item/commands.ts"
 import { ReportedSuggestion } from "../work-item/reports.ts"
@@ -17,6 +19,7 @@ import {
   WorkItemPhase,
   WorkItemStateName
 } from "../work-item/state.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
 import { BranchName, BranchPrefix, isNotBlank, mayBeLeftOut, page, pageQuery, pageSizeMax } from "./parts.ts"
 
 const noteCharactersMax = 2_000
@@ -56,24 +59,22 @@ export const AnswerQuestionRequest = Schema.Struct({
 }).annotate({ identifier: "AnswerQuestionRequest" })
 export interface AnswerQuestionRequest extends Schema.Schema.Type<typeof AnswerQuestionRequest> {}
 
-export const DismissQuestionRequest = Schema.Struct({
+const DismissQuestionRequest = Schema.Struct({
   questionId: QuestionId.pipe(describe("A question of the item that is open.")),
   reason: mayBeLeftOut(text(answerCharactersMax)).pipe(
     describe("Given to the agent as it is; secrets are removed from what is told and kept of it.")
   )
 }).annotate({ identifier: "DismissQuestionRequest" })
-export interface DismissQuestionRequest extends Schema.Schema.Type<typeof DismissQuestionRequest> {}
 
 const cancelReason = text(cancelReasonCharactersMax)
 const whyCancelled = describe("Why it is cancelled; told with the event.")
 const whichCommit = describe("The commit that made it needless, 7 to 40 hex digits.")
 
 /** Parameters of the query, which count where the body says nothing. */
-export const CancelWorkItemQuery = Schema.Struct({
+const CancelWorkItemQuery = Schema.Struct({
   reason: Schema.optionalKey(cancelReason).pipe(whyCancelled),
   resolutionSha: Schema.optionalKey(ResolutionSha).pipe(whichCommit)
 })
-export interface CancelWorkItemQuery extends Schema.Schema.Type<typeof CancelWorkItemQuery> {}
 
 /** The body of a cancel request; it may be left out. */
 export const CancelWorkItemRequest = Schema.Struct({
@@ -184,8 +185,7 @@ export const SuggestionView = Schema.Struct({
 }).annotate({ identifier: "Suggestion" })
 export interface SuggestionView extends Schema.Schema.Type<typeof SuggestionView> {}
 
-export const HistoryQuery = Schema.Struct(pageQuery)
-export interface HistoryQuery extends Schema.Schema.Type<typeof HistoryQuery> {}
+const HistoryQuery = Schema.Struct(pageQuery)
 
 /** One record of the item's log: facts without secrets, and the events made of them. */
 export const HistoryRecord = Schema.Struct({
@@ -198,8 +198,149 @@ export const HistoryRecord = Schema.Struct({
 }).annotate({ identifier: "HistoryRecord" })
 export interface HistoryRecord extends Schema.Schema.Type<typeof HistoryRecord> {}
 
-export const HistoryPage = Schema.Struct({
+const HistoryPage = Schema.Struct({
   items: Schema.Array(HistoryRecord).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Oldest first.")),
   nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
 }).annotate({ identifier: "HistoryPage" })
-export interface HistoryPage extends Schema.Schema.Type<typeof HistoryPage> {}
+
+export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("createWorkItem", "/workitems", {
+      disableCodecs: true,
+      payload: CreateWorkItemRequest,
+      success: WorkItemView.pipe(HttpApiSchema.status(201)),
+      error: refusals(...writeCodes, "idempotency_conflict")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Create a work item",
+        description:
+          "It is queued for the first runner of its agent. With `releaseId` it is linked to that release, which must be open " +
+          "and of the same project. With `Idempotency-Key` it is created once, however often it is asked for.",
+        example: { title: "Oil the gate", projectId: "gates" }
+      })
+    ),
+    HttpApiEndpoint.get("listWorkItems", "/workitems", {
+      disableCodecs: true,
+      query: WorkItemsQuery.fields,
+      success: WorkItemPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "List work items",
+        description: "Oldest first. A list is a moment behind, and says by how much; an item itself is always right."
+      })
+    ),
+    HttpApiEndpoint.get("getWorkItem", "/workitems/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: WorkItemView,
+      error: refusals(...readCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Fetch a work item",
+        description: "As it stands at this moment."
+      })
+    ),
+    HttpApiEndpoint.get("getWorkItemHistory", "/workitems/:id/history", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      query: HistoryQuery.fields,
+      success: HistoryPage,
+      error: refusals(...listCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Fetch what happened to a work item",
+        description: "Every decision that was made on it, from its log, without secrets."
+      })
+    ),
+    HttpApiEndpoint.delete("cancelWorkItem", "/workitems/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      query: CancelWorkItemQuery.fields,
+      payload: [HttpApiSchema.NoContent, CancelWorkItemRequest],
+      success: WorkItemView,
+      error: refusals(...writeCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Cancel a work item",
+        description:
+          "Wherever it is, as long as it has not ended; also where a merge conflict could not be resolved. Reason and commit " +
+          "may stand in the query or in a body.",
+        example: { reason: "done by hand" }
+      })
+    ),
+    HttpApiEndpoint.post("answerQuestion", "/workitems/:id/answer", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: AnswerQuestionRequest,
+      success: WorkItemView,
+      error: refusals(...writeCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Answer a question",
+        description:
+          "The agent's runner is given the answer as it is, once. Events, history and log have it without what looks like a " +
+          "secret. With its last open question the item goes on.",
+        example: { questionId: "which-oil", answer: "Linseed." }
+      })
+    ),
+    HttpApiEndpoint.post("dismissQuestion", "/workitems/:id/dismiss-question", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: DismissQuestionRequest,
+      success: WorkItemView,
+      error: refusals(...writeCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Dismiss a question",
+        description: "The item goes on without an answer.",
+        example: { questionId: "which-oil", reason: "any will do" }
+      })
+    ),
+    HttpApiEndpoint.post("resumeWorkItem", "/workitems/:id/resume", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: WorkItemView,
+      error: refusals(...writeCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Resume a cancelled work item",
+        description: "It takes up the phase in which it was cancelled."
+      })
+    ),
+    HttpApiEndpoint.post("delegateWorkItem", "/workitems/:id/delegate", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: DelegateWorkItemRequest,
+      success: WorkItemView,
+      error: refusals(...writeCodes, "work_item_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:write",
+        summary: "Delegate a work item",
+        description: "It is handed to whoever takes delegated items; its iterations begin again.",
+        example: { reason: "it needs a welder" }
+      })
+    ),
+    HttpApiEndpoint.get("getSuggestion", "/suggestions/:id", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      success: SuggestionView,
+      error: refusals(...readCodes, "suggestion_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Fetch a suggestion",
+        description: "Whole, with the rationale that its event leaves out."
+      })
+    )
+  )
+  .middleware(BearerToken)

@@ -1,14 +1,18 @@
 /**
- * The whole speech API: every route with its shapes, scopes and refusals. Server, documents and clients follow it.
+ * The whole speech API: every route with its shapes, scopes and refusals. Server, documents and clients follow it. It
+ * stands apart from `#contracts`, because it loads HttpApi.
  */
 import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
-import { DescriptionGroup } from "../../http/declaration.ts"
-import { ErrorEnvelope } from "../../http/error-envelope.ts"
-import { AudioGroup } from "./endpoints/audio.ts"
-import { VoicesGroup } from "./endpoints/voices.ts"
+import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
+import { ErrorEnvelope } from "../../http/refusals.ts"
+import { AudioGroup } from "./speech.ts"
+import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
-import { clientToken } from "../../http/client-token.ts"
+
+export * from "./speech.ts"
+export * from "./voices.ts"
+export { speechErrorCodes } from "./error-codes.ts"
 
 /** The date to which a caller is pinned that names none. */
 export const newestVersion = "2026-09-13"

@@ -1,6 +1,6 @@
 /** Every refusal code of the speech API, its status, and when it is given; and the usual sets of codes. */
 import { refusalsFrom } from "../../http/declaration.ts"
-import { commonErrorCodes, type ErrorCode } from "../../http/error-codes.ts"
+import { commonErrorCodes, type ErrorCode } from "../../http/refusals.ts"
 
 export const speechErrorCodes = {
   bad_request: {

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { faultsOf } from "#contracts"
 import {
   AnswerQuestionRequest,
   CancelWorkItemRequest,
   CreateReleaseRequest,
   CreateWorkItemRequest,
   DelegateWorkItemRequest,
-  faultsOf,
   PauseAgentRequest,
   PauseQueueRequest,
   PutProjectRequest,
   WorkItemsQuery
-} from "#contracts"
+} from "#contracts/pipeline-api"
 
 const faultPaths = (schema: Schema.Codec<unknown, unknown>, input: unknown) => {
   const decoded = Schema.decodeUnknownResult(schema, { errors: "all" })(input)

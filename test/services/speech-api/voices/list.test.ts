@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { VoicesQuery } from "#contracts"
+import type { VoicesQuery } from "#contracts/speech-api"
 import { sharedVoices } from "#speech"
 import { clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
 import {

@@ -1,4 +1,6 @@
-/** The refusal codes that all our APIs share, with their statuses. Pure data. */
+/** The refusals of our APIs: the codes that all share, with their statuses, and the body that carries them. */
+import { Schema } from "effect"
+import { describe } from "../primitives.ts"
 
 export interface ErrorCode {
   readonly status: number
@@ -22,3 +24,17 @@ export const commonErrorCodes = {
   headers_too_large: { status: 431, when: "The headers are larger than 16 kB." },
   internal_error: { status: 500, when: "A defect of ours; it has been logged with the request's id." }
 } as const satisfies Record<string, ErrorCode>
+
+export const ErrorEnvelope = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)).pipe(
+      describe("Every fault by the path of its field, as `turns[0].input`.")
+    ),
+    details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+    docs_url: Schema.optionalKey(Schema.String)
+  }),
+  request_id: Schema.String.pipe(describe("Also in the header X-Request-Id."))
+}).annotate({ identifier: "ErrorEnvelope" })
+export interface ErrorEnvelope extends Schema.Schema.Type<typeof ErrorEnvelope> {}

@@ -1,11 +1,17 @@
-/** Pausing and resuming: the pickup queue, one project's queue, an agent kind or one instance. Runs in hand go on. */
+/**
+ * The pickup queue and the agents, and their routes: pausing and resuming the queue, an agent kind or one instance. Runs
+ * in hand go on.
+ */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Holds } from "../../events/entities.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, describe, text, Timestamp } from "../../primitives.ts"
 import { agentStandings, BenchCause, SmokeCategory } from "../agent.ts"
-import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { pauseReasonCharactersMax } from "../queue.ts"
 import { AgentName } from "../work-item/state.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 
 /** A year. An operator would forget a longer pause; such a pause has no end instead. */
 const pauseSecondsMax = 31_536_000
@@ -37,19 +43,17 @@ export const PauseAgentRequest = Schema.Struct({
 export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
 
 /** An operator says that an agent is back: items that failed in its absence are tried again. */
-export const RestoreAgentRequest = Schema.Struct({
+const RestoreAgentRequest = Schema.Struct({
   ...instance,
   outageStartedAt: mayBeLeftOut(Timestamp).pipe(
     describe("Items that failed since are tried again; since it was benched without it, else none.")
   )
 }).annotate({ identifier: "RestoreAgentRequest" })
-export interface RestoreAgentRequest extends Schema.Schema.Type<typeof RestoreAgentRequest> {}
 
-export const ResumeAgentRequest = Schema.Struct({
+const ResumeAgentRequest = Schema.Struct({
   ...instance,
   reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(describe("Why; told with the event."))
 }).annotate({ identifier: "ResumeAgentRequest" })
-export interface ResumeAgentRequest extends Schema.Schema.Type<typeof ResumeAgentRequest> {}
 
 const MaybeText = Schema.NullOr(Schema.String)
 
@@ -63,8 +67,7 @@ export const QueueView = Schema.Struct({
 }).annotate({ identifier: "QueueView" })
 export interface QueueView extends Schema.Schema.Type<typeof QueueView> {}
 
-export const AgentsQuery = Schema.Struct(pageQuery)
-export interface AgentsQuery extends Schema.Schema.Type<typeof AgentsQuery> {}
+const AgentsQuery = Schema.Struct(pageQuery)
 
 const AgentPauseView = Schema.Struct({
   reason: Schema.String,
@@ -94,5 +97,99 @@ export const AgentView = Schema.Struct({
 }).annotate({ identifier: "AgentView" })
 export interface AgentView extends Schema.Schema.Type<typeof AgentView> {}
 
-export const AgentPage = Schema.Struct(page(AgentView, "Agents and instances")).annotate({ identifier: "AgentPage" })
-export interface AgentPage extends Schema.Schema.Type<typeof AgentPage> {}
+const AgentPage = Schema.Struct(page(AgentView, "Agents and instances")).annotate({ identifier: "AgentPage" })
+
+export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("getQueue", "/queue", {
+      disableCodecs: true,
+      success: QueueView,
+      error: refusals(...readCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "Look at the pickup queue",
+        description: "Whether anything is given to runners at all."
+      })
+    ),
+    HttpApiEndpoint.post("pauseQueue", "/queue/pause", {
+      disableCodecs: true,
+      payload: PauseQueueRequest,
+      success: QueueView,
+      error: refusals(...writeCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Pause the pickup queue",
+        description: "Once this is answered nothing is given to runners any more; what they have in hand goes on.",
+        example: { reason: "maintenance" }
+      })
+    ),
+    HttpApiEndpoint.post("resumeQueue", "/queue/resume", {
+      disableCodecs: true,
+      success: QueueView,
+      error: refusals(...writeCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Resume the pickup queue",
+        description: "A queue that runs is left as it is."
+      })
+    ),
+    HttpApiEndpoint.get("listAgents", "/agents", {
+      disableCodecs: true,
+      query: AgentsQuery.fields,
+      success: AgentPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "pipeline:read",
+        summary: "List agents",
+        description: "Those that are configured, and those that something has happened to, in the order of their names."
+      })
+    ),
+    HttpApiEndpoint.post("pauseAgent", "/agents/:id/pause", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: PauseAgentRequest,
+      success: AgentView,
+      error: refusals(...writeCodes, "agent_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Pause an agent",
+        description:
+          "A kind, or one instance of it: no new work for it from now on. Items that it alone may take wait for it.",
+        example: { reason: "it is tired", expiresInSeconds: 3_600 }
+      })
+    ),
+    HttpApiEndpoint.post("resumeAgent", "/agents/:id/resume", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, ResumeAgentRequest],
+      success: AgentView,
+      error: refusals(...writeCodes, "agent_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Resume an agent",
+        description: "Items that waited for it go on. What else keeps it from new work, `holds` says.",
+        example: {}
+      })
+    ),
+    HttpApiEndpoint.post("restoreAgent", "/agents/:id/restore", {
+      disableCodecs: true,
+      params: { id: Schema.String },
+      payload: [HttpApiSchema.NoContent, RestoreAgentRequest],
+      success: AgentView,
+      error: refusals(...writeCodes, "agent_not_found")
+    }).annotateMerge(
+      described({
+        scope: "pipeline:operate",
+        summary: "Say that an agent is back",
+        description: "It takes work again, and items that failed in its outage are tried again.",
+        example: {}
+      })
+    )
+  )
+  .middleware(BearerToken)
