@@ -20,13 +20,12 @@ const longFunctionsIn = (path: string): ReadonlyArray<string> => {
   const text = readFileSync(path, "utf8")
   if (text.split("\n").length <= linesMax) return []
   const found: Array<string> = []
-  const lineAt = (offset: number) => text.slice(0, offset).split("\n").length
   const visit = (value: unknown, name: string) => {
     if (Array.isArray(value)) for (const part of value) visit(part, name)
     if (typeof value !== "object" || value === null || Array.isArray(value)) return
     const node = value as SyntaxNode
     const named = node.id?.name ?? node.key?.name ?? name
-    const lines = node.type?.includes("Function") ? lineAt(node.end ?? 0) - lineAt(node.start ?? 0) + 1 : 0
+    const lines = node.type?.includes("Function") ? text.slice(node.start, node.end).split("\n").length : 0
     if (lines > linesMax) found.push(`${path}: ${named} has ${lines}`)
     for (const part of Object.values(node)) visit(part, named)
   }
