@@ -19,6 +19,7 @@ import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
 import { ttfb } from "./speech/ttfb.ts"
+import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
 import { isolation, latency } from "./webhooks/latency.ts"
@@ -34,8 +35,8 @@ export interface Scenario {
 
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
-    measures: "deliveries: rate, latency, isolation, retries, kills, drain; six minutes",
-    parts: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints },
+    measures: "deliveries: rate, latency, isolation, retries, kills, drain, changes of endpoints; eight minutes",
+    parts: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints, changes },
     takes: []
   },
   payments: {

@@ -90,7 +90,7 @@ export class WebhookEndpoints extends Context.Service<
     readonly enable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError>
     /** Nothing is sent after the answer; events are kept for it as for a paused endpoint. */
     readonly disable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError | NotActedOn>
-    /** Nothing is sent after the answer. False when there is none of this name. */
+    /** Nothing is sent after the answer, whichever it is. False when there is none of this name. */
     readonly remove: (request: Request) => Effect.Effect<boolean, WriteError | NotActedOn>
     readonly rotate: (request: Request & Rotation) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
   }
@@ -264,6 +264,8 @@ const remove = Effect.fn("WebhookEndpoints.remove")(
     const before = yield* deps.store.bucket.get(id)
     if (Option.isNone(before) || before.value.value.name !== name) {
       yield* refuseConfigured(deps, id, name)
+      // It may be gone already while a dispatcher has yet to hear of it.
+      yield* awaitActedOn(deps.presences, yield* deps.store.lastRevision)
       return false
     }
     const decide = (record: EndpointRecord, act: Act) => decideRemoval(record, { ...guardOf(request), act })

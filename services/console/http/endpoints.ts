@@ -264,10 +264,17 @@ export const endpointsRoutes = routesOf(
     removeEndpoint: ({ body }) =>
       Effect.gen(function* () {
         const { reason, revision } = yield* body
-        const name = yield* foundToChange
-        const { by } = yield* written("endpoint-remove", name, reason)
-        yield* answering((yield* WebhookEndpoints).remove({ name, revision, by }))
-        return emptyAnswer()
+        const name = yield* nameOf
+        const at = yield* WebhookEndpoints
+        // Whoever lost the answer asks again while it leaves: that is no second act, and waits as the first one did.
+        const isThere = yield* answering(
+          at.get(name).pipe(
+            Effect.as(true),
+            Effect.catchTag("NoSuchEndpoint", () => Effect.succeed(false))
+          )
+        )
+        const { by } = isThere ? yield* written("endpoint-remove", name, reason) : { by: (yield* Caller).tokenId }
+        return (yield* answering(at.remove({ name, revision, by }))) ? emptyAnswer() : yield* notFoundHere
       }),
 
     enableEndpoint: ({ body }) => switched(body, "endpoint-enable", (at) => at.enable),

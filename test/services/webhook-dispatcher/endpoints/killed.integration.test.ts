@@ -6,7 +6,7 @@ import { WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { signBody } from "../../../../services/webhook-dispatcher/request-headers.ts"
-import { startDispatcherProcess } from "../../../support/dispatcher-process.ts"
+import { startRoleProcess } from "../../../support/role-process.ts"
 import { publish, requestsTo, sequencesTo, setUp } from "../../../support/webhooks.ts"
 
 const by = "tester"
@@ -17,6 +17,9 @@ const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
     test,
     WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})), Layer.provideMerge(busOn(server)))
   )
+
+const twoDispatchers = (server: TestNatsServer) =>
+  Effect.all([startRoleProcess(server, "webhook-dispatcher"), startRoleProcess(server, "webhook-dispatcher")])
 
 /** Publishes until stopped; stopping answers with the last sequence of EVENTS. */
 const steadily = Effect.gen(function* () {
@@ -45,7 +48,7 @@ describe("with two dispatchers of which one is killed", () => {
       yield* onBus(
         server,
         Effect.gen(function* () {
-          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const [one] = yield* twoDispatchers(server)
           const at = yield* WebhookEndpoints
           yield* at.create({ settings: { Name: "before", Url: receiver.url("/before") }, by })
           const steady = yield* steadily
@@ -76,7 +79,7 @@ describe("with two dispatchers of which one is killed", () => {
       yield* onBus(
         server,
         Effect.gen(function* () {
-          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const [one] = yield* twoDispatchers(server)
           const at = yield* WebhookEndpoints
           receiver.answer("/goes", (nth) => (nth % 3 === 0 ? 500 : 204))
           const settings = { Name: "goes", Url: receiver.url("/goes"), InitialBackoffSeconds: 0.2 }
@@ -103,7 +106,7 @@ describe("with two dispatchers of which one is killed", () => {
       yield* onBus(
         server,
         Effect.gen(function* () {
-          const [one] = yield* Effect.all([startDispatcherProcess(server), startDispatcherProcess(server)])
+          const [one] = yield* twoDispatchers(server)
           const at = yield* WebhookEndpoints
           const secrets = ["old-secret-of-sixteen", "new-secret-of-sixteen"] as const
           yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, secret: secrets[0], by })
@@ -135,7 +138,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
       yield* onBus(
         server,
         Effect.gen(function* () {
-          const still = yield* startDispatcherProcess(server)
+          const still = yield* startRoleProcess(server, "webhook-dispatcher")
           const at = yield* WebhookEndpoints
           for (const name of ["goes", "stays"]) {
             yield* at.create({ settings: { Name: name, Url: receiver.url(`/${name}`), Concurrency: 64 }, by })

@@ -1,38 +1,44 @@
-/** The role webhook-dispatcher as a process of its own, as a container runs it. */
+/** A role as a process of its own, as a container runs it, so that a test can kill it. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
+import type { RoleName } from "#contracts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
-interface DispatcherProcess {
+interface RoleProcess {
+  /** Where its API listens; empty for a role without one. */
+  readonly url: string
   /** Sends a signal; after SIGKILL it ends when the process has. */
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
 
-export const startDispatcherProcess = (server: TestNatsServer) =>
+/** Ready when it answers; killed at the end of the scope. */
+export const startRoleProcess = (server: TestNatsServer, role: RoleName) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(() => start(server)),
+      Effect.promise(() => start(server, role)),
       ({ end }) => Effect.promise(() => end("SIGKILL"))
     ),
-    ({ child, end }): DispatcherProcess => ({
+    ({ child, url, end }): RoleProcess => ({
+      url,
       kill: (signal) =>
         signal === "SIGKILL" ? Effect.promise(() => end(signal)) : Effect.sync(() => void child.kill(signal))
     })
   )
 
-const start = async (server: TestNatsServer) => {
-  const folder = mkdtempSync(join(tmpdir(), "starling-dispatcher-"))
+const start = async (server: TestNatsServer, role: RoleName) => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-role-"))
   const path = join(folder, "config.json")
   const configuration = {
     Telemetry: { Port: 0, LogLevel: "Error" },
     Bus: { Url: server.url, Topology: "verify" },
+    Console: { Port: 0 },
     WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"] }
   }
   writeFileSync(path, JSON.stringify(configuration))
-  const child = spawn(process.execPath, ["services/cli/main.ts", "role", "webhook-dispatcher", "--ready-json"], {
+  const child = spawn(process.execPath, ["services/cli/main.ts", "role", role, "--ready-json"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, STARLING_CONFIG: path }
   })
@@ -42,9 +48,9 @@ const start = async (server: TestNatsServer) => {
     await ended
     rmSync(folder, { recursive: true, force: true })
   }
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.once("data", () => resolve())
-    void ended.then(() => reject(new Error("the dispatcher ended before it was ready")))
+  const said = await new Promise<string>((resolve, reject) => {
+    child.stdout.once("data", (line: Buffer) => resolve(line.toString("utf8")))
+    void ended.then(() => reject(new Error(`the role ${role} ended before it was ready`)))
   })
-  return { child, end }
+  return { child, url: (JSON.parse(said) as Readonly<Record<string, string>>)[role] ?? "", end }
 }
