@@ -111,7 +111,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/speech-synthesizer": { holds: "the engines", knows: speech },
   "services/console": {
     holds: "the operators' API: what was sent, what was refused, and what to do about it",
-    knows: [...bus, "libs/webhooks", "libs/http"]
+    knows: [...bus, "libs/webhooks", "libs/http", "libs/x402"]
   },
   "services/fleet": {
     holds: "roles in one process, the embedded broker, the local world",

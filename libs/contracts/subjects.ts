@@ -46,6 +46,7 @@ export const subjects = {
   settlements: (network: string) => `settlements.${encodeToken(network)}`,
   settlementsAll: "settlements.*",
   receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${addressToken(network, payer)}`,
+  receiptsOf: (network: string) => `receipts.${encodeToken(network)}.*`,
   receiptsAll: "receipts.*.*",
   speechSessions: "speech.sessions",
   speechChunks: (engine: string) => `speech.chunks.${engine}`,

@@ -21,6 +21,7 @@ export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chai
 export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
+export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
 export type { Claim } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
 export { isGivenOut, type PayerName } from "./claims/PayerStore.ts"

@@ -2,8 +2,8 @@
  * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
- * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED and AUDIT, and the figures of all; KV
- * `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `leases`
+ * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of
+ * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `leases`
  * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; removals from
  * ABANDONED and REJECTED; KV `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
@@ -14,12 +14,15 @@ import { Effect, Layer } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
+import { ClaimReader } from "#x402"
 import { AuditLog } from "./AuditLog.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
+import { claimRoutes } from "./http/claims.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
+import { receiptRoutes } from "./http/receipts.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { streamRoutes, StreamsSeen } from "./http/streams.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
@@ -31,6 +34,8 @@ export const consoleRoutes = [
   ...endpointsRoutes,
   ...abandonedRoutes,
   ...rejectedRoutes,
+  ...receiptRoutes,
+  ...claimRoutes,
   ...auditRoutes,
   ...streamRoutes,
   ...descriptionRoutes(consoleOpenApi, servedPage)
@@ -51,6 +56,7 @@ const address = Layer.effectDiscard(
 
 const parts = Layer.mergeAll(
   AuditLog.layer,
+  ClaimReader.layer,
   EndpointStates.layer,
   WebhookEndpoints.layer,
   liveStreams,

@@ -80,6 +80,7 @@ export class Ledger extends Context.Service<
           outcome: end.outcome,
           transaction: end.transaction,
           reason: end.reason?.slice(0, 256) ?? null,
+          ...(record.model === undefined ? {} : { model: record.model }),
           requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
           settledAtMs: nowMs
         }

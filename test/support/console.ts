@@ -62,6 +62,9 @@ const caller = Effect.gen(function* () {
       return { status: response.status, body: {} }
     }
     const text = yield* Effect.promise(() => response.text())
+    if (response.headers.get("content-type")?.startsWith("text/csv") === true) {
+      return { status: response.status, body: { text } }
+    }
     return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as Json }
   })
 })

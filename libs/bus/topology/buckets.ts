@@ -164,7 +164,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     valueBytesMax: 256 * kib,
     leaderReads: true,
     writers: ["model-gateway", "payment-verifier", "payment-settler", "operator"],
-    readers: ["model-gateway", "payment-verifier", "payment-settler", "operator"]
+    readers: ["model-gateway", "payment-verifier", "payment-settler", "console", "operator"]
   },
   {
     name: "image-jobs",

@@ -144,7 +144,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: 8 * kib,
     features: ["direct reads"],
     publishers: ["payment-settler"],
-    readers: ["payment-settler", "operator"]
+    readers: ["payment-settler", "console", "operator"]
   },
   {
     name: "SPEECH",

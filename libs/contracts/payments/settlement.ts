@@ -1,6 +1,6 @@
 /** Payments on their way to the chain, their outcomes, and the receipts that are kept. */
 import { Schema } from "effect"
-import { EpochMs } from "../primitives.ts"
+import { EpochMs, text } from "../primitives.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, TransactionId } from "./primitives.ts"
 import { ClaimFacts, PaymentCode } from "./verification.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
@@ -43,6 +43,8 @@ export const Receipt = Schema.Struct({
   outcome: Schema.Literals(["settled", "uncollected"]),
   transaction: Schema.NullOr(TransactionId),
   reason: Schema.NullOr(ReasonText),
+  /** Absent in receipts of older releases, and of payments to servers of somebody else. */
+  model: Schema.optionalKey(text(256)),
   requestedAtMs: EpochMs,
   settledAtMs: EpochMs
 })

@@ -30,7 +30,9 @@ const call = {
   /** The gateway's instance. */
   holder: InstanceName,
   /** Drawn once for this call: a repeat with the same ticket is the same question and does not collide with itself. */
-  ticket: InstanceName
+  ticket: InstanceName,
+  /** The model that is asked. Absent where a server of somebody else has the payment settled. */
+  model: Schema.optionalKey(text(256))
 }
 
 export const VerifyRequest = Schema.Struct({ payload: PaymentPayload, requirements: PaymentRequirements, ...call })

@@ -36,6 +36,8 @@ export const ClaimRecord = Schema.Struct({
   /** The hash of the call that the payment is for. */
   binding: Sha256Hex,
   kind: AnswerKind,
+  /** The model that the call asks, for its receipt. Absent in claims of older releases. */
+  model: Schema.optionalKey(Schema.String),
   /** The instance of the gateway. */
   holder: InstanceName,
   /** This life of the claim: a new ticket is drawn whenever it is taken. */

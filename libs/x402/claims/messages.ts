@@ -45,6 +45,7 @@ export const factsOf = ({ revision, record }: Claim): ClaimFacts => ({
   kind: record.kind,
   holder: record.holder,
   ticket: record.ticket,
+  ...(record.model === undefined ? {} : { model: record.model }),
   network: record.network,
   asset: record.asset,
   payer: record.payer,

@@ -20,9 +20,9 @@ interface SweepOptions {
   readonly everyMs: number
 }
 
-const checkpointKey = "sweep"
+export const checkpointKey = "sweep"
 /** `from`: the sequence of the oldest record that a sweeper must see. */
-const Checkpoint = Schema.Struct({ holder: Schema.String, from: Schema.Int })
+export const Checkpoint = Schema.Struct({ holder: Schema.String, from: Schema.Int })
 const checkpointCodec = jsonCodec(Checkpoint)
 
 // One by one, a thousand expired leases would take longer than a lease.

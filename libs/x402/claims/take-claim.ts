@@ -42,13 +42,14 @@ export type ReadFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Fund
 
 /**
  * The call that a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's
- * instance. `ticket`: drawn for this call alone.
+ * instance. `ticket`: drawn for this call alone. `model`: for the receipt.
  */
 export interface Call {
   readonly binding: string
   readonly kind: AnswerKind
   readonly holder: string
   readonly ticket: string
+  readonly model?: string
 }
 
 export interface TakeOptions {

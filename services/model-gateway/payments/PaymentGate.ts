@@ -186,7 +186,8 @@ const verify = Effect.fnUntraced(function* (
   { call, payload, requirements, binding }: Offered
 ) {
   const ticket = randomBytes(12).toString("base64url")
-  const request = { payload, requirements, binding, kind: call.kind, holder: instance, ticket }
+  const { kind, model } = call
+  const request = { payload, requirements, binding, kind, holder: instance, ticket, model }
   const asking = askVerifier(requests, request, count("asked_again")).pipe(
     Effect.tapError((error) => Effect.logWarning("no verifier answered", error)),
     Effect.mapError(() =>

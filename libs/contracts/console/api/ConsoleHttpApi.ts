@@ -10,12 +10,14 @@ import { AuditGroup } from "./endpoints/audit.ts"
 import { DeliveriesGroup } from "./endpoints/deliveries.ts"
 import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
+import { ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 import { StreamsGroup } from "./endpoints/streams.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(StreamsGroup)
+  .add(ReceiptsGroup, ClaimsGroup)
   .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({

@@ -57,6 +57,12 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("POST /rejected/{sequence}/resend", "console:write", 404, because),
   row("POST /rejected/{sequence}/discard", "console:operate", 404, because),
   row("GET /audit", "console:read", 200),
+  row("GET /receipts", "console:read", 200),
+  row("GET /receipts.csv", "console:read", 200),
+  row("GET /receipts/sums", "console:read", 200),
+  row("GET /receipts/{sequence}", "console:read", 404),
+  row("GET /claims", "console:read", 200),
+  row("GET /claims/{key}", "console:read", 404),
   row("GET /streams", "console:read", 200),
   row("GET /streams/{stream}/consumers", "console:read", 404),
   row("GET /leases", "console:read", 200)
@@ -79,6 +85,7 @@ export const asked = ({ verb, body }: RouteRow) => ({
     .replace("{event}", "queue.paused")
     .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01")
     .replace("{name}", "nobody")
-    .replace("{stream}", "NOBODY"),
+    .replace("{stream}", "NOBODY")
+    .replace("{key}", "claim.a.b.c.d"),
   ...(body === undefined ? {} : { body })
 })

@@ -76,6 +76,7 @@ describe("the reconciliation", () => {
         const [after] = yield* fleet.receipts
         assert.strictEqual(after?.transaction, before?.transaction)
         assert.strictEqual(after?.claimKey, before?.claimKey)
+        assert.deepStrictEqual([before?.model, after?.model], [body.model, body.model])
         yield* balanced(fleet)
       })
     )

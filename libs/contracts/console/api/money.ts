@@ -1,0 +1,158 @@
+/**
+ * Money as operators see it: receipts, their sums, and claims. An amount is text: a whole number of the asset's
+ * smallest unit, with the asset's decimals beside it.
+ */
+import { Schema } from "effect"
+import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
+import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
+import { Count, describe, Timestamp } from "../../primitives.ts"
+import { NameFilter, newestFirst, timeQuery } from "./parts.ts"
+
+const token = {
+  network: Schema.String.pipe(describe("The chain, by CAIP-2.")),
+  asset: Schema.String.pipe(describe("The token's contract, or its mint.")),
+  symbol: Schema.NullOr(Schema.String).pipe(describe("What the token is called; null for one that is not configured.")),
+  decimals: Schema.NullOr(Count).pipe(describe("Digits of the token after the point; null as `symbol` is."))
+}
+const amount = AtomicAmount.pipe(describe("A whole number of the asset's smallest unit."))
+const model = Schema.NullOr(Schema.String).pipe(
+  describe("The model that was asked. Null of receipts of older releases, and of payments to other servers.")
+)
+
+const outcomes = ["settled", "uncollected"] as const
+
+const receipt = {
+  sequence: Count.pipe(describe("Its place in RECEIPTS; the id in paths.")),
+  claimKey: ClaimKey,
+  ...token,
+  amount,
+  payer: Schema.String,
+  payTo: Schema.String,
+  outcome: Schema.Literals(outcomes),
+  transaction: Schema.NullOr(Schema.String).pipe(describe("Null where nothing was sent.")),
+  reason: Schema.NullOr(Schema.String).pipe(describe("Why nothing was collected.")),
+  model,
+  requestedAt: Timestamp,
+  endedAt: Timestamp
+}
+
+export const ReceiptView = Schema.Struct(receipt).annotate({ identifier: "Receipt" })
+export interface ReceiptView extends Schema.Schema.Type<typeof ReceiptView> {}
+
+const claimStates = ["CLAIMED", "SERVING", "SETTLING", "SETTLED", "UNCOLLECTED", "RELEASED"] as const
+
+const claim = {
+  key: ClaimKey.pipe(describe("The id in paths.")),
+  state: Schema.Literals(claimStates),
+  ...token,
+  amount,
+  payer: Schema.String,
+  payTo: Schema.String,
+  model,
+  kind: Schema.Literals(["whole", "stream"]),
+  holder: Schema.String.pipe(describe("The gateway's process.")),
+  claimedAt: Timestamp,
+  requestedAt: Schema.NullOr(Timestamp).pipe(describe("When its settlement was first asked for.")),
+  asked: Count.pipe(describe("How often it was asked for.")),
+  validBefore: Timestamp.pipe(describe("When the chain stops taking the payment.")),
+  transactions: Schema.Array(Schema.String).pipe(describe("Those that were signed for it, the newest last.")),
+  reason: Schema.NullOr(Schema.String).pipe(describe("Why it ended unpaid."))
+}
+
+export const ClaimSummary = Schema.Struct(claim).annotate({ identifier: "ClaimSummary" })
+export interface ClaimSummary extends Schema.Schema.Type<typeof ClaimSummary> {}
+
+export const ClaimWhole = Schema.Struct({
+  ...claim,
+  receipts: Schema.Array(ReceiptView).pipe(describe("Its receipts among the payer's newest 1,024.")),
+  payerPlaces: Count.pipe(describe("Claims of the payer that hold some of its money.")),
+  payerDenied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, since: Timestamp })).pipe(
+    describe("Why nothing is sold to the payer any more.")
+  )
+}).annotate({ identifier: "Claim" })
+export interface ClaimWhole extends Schema.Schema.Type<typeof ClaimWhole> {}
+
+export const ReceiptWhole = Schema.Struct({
+  ...receipt,
+  claim: Schema.NullOr(ClaimSummary).pipe(describe("Null once it is forgotten, a day after its payment's own end."))
+}).annotate({ identifier: "ReceiptWithClaim" })
+export interface ReceiptWhole extends Schema.Schema.Type<typeof ReceiptWhole> {}
+
+export const ReceiptPage = Schema.Struct(newestFirst(ReceiptView, "Receipts")).annotate({ identifier: "ReceiptPage" })
+
+const receiptFilter = {
+  ...timeQuery,
+  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2.")),
+  payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account.")),
+  model: Schema.optionalKey(NameFilter).pipe(describe("Only those of this model.")),
+  outcome: Schema.optionalKey(Schema.Literals(outcomes)).pipe(describe("Only those that ended so.")),
+  transaction: Schema.optionalKey(TransactionId).pipe(describe("Only those of this transaction."))
+}
+
+export const ReceiptsQuery = Schema.Struct({ ...pageQuery, ...receiptFilter })
+
+/** Lines of one CSV answer. */
+export const csvLinesMax = 100_000
+/** Receipts that one CSV answer looks at: minutes of reading. */
+export const csvReadMax = 1_000_000
+
+export const ReceiptsCsvQuery = Schema.Struct({
+  ...receiptFilter,
+  after: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe("Go on after this `sequence`, the first column of the last line.")
+  )
+})
+
+export const sumsBy = ["day", "model", "payer"] as const
+export type SumsBy = (typeof sumsBy)[number]
+
+/** Receipts that one answer sums up. */
+export const sumsReadMax = 50_000
+
+export const SumsQuery = Schema.Struct({
+  ...receiptFilter,
+  by: Schema.optionalKey(Schema.Literals(sumsBy)).pipe(describe("What the sums are of; `day` without it."))
+})
+
+export const ReceiptSum = Schema.Struct({
+  key: Schema.NullOr(Schema.String).pipe(describe("The day in UTC, the model, or the payer. Null for no model.")),
+  ...token,
+  settled: amount,
+  settledCount: Count,
+  uncollected: amount,
+  uncollectedCount: Count
+}).annotate({ identifier: "ReceiptSum" })
+export interface ReceiptSum extends Schema.Schema.Type<typeof ReceiptSum> {}
+
+export const ReceiptSums = Schema.Struct({
+  by: Schema.Literals(sumsBy),
+  items: Schema.Array(ReceiptSum)
+    .check(Schema.isMaxLength(pageSizeMax))
+    .pipe(describe("One for each key and asset: days newest first, others the largest first.")),
+  leftOut: Count.pipe(describe(`Sums beyond the first ${pageSizeMax}.`)),
+  read: Count.pipe(describe(`Receipts that were read, the newest of the time asked for; ${sumsReadMax} at most.`)),
+  isWhole: Schema.Boolean.pipe(describe("False when the time asked for holds more receipts than were read.")),
+  from: Schema.NullOr(Timestamp).pipe(describe("The end of the oldest payment that was read.")),
+  to: Schema.NullOr(Timestamp).pipe(describe("The end of the newest one."))
+}).annotate({ identifier: "ReceiptSums" })
+export interface ReceiptSums extends Schema.Schema.Type<typeof ReceiptSums> {}
+
+export const ClaimPage = Schema.Struct({
+  items: Schema.Array(ClaimSummary)
+    .check(Schema.isMaxLength(pageSizeMax))
+    .pipe(describe("Claims, the one that has not moved for longest first.")),
+  nextCursor: Schema.NullOr(Schema.String).pipe(
+    describe("For `cursor`; null when there are no more. A page with a cursor may be short, and even empty.")
+  )
+}).annotate({ identifier: "ClaimPage" })
+
+export const ClaimsQuery = Schema.Struct({
+  ...pageQuery,
+  state: Schema.optionalKey(Schema.Literals(claimStates)).pipe(
+    describe("Only those in this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
+  ),
+  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2.")),
+  payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
+})
+
+export const claimParams = { key: Schema.String }

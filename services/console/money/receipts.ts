@@ -1,0 +1,195 @@
+/**
+ * Receipts, read from their end or in order. RECEIPTS keeps those of a chain and a payer on a subject of their own;
+ * everything else is looked for among these.
+ */
+import { Effect, Option, Result, Stream } from "effect"
+import { type BusError, type SourceMessage, StreamReader } from "#bus"
+import {
+  inOneCase,
+  isoTime,
+  isSameAddress,
+  knownTokenOf,
+  type PaymentNetwork,
+  type Receipt,
+  subjects
+} from "#contracts"
+import type { ReceiptView } from "#contracts/console"
+import { receiptCodec } from "#x402"
+
+const stream = "RECEIPTS"
+
+export interface ReceiptFilter {
+  readonly network?: string | undefined
+  readonly payer?: string | undefined
+  readonly model?: string | undefined
+  readonly outcome?: Receipt["outcome"] | undefined
+  readonly transaction?: string | undefined
+  readonly sinceMs?: number | undefined
+  readonly untilMs?: number | undefined
+}
+
+export interface Stored {
+  readonly sequence: number
+  readonly receipt: Receipt
+}
+
+const subjectOf = ({ network, payer }: ReceiptFilter) => {
+  if (network === undefined) return subjects.receiptsAll
+  return payer === undefined ? subjects.receiptsOf(network) : subjects.receipts(network, payer)
+}
+
+/** Whether a receipt is wanted, whatever its subject says. Pure. */
+export const isWanted = (filter: ReceiptFilter, receipt: Receipt): boolean => {
+  const { network, payer, model, outcome, transaction, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = filter
+  const inCase = (text: string | null) => (text === null ? null : inOneCase(receipt.network, text))
+  return (
+    (network === undefined || receipt.network === network) &&
+    (payer === undefined || isSameAddress(receipt.network, receipt.payer, payer)) &&
+    (model === undefined || receipt.model === model) &&
+    (outcome === undefined || receipt.outcome === outcome) &&
+    (transaction === undefined || inCase(receipt.transaction) === inCase(transaction)) &&
+    receipt.settledAtMs >= sinceMs &&
+    receipt.settledAtMs <= untilMs
+  )
+}
+
+/** None of a message that cannot be read. */
+export const storedOf = (message: SourceMessage): Option.Option<Stored> =>
+  Option.map(Result.getSuccess(receiptCodec.decode(message)), (receipt) => ({ sequence: message.sequence, receipt }))
+
+// A receipt is stored when its settler says that its payment ended; the clocks of the two differ by less.
+const clocksApartMs = 60_000
+const messagesAtOnce = 256
+
+/** Where the receipts of a time begin, and one past where they end. */
+const boundsOf = Effect.fnUntraced(function* ({ sinceMs, untilMs }: ReceiptFilter) {
+  const reader = yield* StreamReader
+  const { firstSequence, lastSequence } = yield* reader.bounds(stream)
+  const first = sinceMs === undefined ? firstSequence : yield* reader.firstAt(stream, sinceMs - clocksApartMs)
+  const end = untilMs === undefined ? lastSequence + 1 : yield* reader.firstAt(stream, untilMs + clocksApartMs)
+  return { first: Math.max(1, first), end }
+})
+
+interface Back extends ReceiptFilter {
+  /** Nothing from this sequence on. */
+  readonly before: number
+  readonly limit: number
+  readonly readMax: number
+}
+
+export interface ReadBack {
+  readonly found: ReadonlyArray<Stored>
+  /** Messages that were looked at. */
+  readonly read: number
+  /** The place to go on from; undefined when there is nothing older. */
+  readonly next: number | undefined
+}
+
+/** The newest receipts of a filter, newest first: until so many are found, or so many were looked at. */
+export const newestReceipts = Effect.fn("newestReceipts")(function* ({
+  before,
+  limit,
+  readMax,
+  ...filter
+}: Back): Effect.fn.Return<ReadBack, BusError, StreamReader> {
+  const reader = yield* StreamReader
+  const { first, end } = yield* boundsOf(filter)
+  const found: Array<Stored> = []
+  let place = Math.min(before, end)
+  let read = 0
+  while (read < readMax) {
+    const messagesMax = Math.min(messagesAtOnce, readMax - read)
+    const messages = yield* reader.newest(stream, { before: place, subject: subjectOf(filter), messagesMax })
+    for (const message of messages) {
+      if (message.sequence < first) return { found, read, next: undefined }
+      place = message.sequence
+      read += 1
+      const stored = storedOf(message)
+      if (Option.isSome(stored) && isWanted(filter, stored.value.receipt)) found.push(stored.value)
+      if (found.length === limit) return { found, read, next: place }
+    }
+    if (messages.length < messagesMax) return { found, read, next: undefined }
+  }
+  return { found, read, next: place }
+})
+
+/** The range that a table is made of, and how many messages that is at most. */
+export const rangeOf = Effect.fn("rangeOf")(function* (filter: ReceiptFilter, after: number) {
+  const { first, end } = yield* boundsOf(filter)
+  const from = Math.max(first, after + 1)
+  return { from, to: end - 1, count: Math.max(0, end - from) }
+})
+
+/** The receipts of a filter within a range, oldest first. */
+export const receiptsIn = (filter: ReceiptFilter, { from, to }: { readonly from: number; readonly to: number }) =>
+  to < from
+    ? Stream.empty
+    : Stream.unwrap(
+        Effect.map(StreamReader, (reader) =>
+          reader.range(stream, { fromSequence: from, toSequence: to, subject: subjectOf(filter) })
+        )
+      ).pipe(
+        Stream.flatMap((message) => Stream.fromIterable(Option.toArray(storedOf(message)))),
+        Stream.filter(({ receipt }) => isWanted(filter, receipt))
+      )
+
+type Networks = ReadonlyArray<Pick<PaymentNetwork, "Network" | "Asset" | "AssetSymbol" | "AssetDecimals">>
+
+/** What a token is called and how many decimals it has; null where neither the configuration nor the table knows it. */
+export const tokenOf = (networks: Networks, { network, asset }: Pick<Receipt, "network" | "asset">) => {
+  const isIt = (other: string) => isSameAddress(network, other, asset)
+  const configured = networks.find(({ Network, Asset }) => Network === network && isIt(Asset))
+  if (configured !== undefined) return { symbol: configured.AssetSymbol, decimals: configured.AssetDecimals }
+  const known = knownTokenOf(network)
+  return known !== undefined && isIt(known.asset)
+    ? { symbol: known.symbol, decimals: known.decimals }
+    : { symbol: null, decimals: null }
+}
+
+export const receiptView = (networks: Networks, { sequence, receipt }: Stored): ReceiptView => ({
+  sequence,
+  claimKey: receipt.claimKey,
+  network: receipt.network,
+  asset: receipt.asset,
+  ...tokenOf(networks, receipt),
+  amount: receipt.amount,
+  payer: receipt.payer,
+  payTo: receipt.payTo,
+  outcome: receipt.outcome,
+  transaction: receipt.transaction,
+  reason: receipt.reason,
+  model: receipt.model ?? null,
+  requestedAt: isoTime(receipt.requestedAtMs),
+  endedAt: isoTime(receipt.settledAtMs)
+})
+
+const columns = [
+  "sequence",
+  "endedAt",
+  "requestedAt",
+  "outcome",
+  "network",
+  "symbol",
+  "decimals",
+  "amount",
+  "asset",
+  "payer",
+  "payTo",
+  "model",
+  "transaction",
+  "reason",
+  "claimKey"
+] as const satisfies ReadonlyArray<keyof ReceiptView>
+
+export const csvHead = `${columns.join(",")}\r\n`
+
+/** One line by RFC 4180. Pure. */
+export const csvLine = (view: ReceiptView): string => `${columns.map((column) => cell(view[column])).join(",")}\r\n`
+
+const cell = (value: string | number | null): string => {
+  if (value === null) return ""
+  if (typeof value === "number") return String(value)
+  // A spreadsheet would calculate these.
+  const text = /^[=+\-@\t\r]/u.test(value) ? `'${value}` : value
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
