@@ -10,7 +10,7 @@
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { type CounterHandle, defineCounter, defineHistogram, Metrics, keyedQueue } from "#runtime"
+import { type CounterOf, defineCounter, defineHistogram, Metrics, keyedQueue } from "#runtime"
 import { appendRecord, type FoundUniqueKey, type Precondition, readUniqueKey, type UniqueKey } from "./append.ts"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
 import { decideRecord, type Held, recordCodec } from "./record.ts"
@@ -18,7 +18,8 @@ import { decideRecord, type Held, recordCodec } from "./record.ts"
 export const commandsTotal = defineCounter({
   name: "actor_commands_total",
   help: "Commands by entity and outcome: decided, unchanged, repeated, refused, not_found, busy, failed.",
-  labels: ["entity", "outcome"]
+  labels: ["entity", "outcome"],
+  values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found", "busy", "failed"] }
 })
 
 export const commandSeconds = defineHistogram({
@@ -80,6 +81,7 @@ export class Actors extends Context.Service<
       const commands = metrics.counter(commandsTotal)
       const seconds = metrics.histogram(commandSeconds)
       const conflicts = metrics.counter(conflictsTotal)
+      const begun = new Set<string>()
       const queue = keyedQueue(waitingMax)
       const remembered = lruCache<Remembered<unknown>>(rememberedMax)
       const carryOut = decideAndAppend({ reader, publisher, conflicts, remembered })
@@ -90,6 +92,11 @@ export class Actors extends Context.Service<
         command: Command
       ) {
         const { entity } = definition
+        if (!begun.has(entity)) {
+          begun.add(entity)
+          commands.begin({ entity })
+          conflicts.begin({ entity })
+        }
         const startedMs = yield* Clock.currentTimeMillis
         const key = subjects.log(entity, address.id)
         const busy = Effect.failSync(() => new EntityBusy({ entity, id: address.id }))
@@ -129,7 +136,7 @@ const rememberedMax = 2_048
 interface LoopParts {
   readonly reader: StreamReader["Service"]
   readonly publisher: Publisher["Service"]
-  readonly conflicts: CounterHandle<"entity">
+  readonly conflicts: CounterOf<typeof conflictsTotal>
   readonly remembered: LruCache<Remembered<unknown>>
 }
 

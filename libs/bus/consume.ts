@@ -19,8 +19,9 @@ import { Rejections } from "./rejections.ts"
 
 export const busConsumed = defineCounter({
   name: "bus_consumed_total",
-  help: "Messages handed to a consumer's handler, by stream and what became of them: acked, handed_back, deferred, rejected, failed.",
-  labels: ["stream", "outcome"]
+  help: "Messages handed to a consumer's handler, by stream and what became of them: acked (also a broken one, once it is in REJECTED), handed_back, failed.",
+  labels: ["stream", "outcome"],
+  values: { outcome: ["acked", "handed_back", "failed"] }
 })
 
 export const busRedelivered = defineCounter({
@@ -132,6 +133,8 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
   const acked = ackedMessages(ackedRemembered)
   const idle = Latch.makeUnsafe(true)
   const { stream } = consumer
+  consumed.begin({ stream })
+  redelivered.begin({ stream })
   let finished = 0
 
   const start = (message: JsMsg) => {

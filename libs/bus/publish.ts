@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { isoTime } from "#contracts"
-import { currentTraceparent, defineCounter, Metrics } from "#runtime"
+import { currentTraceparent, defineCounter, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import type { Stored } from "./connection/stream-calls.ts"
 import { type BusError, BusRefused } from "./errors.ts"
@@ -15,7 +15,8 @@ import { topology } from "./topology/topology.ts"
 export const busPublished = defineCounter({
   name: "bus_published_total",
   help: "Messages whose storage the broker confirmed (outcome stored), or did not (outcome failed), by stream.",
-  labels: ["stream", "outcome"]
+  labels: ["stream", "outcome"],
+  values: { outcome: ["stored", "failed"] }
 })
 
 export interface PublishOptions {
@@ -57,6 +58,10 @@ export class Publisher extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       const published = (yield* Metrics).counter(busPublished)
+      const role = yield* Role
+      for (const { name, publishers } of topology.streams) {
+        if (publishers.some((party) => party === role)) published.begin({ stream: name })
+      }
       const inFlight = yield* Semaphore.make(inFlightMax)
 
       const publishRaw = Effect.fnUntraced(function* (
@@ -67,7 +72,8 @@ export class Publisher extends Context.Service<
         const traceparent = yield* currentTraceparent
         const headers = toHeaders(headerPairs(options, traceparent))
         if (options.isReadBack === true) nats.cache.put(subject, data)
-        const count = (outcome: string) => Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
+        const count = (outcome: "stored" | "failed") =>
+          Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
         return yield* nats.write(`publish ${subject}`, { subject, data, headers }).pipe(
           Effect.tap(() => count("stored")),
           Effect.tapError(() => count("failed"))

@@ -9,10 +9,14 @@ import type { BusError } from "./errors.ts"
 import { jsonCodec } from "./message.ts"
 import { Publisher } from "./publish.ts"
 
+/** The parts of the fleet that read what others wrote. */
+const origins: ReadonlyArray<string> = ["deliveries", "events", "log", "reports", "requests", "settlements", "speech"]
+
 export const busRejected = defineCounter({
   name: "bus_rejected_total",
   help: "Messages that failed their schema and were put into the REJECTED stream with the reason, by origin.",
-  labels: ["origin"]
+  labels: ["origin"],
+  values: { origin: origins }
 })
 
 /** A rejected message and its origin. */

@@ -87,6 +87,7 @@ export class Requests extends Context.Service<
       })
 
       const answer = Effect.fnUntraced(function* <Q, A, R>(options: AnswerOptions<Q, A, R>) {
+        turnedAway.begin({ subject: options.subject })
         const run = Effect.runForkWith(yield* Effect.context<R>())
         const slots = yield* Semaphore.make(options.concurrency)
         const presentMax = options.concurrency + (options.waitingMax ?? waitingMaxDefault)

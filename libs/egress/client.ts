@@ -8,7 +8,7 @@ import { Pool } from "undici"
 import { Metrics } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
-import { addressGuard, guardedConnector, invalidCidrs, Resolver } from "./guard.ts"
+import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver } from "./guard.ts"
 import { pools as poolsGauge, refusals, socketsOpened, socketsReused } from "./metrics.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
 
@@ -126,6 +126,9 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const refused = metrics.counter(refusals)
   const held = metrics.gauge(poolsGauge)
   const use = { use: options.use }
+  if (options.isGuarded) for (const { name } of refusedRanges) refused.begin({ ...use, range: name })
+  opened.begin(use)
+  reused.begin(use)
   const guard = options.isGuarded ? addressGuard(options.allowCidrs) : undefined
   const resolve = yield* Resolver
   const byKey = new Map<string, Lane>()

@@ -4,7 +4,8 @@ import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 export const requests = defineCounter({
   name: "http_requests_total",
   help: "Requests by API, route and status class; 'gone' is a caller who left before the end, 'broken' an answer that broke off.",
-  labels: ["api", "route", "status"]
+  labels: ["api", "route", "status"],
+  values: { status: ["1xx", "2xx", "3xx", "4xx", "5xx", "gone", "broken"] }
 })
 
 export const requestSeconds = defineHistogram({
@@ -23,19 +24,22 @@ export const activeRequests = defineGauge({
 export const connectionsCut = defineCounter({
   name: "http_connections_cut_total",
   help: "Connections refused or cut: too many, too slow, malformed, or a reader that stalled.",
-  labels: ["api", "reason"]
+  labels: ["api", "reason"],
+  values: { reason: ["too many", "not accepted", "too slow", "malformed", "stalled", "pipelined"] }
 })
 
 export const idempotencyOutcomes = defineCounter({
   name: "http_idempotent_requests_total",
   help: "Requests with an idempotency key by what became of them: first (ran, answer stored), freed (ran, failed or was stopped), unstored (ran, answer not kept), replayed, conflict, in_flight, lost (the claim went while it ran), unavailable.",
-  labels: ["route", "outcome"]
+  labels: ["route", "outcome"],
+  values: { outcome: ["first", "freed", "unstored", "replayed", "conflict", "in_flight", "lost", "unavailable"] }
 })
 
 export const sharedWindowTakes = defineCounter({
   name: "http_shared_rate_takes_total",
   help: "Calls counted in a rate window over all replicas: taken, refused, or failed because the broker did not answer.",
-  labels: ["window", "outcome"]
+  labels: ["window", "outcome"],
+  values: { outcome: ["taken", "refused", "failed"] }
 })
 
 export const httpMetrics = [

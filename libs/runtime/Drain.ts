@@ -22,7 +22,8 @@ export const drainSeconds = defineGauge({
 export const drained = defineCounter({
   name: "drain_work_total",
   help: "Work that a drain met, by what became of it: finished, or handed_back to another process.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["finished", "handed_back"] }
 })
 export const drainMetrics = [drainSeconds, drained]
 

@@ -14,8 +14,16 @@ interface Definition<Label extends string> {
   readonly labels: ReadonlyArray<Label>
 }
 
-export interface CounterDefinition<Label extends string = string> extends Definition<Label> {
+/** The values of a counter's labels that the code knows before they occur, by label. */
+type KnownValues<Label extends string> = { readonly [L in Label]?: ReadonlyArray<string> }
+type NoneKnown = Readonly<Record<never, never>>
+
+export interface CounterDefinition<
+  Label extends string = string,
+  Known extends KnownValues<Label> = KnownValues<Label>
+> extends Definition<Label> {
   readonly type: "counter"
+  readonly values: Known
 }
 export interface GaugeDefinition<Label extends string = string> extends Definition<Label> {
   readonly type: "gauge"
@@ -26,9 +34,15 @@ export interface HistogramDefinition<Label extends string = string> extends Defi
 }
 export type MetricDefinition = CounterDefinition | GaugeDefinition | HistogramDefinition
 
-export const defineCounter = <const Label extends string>(
-  definition: Omit<CounterDefinition<Label>, "type">
-): CounterDefinition<Label> => ({ type: "counter", ...definition })
+/** With `values` for each label, every series begins at 0 with the process; see `CounterHandle.begin` for the others. */
+export const defineCounter = <const Label extends string, const Known extends KnownValues<Label> = NoneKnown>({
+  values,
+  ...definition
+}: Definition<Label> & { readonly values?: Known }): CounterDefinition<Label, Known> => ({
+  type: "counter",
+  values: values ?? ({} as Known),
+  ...definition
+})
 
 export const defineGauge = <const Label extends string>(
   definition: Omit<GaugeDefinition<Label>, "type">
@@ -40,15 +54,39 @@ export const defineHistogram = <const Label extends string>(
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
 
-export interface CounterHandle<Label extends string> {
-  readonly inc: (labels: Labels<Label>, by?: number) => void
+type CountedLabels<Label extends string, Known extends KnownValues<Label>> = {
+  readonly [L in Label]: L extends keyof Known
+    ? Known[L] extends ReadonlyArray<infer Value extends string>
+      ? Value
+      : string
+    : string
 }
+
+export interface CounterHandle<Label extends string, Known extends KnownValues<Label> = NoneKnown> {
+  readonly inc: (labels: CountedLabels<Label, Known>, by?: number) => void
+  /**
+   * Begins at 0 the series of a value that is learned at run time, such as an endpoint, with all known values of the
+   * other labels. A series that appears with its first event hides that event from `increase()`.
+   */
+  readonly begin: (labels: Labels<Exclude<Label, keyof Known>>) => void
+}
+/** The handle of a declared counter. */
+export type CounterOf<Definition> =
+  Definition extends CounterDefinition<infer Label, infer Known> ? CounterHandle<Label, Known> : never
+
 export interface GaugeHandle<Label extends string> {
   readonly set: (labels: Labels<Label>, value: number) => void
 }
 export interface HistogramHandle<Label extends string> {
   readonly observe: (labels: Labels<Label>, value: number) => void
 }
+
+/** Joined to a series by its `role`, it tells which release shows a figure. */
+export const buildInfo = defineGauge({
+  name: "starling_build_info",
+  help: "Always 1, for each role: the release and the commit that it runs; the commit is unknown outside images and checkouts.",
+  labels: ["version", "commit"]
+})
 
 /** The registry that all roles of one process share. */
 export class MetricsRegistry extends Context.Service<MetricsRegistry, Registry>()("starling/runtime/MetricsRegistry") {
@@ -64,7 +102,9 @@ export class MetricsRegistry extends Context.Service<MetricsRegistry, Registry>(
 export class Metrics extends Context.Service<
   Metrics,
   {
-    readonly counter: <L extends string>(definition: CounterDefinition<L>) => CounterHandle<L>
+    readonly counter: <L extends string, K extends KnownValues<L>>(
+      definition: CounterDefinition<L, K>
+    ) => CounterHandle<L, K>
     readonly gauge: <L extends string>(definition: GaugeDefinition<L>) => GaugeHandle<L>
     readonly histogram: <L extends string>(definition: HistogramDefinition<L>) => HistogramHandle<L>
     /** All metrics of the process, in Prometheus' text format. */
@@ -79,15 +119,22 @@ export class Metrics extends Context.Service<
       const role = yield* Role
       return Metrics.of({
         counter: (definition) => {
-          const child = children(definition, role, counterOf(registry, definition), seriesMax)
-          return { inc: (labels, by = 1) => child(labels).inc(by) }
+          const { child, count, has } = children(definition, role, counterOf(registry, definition), seriesMax)
+          const begin = (learned: Readonly<Record<string, string>>) => {
+            for (const known of combinations(definition)) {
+              const labels = { ...known, ...learned }
+              if (!has(labels) && count() < zeroSeriesMax) child(labels).inc(0)
+            }
+          }
+          if (definition.labels.every((label) => Object.hasOwn(definition.values, label))) begin({})
+          return { inc: (labels: Readonly<Record<string, string>>, by = 1) => child(labels).inc(by), begin }
         },
         gauge: (definition) => {
-          const child = children(definition, role, gaugeOf(registry, definition), seriesMax)
+          const { child } = children(definition, role, gaugeOf(registry, definition), seriesMax)
           return { set: (labels, value) => child(labels).set(value) }
         },
         histogram: (definition) => {
-          const child = children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
+          const { child } = children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
           return { observe: (labels, value) => child(labels).observe(value) }
         },
         text: Effect.promise(() => registry.metrics())
@@ -117,6 +164,18 @@ const histogramOf = (registry: Registry, definition: HistogramDefinition) =>
 const seriesMax = 50_000
 // A histogram's series is a dozen counters: at ten thousand of them a scrape is tens of megabytes.
 const histogramSeriesMax = 500
+// Series that nothing has happened to yet must neither take the room of others nor make a scrape long: 100 bytes each.
+const zeroSeriesMax = 5_000
+
+/** Each combination of the known values, without the labels that are learned at run time. */
+const combinations = ({ labels, values }: CounterDefinition): ReadonlyArray<Readonly<Record<string, string>>> =>
+  labels.reduce<ReadonlyArray<Readonly<Record<string, string>>>>(
+    (made, label) => {
+      const known = values[label]
+      return known === undefined ? made : made.flatMap((one) => known.map((value) => ({ ...one, [label]: value })))
+    },
+    [{}]
+  )
 
 const children = <Child>(
   definition: MetricDefinition,
@@ -126,16 +185,18 @@ const children = <Child>(
 ) => {
   const made = new Map<string, Child>()
   const [first, ...rest] = definition.labels
-  return (labels: Readonly<Record<string, string>>): Child => {
-    const key = first === undefined ? "" : keyOf(labels, first, rest)
-    const known = made.get(key)
+  const key = (labels: Readonly<Record<string, string>>) => (first === undefined ? "" : keyOf(labels, first, rest))
+  const child = (labels: Readonly<Record<string, string>>): Child => {
+    const own = key(labels)
+    const known = made.get(own)
     if (known !== undefined) return known
     const isFull = made.size >= seriesMax
     const values = definition.labels.map((label) => (isFull ? "other" : (labels[label] ?? "")))
-    const child = metric.labels(role, ...values)
-    if (!isFull) made.set(key, child)
-    return child
+    const found = metric.labels(role, ...values)
+    if (!isFull) made.set(own, found)
+    return found
   }
+  return { child, count: () => made.size, has: (labels: Readonly<Record<string, string>>) => made.has(key(labels)) }
 }
 
 const keyOf = (labels: Readonly<Record<string, string>>, first: string, rest: ReadonlyArray<string>) => {
@@ -166,6 +227,8 @@ export const metricsDocument = (sections: ReadonlyArray<MetricsSection>): string
     "",
     "Made from the rooms' `metrics.ts` by `./starling docs`. Served as `/metrics` beside `/livez` and `/readyz`.",
     "Every series carries the label `role`; the process' own metrics (`process_*`, `nodejs_*`) come with them.",
+    "Counters begin at 0: those whose labels the code knows with the process, those of an endpoint, a network, a provider or",
+    "the like when that is learned, up to 5,000 series of a counter. So `increase()` sees the first event too.",
     "",
     ...sections.flatMap(({ title, metrics }) => [
       `## ${title}`,

@@ -21,7 +21,8 @@ export class OtlpTransport extends Context.Service<
 const tracedSpans = defineCounter({
   name: "tracing_spans_total",
   help: "Sampled spans by outcome: sent, or dropped because the collector did not keep up.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["sent", "dropped"] }
 })
 export const tracingMetrics = [tracedSpans]
 
@@ -52,8 +53,8 @@ export const Tracing = {
               )
             )
             const outcome = yield* transport.send("/v1/traces", body).pipe(
-              Effect.as("sent"),
-              Effect.catch((error) => Effect.as(Effect.logDebug("traces were not taken", error), "dropped"))
+              Effect.as("sent" as const),
+              Effect.catch((error) => Effect.as(Effect.logDebug("traces were not taken", error), "dropped" as const))
             )
             spans.inc({ outcome }, batch.length)
           }

@@ -32,8 +32,10 @@ export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
 export { keyedQueue } from "./keyed-queue.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 export {
+  buildInfo,
   type CounterDefinition,
   type CounterHandle,
+  type CounterOf,
   defineCounter,
   defineGauge,
   defineHistogram,

@@ -5,25 +5,32 @@ import { rpcMetrics } from "./chains/json-rpc.ts"
 export const claimsTaken = defineCounter({
   name: "x402_claims_total",
   help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure (other claims take up the balance or the limit), unfunded or denied.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["claimed", "retaken", "replay", "exposure", "unfunded", "denied"] }
 })
 
 export const claimMoves = defineCounter({
   name: "x402_claim_moves_total",
   help: "Moves of claims from state to state, and whether they were made (moved) or another write was first (lost).",
-  labels: ["move", "outcome"]
+  labels: ["move", "outcome"],
+  values: {
+    move: ["Renew", "Serve", "Settle", "AskAgain", "Prepare", "Settled", "Uncollected", "Release"],
+    outcome: ["moved", "lost"]
+  }
 })
 
 export const claimSweeps = defineCounter({
   name: "x402_claim_sweeps_total",
   help: "What the sweep did about claims whose holders are gone: released, sent to be settled, requested again.",
-  labels: ["move"]
+  labels: ["move"],
+  values: { move: ["Release", "Settle", "AskAgain"] }
 })
 
 export const facilitatorCalls = defineCounter({
   name: "x402_facilitator_calls_total",
   help: "Calls to a remote facilitator: accepted, refused, pending (the outcome is unknown), unavailable.",
-  labels: ["operation", "outcome"]
+  labels: ["operation", "outcome"],
+  values: { operation: ["verify", "settle", "supported"], outcome: ["accepted", "refused", "pending", "unavailable"] }
 })
 
 export const facilitatorSeconds = defineHistogram({

@@ -54,6 +54,7 @@ const openNetwork = Effect.fnUntraced(function* (
     connectionsMax: facilitatorConnectionsMax
   })
   const unconfirmed = (yield* Metrics).counter(facilitatorUnconfirmed)
+  unconfirmed.begin({ network: entry.Network })
   const onUnconfirmed = () => unconfirmed.inc({ network: entry.Network })
   const scheme = remoteScheme(own.scheme, facilitator, { confirmMs: facilitatorConfirmMs, onUnconfirmed })
   return { entry, scheme, account: null, isRemote: true }

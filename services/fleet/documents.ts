@@ -5,7 +5,7 @@ import { busMetrics, topology, topologyDocument } from "#bus"
 import { contractDocuments, settingsPage } from "#contracts"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
-import { drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
+import { buildInfo, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
 import { engineMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#voice-cloning"
 import { x402Metrics } from "#x402"
@@ -53,7 +53,7 @@ export const generatedDocuments = () => [
       { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: busMetrics },
       { title: "Egress", metrics: egressMetrics },
-      { title: "Runtime", metrics: [...drainMetrics, ...tracingMetrics] }
+      { title: "Runtime", metrics: [buildInfo, ...drainMetrics, ...tracingMetrics] }
     ])
   }
 ]

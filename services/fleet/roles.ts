@@ -10,8 +10,10 @@ import type { RoleName } from "#contracts"
 import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
 import {
   Addresses,
+  buildInfo,
   Configuration,
   Drain,
+  Environment,
   Health,
   Metrics,
   MetricsRegistry,
@@ -21,6 +23,7 @@ import {
   Tracing
 } from "#runtime"
 import { localSettlers } from "#x402"
+import manifest from "../../package.json" with { type: "json" }
 
 const pipelineApi = Effect.promise(() => import("#pipeline-api"))
 const webhookDispatcher = Effect.promise(() => import("#webhook-dispatcher"))
@@ -79,12 +82,20 @@ const tracing = Layer.unwrap(
   })
 )
 
+const build = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const commit = (yield* Environment)["STARLING_COMMIT"] ?? "unknown"
+    const metrics = yield* Metrics
+    metrics.gauge(buildInfo).set({ version: manifest.version, commit }, 1)
+  })
+)
+
 type Roles = (typeof roles)[RoleName]
 type RoleLayer = Layer.Layer<never, Layer.Error<Roles>, Layer.Services<Roles>>
 
 const roleLayer = (name: RoleName) => {
   const role: RoleLayer = roles[name]
-  return patientStart(role).pipe(
+  return Layer.merge(build, patientStart(role)).pipe(
     Layer.provide(tracing),
     Layer.provide(busLayer),
     Layer.provide(egress),

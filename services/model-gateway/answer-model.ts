@@ -9,7 +9,7 @@
  */
 import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
 import { Admission, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
-import { Configuration, type CounterHandle, Metrics } from "#runtime"
+import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
 import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
@@ -225,7 +225,7 @@ const freeRetrySeconds = 30
 const lastEvent = (
   { dialect }: ModelCall,
   route: string,
-  counter: CounterHandle<"route" | "status" | "code">,
+  counter: CounterOf<typeof gatewayRequests>,
   error: unknown
 ): ServerSentEvent => {
   const known = error instanceof GatewayFault ? error : fault("INTERNAL_ERROR")

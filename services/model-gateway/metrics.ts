@@ -12,7 +12,8 @@ export const gatewayRequests = defineCounter({
 export const upstreamCalls = defineCounter({
   name: "gateway_upstream_calls_total",
   help: "Calls to providers by how they ended: answered, refused (the caller's fault), limited, failed, broken off after the first event, cancelled.",
-  labels: ["provider", "outcome"]
+  labels: ["provider", "outcome"],
+  values: { outcome: ["answered", "refused", "limited", "failed", "broken off", "cancelled"] }
 })
 export const fallbacks = defineCounter({
   name: "gateway_fallbacks_total",
@@ -39,12 +40,14 @@ export const breakerOpen = defineGauge({
 export const tokensServed = defineCounter({
   name: "gateway_tokens_total",
   help: "Tokens as providers counted them, by model and kind: input, cached, output.",
-  labels: ["model", "kind"]
+  labels: ["model", "kind"],
+  values: { kind: ["input", "cached", "output"] }
 })
 export const imageJobs = defineCounter({
   name: "gateway_image_jobs_total",
   help: "Image jobs by how they ended: completed, failed.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["completed", "failed"] }
 })
 
 export const modelGatewayMetrics = [
@@ -61,8 +64,24 @@ export const modelGatewayMetrics = [
 export const paymentOutcomes = defineCounter({
   name: "gateway_payments_total",
   help: "Calls to paid models by what became of their payment: quoted, refused (by code), asked_again (a verifier fell silent), verified, released, settled, pending, settlement_refused, forced (settled while still being streamed), given_again.",
-  labels: ["outcome", "code"]
+  labels: ["outcome", "code"],
+  values: {
+    outcome: [
+      "quoted",
+      "refused",
+      "asked_again",
+      "verified",
+      "released",
+      "settled",
+      "pending",
+      "settlement_refused",
+      "forced",
+      "given_again"
+    ]
+  }
 })
+
+export type PaymentOutcome = (typeof paymentOutcomes.values.outcome)[number]
 
 export const paymentSeconds = defineHistogram({
   name: "gateway_payment_seconds",

@@ -4,7 +4,8 @@ import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 export const settlementTries = defineCounter({
   name: "payment_settlement_tries_total",
   help: "Tries to settle a payment, by network and what came of it: settled, withheld, uncollected, or later.",
-  labels: ["network", "outcome"]
+  labels: ["network", "outcome"],
+  values: { outcome: ["settled", "withheld", "uncollected", "later"] }
 })
 
 export const settlementSeconds = defineHistogram({
@@ -29,13 +30,26 @@ export const gapsFilled = defineCounter({
 export const findings = defineCounter({
   name: "payment_book_findings_total",
   help: "Differences between chain, claims and receipts, by network and kind of finding; each is counted once.",
-  labels: ["network", "finding"]
+  labels: ["network", "finding"],
+  values: {
+    finding: [
+      "TransferWithoutReceipt",
+      "ReceiptWithoutTransfer",
+      "AmountDiffers",
+      "ReceiptsDisagree",
+      "TransferCountedTwice",
+      "UncollectedButPaid",
+      "ClaimWithoutReceipt",
+      "SettlingOverdue"
+    ]
+  }
 })
 
 export const repairs = defineCounter({
   name: "payment_book_repairs_total",
   help: "Findings that were corrected: a payment looked up again, a missing receipt written.",
-  labels: ["network", "repair"]
+  labels: ["network", "repair"],
+  values: { repair: ["settled", "withheld", "uncollected", "receipt"] }
 })
 
 export const transferredUnits = defineCounter({

@@ -48,7 +48,7 @@ export class Settler extends Context.Service<
     Effect.gen(function* () {
       const networks = yield* Networks
       const records = { claims: yield* Claims, ledger: yield* Ledger }
-      const report = yield* reporting
+      const report = yield* reporting([...networks.keys()])
       const settle = Effect.fn("Settler.settle")(function* (request: SettleRequest) {
         return yield* settleOnce({ networks, records }, request).pipe(
           Effect.catch((error: Faults) => Effect.succeed(later(null, error.message))),
@@ -65,8 +65,10 @@ export class Settler extends Context.Service<
   )
 }
 
-const reporting = Effect.map(Metrics, (metrics) => {
+const reporting = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) {
+  const metrics = yield* Metrics
   const tries = metrics.counter(settlementTries)
+  for (const network of networks) tries.begin({ network })
   const seconds = metrics.histogram(settlementSeconds)
   return Effect.fnUntraced(function* ({ network, requestedAtMs }: SettleRequest, settling: Settling) {
     if (settling._tag === "Stale") return

@@ -89,6 +89,7 @@ const leasedPool = Effect.fnUntraced(function* (
   const metrics = yield* Metrics
   const gauge = metrics.gauge(keysHeld)
   const filled = metrics.counter(gapsFilled)
+  filled.begin({ network: name })
   const held = new Map<string, Held>()
   const some = Latch.makeUnsafe(false)
   const none = Latch.makeUnsafe(true)

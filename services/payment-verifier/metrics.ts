@@ -7,7 +7,8 @@ import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 export const verifications = defineCounter({
   name: "payment_verifications_total",
   help: "Payments that were to be verified, by network, outcome (verified, refused, unavailable) and code.",
-  labels: ["network", "outcome", "code"]
+  labels: ["network", "outcome", "code"],
+  values: { outcome: ["verified", "refused", "unavailable"] }
 })
 
 export const verificationSeconds = defineHistogram({

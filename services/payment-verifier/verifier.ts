@@ -77,17 +77,24 @@ const dependenciesOfVerifier = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const { PaymentVerifier } = yield* Configuration
   const metrics = yield* Metrics
+  const networks = yield* Networks
+  const outcomes = metrics.counter(verifications)
+  for (const network of networks.keys()) {
+    for (const outcome of ["verified", "unavailable"] as const) outcomes.inc({ network, outcome, code: "" }, 0)
+  }
   return {
-    networks: yield* Networks,
+    networks,
     claims: yield* Claims,
     stopped,
     deadlineMs: PaymentVerifier.DeadlineSeconds * 1_000,
-    outcomes: metrics.counter(verifications),
+    outcomes,
     seconds: metrics.histogram(verificationSeconds),
     running: metrics.gauge(verificationsRunning),
     now: { running: 0 }
   }
 })
+
+const outcomeOf = { Verified: "verified", Refused: "refused", Unavailable: "unavailable" } as const
 
 const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, request: VerifyRequest) {
   const { networks, outcomes, running, now } = deps
@@ -102,7 +109,7 @@ const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, reque
   const network = networks.has(request.requirements.network) ? request.requirements.network : "unknown"
   outcomes.inc({
     network,
-    outcome: answer._tag.toLowerCase(),
+    outcome: outcomeOf[answer._tag],
     code: answer._tag === "Refused" ? answer.code : ""
   })
   return answer

@@ -55,6 +55,7 @@ export const answerCommands = Effect.gen(function* () {
 const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(entity: Entity) {
   const commands = yield* Commands
   const answered = (yield* Metrics).counter(commandsAnswered)
+  answered.begin({ entity })
 
   const carryOut = Effect.fnUntraced(function* ({ id, commandId, command }: CommandRequest) {
     const decoded = decodeCommand(entity, command)

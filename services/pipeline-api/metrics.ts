@@ -1,22 +1,26 @@
 /** The metrics of the pipeline beside those of its actors: reports, pickup, follow-ups. */
+import { PickupNothing } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const reportsTotal = defineCounter({
   name: "pipeline_reports_total",
   help: "Reports by kind and outcome: decided, unchanged (late, or again), refused, unknown (of nothing that there is), told, ignored, handed_back.",
-  labels: ["kind", "outcome"]
+  labels: ["kind", "outcome"],
+  values: { outcome: ["decided", "unchanged", "refused", "unknown", "told", "ignored", "handed_back"] }
 })
 
 export const commandsAnswered = defineCounter({
   name: "pipeline_commands_answered_total",
   help: "Commands from the bus by entity and answer: accepted, refused, not_found, busy, invalid.",
-  labels: ["entity", "answer"]
+  labels: ["entity", "answer"],
+  values: { answer: ["accepted", "refused", "not_found", "busy", "invalid"] }
 })
 
 export const pickupsTotal = defineCounter({
   name: "pipeline_pickups_total",
   help: "Runners that asked for something to do, by what they were given: dispatch (a new one, or the same once more), or why nothing.",
-  labels: ["answer"]
+  labels: ["answer"],
+  values: { answer: ["dispatch", ...PickupNothing.fields.why.literals] }
 })
 
 export const pickupSeconds = defineHistogram({
@@ -29,7 +33,8 @@ export const pickupSeconds = defineHistogram({
 export const pickupTries = defineCounter({
   name: "pipeline_pickup_tries_total",
   help: "Items that pickup tried, by what came of it: dispatched, lost (to another runner, or to a change on the way), paused, put_off.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["dispatched", "lost", "paused", "put_off"] }
 })
 
 export const readyItems = defineGauge({
@@ -47,7 +52,8 @@ export const pickupWaiters = defineGauge({
 export const followUpsTotal = defineCounter({
   name: "pipeline_follow_ups_total",
   help: "Commands that followed from records of the log, by entity and outcome: decided, unchanged, repeated, refused, not_found.",
-  labels: ["entity", "outcome"]
+  labels: ["entity", "outcome"],
+  values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found"] }
 })
 
 export const followUpsBehind = defineGauge({

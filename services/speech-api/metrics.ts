@@ -1,4 +1,6 @@
 /** The metrics of speech-api and of cloned voices, beside those of its listener. */
+import { audioFormats } from "#audio"
+import { speechModels } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 const quick = [0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.04, 0.08, 0.16, 0.5, 1, 2, 5]
@@ -23,7 +25,8 @@ export const stageSeconds = defineHistogram({
 export const spokenSeconds = defineCounter({
   name: "speech_spoken_seconds_total",
   help: "Seconds of audio served.",
-  labels: ["format"]
+  labels: ["format"],
+  values: { format: audioFormats.map(({ name }) => name) }
 })
 export const realTimeFactor = defineHistogram({
   name: "speech_real_time_factor",
@@ -39,7 +42,8 @@ export const underruns = defineCounter({
 export const streamsEnded = defineCounter({
   name: "speech_streams_total",
   help: "Answers by how they ended: spoken, cancelled by the caller, failed.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["spoken", "cancelled", "failed"] }
 })
 export const takeovers = defineCounter({
   name: "speech_takeovers_total",
@@ -49,7 +53,8 @@ export const takeovers = defineCounter({
 export const refusals = defineCounter({
   name: "speech_refusals_total",
   help: "Answers refused for want of capacity, by reason: beginnings (too many were before it), listeners (who listens already has little left), stalled (the process is late itself), sequencers (all are busy), unavailable (none answers), encoders (all places are taken), encoder_start (one does not start).",
-  labels: ["reason"]
+  labels: ["reason"],
+  values: { reason: ["beginnings", "listeners", "stalled", "sequencers", "unavailable", "encoders", "encoder_start"] }
 })
 export const beginnings = defineGauge({
   name: "speech_beginnings",
@@ -74,7 +79,8 @@ export const leastStore = defineGauge({
 export const charactersSpoken = defineCounter({
   name: "speech_billable_characters_total",
   help: "Characters of input spoken, as they are billed.",
-  labels: ["model"]
+  labels: ["model"],
+  values: { model: speechModels.map(({ id }) => id) }
 })
 
 export const challengesAsked = defineCounter({

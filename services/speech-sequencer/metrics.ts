@@ -9,17 +9,20 @@ export const sessionsActive = defineGauge({
 export const sessionsEnded = defineCounter({
   name: "speech_sessions_total",
   help: "Sessions by how they ended: spoken, cancelled by the client, abandoned without credit, failed, busy or refused.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["spoken", "cancelled", "abandoned", "failed", "busy", "refused"] }
 })
 export const sessionsRefused = defineCounter({
   name: "speech_sessions_refused_total",
   help: "Sessions answered as busy, by reason: draining, sessions (SessionsMax), beginnings (too many at once), listeners (those present have little audio left), stalled (the process is late itself).",
-  labels: ["reason"]
+  labels: ["reason"],
+  values: { reason: ["draining", "sessions", "beginnings", "listeners", "stalled"] }
 })
 export const chunksRequested = defineCounter({
   name: "speech_chunks_asked_total",
   help: "Chunks requested of the synthesizers: first, or again after one failed or fell silent.",
-  labels: ["reason"]
+  labels: ["reason"],
+  values: { reason: ["first", "again"] }
 })
 export const chunkSeconds = defineHistogram({
   name: "speech_chunk_seconds",
@@ -35,7 +38,8 @@ export const creditWaits = defineCounter({
 export const wordsMarked = defineCounter({
   name: "speech_marks_total",
   help: "Words marked, by the source of their time: reported by the engine, or interpolated between words that it reported (placed).",
-  labels: ["source"]
+  labels: ["source"],
+  values: { source: ["engine", "placed"] }
 })
 
 export const sequencerMetrics = [

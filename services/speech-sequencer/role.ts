@@ -10,7 +10,7 @@
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
 import { SessionAnswer, SessionRequest, subjects } from "#contracts"
-import { Configuration, type CounterHandle, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
+import { Configuration, type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
 import { admit, type AdmissionLimits, type Listener, type Listeners, listeners } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./script.ts"
@@ -49,8 +49,8 @@ interface Sequencer {
   readonly lateMs: () => number
   readonly nowMs: () => number
   readonly active: GaugeHandle<never>
-  readonly ended: CounterHandle<"outcome">
-  readonly refused: CounterHandle<"reason">
+  readonly ended: CounterOf<typeof sessionsEnded>
+  readonly refused: CounterOf<typeof sessionsRefused>
   count: number
   isDraining: boolean
 }
@@ -100,8 +100,8 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
 
 const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, group: string) => {
   const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
-  if (isDraining) return { reason: "draining", retryAfterSeconds }
-  if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds }
+  if (isDraining) return { reason: "draining", retryAfterSeconds } as const
+  if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds } as const
   // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in time.
   if (resume !== null || isPromised === true) return undefined
   const load = { ...listening.load(group, nowMs()), lateMs: lateMs() }

@@ -12,7 +12,7 @@
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream } from "effect"
 import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
-import { Configuration, type CounterHandle, Drain, Metrics } from "#runtime"
+import { Configuration, type CounterOf, Drain, Metrics } from "#runtime"
 import type { SpeechEngine, EngineFrame } from "#speech"
 import { Engines } from "./Engines.ts"
 import { jobsTotal } from "./metrics.ts"
@@ -73,7 +73,7 @@ interface Work {
   readonly mailbox: Mailbox["Service"]
   readonly engines: ReadonlyMap<string, BoundedEngine>
   readonly nowMs: () => number
-  readonly jobs: CounterHandle<"outcome">
+  readonly jobs: CounterOf<typeof jobsTotal>
   /** Jobs in work by their session; each ends when its deferred is done. */
   readonly cancels: Map<string, Set<Deferred.Deferred<void>>>
   runs: number
@@ -107,7 +107,10 @@ const handle = Effect.fnUntraced(function* (
   const cancelled = Deferred.makeUnsafe<void>()
   const ofSession = cancels.get(job.sessionId) ?? new Set()
   cancels.set(job.sessionId, ofSession.add(cancelled))
-  const outcome = yield* Effect.raceFirst(make(work, job), Effect.as(Deferred.await(cancelled), "cancelled")).pipe(
+  const outcome = yield* Effect.raceFirst(
+    make(work, job),
+    Effect.as(Deferred.await(cancelled), "cancelled" as const)
+  ).pipe(
     Effect.catchCause((cause) => reportFailure(work, job, cause)),
     Effect.ensuring(
       Effect.sync(() => {
@@ -134,7 +137,7 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
     Effect.repeat(alive, Schedule.forever)
   )
   send.last()
-  return "made"
+  return "made" as const
 })
 
 /** A listener that hears nothing yet comes first; the others follow as they run out of audio. */
@@ -180,7 +183,7 @@ const reportFailure = Effect.fnUntraced(function* (
   const reason = String(Cause.squash(cause)).slice(0, 500)
   const head = { _tag: "ChunkFailed" as const, chunk, synthesizer: mailbox.instance, reason }
   mailbox.send(sequencer, sessionId, mailCodec.encode({ head, pcm: silence }))
-  return "failed"
+  return "failed" as const
 })
 
 const drain = (consumptions: ReadonlyArray<Consumption>) =>

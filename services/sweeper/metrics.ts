@@ -30,7 +30,8 @@ export const sweepFailures = defineCounter({
 export const sweepCommands = defineCounter({
   name: "sweeper_commands_total",
   help: "Commands that sweeps sent, by outcome: decided, unchanged, repeated, refused, not_found, busy, invalid, left.",
-  labels: ["sweep", "outcome"]
+  labels: ["sweep", "outcome"],
+  values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found", "busy", "invalid", "left"] }
 })
 export const spendPosition = defineGauge({
   name: "sweeper_spend_position",

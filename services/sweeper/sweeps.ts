@@ -6,7 +6,7 @@
 import { Clock, Duration, Effect, Exit, type Scope } from "effect"
 import { type BusError, Leases } from "#bus"
 import { Metrics, supervise } from "#runtime"
-import { sweepFailures, sweepFindings, sweepHeld, sweepLastRun, sweepSeconds } from "./metrics.ts"
+import { sweepCommands, sweepFailures, sweepFindings, sweepHeld, sweepLastRun, sweepSeconds } from "./metrics.ts"
 
 const sweepNames = [
   "budget",
@@ -53,9 +53,12 @@ export const runSweeps = Effect.fnUntraced(function* (
   sweeps: ReadonlyArray<Sweep>
 ): Effect.fn.Return<void, never, Leases | Metrics | Scope.Scope> {
   const leases = yield* Leases
-  const held = (yield* Metrics).gauge(sweepHeld)
+  const metrics = yield* Metrics
+  const held = metrics.gauge(sweepHeld)
   for (const [index, sweep] of sweeps.entries()) {
     const { name: label } = sweep
+    metrics.counter(sweepFailures).begin({ sweep: label })
+    metrics.counter(sweepCommands).begin({ sweep: label })
     const hold = Effect.acquireUseRelease(
       Effect.sync(() => held.set({ sweep: label }, 1)),
       () => Effect.andThen(Effect.sleep(Math.min(index * staggerMs, sweep.everyMs)), loop(sweep)),
@@ -90,7 +93,8 @@ const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<
     return
   }
   metrics.gauge(sweepLastRun).set({ sweep: name }, (yield* Clock.currentTimeMillis) / 1_000)
-  const found = Object.entries(exit.value).filter(([, count]) => count > 0)
-  for (const [finding, count] of found) metrics.counter(sweepFindings).inc({ sweep: name, finding }, count)
+  const looked = Object.entries(exit.value)
+  for (const [finding, count] of looked) metrics.counter(sweepFindings).inc({ sweep: name, finding }, count)
+  const found = looked.filter(([, count]) => count > 0)
   if (found.length > 0) yield* Effect.logInfo("a sweep found something", Object.fromEntries(found))
 })

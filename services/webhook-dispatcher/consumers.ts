@@ -117,6 +117,7 @@ const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: Endp
   const durable = durableOf(endpoint.id)
   const holdUntil = (untilMs: number) =>
     running.inPartitions ? Effect.void : deps.consumers.pause(stream, durable, untilMs)
+  deps.metrics.begin(endpoint)
   unfollowed.add(endpoint.id)
   workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, holdUntil }))
 }

@@ -10,6 +10,8 @@ import {
   backoff,
   currentBackoff,
   deliveries,
+  deliveriesMade,
+  parkedExpired,
   postponed,
   publishToDeliveredSeconds,
   publishToFirstByteSeconds,
@@ -37,6 +39,8 @@ export class DeliveryMetrics extends Context.Service<
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
+    /** Begins the endpoint's counters at 0. */
+    readonly begin: (endpoint: EndpointSettings) => void
   }
 >()("starling/webhook-dispatcher/DeliveryMetrics") {
   static readonly layer = Layer.effect(
@@ -47,6 +51,14 @@ export class DeliveryMetrics extends Context.Service<
       const deliveriesTotal = metrics.counter(deliveries)
       const postponedTotal = metrics.counter(postponed)
       const testsTotal = metrics.counter(tests)
+      const perEndpoint = [
+        attemptsTotal,
+        deliveriesTotal,
+        postponedTotal,
+        testsTotal,
+        metrics.counter(deliveriesMade),
+        metrics.counter(parkedExpired)
+      ]
       const receiver = metrics.histogram(receiverSeconds)
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
@@ -77,7 +89,8 @@ export class DeliveryMetrics extends Context.Service<
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
-        postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason })
+        postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason }),
+        begin: ({ name }) => perEndpoint.forEach((counter) => counter.begin({ endpoint: name }))
       })
     })
   )

@@ -1,4 +1,5 @@
 /** The metrics of webhook delivery. The endpoint label is the configured Name, never a URL. */
+import { eventCatalogue } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -7,13 +8,15 @@ const backoffSeconds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 120, 300, 1800, 
 export const eventsReceived = defineCounter({
   name: "webhook_events_received_total",
   help: "Events read from EVENTS by the fan-out, by event name.",
-  labels: ["event"]
+  labels: ["event"],
+  values: { event: [...eventCatalogue.map(({ name }) => name), "other"] }
 })
 
 export const unknownReceived = defineCounter({
   name: "webhook_unknown_total",
   help: "Additive parts that came in and passed: kind is event (a name outside the catalogue) or field.",
-  labels: ["kind"]
+  labels: ["kind"],
+  values: { kind: ["event", "field"] }
 })
 
 export const deliveriesMade = defineCounter({
@@ -25,13 +28,15 @@ export const deliveriesMade = defineCounter({
 export const deliveries = defineCounter({
   name: "webhook_deliveries_total",
   help: "Deliveries that came to an end, by endpoint and outcome: delivered, abandoned, gone.",
-  labels: ["endpoint", "outcome"]
+  labels: ["endpoint", "outcome"],
+  values: { outcome: ["delivered", "abandoned", "gone"] }
 })
 
 export const attempts = defineCounter({
   name: "webhook_attempts_total",
   help: "Attempts by endpoint and status class: 2xx, 3xx, 4xx, 5xx, timeout, unreachable, refused.",
-  labels: ["endpoint", "status_class"]
+  labels: ["endpoint", "status_class"],
+  values: { status_class: ["2xx", "3xx", "4xx", "5xx", "timeout", "unreachable", "refused"] }
 })
 
 export const receiverSeconds = defineHistogram({
@@ -126,7 +131,8 @@ export const endpointPaused = defineGauge({
 export const tests = defineCounter({
   name: "webhook_tests_total",
   help: "Tests that operators sent, by endpoint and outcome: delivered, failed. They count nowhere else.",
-  labels: ["endpoint", "outcome"]
+  labels: ["endpoint", "outcome"],
+  values: { outcome: ["delivered", "failed"] }
 })
 
 export const attemptRecordsDropped = defineCounter({
@@ -138,7 +144,8 @@ export const attemptRecordsDropped = defineCounter({
 export const postponed = defineCounter({
   name: "webhook_postponed_total",
   help: "Deliveries put off without an attempt, by endpoint and reason: full, circuit_open, paused.",
-  labels: ["endpoint", "reason"]
+  labels: ["endpoint", "reason"],
+  values: { reason: ["full", "circuit_open", "paused"] }
 })
 
 export const webhookMetrics = [

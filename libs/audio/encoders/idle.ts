@@ -114,6 +114,7 @@ const take = Effect.fnUntraced(function* (idle: Idle, plan: EncoderPlan) {
   const found = alive.findLast((encoder) => encoder.process.hasStarted()) ?? alive[0]
   const others = alive.filter((encoder) => encoder !== found)
   setEncoders(idle, kind, others)
+  misses.begin({ encoder: plan.key })
   if (found?.process.hasStarted() !== true) misses.inc({ encoder: plan.key })
   if (found !== undefined) return found
   if (idle.running + waiting(idle) >= options.processesMax) makeRoom(idle)

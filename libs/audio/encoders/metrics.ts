@@ -22,7 +22,8 @@ export const encoderMisses = defineCounter({
 export const encoderFailures = defineCounter({
   name: "audio_encoder_failures_total",
   help: "Answers that got no encoder, or whose encoder broke, by encoder and reason: missing, failed, overloaded (all slots are taken), starting (one that has a slot does not start in time).",
-  labels: ["encoder", "reason"]
+  labels: ["encoder", "reason"],
+  values: { reason: ["missing", "failed", "overloaded", "starting"] }
 })
 
 export const encoderStart = defineHistogram({

@@ -80,6 +80,7 @@ export class FfmpegPool extends Context.Service<
 
         return FfmpegPool.of({
           take: Effect.fnUntraced(function* (plan) {
+            failures.begin({ encoder: plan.key })
             const failed = (error: AudioError) =>
               Effect.sync(() => failures.inc({ encoder: plan.key, reason: reasonOf(error) }))
             yield* Effect.tapError(slot, failed)

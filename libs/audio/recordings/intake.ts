@@ -102,7 +102,8 @@ const outcomeOf = (error: RecordingUnusable | IntakeBusy | FfmpegMissing) => {
 const recordingsRead = defineCounter({
   name: "audio_recordings_total",
   help: "Recordings sent in, by outcome: taken, a reason for which it cannot be used, busy, missing.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["taken", "busy", "missing", ...RecordingUnusable.fields.reason.literals] }
 })
 
 const recordingsReading = defineGauge({

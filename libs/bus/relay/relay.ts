@@ -129,6 +129,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   const metrics = yield* Metrics
   const runSize = metrics.histogram(relayRunSize)
   const conflicts = metrics.counter(relayConflicts)
+  conflicts.begin({ relay: options.name })
   const position = metrics.gauge(relayPosition)
   let held = yield* loadCursor(nats, options)
   yield* options.onTaken ?? Effect.void

@@ -72,6 +72,7 @@ export class Idempotency extends Context.Service<
           key: string,
           handle: Effect.Effect<Answer, WireError, R>
         ) {
+          outcomes.begin({ route })
           const count = (outcome: Outcome) => Effect.sync(() => outcomes.inc({ route, outcome }))
           const identity = { key: recordKey(workspace, route, key), holder: randomUUID(), fingerprint }
           return yield* Effect.uninterruptibleMask((restore) => underClaim(identity, handle, count, restore))

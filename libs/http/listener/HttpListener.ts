@@ -49,9 +49,12 @@ export class HttpListener extends Context.Service<
         const renderError = options.renderError ?? renderStandardError
         const active = metrics.gauge(activeRequests)
         const cut = metrics.counter(connectionsCut)
+        cut.begin({ api })
         const state = { draining: false }
         // The context holds the handlers' services from here on; the type leaves out those that each call brings.
         yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
+        const counted = metrics.counter(requests)
+        for (const { path } of options.routes) counted.begin({ api, route: path })
         const app = exchange({
           api,
           find: routeTable(options.routes as ReadonlyArray<Route<PerCall>>),
@@ -60,7 +63,7 @@ export class HttpListener extends Context.Service<
           trustedProxies: options.trustedProxies ?? 0,
           cors: options.cors ?? sameOriginOnly,
           isDraining: () => state.draining,
-          requests: metrics.counter(requests),
+          requests: counted,
           seconds: metrics.histogram(requestSeconds)
         })
         // A scope of their own, empty whenever nothing runs: a map with endless additions and removals goes through one

@@ -6,7 +6,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http"
 import { Cause, Clock, Effect, Exit, Option, Scope, Tracer } from "effect"
 import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type CounterHandle, type HistogramHandle, parseTraceparent } from "#runtime"
+import { type CounterOf, type HistogramHandle, parseTraceparent } from "#runtime"
 import { HttpCall, type PerCall, remoteAddressOf, requestIdOf } from "../HttpCall.ts"
 import {
   internalError,
@@ -18,6 +18,7 @@ import {
   type WireError
 } from "../WireError.ts"
 import { type Answer, emptyAnswer, jsonAnswer } from "../answers.ts"
+import type { requests as requestsTotal } from "../metrics.ts"
 import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
 import type { Match } from "./routes.ts"
 
@@ -30,7 +31,7 @@ interface ExchangeOptions {
   readonly trustedProxies: number
   readonly cors: CorsPolicy
   readonly isDraining: () => boolean
-  readonly requests: CounterHandle<"api" | "route" | "status">
+  readonly requests: CounterOf<typeof requestsTotal>
   readonly seconds: HistogramHandle<"api" | "route">
 }
 
@@ -82,7 +83,7 @@ const accountFor = (
   { api, requests, seconds }: ExchangeOptions,
   { method, requestId, route }: HttpCall["Service"],
   status: number,
-  outcome: string,
+  outcome: RequestOutcome,
   tookSeconds: number
 ) => {
   requests.inc({ api, route, status: outcome })
@@ -98,9 +99,13 @@ const clientClosedRequest = 499
 const isCallerGone = (cause: Cause.Cause<unknown>) =>
   cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
 
-const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>) => {
+type RequestOutcome = (typeof requestsTotal.values.status)[number]
+
+const statusClasses = ["5xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
+
+const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>): RequestOutcome => {
   if (status === clientClosedRequest || (Exit.isFailure(exit) && isCallerGone(exit.cause))) return "gone"
-  return Exit.isFailure(exit) && status < 500 ? "broken" : `${Math.floor(status / 100)}xx`
+  return Exit.isFailure(exit) && status < 500 ? "broken" : (statusClasses[Math.floor(status / 100)] ?? "5xx")
 }
 
 const callOf = (

@@ -41,6 +41,7 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
   }
   const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
   const takes = (yield* Metrics).counter(sharedWindowTakes)
+  takes.begin({ window: name })
   const refusals = rememberedRefusals(limit)
   const change = groupedChanges(changeStored(bucket, name, windowMs))
   const changing = <A>(key: string, decide: (log: RateLog) => Change<RateLog, A>) =>

@@ -169,7 +169,8 @@ const jobsRunning = defineGauge({
 const jobsEnded = defineCounter({
   name: "speech_engine_jobs_total",
   help: "Jobs by engine and how they ended: spoken, cancelled, failed, busy.",
-  labels: ["engine", "outcome"]
+  labels: ["engine", "outcome"],
+  values: { outcome: ["spoken", "cancelled", "failed", "busy"] }
 })
 
 const threadsReplaced = defineCounter({
@@ -188,6 +189,8 @@ const countJobs = Effect.fnUntraced(function* (engine: string) {
   const factor = metrics.histogram(realTimeFactor)
   const ended = metrics.counter(jobsEnded)
   const replaced = metrics.counter(threadsReplaced)
+  ended.begin({ engine })
+  replaced.begin({ engine })
   let count = 0
   const change = (by: number) => {
     count += by

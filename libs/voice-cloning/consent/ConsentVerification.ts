@@ -50,7 +50,8 @@ const stageMsMax = 20_000
 const consentChecks = defineCounter({
   name: "speech_consent_checks_total",
   help: "Consents verified, by outcome: verified, phrase_mismatch, speaker_mismatch, unusable, unavailable.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["verified", "phrase_mismatch", "speaker_mismatch", "unusable", "unavailable"] }
 })
 
 const consentStageSeconds = defineHistogram({

@@ -42,7 +42,8 @@ export class VoiceMeasureUnavailable extends Schema.TaggedError<VoiceMeasureUnav
 const voicesMeasured = defineCounter({
   name: "speech_voice_measures_total",
   help: "Samples measured, by outcome: measured, too_little_voice, unavailable, cancelled.",
-  labels: ["outcome"]
+  labels: ["outcome"],
+  values: { outcome: ["measured", "too_little_voice", "unavailable", "cancelled"] }
 })
 
 const measureSeconds = defineHistogram({

@@ -120,6 +120,7 @@ const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
   nodesOpen.set({ network }, 0)
 
   const observed = Effect.fnUntraced(function* (url: string, question: Question) {
+    calls.begin({ network, method: question.method })
     const startedAt = yield* Clock.currentTimeNanos
     const result = yield* Effect.result(ask(client, url, question))
     const took = (yield* Clock.currentTimeNanos) - startedAt
@@ -256,7 +257,8 @@ export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected"
 const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
   help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (what was waited for did not come in time), unavailable.",
-  labels: ["network", "method", "outcome"]
+  labels: ["network", "method", "outcome"],
+  values: { outcome: ["answered", "rejected", "waited", "unavailable"] }
 })
 
 const rpcSeconds = defineHistogram({

@@ -71,7 +71,7 @@ interface Parts {
 
 export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
   const outcomes = (yield* Metrics).counter(claimsTaken)
-  const count = (outcome: string) => Effect.sync(() => outcomes.inc({ outcome }))
+  const count = (outcome: "claimed" | "retaken" | ClaimRefused["why"]) => Effect.sync(() => outcomes.inc({ outcome }))
   return Effect.fnUntraced(
     function* (
       checked: CheckedPayment,

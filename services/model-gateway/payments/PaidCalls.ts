@@ -25,7 +25,7 @@ import {
   unsettledHeaders
 } from "#x402"
 import { PaidAnswers } from "./kept-calls.ts"
-import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import { type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
@@ -71,7 +71,7 @@ interface Parts {
   readonly scope: Scope.Scope
   readonly renewEveryMs: number
   readonly waitMs: number
-  readonly count: (outcome: string, code?: string) => Effect.Effect<void>
+  readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 

@@ -39,7 +39,7 @@ import {
 import { gatewayOrigin } from "../origin.ts"
 import { PaidCalls } from "./PaidCalls.ts"
 import { CallNames, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
-import { paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import { type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import type { PaidCall } from "./paid-call.ts"
 import { neededMs, type PayableCall, quoteCall } from "./quote.ts"
 import {
@@ -77,7 +77,7 @@ interface Parts {
   /** The address by which callers reach this gateway. */
   readonly origin: Effect.Effect<string>
   readonly isOffered: (network: PaymentNetwork) => boolean
-  readonly count: (outcome: string, code?: string) => Effect.Effect<void>
+  readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
 }
 
@@ -309,6 +309,7 @@ const make = Effect.gen(function* () {
   const mailbox = yield* Mailbox
   const metrics = yield* Metrics
   const counter = metrics.counter(paymentOutcomes)
+  for (const outcome of paymentOutcomes.values.outcome) counter.inc({ outcome, code: "" }, 0)
   const seconds = metrics.histogram(paymentSeconds)
   const parts: Parts = {
     settings,

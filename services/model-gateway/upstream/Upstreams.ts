@@ -16,7 +16,7 @@ import {
 } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { breakerOpen, fallbacks, upstreamCalls, upstreamSeconds } from "../metrics.ts"
-import type { RegisteredModel, ModelRoute } from "../models/ModelRegistry.ts"
+import { ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
 import type { JsonObject } from "../translate/json.ts"
 import {
   type AttemptFailed,
@@ -61,7 +61,9 @@ export class Upstreams extends Context.Service<
     Upstreams,
     Effect.gen(function* () {
       const providers = yield* Providers
-      const watch = routeWatch(yield* Metrics)
+      const { all } = yield* ModelRegistry
+      const routes = all.flatMap((model) => model.routes)
+      const watch = routeWatch(yield* Metrics, new Set(routes.map(({ provider }) => provider.name)))
       const whole = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
           Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, body }))
@@ -144,14 +146,19 @@ interface RouteWatch {
   readonly fellBack: (provider: string) => void
 }
 
-const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
+const routeWatch = (metrics: Metrics["Service"], providers: Iterable<string>): RouteWatch => {
   const calls = metrics.counter(upstreamCalls)
   const seconds = metrics.histogram(upstreamSeconds)
   const fellBack = metrics.counter(fallbacks)
   const open = metrics.gauge(breakerOpen)
   const breakers = new Map<string, Breaker>()
+  for (const provider of providers) {
+    calls.begin({ provider })
+    fellBack.begin({ provider })
+  }
 
-  const count = ({ provider }: ModelRoute, outcome: string) => calls.inc({ provider: provider.name, outcome })
+  const count = ({ provider }: ModelRoute, outcome: (typeof upstreamCalls.values.outcome)[number]) =>
+    calls.inc({ provider: provider.name, outcome })
   const breakerOf = (route: ModelRoute) => breakers.get(keyOf(route)) ?? closedBreaker
   const set = (route: ModelRoute, breaker: Breaker) => {
     const before = breakerOf(route)

@@ -28,6 +28,8 @@ export const reconciler = Layer.effectDiscard(
     const { PaymentSettler } = yield* Configuration
     const deps = yield* dependenciesOfReconciler
     if (networks.size === 0) return
+    const counters = [deps.found, deps.repaired, deps.transferred, deps.receipted]
+    for (const network of networks.keys()) for (const counter of counters) counter.begin({ network })
 
     const reconciling = Effect.gen(function* () {
       const entries = new Map<string, OpenEntries>()

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option, Schedule } from "effect"
 import { type CommandError, Views } from "#actors"
 import { type BusError, BusUnavailable } from "#bus"
-import { agentOfId, type CommandEntity } from "#contracts"
+import { agentOfId, commandEntities, type CommandEntity } from "#contracts"
 import { priorityDefault } from "#contracts/pipeline-api"
 import { Configuration, Metrics } from "#runtime"
 import { type AgentRoster, agentRoster } from "../Routing.ts"
@@ -36,6 +36,7 @@ export class FollowUpCommands extends Context.Service<
     Effect.gen(function* () {
       const configured = yield* Configuration
       const counted = (yield* Metrics).counter(followUpsTotal)
+      for (const entity of Object.keys(commandEntities)) counted.begin({ entity })
       const parts: Parts = {
         configured,
         roster: agentRoster(configured.Agents),
@@ -62,7 +63,7 @@ interface Parts {
   readonly roster: AgentRoster
   readonly commands: Commands["Service"]
   readonly views: Views["Service"]
-  readonly count: (entity: CommandEntity, outcome: string) => void
+  readonly count: (entity: CommandEntity, outcome: (typeof followUpsTotal.values.outcome)[number]) => void
 }
 
 /** The record behind the follow-up, and the id of its command. */

@@ -23,7 +23,7 @@ import {
   parseJson,
   type Received
 } from "#bus"
-import { decodeReport, type Report } from "#contracts"
+import { decodeReport, type Report, reportKinds } from "#contracts"
 import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
@@ -57,6 +57,7 @@ const takeReports = Effect.fnUntraced(function* (
   const { ReportsMax } = (yield* Configuration).PipelineApi
   const reports = yield* Reports
   const counted = (yield* Metrics).counter(reportsTotal)
+  for (const kind of Object.keys(reportKinds)) counted.begin({ kind })
   const turns = orderedKeys()
 
   const handle = ({ value, sequence, storedAtMs }: Received<Report>) => {

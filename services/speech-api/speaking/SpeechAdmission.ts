@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { speechSampleRateHz } from "#contracts"
-import { Configuration, type CounterHandle, loopLateness, Metrics } from "#runtime"
+import { Configuration, type CounterOf, loopLateness, Metrics } from "#runtime"
 import {
   admit,
   type AdmissionLimits,
@@ -75,7 +75,7 @@ interface AdmissionQueue {
   readonly lateMs: () => number
   readonly nowMs: () => number
   readonly scope: Scope.Scope
-  readonly refused: CounterHandle<"reason">
+  readonly refused: CounterOf<typeof refusals>
   readonly gauges: Gauges
   waiting: ReadonlyArray<Waiter>
   sentAway: ReadonlyArray<{ readonly engine: string; readonly atMs: number }>
@@ -116,7 +116,7 @@ export class SpeechAdmission extends Context.Service<
     /** Takes a place among the listeners, until the scope closes. */
     readonly enter: (entrance: Entrance) => Effect.Effect<Pace, SpeechOverloaded, Scope.Scope>
     /** Counts a refusal that another part decided on. */
-    readonly refused: (reason: string) => void
+    readonly refused: (reason: (typeof refusals.values.reason)[number]) => void
   }
 >()("starling/speech-api/SpeechAdmission") {
   static readonly layer = Layer.effect(

@@ -15,7 +15,7 @@ import {
   subjects,
   type WordMark
 } from "#contracts"
-import { Configuration, type CounterHandle, type GaugeHandle, Metrics } from "#runtime"
+import { Configuration, type CounterOf, type GaugeHandle, Metrics } from "#runtime"
 import { InputRefused, SpeechBusy, SpeechFailed } from "./refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
 import {
@@ -67,7 +67,7 @@ interface Shared {
   readonly nowMs: () => number
   readonly windowBytes: number
   readonly activeGauge: GaugeHandle<never>
-  readonly takeovers: CounterHandle<never>
+  readonly takeovers: CounterOf<typeof takeovers>
   active: number
 }
 

@@ -35,7 +35,7 @@ export type SpeechError = InputRefused | SpeechOverloaded | SpeechBusy | SpeechF
 const startingSeconds = 5
 
 /** The reason for the overload metric, if the refusal is for want of capacity. */
-export const overloadReason = (error: SpeechError): string | undefined => {
+export const overloadReason = (error: SpeechError) => {
   if (error._tag === "SpeechBusy") return error.detail === "all are busy" ? "sequencers" : "unavailable"
   if (error._tag === "EncoderOverloaded") return error.lacks === "slots" ? "encoders" : "encoder_start"
   return undefined

@@ -45,6 +45,46 @@ describe("metrics", () => {
     }).pipe(Effect.provide(MetricsRegistry.layerEmpty))
   )
 
+  it.effect("begin at 0 for every value that the code knows, and for an endpoint when it is learned", () =>
+    Effect.gen(function* () {
+      const ended = defineCounter({
+        name: "ended_total",
+        help: "Ended.",
+        labels: ["endpoint", "outcome"],
+        values: { outcome: ["well", "badly"] }
+      })
+      const done = defineCounter({ name: "done_total", help: "Done.", labels: ["how"], values: { how: ["a", "b"] } })
+      const lost = defineCounter({ name: "lost_total", help: "Lost.", labels: [] })
+      const metrics = yield* Metrics
+      const counter = metrics.counter(ended)
+      metrics.counter(done)
+      metrics.counter(lost)
+      assert.notInclude(yield* metrics.text, "ended_total{")
+
+      counter.inc({ endpoint: "ci", outcome: "badly" })
+      counter.begin({ endpoint: "ci" })
+      const text = yield* metrics.text
+      for (const series of ['endpoint="ci",outcome="badly"} 1', 'endpoint="ci",outcome="well"} 0']) {
+        assert.include(text, `ended_total{role="fleet",${series}`)
+      }
+      for (const how of ["a", "b"]) assert.include(text, `done_total{role="fleet",how="${how}"} 0`)
+      assert.include(text, 'lost_total{role="fleet"} 0')
+    }).pipe(Effect.provide(Metrics.layerTest))
+  )
+
+  it.effect("begin for no more endpoints than a scrape can bear, and count the others from their first event", () =>
+    Effect.gen(function* () {
+      const made = defineCounter({ name: "made_total", help: "Made.", labels: ["endpoint"] })
+      const metrics = yield* Metrics
+      const counter = metrics.counter(made)
+      for (let index = 0; index < 6_000; index++) counter.begin({ endpoint: `e${index}` })
+      counter.inc({ endpoint: "e5999" })
+      const series = (yield* metrics.text).split("\n").filter((line) => line.startsWith("made_total{"))
+      assert.strictEqual(series.length, 5_001)
+      assert.include(series, 'made_total{role="fleet",endpoint="e5999"} 1')
+    }).pipe(Effect.provide(Metrics.layerTest))
+  )
+
   it("are documented from their definitions", () => {
     const page = metricsDocument([{ title: "Room", metrics: [hits, took] }])
     assert.include(page, "| `hits_total` | counter | `kind` | Hits. |")
