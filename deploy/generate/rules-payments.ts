@@ -24,28 +24,31 @@ export const paymentRules: RuleGroup = {
       expr: `sum by (network, finding) ${risen("payment_book_findings_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
-      summary: "Chain, claims and receipts of {{ $labels.network }} differ: {{ $labels.finding }}."
+      summary:
+        "Chain, claims and receipts of {{ $labels.network }} differ, {{ $value | humanize }} times within an hour: {{ $labels.finding }}."
     },
     {
       name: "PaymentBooksUnread",
       expr: "time() - max by (network) (payment_books_read_timestamp_seconds) > 3600",
       after: "5m",
       severity: "warning",
-      summary: "The chain and the receipts of {{ $labels.network }} have not been compared to their end for an hour."
+      summary:
+        "The chain and the receipts of {{ $labels.network }} were last compared to their end {{ $value | humanizeDuration }} ago."
     },
     {
       name: "PaymentSettlementsUncollected",
       expr: `sum by (network) ${risen('payment_settlement_tries_total{outcome="uncollected"}', "1h")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "Calls paid on {{ $labels.network }} were served and could not be collected."
+      summary:
+        "{{ $value | humanize }} calls paid on {{ $labels.network }} were served within an hour and could not be collected."
     },
     {
       name: "PaymentSettlementsSlow",
       expr: "network:payment_settlement_seconds:p99_rate15m > 60",
       after: "15m",
       severity: "warning",
-      summary: "Settling on {{ $labels.network }} takes more than a minute."
+      summary: "Settling on {{ $labels.network }} takes {{ $value | humanizeDuration }} (p99)."
     },
     {
       name: "PaymentSettlerWithoutKey",
@@ -59,14 +62,15 @@ export const paymentRules: RuleGroup = {
       expr: "network:x402_rpc_unavailable:ratio_rate5m > 0.2",
       after: "5m",
       severity: "critical",
-      summary: "One call in five to the nodes of {{ $labels.network }} gets no answer."
+      summary: "{{ $value | humanizePercentage }} of the calls to the nodes of {{ $labels.network }} get no answer."
     },
     {
       name: "PaymentChainNodeOut",
       expr: "max by (network) (x402_rpc_nodes_open) > 0",
       after: "15m",
       severity: "warning",
-      summary: "A node of {{ $labels.network }} is left alone because it does not answer."
+      summary:
+        "{{ $value | humanize }} of the nodes of {{ $labels.network }} are left alone because they do not answer."
     },
     {
       name: "PaymentTokenMismatch",
@@ -80,35 +84,38 @@ export const paymentRules: RuleGroup = {
       expr: 'sum by (network) (rate(payment_verifications_total{outcome="unavailable"}[5m])) > 0.1',
       after: "5m",
       severity: "critical",
-      summary: "Payments on {{ $labels.network }} cannot be verified; callers are told to come back."
+      summary:
+        "{{ $value | humanize }} payments a second on {{ $labels.network }} cannot be verified; callers are told to come back."
     },
     {
       name: "PaymentFacilitatorUnavailable",
       expr: 'sum by (operation) (rate(x402_facilitator_calls_total{outcome="unavailable"}[5m])) > 0.1',
       after: "5m",
       severity: "critical",
-      summary: "The facilitator does not answer when asked to {{ $labels.operation }}."
+      summary:
+        "The facilitator leaves {{ $value | humanize }} questions a second to {{ $labels.operation }} unanswered."
     },
     {
       name: "PaymentFacilitatorUnconfirmed",
       expr: "sum by (network) (increase(x402_facilitator_unconfirmed_total[5m])) > 0",
       after: "10m",
       severity: "warning",
-      summary: "What the facilitator calls settled on {{ $labels.network }} is again and again not on the chain."
+      summary:
+        "What the facilitator calls settled on {{ $labels.network }} is again and again not on the chain: {{ $value | humanize }} within five minutes."
     },
     {
       name: "PaymentReplaysMany",
       expr: 'sum(rate(x402_claims_total{outcome="replay"}[5m])) > 10',
       after: "10m",
       severity: "info",
-      summary: "Somebody sends payments again that were used already; each is refused."
+      summary: "Somebody sends {{ $value | humanize }} payments a second again that were used already; each is refused."
     },
     {
       name: "GatewayProviderFailing",
       expr: "provider:gateway_upstream_failures:ratio_rate5m > 0.2",
       after: "10m",
       severity: "warning",
-      summary: "One call in five to {{ $labels.provider }} fails."
+      summary: "{{ $value | humanizePercentage }} of the calls to {{ $labels.provider }} fail."
     },
     {
       name: "GatewayBreakerOpen",

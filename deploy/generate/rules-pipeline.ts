@@ -19,42 +19,43 @@ export const pipelineRules: RuleGroup = {
       expr: "entity:actor_command_failures:ratio_rate5m > 0.02",
       after: "5m",
       severity: "critical",
-      summary: "More than 2 % of the commands for {{ $labels.entity }} cannot be decided."
+      summary: "{{ $value | humanizePercentage }} of the commands for {{ $labels.entity }} cannot be decided."
     },
     {
       name: "PipelineCommandsSlow",
       expr: "entity:actor_command_seconds:p99_rate5m > 0.5",
       after: "10m",
       severity: "warning",
-      summary: "One command in a hundred for {{ $labels.entity }} takes more than half a second."
+      summary: "One command in a hundred for {{ $labels.entity }} takes more than {{ $value | humanizeDuration }}."
     },
     {
       name: "PipelineViewsBehind",
       expr: "min(actor_views_behind) > 1000",
       after: "5m",
       severity: "warning",
-      summary: "Lists and watchdogs show what was: more than 1,000 records are not in the views yet."
+      summary: "Lists and watchdogs show what was: {{ $value | humanize }} records are not in the views yet."
     },
     {
       name: "PipelineViewsFull",
       expr: 'max by (role) (actor_views_left_out{which="moving"}) > 0',
       after: "5m",
       severity: "critical",
-      summary: "{{ $labels.role }} does not see all entities that are on their way: nobody works on the others."
+      summary:
+        "{{ $labels.role }} does not see {{ $value | humanize }} entities that are on their way: nobody works on them."
     },
     {
       name: "PipelineConflictsMany",
       expr: "sum by (entity) (rate(actor_conflicts_total[5m])) > 50",
       after: "10m",
       severity: "info",
-      summary: "Replicas decide for the same {{ $labels.entity }} at once, again and again."
+      summary: "Replicas decide for the same {{ $labels.entity }} at once, {{ $value | humanize }} times a second."
     },
     {
       name: "PipelineSweepFailing",
       expr: "sum by (sweep) (increase(sweeper_failures_total[15m])) > 3",
       after: "0m",
       severity: "warning",
-      summary: "The sweep {{ $labels.sweep }} fails again and again."
+      summary: "The sweep {{ $labels.sweep }} failed {{ $value | humanize }} times within 15 minutes."
     },
     {
       name: "PipelineSweepUnheld",

@@ -29,28 +29,29 @@ export const speechRules: RuleGroup = {
       expr: "speech_streams_failed:ratio_rate5m > 0.01",
       after: "5m",
       severity: "critical",
-      summary: "More than 1 % of the answers break off or never start."
+      summary: "{{ $value | humanizePercentage }} of the answers break off or never start."
     },
     {
       name: "SpeechFirstByteSlow",
       expr: "speech_first_byte_seconds:p99_rate5m > 0.5",
       after: "10m",
       severity: "warning",
-      summary: "One listener in a hundred waits more than half a second for the first sound."
+      summary: "One listener in a hundred waits more than {{ $value | humanizeDuration }} for the first sound."
     },
     {
       name: "SpeechUnderruns",
       expr: "sum(rate(speech_underruns_total[5m])) / clamp_min(sum(rate(speech_streams_total[5m])), 0.01) > 0.02",
       after: "10m",
       severity: "warning",
-      summary: "More than 2 in 100 listeners hear a gap."
+      summary: "{{ $value | humanizePercentage }} of the listeners hear a gap."
     },
     {
       name: "SpeechSequencersBusy",
       expr: "speech_sessions_busy:ratio_rate5m > 0.05",
       after: "5m",
       severity: "warning",
-      summary: "Sequencers refuse sessions because they have as many as they can take."
+      summary:
+        "Sequencers refuse {{ $value | humanizePercentage }} of the sessions because they have as many as they can take."
     },
     {
       name: "SpeechRefusals",
@@ -58,35 +59,38 @@ export const speechRules: RuleGroup = {
       after: "10m",
       severity: "warning",
       summary:
-        "For ten minutes more than 5 % of the callers have been told to come again: there is more to speak than can be spoken in time."
+        "For ten minutes {{ $value | humanizePercentage }} of the callers have been told to come again: there is more to speak than can be spoken in time."
     },
     {
       name: "SpeechTakeovers",
       expr: "sum(increase(speech_takeovers_total[15m])) > 20",
       after: "0m",
       severity: "warning",
-      summary: "Sequencers fall silent in the middle of sessions, and others take over."
+      summary:
+        "Sequencers fell silent in the middle of {{ $value | humanize }} sessions within 15 minutes, and others took over."
     },
     {
       name: "SpeechEngineThreadsDying",
       expr: "sum by (engine) (increase(speech_engine_threads_replaced_total[15m])) > 5",
       after: "0m",
       severity: "warning",
-      summary: "Threads of {{ $labels.engine }} crash or hang."
+      summary: "{{ $value | humanize }} threads of {{ $labels.engine }} crashed or hung within 15 minutes."
     },
     {
       name: "SpeechEncodersFailing",
       expr: "sum by (encoder, reason) (increase(audio_encoder_failures_total[15m])) > 5",
       after: "0m",
       severity: "warning",
-      summary: "Answers get no {{ $labels.encoder }} encoder: {{ $labels.reason }}."
+      summary:
+        "{{ $value | humanize }} answers got no {{ $labels.encoder }} encoder within 15 minutes: {{ $labels.reason }}."
     },
     {
       name: "SpeechConsentsUnverifiable",
       expr: `sum${risen('speech_consent_checks_total{outcome="unavailable"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "Consents cannot be verified: the recogniser or the speaker check does not run."
+      summary:
+        "{{ $value | humanize }} consents could not be verified within 15 minutes: the recogniser or the speaker check does not run."
     }
   ]
 }

@@ -28,21 +28,21 @@ export const webhookRules: RuleGroup = {
       expr: "webhook_backlog:deliverable > 50000 and deriv(webhook_backlog:deliverable[10m]) > 0",
       after: "10m",
       severity: "critical",
-      summary: "Healthy endpoints have more than 50,000 deliveries before them, and more every minute."
+      summary: "Healthy endpoints have {{ $value | humanize }} deliveries before them, and more every minute."
     },
     {
       name: "WebhookEndpointLate",
       expr: "max by (endpoint) (webhook_oldest_due_age_seconds) > 300 unless on (endpoint) (max by (endpoint) (webhook_circuit_state) > 0) unless on (endpoint) (max by (endpoint) (webhook_endpoint_paused) == 1)",
       after: "5m",
       severity: "warning",
-      summary: "{{ $labels.endpoint }} is more than five minutes behind although it answers."
+      summary: "{{ $labels.endpoint }} is {{ $value | humanizeDuration }} behind although it answers."
     },
     {
       name: "WebhookEndpointFailing",
       expr: "endpoint:webhook_attempt_failures:ratio_rate5m > 0.5",
       after: "15m",
       severity: "info",
-      summary: "More than half of the attempts at {{ $labels.endpoint }} fail."
+      summary: "{{ $value | humanizePercentage }} of the attempts at {{ $labels.endpoint }} fail."
     },
     {
       name: "WebhookCircuitOpen",
@@ -63,42 +63,43 @@ export const webhookRules: RuleGroup = {
       expr: `sum by (endpoint) ${risen('webhook_deliveries_total{outcome=~"abandoned|gone"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "Deliveries to {{ $labels.endpoint }} were given up."
+      summary: "{{ $value | humanize }} deliveries to {{ $labels.endpoint }} were given up within 15 minutes."
     },
     {
       name: "WebhookParkedLong",
       expr: "max by (endpoint) (webhook_parked_events) > 0",
       after: "1d",
       severity: "warning",
-      summary: "{{ $labels.endpoint }} has been parked for a day; after ParkedMaxDays it misses events for good."
+      summary:
+        "{{ $labels.endpoint }} has been parked for a day, with {{ $value | humanize }} events before it; after ParkedMaxDays it misses them for good."
     },
     {
       name: "WebhookEventsMissed",
       expr: `sum by (endpoint) ${risen("webhook_parked_expired_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
-      summary: "{{ $labels.endpoint }} was parked for too long and has missed events for good."
+      summary: "{{ $labels.endpoint }} was parked for too long and has missed {{ $value | humanize }} events for good."
     },
     {
       name: "WebhookAttemptLogLossy",
       expr: `sum${risen("webhook_attempt_records_dropped_total", "15m")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "The delivery log has gaps: attempts were made and not recorded."
+      summary: "The delivery log lacks {{ $value | humanize }} attempts that were made within 15 minutes."
     },
     {
       name: "WebhookDispatchSlow",
       expr: "webhook_publish_to_first_byte_seconds:p99_rate5m > 1",
       after: "10m",
       severity: "warning",
-      summary: "One event in a hundred takes more than a second to leave."
+      summary: "One event in a hundred takes more than {{ $value | humanizeDuration }} to leave."
     },
     {
       name: "WebhookRetriesLate",
       expr: "webhook_retry_lateness_seconds:p99_rate5m > 5",
       after: "10m",
       severity: "warning",
-      summary: "One retry in a hundred leaves more than five seconds after it was due."
+      summary: "One retry in a hundred leaves more than {{ $value | humanizeDuration }} after it was due."
     }
   ]
 }

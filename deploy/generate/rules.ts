@@ -10,7 +10,7 @@ export interface Alert {
   /** How long the condition must hold: "5m". */
   readonly after: string
   readonly severity: Severity
-  /** The condition in one sentence; labels as `{{ $labels.endpoint }}`. */
+  /** The condition in one sentence; labels as `{{ $labels.endpoint }}`, a quantity as `{{ $value | humanize }}`. */
   readonly summary: string
 }
 
@@ -25,8 +25,11 @@ export interface RuleGroup {
   readonly alerts: ReadonlyArray<Alert>
 }
 
-/** The place of an alert's runbook in the release's repository: the heading is the alert's name. */
-export const runbookOf = (alert: string) => `docs/operations.md#${alert.toLowerCase()}`
+/** Where docs/operations.md is read. An overlay names the operator's own place: `starling-runbooks` in overlays/prod. */
+export const runbooksUrl = "https://docs.starling.example/operations.md"
+
+/** The address of an alert's runbook: the heading is the alert's name. */
+export const runbookOf = (alert: string) => `${runbooksUrl}#${alert.toLowerCase()}`
 
 /** A group in Prometheus' form. */
 export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({
@@ -38,7 +41,7 @@ export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({
       expr: alert.expr,
       for: alert.after,
       labels: { severity: alert.severity },
-      annotations: { summary: alert.summary, runbook: runbookOf(alert.name) }
+      annotations: { summary: alert.summary, runbook_url: runbookOf(alert.name) }
     }))
   ]
 })

@@ -8,7 +8,7 @@ import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { natsValues } from "../../deploy/generate/nats-values.ts"
 import { containerSecurity, podSecurity } from "../../deploy/generate/objects.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
-import { ruleGroup } from "../../deploy/generate/rules.ts"
+import { ruleGroup, runbooksUrl } from "../../deploy/generate/rules.ts"
 import { deliverableBacklog } from "../../deploy/generate/scaling.ts"
 import { moneyStreams, streamResources } from "../../deploy/generate/streams.ts"
 import { alerts, expressions, labelsOf, panels } from "./declared-metrics.ts"
@@ -146,8 +146,9 @@ describe("the monitored metrics", () => {
   it("have alerts that each lead to an existing heading", () => {
     for (const { rules } of ruleGroups.map(ruleGroup)) {
       for (const { alert, annotations } of rules.filter((rule) => "alert" in rule)) {
-        const [path = "", anchor] = annotations.runbook.split("#")
-        const headings = [...read(path).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => heading)
+        const [page, anchor] = annotations.runbook_url.split("#")
+        assert.strictEqual(page, runbooksUrl)
+        const headings = [...read("docs/operations.md").matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => heading)
         assert.include(
           headings.map((heading) => heading.toLowerCase().replaceAll(" ", "-")),
           anchor,

@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import { parseAllDocuments } from "yaml"
 import { fleetDeployments } from "../../deploy/generate/roles.ts"
+import { runbooksUrl } from "../../deploy/generate/rules.ts"
 import { closedSchemas } from "./closed-schemas.ts"
+import { alerts } from "./declared-metrics.ts"
 import { kustomize, repository, schemas } from "./tools.ts"
 
 interface Rendered {
@@ -60,9 +64,11 @@ const reaches = (policy: Rendered["spec"], labels: Readonly<Record<string, strin
   return Object.entries(podSelector.matchLabels ?? {}).every(([name, value]) => labels[name] === value)
 }
 
-const render = (overlay: string): ReadonlyArray<Rendered> => {
+const overlays = join(repository, "deploy/k8s/overlays")
+
+const render = (overlay: string, folder = overlays): ReadonlyArray<Rendered> => {
   const [command = "", ...parameters] = kustomize ?? []
-  const text = execFileSync(command, [...parameters, join(repository, "deploy/k8s/overlays", overlay)], {
+  const text = execFileSync(command, [...parameters, join(folder, overlay)], {
     encoding: "utf8",
     maxBuffer: 64 * 1_024 * 1_024
   })
@@ -227,6 +233,25 @@ describe.skipIf(kustomize === undefined)("production", () => {
         .map(({ name }) => `${name}-callers`)
         .toSorted()
     )
+  })
+})
+
+describe("a production overlay of one's own", () => {
+  it.skipIf(kustomize === undefined)("leads every alert to the page that it names", () => {
+    const copy = mkdtempSync(join(tmpdir(), "starling-overlay-"))
+    onTestFinished(() => rmSync(copy, { recursive: true }))
+    cpSync(join(repository, "deploy/k8s"), copy, { recursive: true })
+    const own = join(copy, "overlays/prod/kustomization.yaml")
+    const address = "https://wiki.example/starling/operations"
+    writeFileSync(own, readFileSync(own, "utf8").replace(`address=${runbooksUrl}`, `address=${address}`))
+
+    const text = JSON.stringify(render("prod", join(copy, "overlays")).filter(({ kind }) => kind === "PrometheusRule"))
+    const links = [...text.matchAll(/"runbook_url":"([^"#]*)#(\w+)"/gu)]
+    assert.deepStrictEqual(
+      links.map(([, , anchor = ""]) => anchor).toSorted(),
+      alerts.map(({ name }) => name.toLowerCase()).toSorted()
+    )
+    for (const [, page, anchor] of links) assert.strictEqual(page, address, anchor)
   })
 })
 

@@ -8,7 +8,7 @@ import { ruleGroups } from "../../deploy/generate/files.ts"
 import { type Alert, ruleGroup, runbookOf } from "../../deploy/generate/rules.ts"
 import { recordingCases } from "./recording-cases.ts"
 import type { RuleCase } from "./rule-case.ts"
-import { ruleCases } from "./rule-cases.ts"
+import { ruleCases, shownValues } from "./rule-cases.ts"
 import { promtool } from "./tools.ts"
 
 const alerts = ruleGroups.flatMap((group) => group.alerts)
@@ -33,8 +33,10 @@ const rules = { groups: ruleGroups.map(ruleGroup) }
 const inputs = (series: Readonly<Record<string, string>>) =>
   Object.entries(series).map(([name, values]) => ({ series: name, values }))
 
-const rendered = (summary: string, labels: RuleCase["labels"]) =>
-  summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/gu, (_, label: string) => labels[label] ?? "")
+const rendered = (summary: string, { alert, labels }: RuleCase) =>
+  summary
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/gu, (_, label: string) => labels[label] ?? "")
+    .replaceAll(/\{\{ \$value \| \w+ \}\}/gu, shownValues[alert] ?? "")
 
 const alertTest = (found: RuleCase, alert: Alert, isFiring: boolean) => ({
   interval: "1m",
@@ -48,8 +50,8 @@ const alertTest = (found: RuleCase, alert: Alert, isFiring: boolean) => ({
             {
               exp_labels: { severity: alert.severity, ...found.labels },
               exp_annotations: {
-                summary: rendered(alert.summary, found.labels),
-                runbook: runbookOf(found.alert)
+                summary: rendered(alert.summary, found),
+                runbook_url: runbookOf(found.alert)
               }
             }
           ]
@@ -69,6 +71,14 @@ describe("the rules", () => {
       recordingCases.map(({ record }) => record).toSorted(),
       recordings.map(({ record }) => record).toSorted()
     )
+  })
+
+  it("say in their summaries how much it is, unless the condition is a state", () => {
+    for (const { name, expr, summary } of alerts) {
+      assert.strictEqual(summary.includes("$value"), !/ == [012]$/u.test(expr), name)
+    }
+    const withValue = alerts.filter(({ summary }) => summary.includes("$value")).map(({ name }) => name)
+    assert.deepStrictEqual(Object.keys(shownValues).toSorted(), withValue.toSorted())
   })
 
   // Each subject with its own rules alone: every rule is evaluated for every minute of every case.
