@@ -19,7 +19,14 @@ export {
   paddedSamples
 } from "./formats.ts"
 export { makeLoudnessLeveller } from "./loudness.ts"
-export { intakeMetrics, RecordingIntake, recordingIntakeDefaults } from "./recordings/intake.ts"
-export { judgeRecording, type Recording, recordingHz, type RecordingLimits } from "./recordings/recording.ts"
+export {
+  intakeMetrics,
+  judgeRecording,
+  type Recording,
+  recordingHz,
+  RecordingIntake,
+  recordingIntakeDefaults,
+  type RecordingLimits
+} from "./recordings.ts"
 export { makeResampler, resample } from "./resample.ts"
 export { concatPcm, crossFade, pcmToBytes, wavHeader } from "./samples.ts"

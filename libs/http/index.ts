@@ -33,20 +33,27 @@ export {
 export { apiPage, type PageOptions } from "./description/page.ts"
 export { descriptionRoutes } from "./description/routes.ts"
 export { fieldTable, type LongList, table } from "./description/tables.ts"
-export type { Form, FormFile, FormSpec } from "./forms/form-spec.ts"
+export type { Form, FormFile, FormSpec } from "./forms/multipart-reader.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
 export { readForm } from "./forms/read-form.ts"
 export { addressGroup, HttpCall, type PerCall } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
-export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/identity.ts"
+export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/record.ts"
 export { type EndpointRequest, routesOf } from "./listener/api-routes.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
 export { below, crossOrigin, type Method, type Route, route } from "./listener/routes.ts"
 export { listenerLimits, type ListenerLimits } from "./listener/server.ts"
 export { httpMetrics } from "./metrics.ts"
-export type { RateDecision, RateRefused, RateTaken } from "./rate-limit/rate-log.ts"
-export { rateLimitHeaders, type RateWindow, rateWindow, takeFrom } from "./rate-limit/RateWindow.ts"
+export {
+  type RateDecision,
+  rateLimitHeaders,
+  type RateRefused,
+  type RateTaken,
+  type RateWindow,
+  rateWindow,
+  takeFrom
+} from "./rate-limit/RateWindow.ts"
 export { sharedWindow, type SharedWindowOptions } from "./rate-limit/shared-window.ts"
 export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
 export {

@@ -10,8 +10,7 @@ export {
   ConsentVerification,
   phraseWordsMatched
 } from "./consent/ConsentVerification.ts"
-export { makePhrase, newPhrase } from "./consent/phrase.ts"
-export { PhraseCheck, pocketsphinxLayer } from "./consent/PhraseCheck.ts"
+export { makePhrase, newPhrase, PhraseCheck, pocketsphinxLayer } from "./consent/PhraseCheck.ts"
 export { SpeakerCheck, speakerCheckLayer } from "./consent/SpeakerCheck.ts"
 export { ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./consent/verdict.ts"
 export { cloningMetrics, TooLittleVoice, VoiceMeasure, VoiceMeasureUnavailable } from "./measure/VoiceMeasure.ts"

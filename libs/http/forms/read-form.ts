@@ -18,18 +18,21 @@ import {
   type WireError
 } from "../WireError.ts"
 import { requireMediaType, requireUnpacked } from "../bodies/read-body.ts"
-import { formFingerprint, type PartDigest } from "../idempotency/identity.ts"
-import { multipartReader, type MultipartReader, type PartEvent, partHeaderBytesMax } from "./multipart-reader.ts"
-import { type CannotKeepFiles, FormFiles, onDisk } from "./FormFiles.ts"
+import { formFingerprint, type PartDigest } from "../idempotency/record.ts"
 import {
   type Form,
   type FormFile,
   type FormSpec,
+  multipartReader,
+  type MultipartReader,
+  type PartEvent,
   type PartHead,
+  partHeaderBytesMax,
   type PartPlan,
   partsMaxDefault,
   planPart
-} from "./form-spec.ts"
+} from "./multipart-reader.ts"
+import { type CannotKeepFiles, FormFiles, onDisk } from "./FormFiles.ts"
 
 const mediaType = "multipart/form-data"
 

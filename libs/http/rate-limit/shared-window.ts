@@ -8,9 +8,16 @@ import { Clock, Effect, Option, Random, Schema } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvBucket, RevisionConflict } from "#bus"
 import { Metrics } from "#runtime"
 import { sharedWindowTakes } from "../metrics.ts"
-import type { RateWindow } from "./RateWindow.ts"
+import {
+  giveBackToLog,
+  type RateLog,
+  type RateRefused,
+  type RateTaken,
+  type RateWindow,
+  refusedUntil,
+  takeFromLog
+} from "./RateWindow.ts"
 import { type Change, type ChangeStored, groupedChanges } from "./grouped-changes.ts"
-import { giveBackToLog, type RateLog, refusedUntil, type RateRefused, type RateTaken, takeFromLog } from "./rate-log.ts"
 
 export interface SharedWindowOptions {
   /** Names the window in refusals, in metrics and in the store: letters, digits, `-` and `_`. */

@@ -6,9 +6,17 @@
 import { Result } from "effect"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
 import { type Fault, Run, type TextRun } from "../text/runs.ts"
-import { noElement, openElement, type OpenElement } from "./open-element.ts"
 import type { Style } from "../text/style.ts"
-import { elementName, findElement, problemOf, readBreak, ssmlLimits } from "./elements.ts"
+import {
+  elementName,
+  findElement,
+  noElement,
+  openElement,
+  type OpenElement,
+  problemOf,
+  readBreak,
+  ssmlLimits
+} from "./elements.ts"
 
 /**
  * Whether `input` is SSML or plain text. A text that begins as only a document does is SSML, however faulty: no

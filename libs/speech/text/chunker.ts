@@ -4,9 +4,8 @@
  */
 import type { ChunkPiece } from "#contracts"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
-import { sentenceRanges } from "./sentences.ts"
+import { sentenceRanges, type Word, wordsOf } from "./sentences.ts"
 import { sameStyle, type Style } from "./style.ts"
-import { type Word, wordsOf } from "./words.ts"
 
 /** A word whose time will be marked; offsets are UTF-16 units. */
 export interface Token {

@@ -1,8 +1,9 @@
 /**
- * Hears which words of the list were spoken after the agreement, by pocketsphinx: small, offline, English, and good at
- * exactly this, hearing the words of a known list. One contained process per recording; its files are in a folder of
- * their own that goes with it.
+ * The phrase that a speaker reads to consent, and the check that it was read. pocketsphinx hears which words of the
+ * list were spoken after the agreement: it is small, offline, English, and good at exactly this, hearing the words of a
+ * known list. One contained process per recording; its files are in a folder of their own that goes with it.
  */
+import { randomInt } from "node:crypto"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,8 +11,80 @@ import { Context, Effect, Layer } from "effect"
 import { pcmToBytes, type Recording, recordingHz } from "#audio"
 import type { ConfigurationFile } from "#contracts"
 import { type ContainedLimits, runContained } from "#runtime"
-import { carrierSentences, phraseWordList, phraseWordsAsked } from "./phrase.ts"
 import { VerificationUnavailable } from "./verdict.ts"
+
+const phraseWordsAsked = 5
+
+/** The spoken text before the words. */
+const carrierSentences = ["i agree to have my voice cloned", "my words are"] as const
+
+/**
+ * The phrase that a speaker reads to consent: an agreement, then five words of a fixed list. The list has common words
+ * of two and more syllables that sound unlike each other and stand in the recogniser's dictionary. 50 words give 254
+ * million phrases, so a recording made for one challenge does not answer another.
+ */
+export const phraseWordList: ReadonlyArray<string> = [
+  "alphabet",
+  "banana",
+  "basket",
+  "blanket",
+  "butterfly",
+  "camera",
+  "candle",
+  "carpet",
+  "chicken",
+  "cinnamon",
+  "diamond",
+  "dolphin",
+  "elephant",
+  "envelope",
+  "fisherman",
+  "forest",
+  "garden",
+  "guitar",
+  "hammer",
+  "harvest",
+  "helicopter",
+  "hospital",
+  "island",
+  "jacket",
+  "kangaroo",
+  "kitchen",
+  "lemon",
+  "library",
+  "magnet",
+  "marble",
+  "mountain",
+  "mushroom",
+  "november",
+  "ocean",
+  "orange",
+  "paper",
+  "pencil",
+  "piano",
+  "potato",
+  "pumpkin",
+  "rainbow",
+  "rocket",
+  "saturday",
+  "silver",
+  "telephone",
+  "thunder",
+  "tomato",
+  "umbrella",
+  "violin",
+  "window"
+]
+
+/** Five different random words; `below` returns a whole number from 0 up to, not including, its argument. */
+export const makePhrase = (below: (bound: number) => number): ConsentPhrase => {
+  const left = [...phraseWordList]
+  const words = Array.from({ length: phraseWordsAsked }, () => left.splice(below(left.length), 1).join(""))
+  return { phrase: `I agree to have my voice cloned. My words are: ${words.join(", ")}.`, words }
+}
+
+/** Unpredictable: the words come from the system's generator for secrets. */
+export const newPhrase: Effect.Effect<ConsentPhrase> = Effect.sync(() => makePhrase((bound) => randomInt(bound)))
 
 export class PhraseCheck extends Context.Service<
   PhraseCheck,
@@ -170,4 +243,11 @@ export const phraseDictionary = (dictionary: string): string =>
 export const wordsMissing = (dictionary: string): ReadonlyArray<string> => {
   const known = new Set(dictionary.split("\n").map((line) => line.split(/[ (]/u, 1)[0]))
   return [...spoken].filter((word) => !known.has(word))
+}
+
+interface ConsentPhrase {
+  /** Shown to the speaker exactly like this. */
+  readonly phrase: string
+  /** The words to listen for, lower-case. */
+  readonly words: ReadonlyArray<string>
 }

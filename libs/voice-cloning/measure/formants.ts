@@ -4,8 +4,7 @@
  * on which a factor of frequency is a step to the side. Pure.
  */
 import { resample } from "#audio/resample"
-import { frameLevels, hopSeconds, quantile } from "./frames.ts"
-import { isVoiced } from "./pitch-track.ts"
+import { frameLevels, hopSeconds, isVoiced, quantile } from "./pitch-track.ts"
 
 /** Covers the four formants of almost every speaker. */
 const envelopeHz = 10_000

@@ -5,8 +5,7 @@
 import { resample } from "#audio/resample"
 import type { VoiceTraits } from "#contracts"
 import { formantScale, vocalEnvelope } from "./formants.ts"
-import { frameLevels, hopSeconds, quantile, voiceHz } from "./frames.ts"
-import { isVoiced, pitchTrack } from "./pitch-track.ts"
+import { frameLevels, hopSeconds, isVoiced, pitchTrack, quantile, voiceHz } from "./pitch-track.ts"
 
 /** With less, a median is not reliable. */
 export const voicedSecondsMin = 3

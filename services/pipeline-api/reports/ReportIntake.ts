@@ -24,11 +24,10 @@ import {
   type Received
 } from "#bus"
 import { decodeReport, type Report, reportKinds } from "#contracts"
-import { Configuration, Drain, Health, Metrics, supervise } from "#runtime"
+import { Configuration, Drain, Health, keyedQueue, Metrics, supervise } from "#runtime"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
 import { Reports } from "./Reports.ts"
-import { orderedKeys } from "./ordered-keys.ts"
 
 // A report takes milliseconds; heartbeats keep one alive that waits for its turn, or for the broker.
 const ackWaitMs = 30_000
@@ -139,3 +138,50 @@ const orderKeyOf = (report: Report): string => {
   if ("agent" in report) return `agent ${report.agent}`
   return "projectId" in report ? `project ${report.projectId}` : `report ${report.reportId}`
 }
+
+export interface Turn<A> {
+  readonly key: string
+  readonly sequence: number
+  /** Whether the message is finished; an unfinished one holds the later ones back. */
+  readonly isDone: (outcome: A) => boolean
+  /** The outcome of a message whose predecessor is still to come again. */
+  readonly heldOff: A
+}
+
+interface OrderedKeys {
+  /** Runs `work` in the key's turn. */
+  readonly inTurn: <A, R>(turn: Turn<A>, work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
+}
+
+/**
+ * Order among messages of one key. Each waits for those before it. After one was handed back to the broker, later ones
+ * are handed back too until it has come again. Messages of other keys do not wait. The broker's limit of unacked
+ * messages bounds the memory.
+ */
+export const orderedKeys = (): OrderedKeys => {
+  const queue = keyedQueue(Number.POSITIVE_INFINITY)
+  const unfinished = new Map<string, Set<number>>()
+  return {
+    inTurn: (turn, work) => queue.run(turn.key, Effect.succeed(turn.heldOff), takeTurn(unfinished, turn, work))
+  }
+}
+
+const takeTurn = Effect.fnUntraced(function* <A, R>(
+  unfinished: Map<string, Set<number>>,
+  { key, sequence, isDone, heldOff }: Turn<A>,
+  work: Effect.Effect<A, never, R>
+) {
+  const started = unfinished.get(key) ?? new Set<number>()
+  unfinished.set(key, started)
+  const isHeldOff = [...started].some((other) => other < sequence)
+  started.add(sequence)
+  if (isHeldOff) return heldOff
+  const finish = () => {
+    started.delete(sequence)
+    if (started.size === 0) unfinished.delete(key)
+  }
+  // A defect is our mistake; without this it would hold the others back for ever.
+  const outcome = yield* Effect.onError(work, () => Effect.sync(finish))
+  if (isDone(outcome)) finish()
+  return outcome
+})

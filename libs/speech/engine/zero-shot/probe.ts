@@ -4,7 +4,7 @@
  */
 import { argv } from "node:process"
 import type { ModelFiles } from "./ZeroShotPool.ts"
-import { openNeuralVoice } from "./sherpa.ts"
+import { openNeuralVoice } from "./speaker.ts"
 
 const { hz } = openNeuralVoice(JSON.parse(argv[2] ?? "{}") as ModelFiles)
 if (!(hz >= 8_000)) throw new Error(`a model with a sample rate of ${hz} Hz`)

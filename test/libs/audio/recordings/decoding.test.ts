@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecordingUnusable } from "#audio"
 import type { ContainedRun } from "#runtime"
-import { readDecoded } from "../../../../libs/audio/recordings/intake.ts"
+import { readDecoded } from "../../../../libs/audio/recordings.ts"
 
 const run = (seconds: number, rest: Partial<ContainedRun> = {}): ContainedRun => ({
   output: new Uint8Array(seconds * 32_000),

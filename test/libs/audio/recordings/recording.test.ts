@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { judgeRecording, type RecordingLimits } from "#audio"
-import { measureLevels } from "../../../../libs/audio/recordings/recording.ts"
+import { measureLevels } from "../../../../libs/audio/recordings.ts"
 
 const hz = 16_000
 const tone = (seconds: number, size: number) =>

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { FormFiles, type FormSpec } from "#http"
-import { formFingerprint, jsonFingerprint } from "../../../../libs/http/idempotency/identity.ts"
+import { formFingerprint, jsonFingerprint } from "../../../../libs/http/idempotency/record.ts"
 import { contentType, packed, reading } from "./forms.ts"
 
 const root = mkdtempSync(join(tmpdir(), "starling-form-tests-"))

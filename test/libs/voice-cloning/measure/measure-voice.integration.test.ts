@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { quantile } from "../../../../libs/voice-cloning/measure/frames.ts"
-import { isVoiced, pitchTrack } from "../../../../libs/voice-cloning/measure/pitch-track.ts"
+import { isVoiced, pitchTrack, quantile } from "../../../../libs/voice-cloning/measure/pitch-track.ts"
 import { countSyllables, measureVoice } from "../../../../libs/voice-cloning/measure/measure-voice.ts"
 import { signalHz, spectralPitch, tone, type Tone, whiteNoise } from "./signals.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { steadyVoice } from "../../../../../libs/speech/engine/espeak/voice-files.ts"
+import { steadyVoice } from "../../../../../libs/speech/engine/espeak/binding.ts"
 
 describe("an espeak voice file", () => {
   const lines = (text: string) => text.split("\n").filter((line) => line !== "")

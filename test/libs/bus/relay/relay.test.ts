@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  patienceOf,
-  observe,
   type Observation as Seen,
+  observe,
+  patienceOf,
   type Standby,
   takesOver
-} from "../../../../libs/bus/relay/standby.ts"
+} from "../../../../libs/bus/relay/relay.ts"
 
 const patience = patienceOf(0)
 type Observation = Omit<Seen, "isOurs"> & Partial<Seen>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import { orderedKeys } from "../../../../services/pipeline-api/reports/ordered-keys.ts"
+import { orderedKeys } from "../../../../services/pipeline-api/reports/ReportIntake.ts"
 
 const isDone = (outcome: string) => outcome === "done"
 
