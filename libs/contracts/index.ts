@@ -33,7 +33,7 @@ export {
 } from "./events/Envelope.ts"
 export { compileFilter, unknownFilterNames } from "./events/filter.ts"
 export * from "./gateway/requests.ts"
-export { type ApiScope, apiScopes, type Permission } from "./http/api-scopes.ts"
+export { type ApiScope, apiScopes, type Permission, tokenLifetimeMsDefault, tokenLimits } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"
 export {
   type ChainFamily,

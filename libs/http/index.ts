@@ -14,8 +14,18 @@ export {
   writtenJsonAnswer
 } from "./answers.ts"
 export { Auth, authenticated, Caller } from "./auth/Auth.ts"
-export { grantsBeyond, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
-export { hasExpired, type IssuedToken, TokenRecord, type TokenRequest, Tokens } from "./auth/Tokens.ts"
+export { grantsBeyond, grantsNotHeld, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
+export {
+  hasExpired,
+  type IssuedToken,
+  type OrderFault,
+  type TokenOrder,
+  TokenRecord,
+  type TokenRequest,
+  tokenRequest,
+  Tokens,
+  TooManyTokens
+} from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export { readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"

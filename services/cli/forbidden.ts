@@ -1,7 +1,7 @@
 /** A missing permission on the broker, in the words of the topology, and the users that have it. Pure. */
 import { coreSubjects, type Forbidden, parties, permissionsOf, topology, userOf } from "#bus"
 
-/** `the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.x); operator may`. */
+/** `the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.x); console, operator may`. */
 export const forbiddenText = (forbidden: Forbidden): string => {
   const { user, subject } = forbidden
   const act = actOf(forbidden)

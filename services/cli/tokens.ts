@@ -3,23 +3,20 @@
  * is asked for. The token itself is shown once, alone on standard output; the rest goes to standard error.
  */
 import { Clock, Effect, Layer } from "effect"
-import { apiScopes } from "#contracts"
+import { apiScopes, tokenLimits } from "#contracts"
 import {
-  grantsBeyond,
   hasExpired,
   type IssuedToken,
-  leastRole,
+  type OrderFault,
   roleScopes,
   type TokenRecord,
   type TokenRequest,
+  tokenRequest,
   Tokens,
-  TokenUses,
-  unknownGrants
+  TokenUses
 } from "#http"
 import { busOf } from "./connection.ts"
 import { CommandRefused, note, print, table } from "./console.ts"
-
-const labelCharactersMax = 100
 
 interface TokenOrder {
   readonly label: string | undefined
@@ -76,47 +73,30 @@ const revoke = Effect.fnUntraced(function* (id: string) {
   yield* print(`${record.id} is revoked since ${record.revokedAt}`)
 })
 
-const requestOf = Effect.fnUntraced(function* (values: TokenOrder) {
-  const unknown = unknownGrants(values.scope)
-  if (unknown.length > 0) {
-    const known = `${apiScopes.join(", ")}; a family as audio:*, a verb as *:read, or *`
-    return yield* new CommandRefused({ reason: `--scope ${unknown.join(", ")}? it is one of: ${known}` })
-  }
-  const { kind, role = leastRole(values.scope) } = values
-  const beyond = kind === "service" ? [] : grantsBeyond(role, values.scope)
-  if (beyond.length > 0) {
-    const reason = `--scope ${beyond.join(", ")} is more than a ${role} may, which is ${roleScopes[role].join(", ")}`
-    return yield* new CommandRefused({ reason })
-  }
-  const all = kind === "service" ? roleScopes.viewer : ["*"]
-  const scopes = values.scope.length === 0 ? all : values.scope
-  const label = yield* readLabel(values.label)
-  const lifetime = readLifetime(values.expires)
+const requestOf = Effect.fnUntraced(function* ({ expires, scope, ...values }: TokenOrder) {
+  const lifetime = readLifetime(expires)
   if (lifetime === "refused") {
-    const reason = `--expires ${values.expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`
+    const reason = `--expires ${expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`
     return yield* new CommandRefused({ reason })
   }
-  const { lifetimeMs } = lifetime
-  const request: TokenRequest = {
-    workspace: values.workspace,
-    kind,
-    role,
-    scopes,
-    ...(label === undefined ? {} : { label }),
-    ...(lifetimeMs === undefined ? {} : { lifetimeMs })
-  }
-  return request
+  const request = tokenRequest({ ...values, scopes: scope, lifetimeMs: lifetime.lifetimeMs })
+  return yield* Effect.mapError(Effect.fromResult(request), (fault) => new CommandRefused({ reason: refusalOf(fault) }))
 })
 
-const readLabel = Effect.fnUntraced(function* (label: string | undefined) {
-  if (label === undefined) return undefined
-  // A label must fit on one line of a terminal.
-  const isFit = label !== "" && label.length <= labelCharactersMax && !/\p{Cc}/u.test(label)
-  if (isFit) return label
-  return yield* new CommandRefused({
-    reason: `--label is 1 to ${labelCharactersMax} characters, none of which controls a terminal`
-  })
-})
+const refusalOf = (fault: OrderFault) => {
+  switch (fault._tag) {
+    case "UnknownScopes": {
+      const known = `${apiScopes.join(", ")}; a family as audio:*, a verb as *:read, or *`
+      return `--scope ${fault.scopes.join(", ")}? it is one of: ${known}`
+    }
+    case "BeyondRole": {
+      const { scopes, role } = fault
+      return `--scope ${scopes.join(", ")} is more than a ${role} may, which is ${roleScopes[role].join(", ")}`
+    }
+    case "UnfitLabel":
+      return `--label is 1 to ${tokenLimits.labelCharactersMax} characters, none of which controls a terminal`
+  }
+}
 
 const tokenHeadings = ["id", "label", "workspace", "role", "scopes", "age", "expires", "last use"] as const
 
@@ -180,15 +160,12 @@ const useOf = (at: string | undefined, nowMs: number) => {
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
 type Unit = keyof typeof units
 
-/** Ten years; a longer lifetime is given as `never`. */
-export const lifetimeMsMax = 3_650 * units.d
-
 /** Reads `30d`, `12h`; `undefined` for `never`. A text that is no lifetime, or a longer one, is refused. */
 export const readLifetime = (text: string): { readonly lifetimeMs: number | undefined } | "refused" => {
   if (text === "never") return { lifetimeMs: undefined }
   const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhdw])$/u.exec(text) ?? []
   const lifetimeMs = Number(count) * (units[unit as Unit] ?? 0)
-  return lifetimeMs > 0 && lifetimeMs <= lifetimeMsMax ? { lifetimeMs } : "refused"
+  return lifetimeMs > 0 && lifetimeMs <= tokenLimits.lifetimeMsMax ? { lifetimeMs } : "refused"
 }
 
 /** In the largest unit that fits at least once: `3 d`. */

@@ -55,8 +55,8 @@ const pageWith = (machines: string) =>
     introduction: [
       machines,
       "Calls carry `Authorization: Bearer <token>`; `./starling token make --role viewer` makes a token. A viewer reads, a " +
-        "member also sends again, an admin also decides for the whole fleet. The examples take the token from `$TOKEN`, and " +
-        "the address from `$CONSOLE`.",
+        "member also sends again, an admin also decides for the whole fleet, an owner also makes and revokes tokens. The " +
+        "examples take the token from `$TOKEN`, and the address from `$CONSOLE`.",
       "Every act names a `reason`, and is written down in `AUDIT` with who did it, before it is done. Bodies of events and " +
         "answers of receivers are shown to tokens with the scope `payloads:read`; to others these fields are null. Secrets " +
         "are shown to nobody."

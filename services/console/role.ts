@@ -5,7 +5,7 @@
  * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of
  * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `leases`
  * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; removals from
- * ABANDONED and REJECTED; KV `token-uses`, `endpoints`, `webhook-endpoints`
+ * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
  * loss of every process takes from the fleet only its operators' view
@@ -25,6 +25,7 @@ import { eventRoutes, liveStreams } from "./http/events.ts"
 import { receiptRoutes } from "./http/receipts.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { streamRoutes, StreamsSeen } from "./http/streams.ts"
+import { tokenRoutes } from "./http/tokens.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
@@ -38,6 +39,7 @@ export const consoleRoutes = [
   ...claimRoutes,
   ...auditRoutes,
   ...streamRoutes,
+  ...tokenRoutes,
   ...descriptionRoutes(consoleOpenApi, servedPage)
 ] as const
 
@@ -61,7 +63,7 @@ const parts = Layer.mergeAll(
   WebhookEndpoints.layer,
   liveStreams,
   StreamsSeen.layer,
-  Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer]))
+  Auth.layer().pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer)))
 )
 
 /** The role with its listener exposed. Needs the bus and the runtime. */

@@ -86,7 +86,7 @@ describe("a command in a pod of a role", () => {
   it.each([
     {
       command: "token make --role member",
-      may: /user pipeline-api may not write the bucket tokens .*; operator may\n$/u
+      may: /user pipeline-api may not write the bucket tokens .*; console, operator may\n$/u
     },
     {
       command: "endpoints list",

@@ -107,7 +107,14 @@ describe("the broker's users", () => {
 
     assert.deepStrictEqual(writers("log."), ["pipeline-api", "sweeper"])
     assert.deepStrictEqual(writers("receipts."), ["payment-settler"])
-    assert.deepStrictEqual(writers("$KV.tokens."), ["operator"])
+  })
+
+  it("let only the operator and the console, where owners make and revoke them, write tokens", () => {
+    const may = rights.filter(([, { publish }]) => publish.some((subject) => subject.startsWith("$KV.tokens.")))
+    assert.deepStrictEqual(
+      may.map(([party]) => party),
+      ["console", "operator"]
+    )
   })
 })
 

@@ -13,7 +13,8 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: 4 * kib,
     leaderReads: true,
-    writers: ["operator"],
+    // The console makes and revokes them for owners, and writes in AUDIT first who asked for it.
+    writers: ["console", "operator"],
     readers: ["pipeline-api", "model-gateway", "speech-api", "console", "operator"]
   },
   {

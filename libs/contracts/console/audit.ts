@@ -18,7 +18,9 @@ export const auditActions = [
   "endpoint-disable",
   "endpoint-pause",
   "endpoint-resume",
-  "endpoint-test"
+  "endpoint-test",
+  "token-make",
+  "token-revoke"
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -9,6 +9,7 @@ export const apiScopes = [
   "pipeline:operate",
   "pipeline:read",
   "pipeline:write",
+  "tokens:manage",
   "voices:create",
   "voices:delete",
   "voices:read"
@@ -17,3 +18,9 @@ export type ApiScope = (typeof apiScopes)[number]
 
 /** A right of roles. Service accounts have no role of their own: their scopes decide alone. */
 export type Permission = "content.manage"
+
+/** Bearer tokens: a label fits on one line of a list, and a longer life than ten years is given as none. */
+export const tokenLimits = { labelCharactersMax: 100, scopesMax: 50, lifetimeMsMax: 3_650 * 86_400_000 } as const
+
+/** A forgotten token expires by itself; the user of one makes another in time. */
+export const tokenLifetimeMsDefault = 90 * 86_400_000

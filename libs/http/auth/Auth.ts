@@ -29,6 +29,8 @@ export class Caller extends Context.Service<
     readonly workspace: string
     readonly kind: TokenRecord["kind"]
     readonly role: TokenRecord["role"]
+    /** As the token has them; `may` says what they allow. */
+    readonly scopes: ReadonlyArray<string>
     readonly may: (scope: ApiScope) => boolean
   }
 >()("starling/http/Caller") {}
@@ -146,6 +148,7 @@ const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => 
   workspace: record.workspace,
   kind: record.kind,
   role: record.role,
+  scopes: record.scopes,
   may: (scope) => mayUse(record, roles, scope)
 })
 

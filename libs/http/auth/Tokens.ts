@@ -5,9 +5,10 @@
  * one that never existed; making a token removes older ones.
  */
 import { hash, randomBytes } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { type BusError, BusNotFound, Kv } from "#bus"
-import { isoTime, Timestamp } from "#contracts"
+import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { type BusError, BusNotFound, Kv, type KvEntry } from "#bus"
+import { isoTime, Timestamp, tokenLimits } from "#contracts"
+import { grantsBeyond, leastRole, roleScopes, unknownGrants } from "./scopes.ts"
 
 export const TokenRecord = Schema.Struct({
   id: Schema.String,
@@ -40,15 +41,71 @@ export interface TokenRequest extends Pick<
   readonly lifetimeMs?: number
 }
 
+/** What somebody asks of a new token. */
+export interface TokenOrder {
+  readonly workspace: string
+  readonly kind: TokenRecord["kind"]
+  /** Without one, the least that the scopes need. */
+  readonly role?: TokenRecord["role"] | undefined
+  /** Without any, all that the role may; of a service account, to read. */
+  readonly scopes: ReadonlyArray<string>
+  readonly label?: string | undefined
+  /** Undefined for a token that does not expire. */
+  readonly lifetimeMs: number | undefined
+}
+
+/** What is wrong with an order: scopes that no route needs, or of which the role allows nothing, or the label. */
+export type OrderFault =
+  | { readonly _tag: "UnknownScopes"; readonly scopes: ReadonlyArray<string> }
+  | { readonly _tag: "BeyondRole"; readonly scopes: ReadonlyArray<string>; readonly role: TokenRecord["role"] }
+  | { readonly _tag: "UnfitLabel" }
+
+/** The request that an order becomes. */
+export const tokenRequest = ({ label, lifetimeMs, ...order }: TokenOrder): Result.Result<TokenRequest, OrderFault> => {
+  const unknown = unknownGrants(order.scopes)
+  if (unknown.length > 0) return Result.fail({ _tag: "UnknownScopes", scopes: unknown })
+  const { workspace, kind, role = leastRole(order.scopes) } = order
+  const beyond = kind === "service" ? [] : grantsBeyond(role, order.scopes)
+  if (beyond.length > 0) return Result.fail({ _tag: "BeyondRole", scopes: beyond, role })
+  if (label !== undefined && !isLabel(label)) return Result.fail({ _tag: "UnfitLabel" })
+  const all = kind === "service" ? roleScopes.viewer : ["*"]
+  return Result.succeed({
+    workspace,
+    kind,
+    role,
+    scopes: order.scopes.length === 0 ? all : order.scopes,
+    ...(label === undefined ? {} : { label }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs })
+  })
+}
+
+// A label must fit on one line of a terminal.
+const isLabel = (label: string) =>
+  label !== "" && label.length <= tokenLimits.labelCharactersMax && !/\p{Cc}/u.test(label)
+
+/** So many tokens are listed and cleared in a few seconds; a fleet with more makes them for each call, which is a bug. */
+const tokensMax = 10_000
+
+export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyTokens", {}) {
+  override get message() {
+    return `there are ${tokensMax} tokens already; those that ended go a month later`
+  }
+}
+
 const prefix = "stl_"
 const idCharacters = 12
+const revokeTriesMax = 4
 // Long enough to find out why a caller has been refused since its holiday.
 const endedKeptMs = 30 * 86_400_000
 
 export class Tokens extends Context.Service<
   Tokens,
   {
-    readonly make: (request: TokenRequest) => Effect.Effect<IssuedToken, BusError>
+    /** `draft` and `keep` in one. */
+    readonly make: (request: TokenRequest) => Effect.Effect<IssuedToken, BusError | TooManyTokens>
+    /** A token that nobody accepts yet, so that its id can be written down first. */
+    readonly draft: (request: TokenRequest) => Effect.Effect<IssuedToken>
+    readonly keep: (issued: IssuedToken) => Effect.Effect<void, BusError | TooManyTokens>
     /** None for an unknown or revoked token. An expired one is found; see `hasExpired`. */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
@@ -62,35 +119,42 @@ export class Tokens extends Context.Service<
       const bucket = yield* (yield* Kv).open("tokens", TokenRecord)
       const now = Effect.map(Clock.currentTimeMillis, (ms) => isoTime(ms))
 
-      const make = Effect.fn("Tokens.make")(function* ({ lifetimeMs, ...request }: TokenRequest) {
+      const draft = Effect.fn("Tokens.draft")(function* ({ lifetimeMs, ...request }: TokenRequest) {
         const token = `${prefix}${randomBytes(32).toString("base64url")}`
-        const key = keyOf(token)
         const nowMs = yield* Clock.currentTimeMillis
         const record: TokenRecord = {
           ...request,
-          id: key.slice(0, idCharacters),
+          id: keyOf(token).slice(0, idCharacters),
           createdAt: isoTime(nowMs),
           revokedAt: null,
           ...(lifetimeMs === undefined ? {} : { expiresAt: isoTime(nowMs + lifetimeMs) })
         }
-        yield* bucket.create(key, record)
-        // The token exists already; tokens that are left over now go with the next one.
-        yield* Effect.ignore(clearEnded(nowMs - endedKeptMs))
         return { token, record }
       })
 
-      // Cleared by hand: a bucket that once had a time to live per key could not be taken back to a release without it.
-      const clearEnded = Effect.fnUntraced(function* (beforeMs: number) {
-        const ended = (yield* bucket.entries).filter(({ value }) => hasEnded(value, beforeMs))
-        yield* Effect.forEach(ended, ({ key, revision }) => bucket.remove(key, revision), { discard: true })
+      const keep = Effect.fn("Tokens.keep")(function* ({ token, record }: IssuedToken) {
+        const before = yield* bucket.entries
+        if (before.length >= tokensMax) return yield* new TooManyTokens({})
+        yield* bucket.create(keyOf(token), record)
+        // The token exists already; tokens that are left over now go with the next one.
+        yield* Effect.ignore(clear(before, Date.parse(record.createdAt) - endedKeptMs))
       })
+      const make = (request: TokenRequest) => Effect.tap(draft(request), keep)
+
+      // Cleared by hand: a bucket that once had a time to live per key could not be taken back to a release without it.
+      const clear = (entries: ReadonlyArray<KvEntry<TokenRecord>>, endedBeforeMs: number) =>
+        Effect.forEach(
+          entries.filter(({ value }) => hasEnded(value, endedBeforeMs)),
+          ({ key, revision }) => bucket.remove(key, revision),
+          { discard: true }
+        )
 
       const find = Effect.fn("Tokens.find")(function* (token: string) {
         const entry = yield* bucket.get(keyOf(token))
         return Option.map(entry, ({ value }) => value).pipe(Option.filter((record) => record.revokedAt === null))
       })
 
-      const revoke = Effect.fn("Tokens.revoke")(function* (id: string) {
+      const revokeOnce = Effect.fnUntraced(function* (id: string) {
         const entry = (yield* bucket.entries).find(({ value }) => value.id === id)
         if (entry === undefined)
           return yield* new BusNotFound({ operation: "revoke a token", detail: `no token ${id}` })
@@ -99,8 +163,11 @@ export class Tokens extends Context.Service<
         yield* bucket.update(entry.key, revoked, entry.revision)
         return revoked
       })
+      // Two who revoke it at once have both revoked it.
+      const revoke = (id: string) =>
+        Effect.retry(revokeOnce(id), { times: revokeTriesMax, while: ({ _tag }) => _tag === "RevisionConflict" })
       const list = Effect.map(bucket.entries, (entries) => entries.map(({ value }) => value))
-      return Tokens.of({ make, find, list, revoke })
+      return Tokens.of({ make, draft, keep, find, list, revoke })
     })
   )
 }

@@ -1,6 +1,6 @@
 /**
  * Scopes like `audio:speech`, and the grants of a caller. A grant is a scope, a whole family (`audio:all` or
- * `audio:*`), one verb of every family (`*:read`), or `*`. Pure.
+ * `audio:*`), one verb of every family (`*:read`), or `*`: all that the role may. Pure.
  */
 import { apiScopes, type Permission } from "#contracts"
 import type { TokenRecord } from "./Tokens.ts"
@@ -10,15 +10,20 @@ export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<stri
 // A member uses the fleet; what operators decide for all of it takes an admin.
 const memberScopes = ["audio:*", "pipeline:*", "voices:*", "*:read", "console:write"]
 
+// Who has one can give rights to others. A `*` means them in an owner's token alone: service accounts that have `*`
+// were not made for it.
+const ownersScopes: ReadonlyArray<string> = ["tokens:manage"]
+
 export const roleScopes: RoleScopes = {
-  owner: ["*"],
+  owner: ["*", ...ownersScopes],
   admin: ["*"],
   member: memberScopes,
   viewer: ["*:read"]
 }
 
 const covers = (grant: string, scope: string): boolean => {
-  if (grant === "*" || grant === scope) return true
+  if (grant === scope) return true
+  if (grant === "*") return !ownersScopes.includes(scope)
   const [family, verb] = grant.split(":")
   const [wantedFamily, wantedVerb] = scope.split(":")
   if (family === "*") return verb === wantedVerb
@@ -27,9 +32,30 @@ const covers = (grant: string, scope: string): boolean => {
 
 const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some((grant) => covers(grant, scope))
 
+type Rights = Pick<TokenRecord, "kind" | "role" | "scopes">
+
 /** A member may use a scope that its role and its token both allow, a service account one that its token allows. */
-export const mayUse = (record: Pick<TokenRecord, "kind" | "role" | "scopes">, roles: RoleScopes, scope: string) =>
-  grantedBy(record.scopes, scope) && (record.kind === "service" || grantedBy(roles[record.role], scope))
+export const mayUse = ({ kind, role, scopes }: Rights, roles: RoleScopes, scope: string) =>
+  kind === "service"
+    ? grantedBy(scopes, scope)
+    : grantedBy(roles[role], scope) && (scopes.includes("*") || grantedBy(scopes, scope))
+
+/** The grants of a token that its giver may not give: nobody gives more than they have, now or in a later release. */
+export const grantsNotHeld = (giver: Rights, given: Rights, roles: RoleScopes = roleScopes): ReadonlyArray<string> =>
+  given.scopes.filter((grant) => {
+    const only = { ...given, scopes: [grant] }
+    const isHeldNow = apiScopes.every((scope) => !mayUse(only, roles, scope) || mayUse(giver, roles, scope))
+    // A later release may have more scopes of the family.
+    return !isHeldNow || !giver.scopes.some((own) => includes(own, grant))
+  })
+
+/** Whether all that a grant means now and later is meant by another one too; of a single scope that is told by now. */
+const includes = (own: string, grant: string): boolean => {
+  const [family, verb] = grant.split(":")
+  if (own === "*" || own === grant || (family !== "*" && verb !== "*" && verb !== "all")) return true
+  const [ownFamily, ownVerb] = own.split(":")
+  return family !== "*" && ownFamily === family && (ownVerb === "*" || ownVerb === "all")
+}
 
 const permittedRoles: Readonly<Record<Permission, ReadonlyArray<TokenRecord["role"]>>> = {
   "content.manage": ["owner", "admin", "member"]

@@ -55,8 +55,11 @@ export const offsetOf = Effect.fnUntraced(function* (asked: PageRequest) {
 const placePattern = /^\d{1,15}\.\d{1,3}$/u
 
 /** The limit of a list whose cursors are places of lines, and such a cursor's content; fails with every fault. */
-export const linePlaceOf = Effect.fnUntraced(function* (asked: PageRequest) {
-  const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, placePattern) }
+export const linePlaceOf = (asked: PageRequest) => entryPlaceOf(asked, placePattern)
+
+/** The same of a list whose cursors have a form of their own. */
+export const entryPlaceOf = Effect.fnUntraced(function* (asked: PageRequest, pattern: RegExp) {
+  const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, pattern) }
   if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
   return { limit: limitIn(asked), from: asked.cursor === undefined ? undefined : cursorContent(asked.cursor) }
 })

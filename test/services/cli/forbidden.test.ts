@@ -7,7 +7,7 @@ const publish = (subject: string, user?: string): Forbidden => ({ user, operatio
 const texts: ReadonlyArray<readonly [Forbidden, string]> = [
   [
     publish("$KV.tokens.3f8a", "pipeline-api"),
-    "the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.3f8a); operator may"
+    "the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.3f8a); console, operator may"
   ],
   [
     publish("$JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>", "sweeper"),

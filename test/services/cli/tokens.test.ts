@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { tokenLimits } from "#contracts"
 import type { TokenRecord } from "#http"
-import { lifetimeMsMax, readLifetime, span, tokenJson, tokenTable } from "../../../services/cli/tokens.ts"
+import { readLifetime, span, tokenJson, tokenTable } from "../../../services/cli/tokens.ts"
 
 const nowMs = Date.parse("2026-06-01T12:00:00.000Z")
 const at = (ms: number) => new Date(nowMs + ms).toISOString() as TokenRecord["createdAt"]
@@ -24,7 +25,7 @@ describe("a lifetime", () => {
     ["26w", 26 * 7 * day],
     ["45m", 45 * minute],
     ["90s", 90_000],
-    ["3650d", lifetimeMsMax],
+    ["3650d", tokenLimits.lifetimeMsMax],
     ["never", undefined]
   ])("of %s is read as %s ms", (text, lifetimeMs) => {
     assert.deepStrictEqual(readLifetime(text), { lifetimeMs })

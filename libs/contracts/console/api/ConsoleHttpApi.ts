@@ -12,11 +12,12 @@ import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
 import { ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
-import { StreamsGroup } from "./endpoints/streams.ts"
+import { StreamsGroup } from "./streams.ts"
+import { TokensGroup } from "./tokens.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(StreamsGroup)
+  .add(StreamsGroup, TokensGroup)
   .add(ReceiptsGroup, ClaimsGroup)
   .add(DescriptionGroup)
   .annotateMerge(

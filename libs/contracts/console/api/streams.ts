@@ -1,7 +1,10 @@
-/** The broker's streams as operators see them: how much lies there, how far each consumer is, and who holds a lease. */
+/** The broker's streams as operators see them: how much lies there, how far each consumer is, who holds a lease. */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
+import { listCodes, readCodes, refusals } from "./error-codes.ts"
 
 /** How many consumers the list shows of each stream. */
 export const consumersShownMax = 20
@@ -74,3 +77,45 @@ export const Lease = Schema.Struct({
 export const Leases = Schema.Struct({
   items: Schema.Array(Lease).check(Schema.isMaxLength(10_000)).pipe(describe("Leases by key."))
 }).annotate({ identifier: "Leases" })
+
+export const StreamsGroup = HttpApiGroup.make("streams", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listStreams", "/streams", {
+      disableCodecs: true,
+      success: BrokerStreams,
+      error: refusals(...readCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List streams",
+        description:
+          "Every stream, bucket and store of the fleet with its size, its limits and its consumers. One that the broker does " +
+          "not speak of within two seconds is listed with the reason. An answer may be a second old."
+      })
+    ),
+    HttpApiEndpoint.get("listConsumers", "/streams/:stream/consumers", {
+      disableCodecs: true,
+      params: streamParams,
+      query: ConsumersQuery.fields,
+      success: ConsumerPage,
+      error: refusals(...listCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List a stream's consumers",
+        description: "All of them, by name. DELIVERIES has one for each endpoint."
+      })
+    ),
+    HttpApiEndpoint.get("listLeases", "/leases", {
+      disableCodecs: true,
+      success: Leases,
+      error: refusals(...readCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List leases",
+        description: "Which process does what only one may do: relays, sweeps, keys of settlers."
+      })
+    )
+  )
+  .middleware(BearerToken)

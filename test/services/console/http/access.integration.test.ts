@@ -8,7 +8,7 @@ const mayUse: Readonly<Record<Role, ReadonlyArray<Scope>>> = {
   viewer: ["console:read"],
   member: ["console:read", "console:write"],
   admin: ["console:read", "console:write", "console:operate"],
-  owner: ["console:read", "console:write", "console:operate"]
+  owner: ["console:read", "console:write", "console:operate", "tokens:manage"]
 }
 
 const acts = Effect.flatMap(StreamReader, (reader) => Effect.map(reader.bounds("AUDIT"), ({ messages }) => messages))

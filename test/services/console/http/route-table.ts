@@ -2,7 +2,7 @@
 import { consoleOpenApi } from "../../../../services/console/documents.ts"
 import { because } from "../../../support/console.ts"
 
-export type Scope = "console:read" | "console:write" | "console:operate"
+export type Scope = "console:read" | "console:write" | "console:operate" | "tokens:manage"
 
 interface RouteRow {
   readonly verb: string
@@ -65,7 +65,10 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /claims/{key}", "console:read", 404),
   row("GET /streams", "console:read", 200),
   row("GET /streams/{stream}/consumers", "console:read", 404),
-  row("GET /leases", "console:read", 200)
+  row("GET /leases", "console:read", 200),
+  row("GET /tokens", "tokens:manage", 200),
+  row("POST /tokens", "tokens:manage", 201, { ...because, label: "a test's" }),
+  row("POST /tokens/{id}/revoke", "tokens:manage", 404, because)
 ]
 
 /** The same as the API's own document has them, but for the two routes that describe the others. */
@@ -86,6 +89,7 @@ export const asked = ({ verb, body }: RouteRow) => ({
     .replace("{deliveryId}", "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01")
     .replace("{name}", "nobody")
     .replace("{stream}", "NOBODY")
-    .replace("{key}", "claim.a.b.c.d"),
+    .replace("{key}", "claim.a.b.c.d")
+    .replace("{id}", "0123456789ab"),
   ...(body === undefined ? {} : { body })
 })
