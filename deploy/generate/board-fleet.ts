@@ -1,11 +1,71 @@
 /** The board of the whole fleet: roles, bus, public APIs, broker. */
 import type { Board } from "./dashboards.ts"
-import { panel, quantiles, rate } from "./panels.ts"
+import { column, panel, quantiles, rate, rise, stat, table } from "./panels.ts"
 
 export const fleetBoard: Board = {
   uid: "fleet",
   title: "fleet",
+  variables: [
+    {
+      label: "role",
+      of: "bus_connected",
+      narrows: [
+        "bus_consumed_total",
+        "bus_published_total",
+        "bus_reconnects_total",
+        "bus_redelivered_total",
+        "bus_rejected_total",
+        "bus_relay_position",
+        "bus_topology_differences",
+        "drain_work_total",
+        "egress_refusals_total",
+        "egress_sockets_opened_total",
+        "http_connections_cut_total",
+        "http_idempotent_requests_total",
+        "http_request_seconds_bucket",
+        "http_requests_total",
+        "http_shared_rate_takes_total",
+        "nodejs_eventloop_lag_p99_seconds",
+        "process_cpu_seconds_total",
+        "process_resident_memory_bytes",
+        "starling_build_info",
+        "tracing_spans_total",
+        "up"
+      ]
+    }
+  ],
   rows: [
+    {
+      title: "Now",
+      panels: [
+        stat("Connected", "none", "sum(bus_connected)", "Roles with a connection to the broker, each pod counted."),
+        stat("Not connected", "none", "count(bus_connected == 0) or vector(0)", "Roles that wait for the broker.", 1),
+        stat("Pods down", "none", 'count(up{job="starling"} == 0) or vector(0)', "They do not answer the scraper.", 1),
+        stat(
+          "Alerts",
+          "none",
+          'count(ALERTS{alertstate="firing",alertname=~"Starling.*|Webhook.*|Payment.*|Gateway.*|Speech.*|Pipeline.*"}) or vector(0)',
+          "That fire now.",
+          1
+        ),
+        stat("Rejected", "short", rise("bus_rejected_total"), "Messages put into REJECTED within the time shown.", 1),
+        stat(
+          "Server errors",
+          "percentunit",
+          'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval]))',
+          "Of the answers of all APIs.",
+          0.02
+        )
+      ]
+    },
+    {
+      title: "Releases",
+      panels: [
+        table("Releases", "What each role runs; two lines of a role are a rollout.", [
+          column("pods", "none", "count by (role, version, commit) (starling_build_info)")
+        ])
+      ]
+    },
     {
       title: "Roles",
       panels: [
@@ -16,7 +76,13 @@ export const fleetBoard: Board = {
           "{{role}}",
           "With a connection to the broker."
         ),
-        panel("Processor", "none", "sum by (role) (rate(process_cpu_seconds_total[5m]))", "{{role}}", "Cores."),
+        panel(
+          "Processor",
+          "none",
+          "sum by (role) (rate(process_cpu_seconds_total[$__rate_interval]))",
+          "{{role}}",
+          "Cores."
+        ),
         panel("Memory", "bytes", "max by (role) (process_resident_memory_bytes)", "{{role}}", "The largest pod."),
         panel(
           "Event loop, p99",
@@ -24,6 +90,13 @@ export const fleetBoard: Board = {
           "max by (role) (nodejs_eventloop_lag_p99_seconds)",
           "{{role}}",
           "Above 0.1 s everything else is late too."
+        ),
+        panel(
+          "Streams not as declared",
+          "none",
+          "max by (role) (bus_topology_differences)",
+          "{{role}}",
+          "A role waits until this is 0."
         ),
         panel(
           "Drained work",
@@ -75,7 +148,7 @@ export const fleetBoard: Board = {
         panel(
           "Relays",
           "reqps",
-          "max by (relay) (rate(bus_relay_position[5m]))",
+          "max by (relay) (rate(bus_relay_position[$__rate_interval]))",
           "{{relay}}",
           "Messages a second, read and written on."
         ),
@@ -127,6 +200,13 @@ export const fleetBoard: Board = {
           "Over all replicas."
         ),
         panel(
+          "Calls refused by the address guard",
+          "reqps",
+          rate("egress_refusals_total", "use, range"),
+          "{{use}} {{range}}",
+          "URLs that lead where they must not."
+        ),
+        panel(
           "Sockets opened",
           "reqps",
           rate("egress_sockets_opened_total", "use"),
@@ -148,16 +228,39 @@ export const fleetBoard: Board = {
         panel(
           "Messages",
           "short",
-          'max by (stream_name) (nats_stream_total_messages{account_name="FLEET"})',
+          'max by (stream_name) (nats_stream_total_messages{account_name=~"FLEET|[$]G"})',
           "{{stream_name}}",
           "In each stream."
         ),
         panel(
           "Bytes",
           "bytes",
-          'max by (stream_name) (nats_stream_total_bytes{account_name="FLEET"})',
+          'max by (stream_name) (nats_stream_total_bytes{account_name=~"FLEET|[$]G"})',
           "{{stream_name}}",
           "In each stream."
+        ),
+        panel("Connections", "short", "nats_varz_connections", "{{server_id}}", "Of roles, services and people."),
+        panel(
+          "Slow consumers",
+          "short",
+          "increase(nats_varz_slow_consumers[1h])",
+          "{{server_id}}",
+          "Connections that the broker cut because they did not read, in the last hour."
+        ),
+        panel("Memory of the broker", "bytes", "nats_varz_mem", "{{server_id}}", "Each server's own."),
+        panel(
+          "Messages through the broker",
+          "reqps",
+          "rate(nats_varz_in_msgs[$__rate_interval]) + rate(nats_varz_out_msgs[$__rate_interval])",
+          "{{server_id}}",
+          "In and out, core messages included."
+        ),
+        panel(
+          "Streams' limits",
+          "percentunit",
+          'max by (stream_name) (nats_stream_total_bytes{account_name=~"FLEET|[$]G"} / (nats_stream_limit_bytes > 0))',
+          "{{stream_name}}",
+          "Used, of those with a limit."
         )
       ]
     }

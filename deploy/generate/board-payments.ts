@@ -1,11 +1,72 @@
 /** The board of payments and models: what callers notice, the money, and the external dependencies. */
 import type { Board } from "./dashboards.ts"
-import { panel, quantiles, rate } from "./panels.ts"
+import { column, panel, quantiles, rate, rise, stat, table } from "./panels.ts"
+
+/** `by`: empty, or a label. */
+const revenue = (by = "") => rise("gateway_charged_usd_total", by)
+const cost = (by = "") => rise("gateway_provider_cost_usd_total", by)
 
 export const paymentsBoard: Board = {
   uid: "payments",
   title: "payments and models",
+  variables: [
+    {
+      label: "model",
+      of: "gateway_tokens_total",
+      narrows: ["gateway_charged_usd_total", "gateway_provider_cost_usd_total", "gateway_breaker_open"]
+    }
+  ],
   rows: [
+    {
+      title: "Money",
+      panels: [
+        stat("Revenue", "currencyUSD", revenue(), "Prices of the calls that were answered within the time shown."),
+        stat("Providers' cost", "currencyUSD", cost(), "Of the upstreams whose cost is configured."),
+        stat(
+          "Margin",
+          "currencyUSD",
+          `${revenue()} - ${cost()}`,
+          "Revenue less cost; as whole as the costs are configured."
+        ),
+        stat("Margin", "percentunit", `1 - ${cost()} / ${revenue()}`, "Of the revenue."),
+        stat(
+          "Uncollected",
+          "short",
+          rise('payment_settlement_tries_total{outcome="uncollected"}'),
+          "Calls that were served and could not be collected.",
+          1
+        ),
+        stat("Findings", "short", rise("payment_book_findings_total"), "Of the reconciliation.", 1),
+        table("Models", "What each earned and cost within the time shown.", [
+          column("revenue", "currencyUSD", revenue("model")),
+          column("cost", "currencyUSD", cost("model")),
+          column("margin", "currencyUSD", `${revenue("model")} - ${cost("model")}`),
+          column("tokens asked", "short", rise('gateway_tokens_total{kind="input"}', "model")),
+          column("tokens answered", "short", rise('gateway_tokens_total{kind="output"}', "model"))
+        ]),
+        panel(
+          "Revenue",
+          "currencyUSD",
+          "sum by (model) (increase(gateway_charged_usd_total[1h]))",
+          "{{model}}",
+          "By the hour."
+        ),
+        panel(
+          "Providers' cost",
+          "currencyUSD",
+          "sum by (provider, model) (increase(gateway_provider_cost_usd_total[1h]))",
+          "{{provider}} {{model}}",
+          "By the hour."
+        ),
+        panel(
+          "Not on the chain when the answer ended",
+          "percentunit",
+          'sum by (model) (rate(gateway_charged_usd_total{outcome="pending"}[$__rate_interval])) / sum by (model) (rate(gateway_charged_usd_total[$__rate_interval]))',
+          "{{model}}",
+          "The settler goes on with these; what fails then is uncollected."
+        )
+      ]
+    },
     {
       title: "What callers notice",
       panels: [
@@ -48,7 +109,7 @@ export const paymentsBoard: Board = {
       ]
     },
     {
-      title: "Money",
+      title: "Settlement",
       panels: [
         panel(
           "Settlements",
@@ -84,6 +145,13 @@ export const paymentsBoard: Board = {
           "sum by (network, finding) (increase(payment_book_findings_total[1h]))",
           "{{network}} {{finding}}",
           "Each wants to be looked at."
+        ),
+        panel(
+          "Tokens that differ",
+          "none",
+          "max by (network) (x402_token_mismatch)",
+          "{{network}}",
+          "1: the chain's token is not the configured one, and nothing is sold there."
         ),
         panel(
           "Last reconciliation",
@@ -131,6 +199,20 @@ export const paymentsBoard: Board = {
           quantiles("x402_rpc_seconds", "network, method"),
           "{{network}} {{method}}",
           "From a call to its answer."
+        ),
+        panel(
+          "Chain nodes left alone",
+          "none",
+          "max by (network) (x402_rpc_nodes_open)",
+          "{{network}}",
+          "After calls without an answer."
+        ),
+        panel(
+          "Settlements that the chain lacks",
+          "short",
+          "sum by (network) (increase(x402_facilitator_unconfirmed_total[1h]))",
+          "{{network}}",
+          "Reported by the facilitator, in the last hour."
         ),
         panel(
           "Facilitator",

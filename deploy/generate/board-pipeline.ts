@@ -1,11 +1,40 @@
 /** The board of the pipeline: decisions, sweeps, commands and questions. */
 import type { Board } from "./dashboards.ts"
-import { panel, quantiles, rate } from "./panels.ts"
+import { panel, quantiles, rate, rise, stat } from "./panels.ts"
 
 export const pipelineBoard: Board = {
   uid: "pipeline",
   title: "pipeline",
+  variables: [],
   rows: [
+    {
+      title: "Now",
+      panels: [
+        stat("Ready", "short", "sum(max by (agent) (pipeline_ready_items))", "Items that a runner may take."),
+        stat("Runners waiting", "short", "sum(pipeline_pickup_waiters)", "For something to do."),
+        stat(
+          "Dispatched",
+          "short",
+          rise('pipeline_pickups_total{answer="dispatch"}'),
+          "To runners, within the time shown."
+        ),
+        stat(
+          "Failed commands",
+          "short",
+          rise('actor_commands_total{outcome=~"failed|busy"}'),
+          "That could not be decided.",
+          1
+        ),
+        stat("Views behind", "short", "min(actor_views_behind)", "Records that lists do not show yet.", 1_000),
+        stat(
+          "Not worked on",
+          "short",
+          'max(actor_views_left_out{which="moving"})',
+          "Entities beyond what the views keep.",
+          1
+        )
+      ]
+    },
     {
       title: "Decisions",
       panels: [
@@ -33,7 +62,7 @@ export const pipelineBoard: Board = {
         panel(
           "Events announced",
           "reqps",
-          "sum(rate(actor_events_announced_total[5m]))",
+          "sum(rate(actor_events_announced_total[$__rate_interval]))",
           "events",
           "From decisions to EVENTS."
         ),
@@ -44,7 +73,13 @@ export const pipelineBoard: Board = {
           "records",
           "What lists and watchdogs do not see yet."
         ),
-        panel("Rows written", "reqps", "sum(rate(actor_views_written_total[5m]))", "rows", "Of the views.")
+        panel(
+          "Rows written",
+          "reqps",
+          "sum(rate(actor_views_written_total[$__rate_interval]))",
+          "rows",
+          "Of the views."
+        )
       ]
     },
     {
@@ -64,6 +99,7 @@ export const pipelineBoard: Board = {
           "{{sweep}}",
           "How long ago the sweep ran to its end."
         ),
+        panel("Held", "none", "sum by (sweep) (sweeper_held)", "{{sweep}}", "1: one process runs it."),
         panel(
           "Failed runs",
           "short",
@@ -79,21 +115,21 @@ export const pipelineBoard: Board = {
         panel(
           "Requests",
           "reqps",
-          'sum by (route, status) (rate(http_requests_total{api="pipeline-api"}[5m]))',
+          'sum by (route, status) (rate(http_requests_total{api="pipeline-api"}[$__rate_interval]))',
           "{{route}} {{status}}",
           "By status class."
         ),
         panel(
           "Requests, p99",
           "s",
-          'histogram_quantile(0.99, sum by (le, route) (rate(http_request_seconds_bucket{api="pipeline-api"}[5m])))',
+          'histogram_quantile(0.99, sum by (le, route) (rate(http_request_seconds_bucket{api="pipeline-api"}[$__rate_interval])))',
           "{{route}}",
           "From headers to the last byte."
         ),
         panel(
           "Reports",
           "reqps",
-          'sum by (outcome) (rate(bus_consumed_total{stream="REPORTS"}[5m]))',
+          'sum by (outcome) (rate(bus_consumed_total{stream="REPORTS"}[$__rate_interval]))',
           "{{outcome}}",
           "What internal services told, and what became of it."
         )

@@ -1,11 +1,35 @@
 /** The board of speech: what listeners notice, the time of each stage, and the faults. */
 import type { Board } from "./dashboards.ts"
-import { panel, quantiles, rate } from "./panels.ts"
+import { panel, quantiles, rate, rise, stat } from "./panels.ts"
 
 export const speechBoard: Board = {
   uid: "speech",
   title: "speech",
+  variables: [
+    {
+      label: "model",
+      of: "speech_billable_characters_total",
+      narrows: ["speech_first_byte_seconds_bucket"]
+    }
+  ],
   rows: [
+    {
+      title: "Now",
+      panels: [
+        stat("Streams", "short", "sum(speech_streams_active)", "Answers being spoken now."),
+        stat("First byte, p99", "s", quantiles("speech_first_byte_seconds"), "From the request.", 0.5),
+        stat(
+          "Failed",
+          "percentunit",
+          'sum(rate(speech_streams_total{outcome="failed"}[$__rate_interval])) / sum(rate(speech_streams_total[$__rate_interval]))',
+          "Of the answers.",
+          0.01
+        ),
+        stat("Waiting", "short", "sum(speech_callers_waiting)", "Callers whose turn has not come."),
+        stat("Refused", "short", rise("speech_refusals_total"), "For want of capacity, within the time shown.", 1),
+        stat("Characters", "short", rise("speech_billable_characters_total"), "Spoken, as they are billed.")
+      ]
+    },
     {
       title: "What listeners notice",
       panels: [
@@ -27,7 +51,7 @@ export const speechBoard: Board = {
         panel(
           "Gaps",
           "reqps",
-          "sum(rate(speech_underruns_total[5m]))",
+          "sum(rate(speech_underruns_total[$__rate_interval]))",
           "gaps",
           "Times a player that plays as it receives falls silent."
         ),
@@ -97,7 +121,7 @@ export const speechBoard: Board = {
         panel(
           "Takeovers",
           "reqps",
-          "sum(rate(speech_takeovers_total[5m]))",
+          "sum(rate(speech_takeovers_total[$__rate_interval]))",
           "takeovers",
           "A sequencer fell silent; another went on."
         ),
@@ -114,6 +138,13 @@ export const speechBoard: Board = {
           rate("speech_engine_threads_replaced_total", "engine"),
           "{{engine}}",
           "Crashed or hung."
+        ),
+        panel(
+          "Answers without an encoder",
+          "reqps",
+          rate("audio_encoder_failures_total", "encoder, reason"),
+          "{{encoder}} {{reason}}",
+          "Missing, failed, overloaded or too slow to start."
         ),
         panel("Consents", "reqps", rate("speech_consent_checks_total", "outcome"), "{{outcome}}", "Of cloned voices."),
         panel("Voices made", "reqps", rate("speech_voice_creates_total", "outcome"), "{{outcome}}", "By outcome.")

@@ -1,11 +1,89 @@
 /** The board of the webhooks: what receivers notice, what waits, and why. */
 import type { Board } from "./dashboards.ts"
-import { panel, quantiles, rate } from "./panels.ts"
+import { column, panel, quantiles, rate, rise, stat, table } from "./panels.ts"
 
 export const webhooksBoard: Board = {
   uid: "webhooks",
   title: "webhooks",
+  variables: [
+    {
+      label: "endpoint",
+      of: "webhook_circuit_state",
+      narrows: [
+        "endpoint:webhook_attempt_failures:ratio_rate5m",
+        "webhook_attempts_total",
+        "webhook_backlog",
+        "webhook_deliveries_total",
+        "webhook_endpoint_paused",
+        "webhook_in_flight",
+        "webhook_oldest_due_age_seconds",
+        "webhook_parked_events",
+        "webhook_parked_expired_total",
+        "webhook_postponed_total",
+        "webhook_publish_to_delivered_seconds_bucket",
+        "webhook_publish_to_first_byte_seconds_bucket",
+        "webhook_receiver_seconds_bucket",
+        "webhook_retry_lateness_seconds_bucket"
+      ]
+    }
+  ],
   rows: [
+    {
+      title: "Now",
+      panels: [
+        stat(
+          "Delivered",
+          "reqps",
+          'sum(rate(webhook_deliveries_total{outcome="delivered"}[$__rate_interval]))',
+          "A second, over all chosen endpoints."
+        ),
+        stat("Backlog", "short", "sum(max by (endpoint) (webhook_backlog))", "Due and not finished.", 50_000),
+        stat(
+          "Oldest due",
+          "s",
+          "max(webhook_oldest_due_age_seconds)",
+          "How far the slowest of the chosen endpoints is behind.",
+          300
+        ),
+        stat(
+          "Endpoints left alone",
+          "none",
+          "count(max by (endpoint) (webhook_circuit_state) == 2) or vector(0)",
+          "Their breakers are open.",
+          1
+        ),
+        stat(
+          "Given up",
+          "short",
+          rise('webhook_deliveries_total{outcome=~"abandoned|gone"}'),
+          "Within the time shown; in ABANDONED for 30 days.",
+          1
+        ),
+        stat("Missed for good", "short", rise("webhook_parked_expired_total"), "Parked beyond ParkedMaxDays.", 1)
+      ]
+    },
+    {
+      title: "Endpoints",
+      panels: [
+        table("Endpoints", "One line each, as they are now.", [
+          column(
+            "delivered a second",
+            "reqps",
+            'sum by (endpoint) (rate(webhook_deliveries_total{outcome="delivered"}[$__rate_interval]))'
+          ),
+          column(
+            "failing attempts",
+            "percentunit",
+            "sum by (endpoint) (endpoint:webhook_attempt_failures:ratio_rate5m)"
+          ),
+          column("backlog", "short", "max by (endpoint) (webhook_backlog)"),
+          column("oldest due", "s", "max by (endpoint) (webhook_oldest_due_age_seconds)"),
+          column("given up", "short", rise('webhook_deliveries_total{outcome=~"abandoned|gone"}', "endpoint")),
+          column("breaker", "none", "max by (endpoint) (webhook_circuit_state)"),
+          column("paused", "none", "max by (endpoint) (webhook_endpoint_paused)")
+        ])
+      ]
+    },
     {
       title: "What receivers notice",
       panels: [
@@ -128,9 +206,16 @@ export const webhooksBoard: Board = {
         panel(
           "Events read by the fan-out",
           "reqps",
-          "sum(rate(webhook_events_received_total[5m]))",
+          "sum(rate(webhook_events_received_total[$__rate_interval]))",
           "events",
           "And written for each endpoint that wants them."
+        ),
+        panel(
+          "Attempts not recorded",
+          "short",
+          "sum(increase(webhook_attempt_records_dropped_total[1h]))",
+          "attempts",
+          "Gaps in the delivery log, in the last hour."
         ),
         panel(
           "Calls refused by the address guard",

@@ -22,6 +22,12 @@ import { workload } from "./workload.ts"
 
 export const ruleGroups: ReadonlyArray<RuleGroup> = [fleetRules, webhookRules, paymentRules, speechRules, pipelineRules]
 
+/** What the boards' panels link. */
+const watched = {
+  alerts: ruleGroups.flatMap(({ alerts }) => alerts),
+  recordings: ruleGroups.flatMap(({ recordings }) => recordings)
+}
+
 interface GeneratedFile {
   readonly path: string
   readonly content: string
@@ -51,7 +57,7 @@ export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
   yamlFile("monitoring/pod-monitor.yaml", [podMonitor]),
   ...boards.map((board) => ({
     path: `${kubernetes}/monitoring/board-${board.uid}.json`,
-    content: `${JSON.stringify(grafana(board), null, 2)}\n`
+    content: `${JSON.stringify(grafana(board, watched), null, 2)}\n`
   })),
   monitoring()
 ]

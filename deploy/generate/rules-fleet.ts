@@ -134,7 +134,7 @@ export const fleetRules: RuleGroup = {
     },
     {
       name: "StarlingStreamFilling",
-      expr: 'nats_stream_total_bytes{account_name="FLEET"} / (nats_stream_limit_bytes > 0) > 0.8',
+      expr: 'nats_stream_total_bytes{account_name=~"FLEET|[$]G"} / (nats_stream_limit_bytes > 0) > 0.8',
       after: "10m",
       severity: "warning",
       summary: "The stream {{ $labels.stream_name }} is {{ $value | humanizePercentage }} full."

@@ -28,8 +28,9 @@ export interface RuleGroup {
 /** Where docs/operations.md is read. An overlay names the operator's own place: `starling-runbooks` in overlays/prod. */
 export const runbooksUrl = "https://docs.starling.example/operations.md"
 
-/** The address of an alert's runbook: the heading is the alert's name. */
-export const runbookOf = (alert: string) => `${runbooksUrl}#${alert.toLowerCase()}`
+/** The anchor of an alert's runbook: the heading is the alert's name. */
+export const runbookAnchor = (alert: string) => alert.toLowerCase()
+export const runbookOf = (alert: string) => `${runbooksUrl}#${runbookAnchor(alert)}`
 
 /** A group in Prometheus' form. */
 export const ruleGroup = ({ name, recordings, alerts }: RuleGroup) => ({

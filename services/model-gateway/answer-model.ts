@@ -14,8 +14,9 @@ import { outputTokensHeaders } from "#x402"
 import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
-import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
+import { firstByteSeconds, gatewayRequests, providerCost, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
+import { costUsd, type ModelRoute } from "./models/ModelRegistry.ts"
 import { payable } from "./payments/quote.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
@@ -23,7 +24,7 @@ import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
 import { providerApis } from "./translate/provider-apis.ts"
-import type { Usage } from "./translate/stop-reasons.ts"
+import { noUsage, type Usage } from "./translate/stop-reasons.ts"
 import { streamTranslator, type AnswerShape, wholeAnswer } from "./translate/translation.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
@@ -60,7 +61,7 @@ export const answerModel = (dialect: ApiDialect) =>
           ...outputTokensHeaders(call.outputTokens),
           ...(call.model.entry.Free ? { "x-free-model": "true" } : {})
         },
-        count: yield* tokenCounter(call)
+        count: yield* usageCounter(call)
       }
       return yield* call.isStreamed ? streamed(work) : whole(work)
     })
@@ -73,7 +74,7 @@ interface Work {
   readonly order: UpstreamOrder
   readonly shape: AnswerShape
   readonly headers: Readonly<Record<string, string>>
-  readonly count: (usage: Usage | undefined) => void
+  readonly count: UsageCounter
 }
 
 /** Releases the payment before the caller hears of the failure, so that the same payment can be used again. */
@@ -88,7 +89,7 @@ const streamed = Effect.fnUntraced(function* (work: Work) {
   const answer = yield* released(work, (yield* Upstreams).stream(order))
   const { ModelGateway } = yield* Configuration
   const keepAliveMs = ModelGateway.KeepAliveSeconds * 1_000
-  const onEnd = Effect.sync(() => count(answer.facts.usage))
+  const onEnd = Effect.sync(() => count(answer.facts.usage, answer.route))
   return yield* streamAnswer({ ...frame, keepAliveMs, onEnd }, answer)
 })
 
@@ -96,7 +97,7 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const { count, payment, headers, order, shape } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
-  count(providerApis[answer.kind].usageOf(usage))
+  count(providerApis[answer.kind].usageOf(usage), answer.route)
   const body: JsonObject = wholeAnswer(shape, answer.kind, answer.body)
   const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
@@ -112,14 +113,22 @@ const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   return yield* scopedCall(gate.pay(payable(call, yield* HttpCall)))
 })
 
-const tokenCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
-  const tokens = (yield* Metrics).counter(tokensServed)
-  return (usage: Usage | undefined) => {
+/** Counts the tokens of a whole answer, and what its provider takes for them. */
+type UsageCounter = (usage: Usage | undefined, route: ModelRoute) => void
+
+const usageCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
+  const metrics = yield* Metrics
+  const tokens = metrics.counter(tokensServed)
+  const costs = metrics.counter(providerCost)
+  const count: UsageCounter = (usage, { cost, provider }) => {
+    const usd = costUsd(cost, usage ?? noUsage)
+    if (usd !== undefined) costs.inc({ model: model.entry.Id, provider: provider.name }, usd)
     if (usage === undefined) return
     tokens.inc({ model: model.entry.Id, kind: "input" }, usage.inputTokens)
     tokens.inc({ model: model.entry.Id, kind: "cached" }, usage.cachedTokens)
     tokens.inc({ model: model.entry.Id, kind: "output" }, usage.outputTokens)
   }
+  return count
 })
 
 interface StreamFrame {

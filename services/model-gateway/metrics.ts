@@ -43,6 +43,17 @@ export const tokensServed = defineCounter({
   labels: ["model", "kind"],
   values: { kind: ["input", "cached", "output"] }
 })
+export const charged = defineCounter({
+  name: "gateway_charged_usd_total",
+  help: "Prices of paid calls that were answered, in US dollars, by model and by whether the chain had the payment by then: settled, or pending.",
+  labels: ["model", "outcome"],
+  values: { outcome: ["settled", "pending"] }
+})
+export const providerCost = defineCounter({
+  name: "gateway_provider_cost_usd_total",
+  help: "What providers take for whole answers, in US dollars, by model and provider; of upstreams whose cost is configured.",
+  labels: ["model", "provider"]
+})
 export const imageJobs = defineCounter({
   name: "gateway_image_jobs_total",
   help: "Image jobs by how they ended: completed, failed.",
@@ -58,6 +69,8 @@ export const modelGatewayMetrics = [
   firstByteSeconds,
   breakerOpen,
   tokensServed,
+  charged,
+  providerCost,
   imageJobs
 ]
 

@@ -1,9 +1,10 @@
 /** Every metric that a rule or a board may use, with its labels: those that the rooms declare, and foreign ones. */
 import { boards } from "../../deploy/generate/boards.ts"
+import { asked, expressionsOf } from "../../deploy/generate/dashboards.ts"
 import { ruleGroups } from "../../deploy/generate/files.ts"
 import { scaled } from "../../deploy/generate/scaling.ts"
 import { generatedDocuments } from "../../services/fleet/documents.ts"
-import { groupLabelsOf } from "./prom-expression.ts"
+import { groupLabelsOf } from "../../deploy/generate/promql.ts"
 
 interface Known {
   readonly labels: ReadonlyArray<string>
@@ -27,13 +28,19 @@ export const fromBroker = {
   nats_server_max_storage: ["server_name"],
   nats_stream_total_bytes: ["account_name", "stream_name"],
   nats_stream_limit_bytes: ["account_name", "stream_name"],
-  nats_stream_total_messages: ["account_name", "stream_name"]
+  nats_stream_total_messages: ["account_name", "stream_name"],
+  nats_varz_connections: ["server_id"],
+  nats_varz_slow_consumers: ["server_id"],
+  nats_varz_mem: ["server_id"],
+  nats_varz_in_msgs: ["server_id"],
+  nats_varz_out_msgs: ["server_id"]
 }
 
 /** The metrics of Prometheus, of the process itself and of the broker's exporter. */
 const fromElsewhere: ReadonlyMap<string, Known> = new Map(
   Object.entries({
     up: [],
+    ALERTS: ["alertname", "alertstate", "severity"],
     process_cpu_seconds_total: [],
     process_resident_memory_bytes: [],
     nodejs_eventloop_lag_p99_seconds: [],
@@ -42,17 +49,25 @@ const fromElsewhere: ReadonlyMap<string, Known> = new Map(
 )
 
 /** Put on every series by the role itself, or by the scraper. */
-const everywhere = ["role", "pod", "job"]
+const everywhere = ["role", "pod", "job", "namespace"]
 
 export const recordings = ruleGroups.flatMap((group) => group.recordings)
 export const alerts = ruleGroups.flatMap((group) => group.alerts)
-export const panels = boards.flatMap(({ rows }) => rows.flatMap((row) => row.panels))
+export const panels = boards.flatMap((board) =>
+  board.rows.flatMap((row) => row.panels.map((panel) => ({ ...panel, board })))
+)
+
+/** A panel's expressions as Prometheus is asked, with spans in place of Grafana's variables for them. */
+const askedBy = ({ board, ...panel }: (typeof panels)[number]) =>
+  expressionsOf(panel).map((expr) =>
+    asked(board, expr).replaceAll("$__rate_interval", "5m").replaceAll("$__range", "3h")
+  )
 
 /** By name: recordings, alerts, panels, and autoscaler queries. */
 export const expressions: ReadonlyArray<readonly [string, string]> = [
   ...recordings.map(({ record, expr }) => [record, expr] as const),
   ...alerts.map(({ name, expr }) => [name, expr] as const),
-  ...panels.map(({ title, expr }) => [title, expr] as const),
+  ...panels.flatMap((panel) => askedBy(panel).map((expr) => [`${panel.board.uid}: ${panel.title}`, expr] as const)),
   ...scaled.flatMap(({ role, work }) => (work === undefined ? [] : [[role, work.query] as const]))
 ]
 

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { stringify } from "yaml"
 import { ruleGroups } from "../../deploy/generate/files.ts"
 import { type Alert, ruleGroup, runbookOf } from "../../deploy/generate/rules.ts"
+import { expressions } from "./declared-metrics.ts"
 import { recordingCases } from "./recording-cases.ts"
 import type { RuleCase } from "./rule-case.ts"
 import { ruleCases, shownValues } from "./rule-cases.ts"
@@ -63,6 +64,12 @@ const alertTest = (found: RuleCase, alert: Alert, isFiring: boolean) => ({
 describe("the rules", () => {
   it.skipIf(promtool === undefined)("are sound to Prometheus", () => {
     assert.strictEqual(run({ "rules.yaml": rules }, ["check", "rules", "rules.yaml"]), "")
+  })
+
+  it.skipIf(promtool === undefined)("and all that boards ask are sound to Prometheus", () => {
+    const asked = expressions.map(([, expr], index) => ({ record: `asked:${index}`, expr }))
+    const group = { groups: [{ name: "asked", rules: asked }] }
+    assert.strictEqual(run({ "rules.yaml": group }, ["check", "rules", "rules.yaml"]), "")
   })
 
   it("are each tested: alerts and recordings", () => {

@@ -59,6 +59,7 @@ export interface PaymentFleet extends Parts {
   readonly transfers: Effect.Effect<ReadonlyArray<bigint>>
 }
 
+const halfThePrice = { CostInputMicroUsdPerMillionTokens: 500_000, CostOutputMicroUsdPerMillionTokens: 1_000_000 }
 const paid = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
 
 const layers = {
@@ -83,7 +84,7 @@ export const startParts = Effect.fn("startParts")(function* (options: PaymentFle
       Port: 0,
       Providers: [{ Name: "plain", BaseUrl: `${upstream.url}/v1` }],
       Models: [
-        { Id: "demo/echo", Upstreams: [{ Provider: "plain", Model: "echo-1" }], ...paid },
+        { Id: "demo/echo", Upstreams: [{ Provider: "plain", Model: "echo-1", ...halfThePrice }], ...paid },
         {
           Id: "demo/picture",
           Kind: "image",

@@ -27,6 +27,9 @@ export const ProviderEntry = Schema.Struct({
 })
 export interface ProviderEntry extends Schema.Schema.Type<typeof ProviderEntry> {}
 
+const microUsdMax = 1_000_000_000_000
+const MicroUsd = whole(0, microUsdMax)
+
 const ModelUpstream = Schema.Struct({
   Provider: required(Name, "One of the Providers, by its Name."),
   Model: required(Schema.String.check(Schema.isBetweenLength(1, 256)), "What the provider calls it."),
@@ -34,12 +37,19 @@ const ModelUpstream = Schema.Struct({
     Schema.Literals(["max_tokens", "max_completion_tokens"]),
     "max_tokens",
     "What the provider calls the limit of an answer."
-  )
+  ),
+  CostInputMicroUsdPerMillionTokens: optional(
+    MicroUsd,
+    "What the provider takes for what is asked, in millionths of a US dollar; shown in metrics alone."
+  ),
+  CostCachedMicroUsdPerMillionTokens: optional(
+    MicroUsd,
+    "The same for what it had in its cache; without it, as for any other input."
+  ),
+  CostOutputMicroUsdPerMillionTokens: optional(MicroUsd, "What it takes for what it answers."),
+  CostFlatMicroUsd: optional(MicroUsd, "What it takes for each call or image, beside tokens.")
 })
-interface ModelUpstream extends Schema.Schema.Type<typeof ModelUpstream> {}
-
-const microUsdMax = 1_000_000_000_000
-const MicroUsd = whole(0, microUsdMax)
+export interface ModelUpstream extends Schema.Schema.Type<typeof ModelUpstream> {}
 
 /** A model as callers see it. Prices are in millionths of a US dollar. */
 export const ModelEntry = Schema.Struct({

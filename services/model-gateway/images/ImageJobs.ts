@@ -11,10 +11,12 @@ import { type BusError, Kv, Objects } from "#bus"
 import type { ImageJob } from "#contracts/model-gateway"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
-import { imageJobs } from "../metrics.ts"
+import { imageJobs, providerCost } from "../metrics.ts"
+import { costUsd } from "../models/ModelRegistry.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
+import { noUsage } from "../translate/stop-reasons.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import type { ImageCall } from "./answer-images.ts"
 
@@ -157,7 +159,9 @@ export class ImageWork extends Context.Service<
       const jobs = yield* ImageJobs
       const upstreams = yield* Upstreams
       const { ModelGateway } = yield* Configuration
-      const ended = (yield* Metrics).counter(imageJobs)
+      const metrics = yield* Metrics
+      const ended = metrics.counter(imageJobs)
+      const costs = metrics.counter(providerCost)
       const scope = yield* Effect.scope
       const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
 
@@ -168,9 +172,11 @@ export class ImageWork extends Context.Service<
           headers: {},
           bodyFor: () => Result.succeed(without(call.request, "stream"))
         }
-        const { body } = yield* withinPayment(payment, upstreams.whole(upstreamOrder)).pipe(
+        const { body, route } = yield* withinPayment(payment, upstreams.whole(upstreamOrder)).pipe(
           Effect.onError(() => payment.release)
         )
+        const usd = costUsd(route.cost, noUsage, call.count)
+        if (usd !== undefined) costs.inc({ model: call.model.entry.Id, provider: route.provider.name }, usd)
         const bytes = utf8.encode(JSON.stringify(body))
         const settled = yield* payment.settle(bytes)
         yield* jobs.complete(id, bytes)

@@ -4,11 +4,20 @@
  * runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
-import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
+import {
+  type ModelEntry,
+  type ModelUpstream,
+  type ProviderEntry,
+  entriesOf,
+  isJson,
+  type Json,
+  unreadable
+} from "#contracts"
 import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
+import type { Usage } from "../translate/stop-reasons.ts"
 
 export interface Provider {
   readonly name: string
@@ -18,10 +27,19 @@ export interface Provider {
   readonly connectionsMax: number
 }
 
+/** In micro-dollars, as the configuration says; undefined where it says nothing. */
+export interface UpstreamCost {
+  readonly inputPerMillion: number | undefined
+  readonly cachedPerMillion: number | undefined
+  readonly outputPerMillion: number | undefined
+  readonly flat: number | undefined
+}
+
 export interface ModelRoute {
   readonly provider: Provider
   readonly model: string
   readonly maxTokensParameter: "max_tokens" | "max_completion_tokens"
+  readonly cost: UpstreamCost
 }
 
 export interface RegisteredModel {
@@ -73,13 +91,40 @@ export const configuredModels = Effect.gen(function* () {
   const models = ModelGateway.Models.map((entry): RegisteredModel => ({
     entry,
     family: entry.Id.slice(0, entry.Id.indexOf("/")),
-    routes: entry.Upstreams.flatMap(({ Provider: name, Model, MaxTokensParameter }) => {
-      const provider = byName.get(name)
-      return provider === undefined ? [] : [{ provider, model: Model, maxTokensParameter: MaxTokensParameter }]
+    routes: entry.Upstreams.flatMap((upstream) => {
+      const provider = byName.get(upstream.Provider)
+      if (provider === undefined) return []
+      const { Model, MaxTokensParameter } = upstream
+      return [{ provider, model: Model, maxTokensParameter: MaxTokensParameter, cost: costOf(upstream) }]
     })
   }))
   return { providers, models }
 })
+
+const costOf = (upstream: ModelUpstream): UpstreamCost => ({
+  inputPerMillion: upstream.CostInputMicroUsdPerMillionTokens,
+  cachedPerMillion: upstream.CostCachedMicroUsdPerMillionTokens ?? upstream.CostInputMicroUsdPerMillionTokens,
+  outputPerMillion: upstream.CostOutputMicroUsdPerMillionTokens,
+  flat: upstream.CostFlatMicroUsd
+})
+
+/**
+ * What the provider takes for one answer, in US dollars; undefined where the configuration names no cost. `images`:
+ * how many a flat cost is paid for, 1 for a call.
+ */
+export const costUsd = (
+  { inputPerMillion, cachedPerMillion, outputPerMillion, flat }: UpstreamCost,
+  { inputTokens, cachedTokens, outputTokens }: Pick<Usage, "inputTokens" | "cachedTokens" | "outputTokens">,
+  images = 1
+): number | undefined => {
+  if (inputPerMillion === undefined && outputPerMillion === undefined && flat === undefined) return undefined
+  const cached = Math.min(cachedTokens, inputTokens)
+  const perMillion =
+    (inputTokens - cached) * (inputPerMillion ?? 0) +
+    cached * (cachedPerMillion ?? 0) +
+    outputTokens * (outputPerMillion ?? 0)
+  return (perMillion / 1e6 + images * (flat ?? 0)) / 1e6
+}
 
 const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: number) {
   const { KeyEnvVar } = entry

@@ -25,7 +25,7 @@ import {
   unsettledHeaders
 } from "#x402"
 import { PaidAnswers } from "./kept-calls.ts"
-import { type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
@@ -49,6 +49,8 @@ export class PaidCalls extends Context.Service<
       const metrics = yield* Metrics
       const counter = metrics.counter(paymentOutcomes)
       const seconds = metrics.histogram(paymentSeconds)
+      const revenue = metrics.counter(charged)
+      const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
       const parts: Parts = {
         claims: yield* Claims,
         answers: yield* PaidAnswers,
@@ -57,6 +59,11 @@ export class PaidCalls extends Context.Service<
         renewEveryMs: (Payments.LeaseSeconds * 1_000) / 3,
         waitMs: Payments.SettleWaitSeconds * 1_000,
         count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
+        earned: ({ call, claim }, outcome) =>
+          Effect.sync(() => {
+            const { amount, network } = claim.record
+            revenue.inc({ model: call.model, outcome }, Number(amount) / 10 ** (decimals.get(network) ?? 6))
+          }),
         timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
       }
       return PaidCalls.of({ open: (verified) => open(parts, verified) })
@@ -72,6 +79,8 @@ interface Parts {
   readonly renewEveryMs: number
   readonly waitMs: number
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
+  /** Counts the price of a call that was answered. */
+  readonly earned: (call: Pick<VerifiedCall, "call" | "claim">, outcome: "settled" | "pending") => Effect.Effect<void>
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
@@ -213,19 +222,21 @@ const unpaid = (parts: Parts, hold: Hold) =>
   )
 
 const answered = (
-  { count }: Parts,
-  { call, quote, claim }: Hold,
+  { count, earned }: Parts,
+  hold: Hold,
   outcome: SettlementOutcome
 ): Effect.Effect<SettledCall, PaymentRefusal> => {
+  const { call, quote, claim } = hold
   const { network, payer } = claim.record
   if (outcome._tag === "Settled") {
     const headers = settledHeaders({ transaction: outcome.transaction, network, payer })
-    return Effect.as(count("settled"), { headers })
+    return Effect.as(Effect.andThen(count("settled"), earned(hold, "settled")), { headers })
   }
   if (outcome._tag === "Refused") {
     const { code, reason } = outcome
     const reply = settlementFailed(quote, call.shape, { code, reason, payer, network, transaction: null })
     return Effect.andThen(count("settlement_refused", code), Effect.fail(refusalOf(code, reply)))
   }
-  return Effect.as(count("pending"), { headers: unsettledHeaders("settlement_pending") })
+  const counted = Effect.andThen(count("pending"), earned(hold, "pending"))
+  return Effect.as(counted, { headers: unsettledHeaders("settlement_pending") })
 }

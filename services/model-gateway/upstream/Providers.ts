@@ -47,6 +47,8 @@ export interface ProviderCall {
 
 export interface StreamedAnswer {
   readonly kind: ProviderKind
+  /** Who answers. */
+  readonly route: ModelRoute
   readonly facts: StreamFacts
   /** Events that arrive together are passed on together: the cost of a stream is in its pieces, not in its events. */
   readonly next: Pull.Pull<Events, AttemptFailed>
@@ -120,7 +122,7 @@ export class Providers extends Context.Service<
         const kind = call.route.provider.kind
         const facts: StreamFacts = { isFinished: false, usage: undefined }
         const next = yield* eventsOf(context, answer, kind, facts)
-        return { kind, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
+        return { kind, route: call.route, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
       })
       return Providers.of({ whole, stream })
     })

@@ -15,8 +15,16 @@ import {
   Metrics
 } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import { breakerOpen, fallbacks, upstreamCalls, upstreamSeconds } from "../metrics.ts"
-import { ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
+import {
+  breakerOpen,
+  charged,
+  fallbacks,
+  providerCost,
+  tokensServed,
+  upstreamCalls,
+  upstreamSeconds
+} from "../metrics.ts"
+import { costUsd, ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
 import type { JsonObject } from "../translate/json.ts"
 import {
   type AttemptFailed,
@@ -26,6 +34,7 @@ import {
   type StreamedAnswer
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
+import { noUsage } from "../translate/stop-reasons.ts"
 
 /** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {
@@ -47,6 +56,8 @@ export interface UpstreamOrder {
 
 interface WholeAnswer {
   readonly kind: ProviderKind
+  /** Who answered. */
+  readonly route: ModelRoute
   readonly body: JsonObject
 }
 
@@ -62,11 +73,12 @@ export class Upstreams extends Context.Service<
     Effect.gen(function* () {
       const providers = yield* Providers
       const { all } = yield* ModelRegistry
-      const routes = all.flatMap((model) => model.routes)
-      const watch = routeWatch(yield* Metrics, new Set(routes.map(({ provider }) => provider.name)))
+      const metrics = yield* Metrics
+      beginAtZero(metrics, all)
+      const watch = routeWatch(metrics)
       const whole = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
-          Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, body }))
+          Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, route: call.route, body }))
         )
       const stream = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
@@ -75,6 +87,20 @@ export class Upstreams extends Context.Service<
       return Upstreams.of({ whole, stream })
     })
   )
+}
+
+/** The counters of each model and of its providers. */
+const beginAtZero = (metrics: Metrics["Service"], models: ReadonlyArray<RegisteredModel>) => {
+  for (const { entry, routes } of models) {
+    metrics.counter(tokensServed).begin({ model: entry.Id })
+    if (!entry.Free) metrics.counter(charged).begin({ model: entry.Id })
+    for (const { cost, provider } of routes) {
+      metrics.counter(upstreamCalls).begin({ provider: provider.name })
+      metrics.counter(fallbacks).begin({ provider: provider.name })
+      const hasCost = costUsd(cost, noUsage) !== undefined
+      if (hasCost) metrics.counter(providerCost).begin({ model: entry.Id, provider: provider.name })
+    }
+  }
 }
 
 const inOrder = Effect.fnUntraced(function* <A, R>(
@@ -146,16 +172,12 @@ interface RouteWatch {
   readonly fellBack: (provider: string) => void
 }
 
-const routeWatch = (metrics: Metrics["Service"], providers: Iterable<string>): RouteWatch => {
+const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
   const calls = metrics.counter(upstreamCalls)
   const seconds = metrics.histogram(upstreamSeconds)
   const fellBack = metrics.counter(fallbacks)
   const open = metrics.gauge(breakerOpen)
   const breakers = new Map<string, Breaker>()
-  for (const provider of providers) {
-    calls.begin({ provider })
-    fellBack.begin({ provider })
-  }
 
   const count = ({ provider }: ModelRoute, outcome: (typeof upstreamCalls.values.outcome)[number]) =>
     calls.inc({ provider: provider.name, outcome })

@@ -60,6 +60,15 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
         assert.isTrue(again.headers.has("payment-required"))
         assert.strictEqual(yield* balanced(fleet), 2)
         assert.strictEqual(upstreamCalls(fleet), 2)
+
+        const metrics = yield* fleet.metrics
+        const usd = (series: RegExp) => Number(series.exec(metrics)?.[1])
+        const revenue = usd(/^gateway_charged_usd_total\{[^}]*model="demo\/echo",outcome="settled"\} (\S+)$/mu)
+        const pending = usd(/^gateway_charged_usd_total\{[^}]*model="demo\/echo",outcome="pending"\} (\S+)$/mu)
+        const cost = usd(/^gateway_provider_cost_usd_total\{[^}]*model="demo\/echo",provider="plain"\} (\S+)$/mu)
+        assert.isAbove(revenue + pending, 0)
+        assert.isAbove(cost, 0)
+        assert.isBelow(cost, revenue + pending)
       })
     )
   )
