@@ -41,5 +41,6 @@ export const insist = async <A>(what: string, act: () => Promise<A | undefined>,
     if (answer !== undefined) return answer
     await pauseMs(100)
   }
-  throw new Error(`${what}: no answer within ${withinMs} ms`, { cause: last })
+  const seen = last instanceof Error ? last.message : "nothing"
+  throw new Error(`${what}: no answer within ${withinMs} ms, the last was: ${seen}`)
 }

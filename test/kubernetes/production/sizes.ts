@@ -8,14 +8,12 @@ export interface Size {
   readonly memoryBytesMax: number
   /** The most that one pod used in a kubelet's interval. */
   readonly processorsMax: number
-  /** From the container's start to the pod's readiness. */
-  readonly startMsMax: number
 }
 
 /** By role. */
 export type Sizes = Readonly<Record<string, Size>>
 
-const nothing: Size = { memoryBytesMax: 0, processorsMax: 0, startMsMax: 0 }
+const nothing: Size = { memoryBytesMax: 0, processorsMax: 0 }
 
 interface Summary {
   readonly pods: ReadonlyArray<{
@@ -44,8 +42,7 @@ interface Pods {
 
 const larger = (one: Size, other: Size): Size => ({
   memoryBytesMax: Math.max(one.memoryBytesMax, other.memoryBytesMax),
-  processorsMax: Math.max(one.processorsMax, other.processorsMax),
-  startMsMax: Math.max(one.startMsMax, other.startMsMax)
+  processorsMax: Math.max(one.processorsMax, other.processorsMax)
 })
 
 /** The larger of both, role by role. Pure. */
@@ -60,9 +57,23 @@ const startMs = ({ status }: Pods["items"][number]) => {
     : Math.max(0, Date.parse(ready.lastTransitionTime) - Date.parse(startedAt))
 }
 
+const podsOf = async (namespace: string) =>
+  (JSON.parse(await kubectl("-n", namespace, "get", "pods", "-o", "json")) as Pods).items
+
+const roleOf = ({ metadata }: Pods["items"][number]) => metadata.labels?.["app.kubernetes.io/name"] ?? ""
+
+/** From a container's start to its pod's readiness, the longest of each role; true only before a pod was unready again. */
+export const readStartMs = async (namespace: string): Promise<Readonly<Record<string, number>>> => {
+  const longest: Record<string, number> = {}
+  for (const pod of await podsOf(namespace)) {
+    longest[roleOf(pod)] = Math.max(longest[roleOf(pod)] ?? 0, startMs(pod))
+  }
+  return longest
+}
+
 /** What the pods of a namespace take now. */
 export const readSizes = async (namespace: string): Promise<Sizes> => {
-  const { items } = JSON.parse(await kubectl("-n", namespace, "get", "pods", "-o", "json")) as Pods
+  const items = await podsOf(namespace)
   const summaries = await Promise.all(
     nodes.map(
       async (node) => JSON.parse(await kubectl("get", "--raw", `/api/v1/nodes/${node}/proxy/stats/summary`)) as Summary
@@ -76,19 +87,17 @@ export const readSizes = async (namespace: string): Promise<Sizes> => {
     )
   )
   return items.reduce<Sizes>((sizes, pod) => {
-    const role = pod.metadata.labels?.["app.kubernetes.io/name"] ?? ""
     const { cpu, memory } = used.get(pod.metadata.name) ?? {}
     const size = {
       memoryBytesMax: memory?.workingSetBytes ?? 0,
-      processorsMax: (cpu?.usageNanoCores ?? 0) / 1e9,
-      startMsMax: startMs(pod)
+      processorsMax: (cpu?.usageNanoCores ?? 0) / 1e9
     }
-    return largerOf(sizes, { [role]: size })
+    return largerOf(sizes, { [roleOf(pod)]: size })
   }, {})
 }
 
 /** A line for each role, for the table of docs/operations.md. */
-export const tellSize = (role: string, { memoryBytesMax, processorsMax, startMsMax }: Size = nothing) => {
+export const tellSize = (role: string, { memoryBytesMax, processorsMax }: Size = nothing, startMsMax = 0) => {
   const figures = [
     `${Math.round(memoryBytesMax / 1e6)} MB`,
     `${processorsMax.toFixed(2)} processors`,

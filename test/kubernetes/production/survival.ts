@@ -22,7 +22,7 @@ import {
   untilPods
 } from "./disturbances.ts"
 import { scaleQuickly } from "./scaling.ts"
-import { largerOf, readSizes, type Sizes, tellSize } from "./sizes.ts"
+import { largerOf, readSizes, readStartMs, type Sizes, tellSize } from "./sizes.ts"
 
 const roles = fleetDeployments.map(({ name }) => name)
 const readyWithinMs = 300_000
@@ -33,6 +33,7 @@ export const survives = (of: () => Traffic) => {
   const namespace = () => of().fleet.namespace
 
   let sizes: Sizes = {}
+  let startMs: Readonly<Record<string, number>> = {}
   const measure = async () => (sizes = largerOf(sizes, await readSizes(namespace())))
 
   const disturbed = async (name: string, disturb: () => Promise<unknown>): Promise<Survived> => {
@@ -51,7 +52,10 @@ export const survives = (of: () => Traffic) => {
   const loses = { nothing: (survived: Survived) => assert.strictEqual(survived.cut, 0, "streams were cut") }
 
   describe("under traffic of all three jobs", () => {
-    beforeAll(startTraffic)
+    beforeAll(async () => {
+      startMs = await readStartMs(namespace())
+      await startTraffic()
+    })
 
     it("loses nothing while every role is restarted in turn", async () => {
       const workloads = roles.map((role) => `deployment/${role}`)
@@ -118,7 +122,7 @@ export const survives = (of: () => Traffic) => {
     )
 
     it("needed no more than four fifths of any role's memory limit", () => {
-      for (const { name } of fleetDeployments) tellSize(name, sizes[name])
+      for (const { name } of fleetDeployments) tellSize(name, sizes[name], startMs[name])
       const tight = fleetDeployments.filter(
         ({ name, memoryMax }) => (sizes[name]?.memoryBytesMax ?? 0) > 0.8 * quantity(memoryMax)
       )
