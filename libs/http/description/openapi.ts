@@ -24,6 +24,10 @@ export const tidied = (value: unknown): unknown => {
     if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
     flat[key] = tidied(inner)
   }
+  // Generators of clients take an object of which nothing is said for an empty one.
+  if (flat["type"] === "object" && !("properties" in flat) && !("additionalProperties" in flat)) {
+    flat["additionalProperties"] = true
+  }
   const { documentedAs, description } = flat
   if (documentedAs === undefined) return flat
   return { ...(documentedAs as JsonObject), ...(description === undefined ? {} : { description }) }
