@@ -44,7 +44,9 @@ export {
   isSameAddress
 } from "./payments/chain-families.ts"
 export { knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
+export * from "./payments/books.ts"
 export {
+  addressKeyOf,
   AtomicAmount,
   ChainAddress,
   ClaimKey,

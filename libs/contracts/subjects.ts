@@ -43,6 +43,8 @@ export const subjects = {
   audit: (action: string) => `audit.${action}`,
   auditAll: "audit.*",
   paymentsVerify: "payments.verify",
+  /** Operators' orders about what the reconciliation found. */
+  paymentsBooks: "payments.books",
   settlements: (network: string) => `settlements.${encodeToken(network)}`,
   settlementsAll: "settlements.*",
   receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${addressToken(network, payer)}`,

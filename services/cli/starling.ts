@@ -5,6 +5,7 @@ import { check, docs, load, test, topology } from "./commands/development.ts"
 import { endpoints, publish, redrive, tail } from "./commands/events.ts"
 import { role, top, up } from "./commands/fleet.ts"
 import { broker, doctor, runner } from "./commands/hosting.ts"
+import { books, claims, receipts } from "./commands/money.ts"
 import { abandoned, deliveries, events, rejected } from "./commands/operators.ts"
 import { pay, say } from "./commands/speech-and-models.ts"
 
@@ -16,6 +17,7 @@ export const starling = Command.make("starling").pipe(
     { group: "The fleet", commands: [up, role, top] },
     { group: "Events and deliveries", commands: [publish, tail, endpoints, redrive] },
     { group: "What was sent, by the console", commands: [events, deliveries, abandoned, rejected] },
+    { group: "Money, by the console", commands: [receipts, claims, books] },
     { group: "Speech and models", commands: [say, pay] },
     { group: "Access", commands: [token, consents] },
     { group: "Where it runs", commands: [broker, doctor, runner] },

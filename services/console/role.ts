@@ -3,9 +3,9 @@
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
  * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of
- * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `leases`
- * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; removals from
- * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
+ * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `payment-books`, `leases`
+ * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; orders to settlers on
+ * `payments.books`; removals from ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
  * loss of every process takes from the fleet only its operators' view
@@ -18,6 +18,7 @@ import { ClaimReader } from "#x402"
 import { AuditLog } from "./AuditLog.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
+import { bookRoutes } from "./http/books.ts"
 import { claimRoutes } from "./http/claims.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
@@ -37,6 +38,7 @@ export const consoleRoutes = [
   ...rejectedRoutes,
   ...receiptRoutes,
   ...claimRoutes,
+  ...bookRoutes,
   ...auditRoutes,
   ...streamRoutes,
   ...tokenRoutes,

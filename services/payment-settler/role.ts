@@ -2,10 +2,11 @@
  * The role payment-settler: paid calls become transfers on a chain, and receipts.
  *
  * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; payments that a
- * gateway in the same process hands over
+ * gateway in the same process hands over; operators' orders about the books on `payments.books` (queue group)
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the mailboxes
  * of waiting gateways
- * state: claims and the reconciliation's checkpoints in KV `authorizations`, keys in KV `leases`
+ * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`, keys in
+ * KV `leases`
  * failure policy: an unknown outcome is looked up on the chain until it is known; a dead settler's jobs go to another
  * after 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */
@@ -13,6 +14,8 @@ import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration, supervise } from "#runtime"
 import { Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Books } from "./reconciliation/Books.ts"
+import { bookOrders } from "./reconciliation/orders.ts"
 import { reconciler } from "./reconciliation/reconciler.ts"
 import { settlementJobs } from "./settlement-jobs.ts"
 import { Ledger } from "./ledger.ts"
@@ -31,7 +34,8 @@ const sweeping = Layer.effectDiscard(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentSettler = Layer.mergeAll(settlementJobs, localSettlement, reconciler, sweeping).pipe(
+export const paymentSettler = Layer.mergeAll(settlementJobs, localSettlement, reconciler, bookOrders, sweeping).pipe(
   Layer.provide(Settler.layer),
+  Layer.provide(Books.layer),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer))
 )

@@ -168,6 +168,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["model-gateway", "payment-verifier", "payment-settler", "console", "operator"]
   },
   {
+    name: "payment-books",
+    why: "What the reconciliation found between chain, claims and receipts, how each finding ended, and how far it is. One that stands is kept; an ended one goes after thirty days.",
+    ttlMs: null,
+    keyTtl: true,
+    // Eight receipts of a kilobyte each.
+    valueBytesMax: 16 * kib,
+    leaderReads: true,
+    writers: ["payment-settler"],
+    readers: ["payment-settler", "console", "operator"]
+  },
+  {
     name: "image-jobs",
     why: "Images being made or made: by whom to fetch them, for a day; an answer that was paid for and lost is found again.",
     ttlMs: dayMs,

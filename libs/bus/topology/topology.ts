@@ -38,6 +38,14 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     receivers: ["payment-verifier"]
   },
   {
+    name: "orders about the payment books",
+    kind: "question",
+    why: "An operator has a finding of the reconciliation mended, or says that it is explained.",
+    subjects: ["payments.books"],
+    senders: ["console"],
+    receivers: ["payment-settler"]
+  },
+  {
     name: "speech sessions",
     kind: "question",
     why: "Who speaks this; nobody there is known in milliseconds.",

@@ -20,7 +20,9 @@ export const auditActions = [
   "endpoint-resume",
   "endpoint-test",
   "token-make",
-  "token-revoke"
+  "token-revoke",
+  "book-mend",
+  "book-accept"
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -64,6 +64,9 @@ export const addressToken = (network: string, text: string) => encodeToken(inOne
 export const claimKeyOf = ({ network, asset, payer, nonce }: ClaimParts): string =>
   `claim.${encodeToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`
 
+/** An account of a network as two tokens of a key. */
+export const addressKeyOf = (network: string, address: string): string =>
+  `${encodeToken(network)}.${addressToken(network, address)}`
+
 /** The key of a payer's record, which covers all its claims on one network. */
-export const payerKeyOf = (network: string, payer: string): string =>
-  `payer.${encodeToken(network)}.${addressToken(network, payer)}`
+export const payerKeyOf = (network: string, payer: string): string => `payer.${addressKeyOf(network, payer)}`

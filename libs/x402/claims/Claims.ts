@@ -68,6 +68,8 @@ export class Claims extends Context.Service<
     /** Notes in the claim's place that a whole answer is about to be given out before its payment is known. */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
+    /** Serves a payer again that was denied for this claim; for when the chain has its transfer after all. */
+    readonly pardon: (name: PayerName, claimKey: string) => Effect.Effect<void, BusError>
     /** Gives back a place that no claim stands for. */
     readonly vacate: (name: PayerName, place: Place) => Effect.Effect<void, BusError>
   }
@@ -120,6 +122,7 @@ export class Claims extends Context.Service<
               payers.read(name),
               Option.map(({ value }) => value)
             ),
+          pardon: (name, claimKey) => payers.change(name, (payer) => pardoned(payer, claimKey)),
           vacate: (name, { claimKey, ticket }) =>
             payers.change(name, (payer) => {
               const freed = withoutPlace(payer, claimKey, ticket)

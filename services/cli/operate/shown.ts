@@ -13,12 +13,14 @@ interface ListOptions {
   readonly json: boolean
   /** The headings, and the field of each. */
   readonly columns: Readonly<Record<string, string>>
+  /** Fields that are not cut to a cell's width: another command takes them as they are. */
+  readonly whole?: ReadonlyArray<string>
 }
 
 /** With a hint on standard error where there is more. */
-export const printList = ({ items, nextCursor }: Listed, { json, columns }: ListOptions) =>
+export const printList = ({ items, nextCursor }: Listed, { json, columns, whole = [] }: ListOptions) =>
   Effect.gen(function* () {
-    const rows = items.map((item) => Object.values(columns).map((field) => cell(item[field])))
+    const rows = items.map((item) => Object.values(columns).map((field) => cell(item[field], whole.includes(field))))
     const lines = json ? items.map((item) => JSON.stringify(item)) : table(Object.keys(columns), rows)
     yield* Effect.forEach(lines, print, { discard: true })
     if (nextCursor !== null) yield* note(`there is more: --cursor ${nextCursor}`)
@@ -26,10 +28,11 @@ export const printList = ({ items, nextCursor }: Listed, { json, columns }: List
 
 const cellCharactersMax = 80
 
-const cell = (value: unknown): string => {
+const cell = (value: unknown, isWhole: boolean): string => {
   const text =
     value === null || value === undefined ? "-" : typeof value === "object" ? JSON.stringify(value) : String(value)
-  return text.replaceAll(/\s+/gu, " ").slice(0, cellCharactersMax)
+  const line = text.replaceAll(/\s+/gu, " ")
+  return isWhole ? line : line.slice(0, cellCharactersMax)
 }
 
 /** One thing whole: a field a line. */

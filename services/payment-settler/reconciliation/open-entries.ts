@@ -19,6 +19,8 @@ const foundMax = 10_000
 export interface Reading {
   /** Each is found once in a process's life. */
   readonly findings: ReadonlyArray<Finding>
+  /** All that is found now, whether it was found before or not. */
+  readonly standing: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
   readonly isAtEnd: boolean
@@ -26,8 +28,17 @@ export interface Reading {
   readonly commit: Effect.Effect<void, BusError>
 }
 
+/** Halves that an earlier reading found alone; what comes later may be their other half. */
+export interface Carried {
+  readonly transfers: ReadonlyArray<ChainTransfer>
+  readonly receipts: ReadonlyArray<Receipt>
+}
+
 export interface OpenEntries {
-  readonly read: (claims: ReadonlyArray<ReconciledClaim>) => Effect.Effect<Reading, BusError | ChainUnavailable>
+  readonly read: (
+    claims: ReadonlyArray<ReconciledClaim>,
+    carried: Carried
+  ) => Effect.Effect<Reading, BusError | ChainUnavailable>
   /** The next reading may find it again. */
   readonly forget: (finding: Finding) => void
 }
@@ -67,12 +78,16 @@ export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
     found: new Set()
   }
   return {
-    read: (claims) => read(account, claims),
+    read: (claims, carried) => read(account, claims, carried),
     forget: (finding) => void account.found.delete(findingName(finding))
   }
 })
 
-const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: ReadonlyArray<ReconciledClaim>) {
+const read = Effect.fn("OpenEntries.read")(function* (
+  account: Account,
+  claims: ReadonlyArray<ReconciledClaim>,
+  carried: Carried
+) {
   const { graceMs, firstSeenMs, found } = account
   const sums = yield* readOn(account)
   const nowMs = yield* Clock.currentTimeMillis
@@ -80,12 +95,23 @@ const read = Effect.fn("OpenEntries.read")(function* (account: Account, claims: 
     isYoungTransfer: (transfer) => nowMs - (firstSeenMs.get(transferKey(transfer)) ?? nowMs) < graceMs,
     isYoungReceipt: ({ settledAtMs }) => nowMs - settledAtMs < graceMs
   }
-  const all = reconcile(claims, account.transfers, receiptsOf(account), { nowMs, graceMs })
+  const { transfers, receipts } = withCarried({ transfers: account.transfers, receipts: receiptsOf(account) }, carried)
+  const all = reconcile(claims, transfers, receipts, { nowMs, graceMs })
   const findings = all.filter((finding) => !isYoung(finding, patience) && !found.has(findingName(finding)))
   if (found.size > foundMax) found.clear()
   for (const finding of findings) found.add(findingName(finding))
-  return { ...sums, findings, commit: commit(account, patience) }
+  return { ...sums, findings, standing: all, commit: commit(account, patience) }
 })
+
+/** The window with carried halves, each once: a process that starts reads them again. Pure. */
+export const withCarried = (window: Window, carried: Carried): Window => {
+  const transfers = new Set(window.transfers.map(transferKey))
+  const receipts = new Set(window.receipts.map(({ claimKey }) => claimKey))
+  return {
+    transfers: [...carried.transfers.filter((one) => !transfers.has(transferKey(one))), ...window.transfers],
+    receipts: [...carried.receipts.filter(({ claimKey }) => !receipts.has(claimKey)), ...window.receipts]
+  }
+}
 
 const readOn = Effect.fnUntraced(function* (account: Account) {
   const { network, ledger, firstSeenMs } = account

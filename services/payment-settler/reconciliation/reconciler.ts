@@ -1,17 +1,19 @@
 /**
  * The reconciler compares the chain with the receipts of every network, at the start and on a timer, in one process at
- * a time by a lease. A payment that has not ended is settled or ended here; a missing receipt is written; a finding
- * that cannot be corrected here is logged as an error and counted, for an operator to look at. A network whose chain is
- * away holds up no other.
+ * a time by a lease. A payment that has not ended is settled or ended here; a missing receipt is written. Every
+ * finding is counted once, logged as an error, and kept in the books for an operator to look at, until it is mended,
+ * accepted, or found no more. A network whose chain is away holds up no other.
  */
-import { Clock, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
+import type { BookFinding, BookState, FindingEnd, PaymentNetwork } from "#contracts"
 import { Configuration, Metrics, supervise } from "#runtime"
 import { type ChainUnavailable, type Claim, Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
 import { findings, receiptedUnits, reconciledAt, repairs, transferredUnits } from "../metrics.ts"
 import { Networks } from "../networks.ts"
 import { Settler } from "../settler.ts"
+import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiver, resolvedIds } from "./Books.ts"
 import type { Finding, ReconciledClaim } from "./findings.ts"
 import { Checkpoints, findingName, type OpenEntries, openEntriesOf } from "./open-entries.ts"
 
@@ -32,9 +34,12 @@ export const reconciler = Layer.effectDiscard(
     for (const network of networks.keys()) for (const counter of counters) counter.begin({ network })
 
     const reconciling = Effect.gen(function* () {
-      const entries = new Map<string, OpenEntries>()
-      for (const [name, network] of networks) entries.set(name, yield* openEntriesOf(network, deps.graceMs))
-      const once = Effect.catch(reconcileAll(deps, entries), (error) => Effect.logWarning(notCompared, error))
+      const accounts: Array<Account> = []
+      for (const [name, network] of networks) {
+        const open = yield* openEntriesOf(network, deps.graceMs)
+        accounts.push({ network: name, receiver: network.entry, open, unkept: new Map(), notKept: 0 })
+      }
+      const once = Effect.catch(reconcileAll(deps, accounts), (error) => Effect.logWarning(notCompared, error))
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
     }).pipe(Effect.provide(yield* Effect.context<Checkpoints | Ledger>()))
 
@@ -42,6 +47,17 @@ export const reconciler = Layer.effectDiscard(
     yield* Effect.forkScoped(supervise("reconciliation", whileHeld))
   })
 ).pipe(Layer.provide(Checkpoints.layer))
+
+/** One network's part of the reconciliation. */
+interface Account {
+  readonly network: string
+  readonly receiver: Receiver & Pick<PaymentNetwork, "Asset">
+  readonly open: OpenEntries
+  /** Findings that are counted, and not in the books yet; by their id. */
+  readonly unkept: Map<string, BookFinding>
+  /** Findings for which the books have no room. */
+  notKept: number
+}
 
 const notCompared = "chain and receipts could not be compared to their end"
 
@@ -54,6 +70,8 @@ const dependenciesOfReconciler = Effect.gen(function* () {
     claims: yield* Claims,
     ledger: yield* Ledger,
     settler: yield* Settler,
+    books: yield* Books,
+    holder: (yield* Mailbox).instance,
     graceMs: PaymentSettler.BooksGraceSeconds * 1_000,
     found: metrics.counter(findings),
     repaired: metrics.counter(repairs),
@@ -65,7 +83,7 @@ const dependenciesOfReconciler = Effect.gen(function* () {
 
 const reconcileAll = Effect.fnUntraced(function* (
   deps: Dependencies,
-  entries: ReadonlyMap<string, OpenEntries>
+  accounts: ReadonlyArray<Account>
 ): Effect.fn.Return<void, BusError> {
   const sinceMs = (yield* Clock.currentTimeMillis) - deps.graceMs - recentMs
   const claims = yield* deps.claims.all.pipe(
@@ -74,70 +92,151 @@ const reconcileAll = Effect.fnUntraced(function* (
     Stream.take(claimsMax),
     Stream.runCollect
   )
-  for (const [network, open] of entries) {
-    const own = claims.filter((claim) => claim.network === network)
-    yield* reconcileOne(deps, network, open, own).pipe(
-      Effect.catch((error) => Effect.logWarning(notCompared, error)),
-      Effect.annotateLogs({ network })
-    )
+  for (const account of accounts) {
+    const own = claims.filter((claim) => claim.network === account.network)
+    const reconciling = Effect.gen(function* () {
+      const reconciled = yield* Effect.result(reconcileOne(deps, account, own))
+      if (Result.isFailure(reconciled)) yield* Effect.logWarning(notCompared, reconciled.failure)
+      const trouble = Result.isFailure(reconciled) ? troubleText(reconciled.failure) : null
+      const isAtEnd = Result.isSuccess(reconciled) && reconciled.success
+      yield* Effect.catch(note(deps, account, { isAtEnd, trouble }), (error) =>
+        Effect.logWarning("the state of the books could not be kept", error)
+      )
+    })
+    yield* Effect.annotateLogs(reconciling, { network: account.network })
   }
 })
 
+/** True when chain and receipts were read to their end. */
 const reconcileOne = Effect.fnUntraced(function* (
   deps: Dependencies,
-  network: string,
-  open: OpenEntries,
+  account: Account,
   claims: ReadonlyArray<ReconciledClaim>
-): Effect.fn.Return<void, BusError | ChainUnavailable> {
-  const reading = yield* open.read(claims)
+): Effect.fn.Return<boolean, BusError | ChainUnavailable> {
+  const { network, open } = account
+  const kept = yield* deps.books.all(account.receiver)
+  const standing = kept.map(({ value }) => value).filter(({ end }) => end === null)
+  const reading = yield* open.read(claims, carriedOf(standing))
   deps.transferred.inc({ network }, Number(reading.transferred))
   deps.receipted.inc({ network }, Number(reading.receipted))
-  yield* Effect.forEach(reading.findings, (finding) => treat(deps, network, open, finding), { discard: true })
+  const known = new Set(kept.filter(isKnown).map(({ value }) => value.id))
+  const fresh = reading.findings.filter((finding) => !known.has(findingId(account.receiver, finding)))
+  yield* Effect.forEach(fresh, (finding) => treat(deps, account, finding), { discard: true })
+  yield* keepFindings(deps, account, kept.length)
+  // A reading of claims that ends early says nothing of those beyond.
+  if (claims.length < claimsMax) {
+    const names = new Set(reading.standing.map((finding) => findingId(account.receiver, finding)))
+    const over = resolvedIds(standing, names)
+    yield* Effect.forEach(over, (id) => deps.books.end(id, { how: "resolved" }), { discard: true })
+  }
   yield* reading.commit
   if (reading.isAtEnd) deps.reconciledAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
+  return reading.isAtEnd
 })
+
+/** Whether a finding need not be told again: it stands, or an operator has explained it. */
+const isKnown = ({ value: { end } }: KeptFinding) => end === null || end.how === "accepted"
+
+/** Writes findings into the books. What cannot be written is tried again, and the checkpoint stays before it. */
+const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, account: Account, before: number) {
+  let others = before
+  for (const [id, finding] of account.unkept) {
+    const isKept = yield* books.keep(finding, others)
+    account.unkept.delete(id)
+    if (isKept) others += 1
+    else account.notKept += 1
+  }
+})
+
+const note = Effect.fnUntraced(function* (
+  { books, holder }: Dependencies,
+  { receiver, notKept }: Account,
+  { isAtEnd, trouble }: Pick<BookState, "trouble"> & { readonly isAtEnd: boolean }
+) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const before = Option.getOrUndefined(yield* books.state(receiver))
+  yield* books.note({
+    network: receiver.Network,
+    payTo: receiver.PayTo,
+    asset: receiver.Asset,
+    holder,
+    triedAtMs: nowMs,
+    comparedAtMs: isAtEnd ? nowMs : (before?.comparedAtMs ?? null),
+    trouble,
+    notKept
+  })
+})
+
+const troubleCharactersMax = 1_000
+
+/** An address of a node may hold a key. */
+const troubleText = ({ message }: BusError | ChainUnavailable) =>
+  message.replaceAll(/\b\w+:\/\/\S+/gu, "<address>").slice(0, troubleCharactersMax)
 
 /** Reports a finding and corrects what can be corrected; what fails here keeps no other finding back. */
 const treat = Effect.fnUntraced(function* (
   deps: Dependencies,
-  network: string,
-  open: OpenEntries,
+  account: Account,
   finding: Finding
 ): Effect.fn.Return<void> {
+  const { network, open } = account
   // Old receipts are not in memory, so the stream decides whether it is there.
   if (finding._tag === "ClaimWithoutReceipt") {
     const completed = yield* Effect.result(complete(deps, network, finding.claim.key))
-    if (completed._tag === "Success") return completed.success ? yield* report(deps, network, finding) : undefined
+    if (completed._tag === "Success") {
+      return completed.success ? yield* report(deps, account, finding, "receipt-written") : undefined
+    }
     open.forget(finding)
     return yield* Effect.logWarning(notRepaired, completed.failure)
   }
-  yield* report(deps, network, finding)
-  if (finding._tag === "SettlingOverdue") yield* settleOverdue(deps, finding.claim)
-  if (finding._tag !== "TransferWithoutReceipt" || finding.claimKey === null) return
-  const completing = complete(deps, network, finding.claimKey)
-  // Its claim has ended without a receipt, which the next reading finds.
-  yield* Effect.catch(completing, (error) => Effect.logWarning(notRepaired, error))
+  if (finding._tag === "SettlingOverdue") {
+    return yield* report(deps, account, finding, yield* settleOverdue(deps, finding.claim))
+  }
+  if (finding._tag !== "TransferWithoutReceipt" || finding.claimKey === null) {
+    return yield* report(deps, account, finding, null)
+  }
+  // Where this fails its claim has ended without a receipt, which the next reading finds.
+  const completing = Effect.tapError(complete(deps, network, finding.claimKey), (error) =>
+    Effect.logWarning(notRepaired, error)
+  )
+  const isWritten = yield* Effect.orElseSucceed(completing, () => false)
+  yield* report(deps, account, finding, isWritten ? "receipt-written" : null)
 })
 
 const notRepaired = "a finding could not be corrected"
 
-const report = ({ found }: Dependencies, network: string, finding: Finding) => {
+/** Counts and logs a finding, and puts it aside for the books. `how`: it was mended at once. */
+const report = Effect.fnUntraced(function* (
+  { found }: Dependencies,
+  { network, receiver, unkept }: Account,
+  finding: Finding,
+  how: FindingEnd | null
+) {
   found.inc({ network, finding: finding._tag })
-  return Effect.logError("chain, claims and receipts differ").pipe(
-    Effect.annotateLogs({ finding: findingName(finding) })
+  const atMs = yield* Clock.currentTimeMillis
+  const kept = bookFinding(receiver, finding, atMs)
+  unkept.set(kept.id, how === null ? kept : { ...kept, end: { how, atMs, by: null, reason: null } })
+  yield* Effect.logError("chain, claims and receipts differ").pipe(
+    Effect.annotateLogs({ network, finding: findingName(finding), id: kept.id })
   )
-}
+})
 
 const settleOverdue = Effect.fnUntraced(function* (
   { settler, repaired }: Dependencies,
   { key, network, requestedAtMs }: ReconciledClaim
 ) {
   const settling = yield* settler.settle({ claimKey: key, network, requestedAtMs })
-  if (settling._tag === "Ended") repaired.inc({ network, repair: settling.how })
+  if (settling._tag !== "Ended") return null
+  repaired.inc({ network, repair: settling.how })
+  return settling.how
 })
 
 /** Writes the receipt of a claim that has ended without one. False when it has one. */
-const complete = Effect.fnUntraced(function* (deps: Dependencies, network: string, claimKey: string) {
+export const complete = Effect.fnUntraced(function* (
+  deps: Pick<Dependencies, "claims" | "ledger" | "repaired">,
+  network: string,
+  claimKey: string
+) {
   const { claims, ledger, repaired } = deps
   const claim = Option.getOrUndefined(yield* claims.read(claimKey))
   const end = claim === undefined ? undefined : endOf(claim)

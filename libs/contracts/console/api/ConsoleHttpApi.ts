@@ -10,7 +10,7 @@ import { AuditGroup } from "./endpoints/audit.ts"
 import { DeliveriesGroup } from "./endpoints/deliveries.ts"
 import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
-import { ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
+import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
@@ -18,7 +18,7 @@ import { TokensGroup } from "./tokens.ts"
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(StreamsGroup, TokensGroup)
-  .add(ReceiptsGroup, ClaimsGroup)
+  .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({

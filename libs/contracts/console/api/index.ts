@@ -11,11 +11,23 @@ export { AuditGroup } from "./endpoints/audit.ts"
 export { DeliveriesGroup } from "./endpoints/deliveries.ts"
 export { EndpointsGroup } from "./endpoints/endpoints.ts"
 export { EventsGroup } from "./endpoints/events.ts"
-export { ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
+export { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 export { RejectedGroup } from "./endpoints/rejected.ts"
 export { consoleErrorCodes } from "./error-codes.ts"
 export type { EventSummary, PublishedEvent } from "./events.ts"
-export type { ClaimSummary, ClaimWhole, ReceiptSum, ReceiptSums, ReceiptView, ReceiptWhole, SumsBy } from "./money.ts"
+export type {
+  Books,
+  BookView,
+  ClaimSummary,
+  ClaimWhole,
+  FindingSummary,
+  FindingWhole,
+  ReceiptSum,
+  ReceiptSums,
+  ReceiptView,
+  ReceiptWhole,
+  SumsBy
+} from "./money.ts"
 export { csvLinesMax, csvReadMax, sumsReadMax } from "./money.ts"
 export type { RejectedMessage, RejectedSummary } from "./rejected.ts"
 export type { BrokerStream, StreamConsumer } from "./streams.ts"

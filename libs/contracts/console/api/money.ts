@@ -3,6 +3,7 @@
  * smallest unit, with the asset's decimals beside it.
  */
 import { Schema } from "effect"
+import { findingEnds, FindingId, findingKinds } from "../../payments/books.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
@@ -35,6 +36,8 @@ const receipt = {
   requestedAt: Timestamp,
   endedAt: Timestamp
 }
+
+const withoutPlace = ({ sequence: _sequence, ...fields }: typeof receipt) => fields
 
 export const ReceiptView = Schema.Struct(receipt).annotate({ identifier: "Receipt" })
 export interface ReceiptView extends Schema.Schema.Type<typeof ReceiptView> {}
@@ -156,3 +159,68 @@ export const ClaimsQuery = Schema.Struct({
 })
 
 export const claimParams = { key: Schema.String }
+
+export const BookView = Schema.Struct({
+  ...token,
+  payTo: Schema.String.pipe(describe("The account that is paid.")),
+  comparedAt: Schema.NullOr(Timestamp).pipe(describe("When chain and receipts were last compared to their end.")),
+  triedAt: Schema.NullOr(Timestamp).pipe(describe("When a settler last began to.")),
+  isBehind: Schema.Boolean.pipe(describe("They were not compared to their end for an hour.")),
+  trouble: Schema.NullOr(Schema.String).pipe(describe("Why not.")),
+  holder: Schema.NullOr(Schema.String).pipe(describe("The settler's process that compared last.")),
+  standing: Count.pipe(describe("Findings that stand.")),
+  notKept: Count.pipe(describe("Findings beyond the 2,000 that are kept of an account; the settlers' log has them."))
+}).annotate({ identifier: "Book" })
+export interface BookView extends Schema.Schema.Type<typeof BookView> {}
+
+const finding = {
+  id: FindingId,
+  kind: Schema.Literals(findingKinds),
+  ...token,
+  payTo: Schema.String,
+  amount: Schema.NullOr(AtomicAmount).pipe(describe("Of its transfer, else of its first receipt.")),
+  payer: Schema.NullOr(Schema.String),
+  transaction: Schema.NullOr(Schema.String),
+  foundAt: Timestamp,
+  canBeMended: Schema.Boolean.pipe(
+    describe("Whether `mend` may help; otherwise it can be accepted once it is explained.")
+  ),
+  end: Schema.NullOr(
+    Schema.Struct({
+      how: Schema.Literals(findingEnds).pipe(describe("`resolved`: a later comparison found nothing any more.")),
+      at: Timestamp,
+      by: Schema.NullOr(Schema.String).pipe(describe("The operator's token; null for the settlers themselves.")),
+      reason: Schema.NullOr(Schema.String)
+    })
+  ).pipe(describe("Null while it stands."))
+}
+
+export const FindingSummary = Schema.Struct(finding).annotate({ identifier: "FindingSummary" })
+export interface FindingSummary extends Schema.Schema.Type<typeof FindingSummary> {}
+
+export const FindingWhole = Schema.Struct({
+  ...finding,
+  meaning: Schema.String,
+  advice: Schema.String.pipe(describe("What to do about it.")),
+  transferAmount: Schema.NullOr(AtomicAmount).pipe(describe("As the chain has it.")),
+  receipts: Schema.Array(Schema.Struct(withoutPlace(receipt))),
+  claims: Schema.Array(ClaimSummary).pipe(describe("As they are now, where they are still kept."))
+}).annotate({ identifier: "Finding" })
+export interface FindingWhole extends Schema.Schema.Type<typeof FindingWhole> {}
+
+export const BooksQuery = Schema.Struct({
+  ended: Schema.optionalKey(Schema.Literals(["true", "false"])).pipe(
+    describe("`true`: the findings that have ended, for thirty days. Without it, those that stand.")
+  )
+})
+
+export const Books = Schema.Struct({
+  books: Schema.Array(BookView).pipe(describe("One for each network that is configured.")),
+  findings: Schema.Array(FindingSummary)
+    .check(Schema.isMaxLength(pageSizeMax))
+    .pipe(describe("Those that stand, the oldest first; of the ended ones the newest first.")),
+  leftOut: Count.pipe(describe(`Findings beyond the first ${pageSizeMax}.`))
+}).annotate({ identifier: "Books" })
+export interface Books extends Schema.Schema.Type<typeof Books> {}
+
+export const findingParams = { finding: Schema.String }

@@ -63,6 +63,10 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /receipts/{sequence}", "console:read", 404),
   row("GET /claims", "console:read", 200),
   row("GET /claims/{key}", "console:read", 404),
+  row("GET /books", "console:read", 200),
+  row("GET /books/{finding}", "console:read", 404),
+  row("POST /books/{finding}/mend", "console:operate", 404, because),
+  row("POST /books/{finding}/accept", "console:operate", 404, because),
   row("GET /streams", "console:read", 200),
   row("GET /streams/{stream}/consumers", "console:read", 404),
   row("GET /leases", "console:read", 200),
@@ -90,6 +94,7 @@ export const asked = ({ verb, body }: RouteRow) => ({
     .replace("{name}", "nobody")
     .replace("{stream}", "NOBODY")
     .replace("{key}", "claim.a.b.c.d")
+    .replace("{finding}", "00".repeat(16))
     .replace("{id}", "0123456789ab"),
   ...(body === undefined ? {} : { body })
 })

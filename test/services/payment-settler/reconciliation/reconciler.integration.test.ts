@@ -8,6 +8,7 @@ import { quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 import { payTo } from "../../../../dev/fixtures/payment-accounts.ts"
+import { Books } from "../../../../services/payment-settler/reconciliation/Books.ts"
 import { cancelCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { cancellation } from "../../../../dev/fixtures/evm/payments.ts"
 
@@ -78,6 +79,12 @@ describe("the reconciliation", () => {
         assert.strictEqual(after?.claimKey, before?.claimKey)
         assert.deepStrictEqual([before?.model, after?.model], [body.model, body.model])
         yield* balanced(fleet)
+        const books = yield* Effect.provideContext(Effect.provide(Books, Books.layer), bus)
+        const receiver = { Network: fleet.chain.network, PayTo: payTo }
+        yield* eventually(Effect.map(books.all(receiver), (kept) => kept.length === 1))
+        const [kept] = yield* books.all(receiver)
+        assert.include(kept?.value, { kind: "ClaimWithoutReceipt" })
+        assert.include(kept?.value.end, { how: "receipt-written", by: null })
       })
     )
   )

@@ -6,6 +6,7 @@ import { Configuration, lineLogger, Metrics } from "#runtime"
 import { ChainUnavailable, type ChainTransfer, Claims } from "#x402"
 import { Ledger } from "../../../../services/payment-settler/ledger.ts"
 import { Networks } from "../../../../services/payment-settler/networks.ts"
+import { Books } from "../../../../services/payment-settler/reconciliation/Books.ts"
 import { reconciler } from "../../../../services/payment-settler/reconciliation/reconciler.ts"
 import { Settler } from "../../../../services/payment-settler/settler.ts"
 import { testNetwork } from "../../../support/payments.ts"
@@ -42,7 +43,9 @@ const afterReadings = Effect.fnUntraced(function* ({ networks, isStored }: Given
   )
   const bucket = {
     get: () => Effect.succeedNone,
-    update: () => (isStored() ? Effect.succeed(1) : down)
+    create: () => (isStored() ? Effect.succeed(1) : down),
+    update: () => (isStored() ? Effect.succeed(1) : down),
+    scan: () => Stream.empty
   }
   const services = Layer.mergeAll(
     Layer.succeed(Networks, networksMap as never),
@@ -60,6 +63,7 @@ const afterReadings = Effect.fnUntraced(function* ({ networks, isStored }: Given
   }).pipe(
     Effect.provide(
       reconciler.pipe(
+        Layer.provide(Books.layer),
         Layer.provide(services),
         Layer.provideMerge(Metrics.layerTest),
         Layer.provide(Logger.layer([lineLogger("json", (line) => void lines.push(line))]))

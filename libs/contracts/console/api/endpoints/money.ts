@@ -1,14 +1,19 @@
 /** Routes of money: receipts, their sums and their table, and claims. */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../../http/declaration.ts"
-import { listCodes, readCodes, refusals } from "../error-codes.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "../error-codes.ts"
 import {
+  Books,
+  BooksQuery,
   claimParams,
   ClaimPage,
   ClaimsQuery,
   ClaimWhole,
   csvLinesMax,
   csvReadMax,
+  findingParams,
+  FindingSummary,
+  FindingWhole,
   ReceiptPage,
   ReceiptsCsvQuery,
   ReceiptsQuery,
@@ -17,7 +22,7 @@ import {
   SumsQuery,
   sumsReadMax
 } from "../money.ts"
-import { sequenceParams } from "../parts.ts"
+import { Because, sequenceParams } from "../parts.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
 
@@ -107,6 +112,69 @@ export const ClaimsGroup = HttpApiGroup.make("claims", { topLevel: true })
         scope: "console:read",
         summary: "Look at a claim",
         description: "With its receipts, and what holds of its payer."
+      })
+    )
+  )
+  .middleware(BearerToken)
+
+export const BooksGroup = HttpApiGroup.make("books", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("getBooks", "/books", {
+      disableCodecs: true,
+      query: BooksQuery.fields,
+      success: Books,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at the payment books",
+        description:
+          "How far the settlers' comparison of chain, claims and receipts is, and what it found. A finding stands until it is " +
+          "mended or accepted, or a later comparison finds nothing any more."
+      })
+    ),
+    HttpApiEndpoint.get("getFinding", "/books/:finding", {
+      disableCodecs: true,
+      params: findingParams,
+      success: FindingWhole,
+      error: refusals(...readCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at a finding",
+        description: "With its transfer, its receipts and its claims, what it means, and what to do about it."
+      })
+    ),
+    HttpApiEndpoint.post("mendFinding", "/books/:finding/mend", {
+      disableCodecs: true,
+      params: findingParams,
+      payload: Because,
+      success: FindingSummary,
+      error: refusals(...writeCodes, "not_found", "conflict")
+    }).annotateMerge(
+      described({
+        scope: "console:operate",
+        summary: "Mend a finding",
+        description:
+          "A settler does what is safe: it settles an overdue payment, after a look at the chain; it writes a missing receipt; it " +
+          "serves a payer again who has paid after all. Nothing is paid twice, and a repetition changes nothing. 409 where only a " +
+          "person can explain the finding; 503 where no settler answers, or a chain does not say yet.",
+        example: { reason: "the node is back" }
+      })
+    ),
+    HttpApiEndpoint.post("acceptFinding", "/books/:finding/accept", {
+      disableCodecs: true,
+      params: findingParams,
+      payload: Because,
+      success: FindingSummary,
+      error: refusals(...writeCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:operate",
+        summary: "Accept a finding",
+        description:
+          "It is explained, as the reason says, and is not told again. No money moves, and no receipt changes.",
+        example: { reason: "a gift; sent back on 20 November" }
       })
     )
   )

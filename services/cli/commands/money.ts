@@ -1,0 +1,135 @@
+/** `receipts`, `claims` and `books`: money, as operators see it through the console. */
+import { Command, Flag } from "effect/cli"
+import { choice, json, orUndefined, text, toggle, wholeNumber, word } from "../flags.ts"
+import { running } from "../running.ts"
+
+const url = text("url", "URL", "the console, with STARLING_TOKEN; else that of the fleet of this home")
+const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
+const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
+const network = text("network", "CHAIN", "those on this chain, such as eip155:8453")
+const payer = text("payer", "ACCOUNT", "those of this account")
+
+const filter = {
+  network,
+  payer,
+  model: text("model", "ID", "those of this model"),
+  outcome: choice("outcome", ["settled", "uncollected"], "those that ended so"),
+  transaction: text("transaction", "ID", "those of this transaction"),
+  since: text("since", "TIME", "those since then, such as 2026-11-20T12:00:00Z"),
+  until: text("until", "TIME", "those until then")
+}
+
+const reason = Flag.String("reason").pipe(
+  Flag.withMetavar("TEXT"),
+  Flag.withDescription("why, for the log of acts"),
+  Flag.withDefault("by an operator")
+)
+
+const loadMoney = () => import("../operate/money.ts")
+
+const receiptsList = Command.make(
+  "list",
+  {
+    ...filter,
+    limit,
+    cursor,
+    csv: toggle("csv", "a table for spreadsheets, oldest first, up to 100,000 lines"),
+    after: wholeNumber("after", {
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+      description: "with --csv: go on after this number, the first column of the last line"
+    }).pipe(orUndefined),
+    json,
+    url
+  },
+  (given) => running(loadMoney, ({ listReceipts }) => listReceipts(given))
+).pipe(
+  Command.withDescription("The ends of payments, newest first."),
+  Command.withExamples([{ command: "starling receipts list --csv --since 2026-11-01T00:00:00Z > november.csv" }])
+)
+
+const receiptsShow = Command.make("show", { number: word("number", "its number in the list"), json, url }, (given) =>
+  running(loadMoney, ({ showReceipt }) => showReceipt(given))
+).pipe(Command.withDescription("One receipt, with its claim while that is kept."))
+
+const receiptsSums = Command.make(
+  "sums",
+  {
+    by: choice("by", ["day", "model", "payer"], "what the sums are of (day)").pipe(Flag.map((by) => by ?? "day")),
+    ...filter,
+    json,
+    url
+  },
+  (given) => running(loadMoney, ({ sumReceipts }) => sumReceipts(given))
+).pipe(Command.withDescription("Sums of the newest 50,000 receipts of a time, each token by itself."))
+
+export const receipts = Command.make("receipts").pipe(
+  Command.withShortDescription("list receipts, look at one, sum them up"),
+  Command.withDescription("The ends of payments: what was collected by which transaction, and what never was."),
+  Command.withExamples([{ command: "starling receipts sums --by model --since 2026-11-20T00:00:00Z" }]),
+  Command.withSubcommands([receiptsList, receiptsShow, receiptsSums])
+)
+
+const states = ["CLAIMED", "SERVING", "SETTLING", "SETTLED", "UNCOLLECTED", "RELEASED"] as const
+
+const claimsList = Command.make(
+  "list",
+  {
+    state: choice("state", states, "those in this state; without it, those that have not ended"),
+    network,
+    payer,
+    limit,
+    cursor,
+    json,
+    url
+  },
+  (given) => running(loadMoney, ({ listClaims }) => listClaims(given))
+).pipe(Command.withDescription("Payments in use for a call, the one that has not moved for longest first."))
+
+const claimsShow = Command.make("show", { key: word("key", "its key in the list"), json, url }, (given) =>
+  running(loadMoney, ({ showClaim }) => showClaim(given))
+).pipe(Command.withDescription("One claim, with its receipts and what holds of its payer."))
+
+export const claims = Command.make("claims").pipe(
+  Command.withShortDescription("list payments that are in use, look at one"),
+  Command.withDescription("Payments in use for a call, and how far each is."),
+  Command.withExamples([{ command: "starling claims list --state SETTLING" }]),
+  Command.withSubcommands([claimsList, claimsShow])
+)
+
+const finding = word("id", "a finding, as the list has it")
+
+const booksShow = Command.make("show", { id: finding, json, url }, (given) =>
+  running(loadMoney, ({ showFinding }) => showFinding(given))
+).pipe(Command.withDescription("One finding: its transfer, receipts and claims, what it means and what to do."))
+
+const booksMend = Command.make("mend", { id: finding, reason, url }, (given) =>
+  running(loadMoney, ({ mendFinding }) => mendFinding(given))
+).pipe(
+  Command.withDescription(
+    "Has a settler do what is safe: settle an overdue payment, write a missing receipt, serve a payer again who has paid after all."
+  )
+)
+
+const booksAccept = Command.make(
+  "accept",
+  {
+    id: finding,
+    reason: Flag.String("reason").pipe(Flag.withMetavar("TEXT"), Flag.withDescription("what explains it")),
+    url
+  },
+  (given) => running(loadMoney, ({ acceptFinding }) => acceptFinding(given))
+).pipe(Command.withDescription("Says that a finding is explained. No money moves."))
+
+const booksList = Command.make(
+  "list",
+  { ended: toggle("ended", "the findings that have ended, of thirty days"), json, url },
+  (given) => running(loadMoney, ({ showBooks }) => showBooks(given))
+).pipe(Command.withDescription("How far the comparison of each network is, and the findings that stand."))
+
+export const books = Command.make("books").pipe(
+  Command.withShortDescription("what the comparison of chain and receipts found, and mending it"),
+  Command.withDescription("The payment books: what the comparison of chain, claims and receipts found."),
+  Command.withExamples([{ command: "starling books list" }]),
+  Command.withSubcommands([booksList, booksShow, booksMend, booksAccept])
+)

@@ -1,0 +1,208 @@
+/** `receipts`, `claims` and `books`: what was paid by whom for what, payments in use, and what does not fit. */
+import { Effect, Stream } from "effect"
+import type { SumsBy } from "#contracts/console"
+import { decimalAmount } from "#x402"
+import { note, print } from "../console.ts"
+import { type OnConsole, onConsole } from "./client.ts"
+import { givenOf, printList, printWhole } from "./shown.ts"
+
+interface Filter {
+  readonly network: string | undefined
+  readonly payer: string | undefined
+  readonly model: string | undefined
+  readonly outcome: "settled" | "uncollected" | undefined
+  readonly transaction: string | undefined
+  readonly since: string | undefined
+  readonly until: string | undefined
+}
+
+interface ListOrder extends OnConsole, Filter {
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly json: boolean
+  readonly csv: boolean
+  readonly after: number | undefined
+}
+
+interface Amount {
+  readonly amount: string
+  readonly decimals: number | null
+  readonly symbol: string | null
+}
+
+/** An amount for people: whole tokens with the token's name, or the smallest unit where its decimals are not known. */
+export const amountText = ({ amount, decimals, symbol }: Amount) =>
+  decimals === null ? `${amount} units` : `${decimalAmount(BigInt(amount), decimals)} ${symbol ?? ""}`.trimEnd()
+
+/** For people amounts are whole tokens; for programs they stay as they came. */
+const readable = <Item extends Amount>(item: Item, json: boolean) =>
+  json ? item : { ...item, amount: amountText(item) }
+
+const receiptColumns = {
+  number: "sequence",
+  ended: "endedAt",
+  network: "network",
+  amount: "amount",
+  outcome: "outcome",
+  model: "model",
+  payer: "payer",
+  reason: "reason"
+}
+
+export const listReceipts = ({ url, json, limit, csv, after, cursor, ...filter }: ListOrder) =>
+  onConsole({ url }, (client) =>
+    csv
+      ? Effect.flatMap(
+          client.getReceiptsCsv({
+            query: givenOf({ ...filter, after: after === undefined ? undefined : String(after) })
+          }),
+          (bytes) => Stream.runForEach(bytes, (piece) => Effect.sync(() => void process.stdout.write(piece)))
+        )
+      : Effect.flatMap(
+          client.listReceipts({ query: { ...givenOf({ ...filter, cursor }), limit: String(limit) } }),
+          ({ items, nextCursor }) =>
+            printList(
+              { items: items.map((item) => readable(item, json)), nextCursor },
+              { json, columns: receiptColumns }
+            )
+        )
+  )
+
+export interface ShowOrder extends OnConsole {
+  readonly json: boolean
+}
+
+export const showReceipt = ({ url, number, json }: ShowOrder & { readonly number: string }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.getReceipt({ params: { sequence: number } }), (whole) =>
+      printWhole(readable(whole, json), json)
+    )
+  )
+
+export const sumReceipts = ({ url, json, by, ...filter }: ShowOrder & Filter & { readonly by: SumsBy }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.sumReceipts({ query: { ...givenOf(filter), by } }), (sums) =>
+      Effect.gen(function* () {
+        if (json) return yield* print(JSON.stringify(sums))
+        const items = sums.items.map(({ settled, uncollected, ...sum }) => ({
+          ...sum,
+          settled: amountText({ ...sum, amount: settled }),
+          uncollected: amountText({ ...sum, amount: uncollected })
+        }))
+        const columns = {
+          [by]: "key",
+          network: "network",
+          settled: "settled",
+          payments: "settledCount",
+          uncollected: "uncollected",
+          lost: "uncollectedCount"
+        }
+        yield* printList({ items, nextCursor: null }, { json, columns })
+        const { read, isWhole, from, leftOut } = sums
+        if (leftOut > 0) yield* note(`${leftOut} smaller sums are left out`)
+        if (!isWhole)
+          yield* note(`of the newest ${read} receipts, since ${from}: name a shorter time with --since and --until`)
+      })
+    )
+  )
+
+const claimColumns = {
+  state: "state",
+  claimed: "claimedAt",
+  asked: "asked",
+  amount: "amount",
+  model: "model",
+  payer: "payer",
+  key: "key"
+}
+
+interface ClaimsOrder extends ShowOrder {
+  readonly state: "CLAIMED" | "SERVING" | "SETTLING" | "SETTLED" | "UNCOLLECTED" | "RELEASED" | undefined
+  readonly network: string | undefined
+  readonly payer: string | undefined
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+export const listClaims = ({ url, json, limit, ...filter }: ClaimsOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(
+      client.listClaims({ query: { ...givenOf(filter), limit: String(limit) } }),
+      ({ items, nextCursor }) =>
+        // A claim's key is longer than a cell.
+        printList(
+          { items: items.map((item) => readable(item, json)), nextCursor },
+          { json, columns: claimColumns, whole: ["key"] }
+        )
+    )
+  )
+
+export const showClaim = ({ url, key, json }: ShowOrder & { readonly key: string }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.getClaim({ params: { key } }), (whole) => printWhole(readable(whole, json), json))
+  )
+
+const bookColumns = {
+  network: "network",
+  "paid to": "payTo",
+  compared: "comparedAt",
+  behind: "isBehind",
+  standing: "standing",
+  trouble: "trouble"
+}
+const findingColumns = {
+  finding: "id",
+  kind: "kind",
+  found: "foundAt",
+  amount: "amount",
+  payer: "payer",
+  transaction: "transaction",
+  mend: "canBeMended"
+}
+
+export const showBooks = ({ url, json, ended }: ShowOrder & { readonly ended: boolean }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.getBooks({ query: ended ? { ended: "true" } : {} }), (seen) =>
+      Effect.gen(function* () {
+        if (json) return yield* print(JSON.stringify(seen))
+        yield* printList({ items: seen.books, nextCursor: null }, { json, columns: bookColumns })
+        if (seen.books.length === 0) yield* note("no network is configured: nothing is sold, and there are no books")
+        if (seen.findings.length === 0) return yield* note(ended ? "no finding has ended" : "no finding stands")
+        yield* print("")
+        const items = seen.findings.map((finding) => ({ ...finding, amount: findingAmount(finding), ...finding.end }))
+        const columns = ended ? { ...findingColumns, ended: "how", reason: "reason" } : findingColumns
+        yield* printList({ items, nextCursor: null }, { json, columns, whole: ["transaction"] })
+        if (seen.leftOut > 0) yield* note(`${seen.leftOut} more are left out`)
+      })
+    )
+  )
+
+const findingAmount = ({ amount, ...token }: Omit<Amount, "amount"> & { readonly amount: string | null }) =>
+  amount === null ? null : amountText({ ...token, amount })
+
+export interface OnFinding extends OnConsole {
+  readonly id: string
+}
+
+export const showFinding = ({ url, id, json }: OnFinding & { readonly json: boolean }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.getFinding({ params: { finding: id } }), (whole) =>
+      printWhole(json ? whole : { ...whole, amount: findingAmount(whole) }, json)
+    )
+  )
+
+interface ActOrder extends OnFinding {
+  readonly reason: string
+}
+
+export const mendFinding = ({ url, id, reason }: ActOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.mendFinding({ params: { finding: id }, payload: { reason } }), ({ end }) =>
+      print(`${id} is mended: ${end?.how ?? "it still stands"}`)
+    )
+  )
+
+export const acceptFinding = ({ url, id, reason }: ActOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.andThen(client.acceptFinding({ params: { finding: id }, payload: { reason } }), print(`${id} is accepted`))
+  )

@@ -1,0 +1,161 @@
+/**
+ * The books' own records for operators, in the bucket `payment-books`: what the reconciliation found and how each
+ * finding ended, and how far it is. A finding is kept until it has ended, and thirty days longer.
+ */
+import { createHash } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
+import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
+import { addressKeyOf, BookFinding, BookState, type FindingEnd, findingPartsMax, type PaymentNetwork } from "#contracts"
+import type { ChainTransfer } from "#x402"
+import type { Finding } from "./findings.ts"
+import { findingName } from "./open-entries.ts"
+
+export type Receiver = Pick<PaymentNetwork, "Network" | "PayTo">
+export type KeptFinding = KvEntry<BookFinding>
+
+/** Of one account, with those that have ended. Beyond it a finding is counted and logged alone. */
+const keptMax = 2_000
+/** The half that findings which the settlers mended at once may take. */
+const keptMendedMax = 1_000
+const endedKeptMs = 30 * 86_400_000
+
+interface End {
+  readonly how: FindingEnd
+  readonly by?: string
+  readonly reason?: string
+}
+
+export class Books extends Context.Service<
+  Books,
+  {
+    readonly all: (receiver: Receiver) => Effect.Effect<ReadonlyArray<KeptFinding>, BusError>
+    readonly find: (id: string) => Effect.Effect<Option.Option<KeptFinding>, BusError>
+    /**
+     * Keeps a new finding, or one that had ended by itself and is found again. False where there is no room. `others`:
+     * how many the account has.
+     */
+    readonly keep: (finding: BookFinding, others: number) => Effect.Effect<boolean, BusError>
+    /** Ends a finding; one that has ended stays as it is. */
+    readonly end: (id: string, end: End) => Effect.Effect<Option.Option<BookFinding>, BusError>
+    readonly state: (receiver: Receiver) => Effect.Effect<Option.Option<BookState>, BusError>
+    readonly note: (state: BookState) => Effect.Effect<void, BusError>
+  }
+>()("starling/payment-settler/Books") {
+  static readonly layer = Layer.effect(
+    Books,
+    Effect.gen(function* () {
+      const kv = yield* Kv
+      const findings = yield* kv.open("payment-books", BookFinding)
+      const states = yield* kv.open("payment-books", BookState)
+
+      const find = (id: string) => Stream.runHead(findings.scan(`finding.*.*.${id}`))
+
+      const keep = Effect.fn("Books.keep")(function* (finding: BookFinding, others: number) {
+        if (others >= (finding.end === null ? keptMax : keptMendedMax)) return false
+        const key = findingKey(finding)
+        const before = yield* findings.get(key)
+        const ttlMs = finding.end === null ? undefined : endedKeptMs
+        if (Option.isNone(before)) yield* findings.create(key, finding, ttlMs)
+        else if (before.value.value.end !== null && before.value.value.end.how !== "accepted") {
+          yield* findings.update(key, finding, before.value.revision, ttlMs)
+        }
+        return true
+      })
+
+      const end = Effect.fn("Books.end")(function* (id: string, { how, by, reason }: End) {
+        for (let tries = 0; tries < triesMax; tries += 1) {
+          const found = yield* find(id)
+          if (Option.isNone(found) || found.value.value.end !== null) return Option.map(found, ({ value }) => value)
+          const { key, value, revision } = found.value
+          const atMs = yield* Clock.currentTimeMillis
+          const ended: BookFinding = { ...value, end: { how, atMs, by: by ?? null, reason: reason ?? null } }
+          const written = yield* findings.update(key, ended, revision, endedKeptMs).pipe(
+            Effect.asSome,
+            Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
+          )
+          if (Option.isSome(written)) return Option.some(ended)
+        }
+        return yield* new BusUnavailable({
+          operation: `end finding ${id}`,
+          detail: `other writes came first ${triesMax} times`
+        })
+      })
+
+      return Books.of({
+        all: (receiver) =>
+          Stream.runCollect(findings.scan(`finding.${addressKeyOf(receiver.Network, receiver.PayTo)}.*`)),
+        find,
+        keep,
+        end,
+        state: (receiver) =>
+          Effect.map(
+            states.get(stateKey(receiver)),
+            Option.map(({ value }) => value)
+          ),
+        note: Effect.fn("Books.note")(function* (state) {
+          const key = stateKey({ Network: state.network, PayTo: state.payTo })
+          const before = yield* states.get(key)
+          const revision = Option.isSome(before) ? before.value.revision : 0
+          // Of two settlers that write at once either one's words will do.
+          yield* Effect.catchTag(states.update(key, state, revision), "RevisionConflict", () => Effect.void)
+        })
+      })
+    })
+  )
+}
+
+// The settlers and an operator; hardly more write one finding.
+const triesMax = 8
+
+const stateKey = ({ Network, PayTo }: Receiver) => `state.${addressKeyOf(Network, PayTo)}`
+const findingKey = ({ network, payTo, id }: BookFinding) => `finding.${addressKeyOf(network, payTo)}.${id}`
+
+export const findingId = ({ Network, PayTo }: Receiver, finding: Finding): string =>
+  createHash("sha256")
+    .update(`${addressKeyOf(Network, PayTo)} ${findingName(finding)}`)
+    .digest("hex")
+    .slice(0, 32)
+
+/** A finding as it is kept. Pure. */
+export const bookFinding = (receiver: Receiver, finding: Finding, foundAtMs: number): BookFinding => ({
+  id: findingId(receiver, finding),
+  network: receiver.Network,
+  payTo: receiver.PayTo,
+  kind: finding._tag,
+  foundAtMs,
+  claimKeys: claimKeysOf(finding).slice(0, findingPartsMax),
+  transfer: "transfer" in finding ? bookTransfer(finding.transfer) : null,
+  receipts: ("receipts" in finding ? finding.receipts : "receipt" in finding ? [finding.receipt] : []).slice(
+    0,
+    findingPartsMax
+  ),
+  end: null
+})
+
+const claimKeysOf = (finding: Finding): ReadonlyArray<string> => {
+  if ("claimKeys" in finding) return finding.claimKeys
+  if ("claim" in finding) return [finding.claim.key]
+  if ("receipt" in finding) return [finding.receipt.claimKey]
+  return finding.claimKey === null ? [] : [finding.claimKey]
+}
+
+const bookTransfer = (transfer: ChainTransfer) => ({ ...transfer, amount: String(transfer.amount) })
+
+/** The halves of kept findings, which are compared again with what comes later. Pure. */
+export const carriedOf = (kept: ReadonlyArray<BookFinding>) => ({
+  transfers: kept.flatMap(({ kind, transfer }): ReadonlyArray<ChainTransfer> =>
+    kind === "TransferWithoutReceipt" && transfer !== null ? [{ ...transfer, amount: BigInt(transfer.amount) }] : []
+  ),
+  receipts: kept.flatMap(({ kind, receipts }) => (kind === "ReceiptWithoutTransfer" ? receipts : []))
+})
+
+/** Kinds of which a later comparison says whether they still stand. */
+const recheckedKinds: ReadonlyArray<Finding["_tag"]> = [
+  "TransferWithoutReceipt",
+  "ReceiptWithoutTransfer",
+  "SettlingOverdue"
+]
+
+/** The ids of kept findings that stand no more, when these are all that the comparison finds. Pure. */
+export const resolvedIds = (kept: ReadonlyArray<BookFinding>, standing: ReadonlySet<string>): ReadonlyArray<string> =>
+  kept.flatMap(({ id, kind, end }) => (end === null && recheckedKinds.includes(kind) && !standing.has(id) ? [id] : []))

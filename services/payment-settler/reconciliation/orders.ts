@@ -1,0 +1,111 @@
+/**
+ * Operators' orders about findings. What is done is what settlers do by themselves, once more: a payment is settled by
+ * the way that looks at the chain before it sends, and a missing receipt is written once. No order moves money twice.
+ */
+import { Effect, Layer, Option } from "effect"
+import { type BusError, jsonCodec, Requests } from "#bus"
+import { type BookFinding, BooksAnswer, BooksOrder, canBeMended, type FindingEnd, subjects } from "#contracts"
+import { Metrics } from "#runtime"
+import { Claims } from "#x402"
+import { Ledger } from "../ledger.ts"
+import { repairs } from "../metrics.ts"
+import { Settler } from "../settler.ts"
+import { Books } from "./Books.ts"
+import { complete } from "./reconciler.ts"
+
+export const booksOrderCodec = jsonCodec(BooksOrder)
+export const booksAnswerCodec = jsonCodec(BooksAnswer)
+
+// An operator sends one at a time.
+const ordersAtOnce = 4
+const ordersWaitingMax = 16
+
+export const bookOrders = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const deps = yield* dependencies
+    yield* (yield* Requests).answer({
+      subject: subjects.paymentsBooks,
+      queueGroup: "payment-settler",
+      question: booksOrderCodec,
+      answer: booksAnswerCodec,
+      concurrency: ordersAtOnce,
+      waitingMax: ordersWaitingMax,
+      handler: (order) => Effect.catch(obey(deps, order), (error) => Effect.succeed(later(error.message)))
+    })
+  })
+)
+
+const dependencies = Effect.gen(function* () {
+  return {
+    books: yield* Books,
+    claims: yield* Claims,
+    ledger: yield* Ledger,
+    settler: yield* Settler,
+    repaired: (yield* Metrics).counter(repairs)
+  }
+})
+interface Dependencies extends Effect.Success<typeof dependencies> {}
+
+const whyMax = 1_000
+const later = (why: string): BooksAnswer => ({ _tag: "Later", why: why.slice(0, whyMax) })
+const refused = (why: string): BooksAnswer => ({ _tag: "Refused", why })
+const done = (finding: BookFinding): BooksAnswer => ({ _tag: "Done", finding })
+
+const obey = Effect.fn("Books.obey")(function* (
+  deps: Dependencies,
+  order: BooksOrder
+): Effect.fn.Return<BooksAnswer, BusError> {
+  const found = yield* deps.books.find(order.id)
+  if (Option.isNone(found)) return { _tag: "Unknown" }
+  const { value: finding } = found.value
+  // An order that comes again has been obeyed.
+  if (finding.end !== null) return done(finding)
+  if (order._tag === "Accept") return yield* ended(deps, order, "accepted")
+  const mended = yield* mend(deps, finding)
+  return mended._tag === "Mended" ? yield* ended(deps, order, mended.how) : mended
+})
+
+const ended = Effect.fnUntraced(function* ({ books }: Dependencies, { id, by, reason }: BooksOrder, how: FindingEnd) {
+  return Option.match(yield* books.end(id, { how, by, reason }), {
+    onNone: (): BooksAnswer => ({ _tag: "Unknown" }),
+    onSome: done
+  })
+})
+
+type Mended = { readonly _tag: "Mended"; readonly how: FindingEnd } | BooksAnswer
+const mendedBy = (how: FindingEnd): Mended => ({ _tag: "Mended", how })
+
+const mend = (deps: Dependencies, finding: BookFinding): Effect.Effect<Mended, BusError> => {
+  const [claimKey] = finding.claimKeys
+  if (!canBeMended(finding) || claimKey === undefined) return Effect.succeed(refused(onlyToAccept))
+  if (finding.kind === "SettlingOverdue") return settleAgain(deps, finding, claimKey)
+  if (finding.kind === "UncollectedButPaid") return serveAgain(deps, finding, claimKey)
+  return writeReceipt(deps, finding, claimKey)
+}
+
+const onlyToAccept = "nothing here can be mended without a person's knowledge: accept it once it is explained"
+
+const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }: BookFinding, claimKey: string) {
+  const claim = Option.getOrUndefined(yield* deps.claims.read(claimKey))
+  if (claim === undefined) return mendedBy("resolved")
+  const { requestedAtMs, claimedAtMs } = claim.record
+  const settling = yield* deps.settler.settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
+  if (settling._tag === "Later") return later(`its end is not known yet: ${settling.detail}`)
+  if (settling._tag === "Stale") return mendedBy("resolved")
+  deps.repaired.inc({ network, repair: settling.how })
+  return mendedBy(settling.how)
+})
+
+/** The payer was denied for this very payment, and the chain has it. */
+const serveAgain = Effect.fnUntraced(function* (deps: Dependencies, { transfer }: BookFinding, claimKey: string) {
+  if (transfer === null) return refused(onlyToAccept)
+  yield* deps.claims.pardon(transfer, claimKey)
+  return mendedBy("payer-served")
+})
+
+const writeReceipt = Effect.fnUntraced(function* (deps: Dependencies, { network }: BookFinding, claimKey: string) {
+  const isWritten = yield* complete(deps, network, claimKey)
+  return isWritten
+    ? mendedBy("receipt-written")
+    : refused("its claim has not ended, is gone, or has a receipt already: accept it once it is explained")
+})

@@ -1,0 +1,187 @@
+import { spawn } from "node:child_process"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer, Option, Result, type Scope } from "effect"
+import { ConfiguredHttp } from "#egress"
+import { HttpListener } from "#http"
+import { Metrics } from "#runtime"
+import { type CheckedPayment, ClaimMove, Claims, openEvmScheme, readPayment } from "#x402"
+import { busOf } from "../../../dev/fixtures/payment-bus.ts"
+import { eventually } from "../../../dev/fixtures/bus.ts"
+import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
+import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
+import { fundedKey, signFor } from "../../support/attacker.ts"
+import { consoleOn, type Json, tokenOf } from "../../support/console.ts"
+import { chat } from "../../support/gateway.ts"
+import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "../../support/payment-fleet.ts"
+import { testCall } from "../../support/payments.ts"
+
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly error: string
+}
+
+/** Runs a command as an operator does, from anywhere. */
+type Run = (...words: ReadonlyArray<string>) => Effect.Effect<Ran>
+
+/** The fleet's payments, a console beside it, and a terminal. */
+const withTerminal = (
+  test: (fleet: PaymentFleet, run: Run) => Effect.Effect<void, unknown, Scope.Scope>,
+  options: PaymentFleetOptions
+) =>
+  withPayments(
+    (fleet) =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpListener
+        const token = yield* tokenOf("admin")
+        const environment = { ...process.env, STARLING_TOKEN: token }
+        const run: Run = (...words) =>
+          Effect.promise(
+            () =>
+              new Promise((resolve) => {
+                const child = spawn("node", ["services/cli/main.ts", ...words, "--url", url], { env: environment })
+                let [out, error] = ["", ""]
+                child.stdout.on("data", (piece: Buffer) => (out += piece.toString()))
+                child.stderr.on("data", (piece: Buffer) => (error += piece.toString()))
+                child.once("close", (code) => resolve({ code, out, error }))
+              })
+          )
+        yield* test(fleet, run)
+      }).pipe(Effect.provide(consoleOn(fleet.server, { Payments: fleet.configuration["Payments"] }))),
+    options
+  )
+
+/** A transfer to our account, as a wallet sends it that nobody asked. */
+const giveMoney = ({ chain }: PaymentFleet) =>
+  Effect.gen(function* () {
+    const word = (value: string) => value.replace(/^0x/u, "").toLowerCase().padStart(64, "0")
+    const from = chain.payer.address
+    yield* chain.rpc("anvil_setBalance", [from, "0xde0b6b3a7640000"])
+    yield* chain.rpc("anvil_impersonateAccount", [from])
+    const data = `0xa9059cbb${word(payTo)}${word("0x7b")}`
+    yield* chain.rpc("eth_sendTransaction", [{ from, to: chain.asset, data }])
+    yield* chain.rpc("evm_mine", [])
+  }).pipe(Effect.orDie)
+
+const moneyOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
+  const claims = Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })
+  return Layer.mergeAll(claims, Books.layer, ConfiguredHttp.layer).pipe(
+    Layer.provideMerge(Layer.succeedContext(yield* busOf(fleet.server))),
+    Layer.provideMerge(Metrics.layerTest)
+  )
+})
+
+/** Signed by a payer with money, and checked as a verifier checks it. */
+const checkedOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
+  const { chain } = fleet
+  const header = yield* signFor(fleet, chat("hello"), yield* fundedKey(fleet))
+  const payload = Result.getOrThrow(readPayment({ "payment-signature": [header], "x-payment": [] }))
+  if (payload === null) throw new Error("no payment")
+  const options = { network: chain.network, asset: chain.asset, payTo: "", rpcUrls: [chain.rpcUrl] }
+  const scheme = yield* openEvmScheme(options)
+  return Result.getOrThrow(scheme.check(payload, payload.accepted, yield* Clock.currentTimeMillis)) as CheckedPayment
+})
+
+interface Seen {
+  readonly books: ReadonlyArray<Json>
+  readonly findings: ReadonlyArray<Json>
+}
+
+const seen = (run: Run, ...words: ReadonlyArray<string>) =>
+  Effect.map(run("books", "list", "--json", ...words), ({ code, out, error }) => {
+    assert.strictEqual(code, 0, error)
+    return JSON.parse(out) as Seen
+  })
+
+describe("a difference in the payment books", () => {
+  it.live(
+    "is found, looked at and accepted by three commands, and is told no more",
+    () =>
+      withTerminal(
+        (fleet, run) =>
+          Effect.gen(function* () {
+            yield* giveMoney(fleet)
+            yield* eventually(
+              Effect.map(seen(run), ({ findings }) => findings.length === 1),
+              60_000
+            )
+
+            const listed = yield* run("books", "list")
+            const [, id = ""] = /^([0-9a-f]{32}) +TransferWithoutReceipt .* 0\.000123 /mu.exec(listed.out) ?? []
+            assert.lengthOf(id, 32, listed.out)
+            const shown = yield* run("books", "show", id)
+            assert.include(shown.out, "Money arrived that no payment of ours explains.")
+            assert.include(shown.out, fleet.chain.payer.address.toLowerCase())
+            const refused = yield* run("books", "mend", id)
+            assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+            assert.include(refused.error, "accept it once it is explained")
+            const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept")
+            assert.strictEqual(accepted.out, `${id} is accepted\n`)
+
+            assert.deepStrictEqual((yield* seen(run)).findings, [])
+            const [ended] = (yield* seen(run, "--ended")).findings
+            assert.include(ended?.["end"] as Json, { how: "accepted", reason: "a gift; it is kept" })
+            // It is compared again every second.
+            const comparedAt = (yield* seen(run)).books[0]?.["comparedAt"]
+            yield* eventually(
+              Effect.map(seen(run), ({ books }) => books[0]?.["comparedAt"] !== comparedAt),
+              60_000
+            )
+            assert.match(yield* fleet.metrics, /^payment_book_findings_total\{.*TransferWithoutReceipt.*\} 1$/mu)
+            assert.deepStrictEqual((yield* seen(run)).findings, [])
+          }),
+        { chain: { blockTimeMs: 100 }, settler: { BooksGraceSeconds: 2 } }
+      ),
+    180_000
+  )
+
+  it.live(
+    "is mended by three commands when a payment is overdue: it is settled once, however often that is asked for",
+    () =>
+      withTerminal(
+        (fleet, run) =>
+          Effect.gen(function* () {
+            const money = yield* Layer.build(yield* moneyOn(fleet))
+            const checked = yield* Effect.provideContext(checkedOn(fleet), money)
+            const claims = yield* Effect.provideContext(Claims, money)
+            const books = yield* Effect.provideContext(Books, money)
+            const claim = yield* claims.claim(checked, testCall())
+            const { record } = yield* claims.move(claim, ClaimMove.Settle())
+            yield* fleet.start("payment-settler")
+            yield* eventually(
+              Effect.map(seen(run), (now) => now.books[0]?.["comparedAt"] !== null),
+              60_000
+            )
+            // As the reconciliation finds it when the payment's time is over and no settler came.
+            const receiver: Receiver = { Network: record.network, PayTo: record.payTo }
+            const { key, record: settling } = claim
+            const overdue = { ...settling, key, state: "SETTLING", requestedAtMs: settling.claimedAtMs } as const
+            const nowMs = yield* Clock.currentTimeMillis
+            const faulty = bookFinding(receiver, { _tag: "SettlingOverdue", claim: overdue }, nowMs)
+            assert.isTrue(yield* books.keep(faulty, 0))
+
+            const listed = yield* run("books", "list")
+            assert.include(listed.out, faulty.id)
+            const shown = yield* run("books", "show", faulty.id)
+            assert.match(shown.out, /^ +state: SETTLING$/mu)
+            const mended = yield* run("books", "mend", faulty.id)
+            assert.strictEqual(mended.out, `${faulty.id} is mended: settled\n`, mended.error)
+
+            const again = yield* run("books", "mend", faulty.id)
+            assert.strictEqual(again.code, 0)
+            assert.lengthOf(yield* fleet.transfers, 1)
+            assert.lengthOf(yield* fleet.receipts, 1)
+            assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLED"])
+            const kept = Option.getOrThrow(yield* books.find(faulty.id))
+            assert.strictEqual(kept.value.end?.how, "settled")
+            assert.strictEqual((yield* run("books", "show", "no-finding")).code, 1)
+          }),
+        {
+          roles: ["payment-verifier", "model-gateway"],
+          // The sweep and the reconciliation would settle it by themselves.
+          settler: { SweepSeconds: 60, ReconcileSeconds: 3_600 }
+        }
+      ),
+    180_000
+  )
+})
