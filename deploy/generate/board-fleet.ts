@@ -29,8 +29,7 @@ export const fleetBoard: Board = {
         "process_cpu_seconds_total",
         "process_resident_memory_bytes",
         "starling_build_info",
-        "tracing_spans_total",
-        "up"
+        "tracing_spans_total"
       ]
     }
   ],

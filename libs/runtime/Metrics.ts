@@ -227,6 +227,8 @@ export const metricsDocument = (sections: ReadonlyArray<MetricsSection>): string
     "",
     "Made from the rooms' `metrics.ts` by `./starling docs`. Served as `/metrics` beside `/livez` and `/readyz`.",
     "Every series carries the label `role`; the process' own metrics (`process_*`, `nodejs_*`) come with them.",
+    "`./starling up` shows those of all its processes at one address, with the broker's (`nats_*`), named as",
+    "prometheus-nats-exporter names them; `/metrics?of=process` leaves those of other processes out.",
     "Counters begin at 0: those whose labels the code knows with the process, those of an endpoint, a network, a provider or",
     "the like when that is learned, up to 5,000 series of a counter. So `increase()` sees the first event too.",
     "",

@@ -1,12 +1,14 @@
 /**
  * The operators' endpoints of a process: `/metrics`, `/livez`, `/readyz`. Small and apart from the public APIs, on an
- * address of its own. It answers while everything else is still starting, or stuck.
+ * address of its own. It answers while everything else is still starting, or stuck. `/metrics` holds the figures of the
+ * process' children and broker too; `/metrics?of=process` leaves them out.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Health, type HealthReport } from "./Health.ts"
 import { Metrics } from "./Metrics.ts"
+import { joinFigures, MetricsSources } from "./MetricsSources.ts"
 
 export interface OpsServerOptions {
   readonly host: string
@@ -38,14 +40,14 @@ export class OpsServer extends Context.Service<OpsServer, { readonly url: string
       Effect.gen(function* () {
         const health = yield* Health
         const metrics = yield* Metrics
-        const routes: Record<string, Effect.Effect<Answer>> = {
-          "/metrics": Effect.map(metrics.text, (body) => ({
-            status: 200,
-            type: "text/plain; version=0.0.4; charset=utf-8",
-            body
-          })),
-          "/livez": Effect.map(health.live, healthAnswer),
-          "/readyz": Effect.map(health.ready, healthAnswer)
+        const sources = yield* MetricsSources
+        const everything = Effect.map(Effect.all([metrics.text, sources.read], { concurrency: 2 }), ([own, others]) =>
+          others.length === 0 ? own : joinFigures([own, ...others])
+        )
+        const routes: Routes = {
+          "/metrics": (query) => Effect.map(query.get("of") === "process" ? metrics.text : everything, figures),
+          "/livez": () => Effect.map(health.live, healthAnswer),
+          "/readyz": () => Effect.map(health.ready, healthAnswer)
         }
         const run = Effect.runForkWith(yield* Effect.context<never>())
         const server = createServer((request, response) => void run(respond(routes, request, response)))
@@ -57,6 +59,10 @@ export class OpsServer extends Context.Service<OpsServer, { readonly url: string
     )
 }
 
+type Routes = Readonly<Record<string, (query: URLSearchParams) => Effect.Effect<Answer>>>
+
+const figures = (body: string): Answer => ({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body })
+
 const json = (status: number, value: unknown): Answer => ({
   status,
   type: "application/json",
@@ -65,18 +71,14 @@ const json = (status: number, value: unknown): Answer => ({
 
 const healthAnswer = (report: HealthReport) => json(report.ok ? 200 : 503, report)
 
-const respond = (
-  routes: Readonly<Record<string, Effect.Effect<Answer>>>,
-  request: IncomingMessage,
-  response: ServerResponse
-) => {
-  const path = (request.url ?? "/").split("?")[0] ?? "/"
+const respond = (routes: Routes, request: IncomingMessage, response: ServerResponse) => {
+  const [path = "/", query = ""] = (request.url ?? "/").split("?", 2)
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined
   const answer =
     route === undefined
       ? Effect.succeed(json(404, { error: `nothing at ${path}`, paths: Object.keys(routes) }))
       : request.method === "GET" || request.method === "HEAD"
-        ? route
+        ? route(new URLSearchParams(query))
         : Effect.succeed(json(405, { error: `${path} is read with GET` }))
   return answer.pipe(
     Effect.catchCause((cause) =>

@@ -49,6 +49,7 @@ export {
   MetricsRegistry,
   timed
 } from "./Metrics.ts"
+export { figuresAt, joinFigures, labelled, MetricsSources } from "./MetricsSources.ts"
 export { CannotListen, OpsServer } from "./OpsServer.ts"
 export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
 export { Addresses, Environment, Role } from "./process.ts"

@@ -7,7 +7,17 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Deferred, Effect, Layer, Option, Queue, Ref, Schema } from "effect"
 import type { RoleName } from "#contracts"
-import { afterDeath, type Child, type Deaths, Health, noDeaths, startChild } from "#runtime"
+import {
+  afterDeath,
+  type Child,
+  type Deaths,
+  figuresAt,
+  Health,
+  labelled,
+  MetricsSources,
+  noDeaths,
+  startChild
+} from "#runtime"
 
 // Its engines load in tens of milliseconds; a child that is not ready by then is slow, and counts as started.
 const readyWithin = "20 seconds"
@@ -18,6 +28,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
     Effect.gen(function* () {
       const current = yield* Ref.make(Option.none<Child>())
       let isReady = false
+      let metricsUrl: string | undefined
       const firstReady = yield* Deferred.make<void>()
       yield* Effect.addFinalizer(() =>
         Effect.flatMap(Ref.get(current), Option.match({ onNone: () => Effect.void, onSome: (child) => child.stop }))
@@ -29,6 +40,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
       yield* Effect.forkScoped(Effect.forever(note))
       const onLine = (line: string) => {
         isReady = true
+        metricsUrl = Option.getOrUndefined(decodeSaid(line))?.metrics
         Queue.offerUnsafe(readyLines, line)
         Deferred.doneUnsafe(firstReady, Effect.void)
       }
@@ -47,6 +59,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
           const child = yield* Effect.uninterruptible(start)
           const how = yield* child.ended
           isReady = false
+          metricsUrl = undefined
           deaths = afterDeath(deaths, (yield* Clock.currentTimeMillis) - startedAtMs)
           yield* Effect.logError("a role's process died, starting it again").pipe(
             Effect.annotateLogs({ process: role, how, delayMs: deaths.delayMs })
@@ -55,6 +68,12 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
         }
       })
       yield* Effect.forkScoped(keepRunning)
+      // Its metrics are shown with ours; those of the process itself tell no role, so they get its name.
+      yield* (yield* MetricsSources).add(
+        Effect.suspend(() => (metricsUrl === undefined ? Effect.succeed("") : figuresAt(`${metricsUrl}/metrics`))).pipe(
+          Effect.map((text) => labelled(text, "role", role))
+        )
+      )
       yield* (yield* Health).readiness(
         role,
         Effect.suspend(() => (isReady ? Effect.void : Effect.fail("its process is not ready")))

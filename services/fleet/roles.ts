@@ -17,6 +17,7 @@ import {
   Health,
   Metrics,
   MetricsRegistry,
+  MetricsSources,
   minimumLevel,
   OpsServer,
   Role,
@@ -114,7 +115,7 @@ const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minim
 
 /** The services that the roles of a process share. Needs the configuration. */
 export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers).pipe(
-  Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer)),
+  Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer, MetricsSources.layer)),
   Layer.provideMerge(Metrics.layer),
   Layer.provideMerge(MetricsRegistry.layer)
 )

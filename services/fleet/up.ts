@@ -15,6 +15,7 @@ import {
   logFormatOfChildren,
   logFormatVariable,
   Metrics,
+  MetricsSources,
   OpsServer,
   Role,
   runProgram
@@ -69,7 +70,7 @@ const whole = Layer.unwrap(
       NatsServer.layer({ folder: natsFolder(settings.home), port: settings.natsPort })
     )
     const code = Layer.effectDiscard(loadCode(settings, environment))
-    return Layer.mergeAll(rolesHere, rolesApart).pipe(
+    return Layer.mergeAll(rolesHere, rolesApart, brokerFigures).pipe(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
       Layer.provideMerge(roleEnvironment(environment)),
@@ -117,6 +118,14 @@ const rolesApart = Layer.unwrap(
       roleProcess(role, environment, home)
     )
     return first === undefined ? Layer.empty : Layer.mergeAll(first, ...rest)
+  })
+)
+
+/** On one machine the broker has no exporter of its own. */
+const brokerFigures = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { figures } = yield* NatsServer
+    yield* (yield* MetricsSources).add(figures)
   })
 )
 

@@ -23,18 +23,14 @@ interface Rules {
 type Series = ReadonlyArray<Readonly<Record<string, string>>>
 
 const recorded: ReadonlySet<string> = new Set(recordings.map(({ record }) => record))
-const isOurs = (metric: string) => !recorded.has(metric) && !Object.hasOwn(fromBroker, metric) && metric !== "up"
+const ofPrometheus = ["up", "ALERTS"]
+const isOurs = (metric: string) =>
+  !recorded.has(metric) && !Object.hasOwn(fromBroker, metric) && !ofPrometheus.includes(metric)
 
 /**
  * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds.
  */
-const toldLater = [
-  "x402_facilitator_calls_total",
-  "x402_facilitator_unconfirmed_total",
-  "speech_voice_creates_total",
-  "sweeper_failures_total",
-  "sweeper_findings_total"
-]
+const toldLater = ["x402_facilitator_calls_total", "x402_facilitator_unconfirmed_total", "speech_voice_creates_total"]
 
 let collector: Collector
 let home: Home
@@ -116,6 +112,35 @@ describe.skipIf(program === undefined)("a Prometheus that scrapes the running fl
     const roles = new Set((await seriesOf("process_resident_memory_bytes")).map(({ role }) => role))
 
     assert.deepStrictEqual([...roles].toSorted(), ["fleet", "speech-synthesizer"])
+  })
+
+  it("sees the broker, and the fleet's other process, at the fleet's one address", async () => {
+    for (const metric of Object.keys(fromBroker)) {
+      const pods = (await seriesOf(metric)).map(({ pod }) => pod)
+      assert.deepStrictEqual([...new Set(pods)], ["fleet-1"], metric)
+    }
+    const releases = (await seriesOf("starling_build_info")).filter(({ pod }) => pod === "fleet-1")
+    assert.includeMembers(
+      releases.map(({ role = "" }) => role),
+      ["pipeline-api", "webhook-dispatcher", "speech-synthesizer"]
+    )
+    for (const { version, commit } of releases) assert.isTrue(version !== "" && commit !== "")
+  })
+
+  it("sees the counters of faults at 0 before there is one", async () => {
+    const zero = async (selector: string) =>
+      (await prometheus.ask<{ readonly result: ReadonlyArray<unknown> }>("query", { query: `${selector} == 0` })).result
+    for (const selector of [
+      'webhook_deliveries_total{endpoint="demo",outcome="abandoned"}',
+      "webhook_attempt_records_dropped_total",
+      'payment_settlement_tries_total{outcome="uncollected"}',
+      "payment_book_findings_total",
+      'bus_published_total{outcome="failed"}',
+      'http_requests_total{status="5xx"}',
+      "sweeper_failures_total"
+    ]) {
+      assert.isNotEmpty(await zero(selector), selector)
+    }
   })
 
   it("evaluates every rule, and no critical alert fires on a healthy fleet", async () => {

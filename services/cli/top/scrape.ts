@@ -79,7 +79,7 @@ export const scrape = Effect.fnUntraced(function* (targets: ReadonlyArray<Target
 const concurrent = { concurrency: "unbounded" } as const
 
 const metricsOf = (url: string) =>
-  textOf(`${url}/metrics`).pipe(
+  textOf(`${url}/metrics?of=process`).pipe(
     // The answer does not come from a process of ours.
     Effect.map((text) => (text.includes("process_cpu_seconds_total") ? parseExposition(text) : undefined)),
     Effect.orElseSucceed((): Exposition | undefined => undefined)

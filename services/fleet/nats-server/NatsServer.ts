@@ -7,6 +7,7 @@ import { mkdir, readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
 import { afterDeath, type Child, type Deaths, freePort, noDeaths } from "#runtime"
 import { runningProcess } from "../running-process.ts"
+import { figuresOf } from "./figures.ts"
 import { machineUsers } from "./configuration.ts"
 import { keepPasswords, passwordsFolder } from "./passwords.ts"
 import { findBinary, NatsServerFailed, startServer } from "./start-server.ts"
@@ -33,6 +34,8 @@ export class NatsServer extends Context.Service<
     readonly passwordOf: (user: string) => string
     /** The folder of the password files, one for each user. */
     readonly passwordsFolder: string
+    /** The server's own figures, in Prometheus' text format; empty while it is away. */
+    readonly figures: Effect.Effect<string>
   }
 >()("starling/fleet/NatsServer") {
   static readonly layer = (options: NatsServerOptions) => Layer.effect(NatsServer, make(options))
@@ -62,7 +65,8 @@ const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: N
     url: `nats://127.0.0.1:${port}`,
     pid,
     passwordOf: (user) => passwords.get(user) ?? "",
-    passwordsFolder: passwordsFolder(folder)
+    passwordsFolder: passwordsFolder(folder),
+    figures: Effect.flatMap(pid, (now) => figuresOf(folder, now))
   })
 })
 

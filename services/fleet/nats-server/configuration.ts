@@ -56,6 +56,9 @@ export const serverConfig = ({ port, folder, users, passwords }: ServerSettings)
     `logfile_size_limit: ${logBytesMax}`,
     `logfile_max_num: 2`,
     `max_payload: 1MB`,
+    // Any free port; the server notes it in the folder.
+    `http: "127.0.0.1:-1"`,
+    `ports_file_dir: ${JSON.stringify(folder)}`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(`${folder}/data`)}`,
     `  max_memory_store: 256MB`,

@@ -9,6 +9,7 @@ import { Effect, Option, Ref, Schedule, Schema } from "effect"
 import { type Child, Environment, startChild } from "#runtime"
 import { writePrivately } from "../private-file.ts"
 import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
+import { dropOldNotes } from "./figures.ts"
 
 /** The server did not come up. `log`: its last lines. */
 export class NatsServerFailed extends Schema.TaggedError<NatsServerFailed>()("NatsServerFailed", {
@@ -38,6 +39,7 @@ const logTailBytes = 16 * 1_024
 export const startServer = Effect.fnUntraced(function* (options: StartOptions) {
   const { binary, folder, port, passwords, current } = options
   const config = `${folder}/server.conf`
+  yield* dropOldNotes(folder)
   yield* writePrivately(config, serverConfig({ port, folder, users: machineUsers, passwords }))
   const child = yield* Effect.uninterruptible(
     Effect.tap(startChild(binary, ["-c", config]), (started) => Ref.set(current, Option.some(started)))

@@ -1,0 +1,95 @@
+/**
+ * Figures that a process shows beside its own: those of its child processes and of its broker. They are joined to one
+ * text, in which each metric is described once, as Prometheus' format wants it.
+ */
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
+
+/** Figures in Prometheus' text format; empty when they cannot be had just now. */
+type Figures = Effect.Effect<string>
+
+export class MetricsSources extends Context.Service<
+  MetricsSources,
+  {
+    /** Until the scope closes. */
+    readonly add: (figures: Figures) => Effect.Effect<void, never, Scope.Scope>
+    /** All that there are now, read side by side. */
+    readonly read: Effect.Effect<ReadonlyArray<string>>
+  }
+>()("starling/runtime/MetricsSources") {
+  static readonly layer = Layer.sync(MetricsSources, () => {
+    const sources = new Set<Figures>()
+    return MetricsSources.of({
+      add: (figures) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void sources.add(figures)),
+          () => Effect.sync(() => void sources.delete(figures))
+        ),
+      read: Effect.suspend(() => Effect.all([...sources], { concurrency: "unbounded" }))
+    })
+  })
+}
+
+// Within a scraper's patience, and no more than a dispatcher of ten thousand endpoints shows.
+const answerWithin = "2 seconds"
+const bytesMax = 64 * 1_024 * 1_024
+
+/** The text at an address of this machine; empty without an answer of status 200. */
+export const figuresAt = (url: string): Figures =>
+  Effect.gen(function* () {
+    const response = yield* Effect.tryPromise((signal) => fetch(url, { signal }))
+    const { body } = response
+    if (response.status !== 200 || body === null) return ""
+    const parts: Array<Uint8Array> = []
+    let bytes = 0
+    yield* Stream.runForEach(Stream.fromReadableStream({ evaluate: () => body, onError: String }), (part) => {
+      bytes += part.length
+      parts.push(part)
+      return bytes > bytesMax ? Effect.fail("too long") : Effect.void
+    })
+    return Buffer.concat(parts).toString("utf8")
+  }).pipe(
+    Effect.timeoutOption(answerWithin),
+    Effect.map((text) => (text._tag === "Some" ? text.value : "")),
+    Effect.orElseSucceed(() => "")
+  )
+
+const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+(?: \S+)?)$/u
+
+/** Puts a label on every series that has none of its name: processes tell no role with their own metrics. */
+export const labelled = (text: string, label: string, value: string): string =>
+  text
+    .split("\n")
+    .map((line) => {
+      const [whole, name, labels = "", rest] = line.startsWith("#") ? [] : (sampleLine.exec(line) ?? [])
+      if (whole === undefined || new RegExp(`(?:^|,)${label}="`, "u").test(labels)) return line
+      return `${name}{${label}="${value}"${labels === "" ? "" : `,${labels}`}} ${rest}`
+    })
+    .join("\n")
+
+interface Family {
+  readonly described: ReadonlyArray<string>
+  readonly samples: Array<string>
+}
+
+/** One text of several. Each metric is described as where it comes first. Pure. */
+export const joinFigures = (texts: ReadonlyArray<string>): string => {
+  const families = new Map<string, Family>()
+  for (const text of texts) {
+    let described: Array<string> = []
+    let name = ""
+    for (const line of text.split("\n")) {
+      if (line.startsWith("# HELP ") || line.startsWith("# TYPE ")) {
+        const named = line.split(" ", 3)[2] ?? ""
+        if (named !== name) described = []
+        name = named
+        described.push(line)
+        if (!families.has(name)) families.set(name, { described, samples: [] })
+      } else if (line !== "" && !line.startsWith("#")) {
+        const own = families.get(name) ?? { described, samples: [] }
+        families.set(name, own)
+        own.samples.push(line)
+      }
+    }
+  }
+  return [...families.values()].flatMap(({ described, samples }) => [...described, ...samples, ""]).join("\n")
+}
