@@ -8,6 +8,12 @@ export {
   readableConfiguration,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
+export {
+  effectiveSettings,
+  settingSourceNames,
+  type SettingSources,
+  settingSources
+} from "./configuration/effective-settings.ts"
 export * from "./configuration/gateway.ts"
 export { PaymentNetwork, type Payments, type PaymentSettler, type PaymentVerifier } from "./configuration/payments.ts"
 export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"

@@ -3,7 +3,15 @@
  * before anything starts. Every fault is named, with its path or its variable.
  */
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
-import { type ConfigurationFile, decodeConfiguration, environmentKeys, environmentValue, Fault } from "#contracts"
+import {
+  type ConfigurationFile,
+  decodeConfiguration,
+  environmentKeys,
+  environmentValue,
+  Fault,
+  type SettingSources,
+  settingSources
+} from "#contracts"
 import { Environment } from "./process.ts"
 import { Secrets } from "./Secrets.ts"
 import { readTextFile } from "./read-text-file.ts"
@@ -20,10 +28,17 @@ export interface ConfigurationSource {
   readonly whenMissing?: Sections
 }
 
+/** The file that the configuration was read from, and where each of its values comes from. */
+export const ConfigurationOrigin = Context.Reference<{
+  /** Null when there is no file. */
+  readonly file: string | null
+  readonly sources: SettingSources
+}>("starling/runtime/ConfigurationOrigin", { defaultValue: () => ({ file: null, sources: new Map() }) })
+
 export class Configuration extends Context.Service<Configuration, ConfigurationFile>()(
   "starling/runtime/Configuration"
 ) {
-  static readonly layer = (source: ConfigurationSource) => Layer.effect(Configuration, load(source))
+  static readonly layer = (source: ConfigurationSource) => Layer.effectContext(load(source))
   /** For tests: a configuration as it would stand in the file. */
   static readonly layerOf = (input: unknown) =>
     Layer.effect(
@@ -45,22 +60,43 @@ export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguratio
 }
 
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
-  const configuration = yield* check(yield* configurationInput(source))
+  const parts = yield* partsOf(source)
+  const configuration = yield* check(inputOf(parts))
   if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
-  return configuration
+  const { isMissing, file, launcher, environment } = parts
+  // What stands in for a missing file was chosen by the launcher.
+  const sources = isMissing
+    ? settingSources({ launcher: withDefaults(file, launcher), file: {}, environment })
+    : settingSources({ launcher, file, environment })
+  return Context.make(Configuration, configuration).pipe(
+    Context.add(ConfigurationOrigin, { file: isMissing ? null : source.path, sources })
+  )
 })
 
 /** The input of the check: the file over its defaults, and the environment over both. */
-export const configurationInput = Effect.fnUntraced(function* (source: ConfigurationSource) {
+export const configurationInput = (source: ConfigurationSource) => Effect.map(partsOf(source), inputOf)
+
+interface Parts {
+  readonly isMissing: boolean
+  readonly file: unknown
+  readonly launcher: Readonly<Record<string, Sections>>
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+const inputOf = ({ file, launcher, environment }: Parts) => overlay(withDefaults(file, launcher), environment)
+
+const partsOf = Effect.fnUntraced(function* (
+  source: ConfigurationSource
+): Effect.fn.Return<Parts, InvalidConfiguration> {
   const text = yield* readTextFile(source.path).pipe(
     Effect.catch((error) =>
       error.isMissing && !source.isRequired
-        ? Effect.succeed(JSON.stringify(source.whenMissing ?? {}))
+        ? Effect.undefined
         : Effect.fail(new InvalidConfiguration({ faults: [{ path: "", message: error.message }] }))
     )
   )
-  const file = yield* parse(source.path, text)
-  return overlay(withDefaults(file, source.defaults ?? {}), yield* Environment)
+  const file = text === undefined ? (source.whenMissing ?? {}) : yield* parse(source.path, text)
+  return { isMissing: text === undefined, file, launcher: source.defaults ?? {}, environment: yield* Environment }
 })
 
 const parse = (path: string, text: string) =>

@@ -16,6 +16,7 @@ export {
   Configuration,
   type ConfigurationFault,
   configurationInput,
+  ConfigurationOrigin,
   type ConfigurationSource,
   InvalidConfiguration,
   overlay

@@ -25,6 +25,7 @@ import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { receiptRoutes } from "./http/receipts.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
+import { settingRoutes } from "./http/settings.ts"
 import { streamRoutes, StreamsSeen } from "./http/streams.ts"
 import { tokenRoutes } from "./http/tokens.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
@@ -42,6 +43,7 @@ export const consoleRoutes = [
   ...auditRoutes,
   ...streamRoutes,
   ...tokenRoutes,
+  ...settingRoutes,
   ...descriptionRoutes(consoleOpenApi, servedPage)
 ] as const
 

@@ -25,7 +25,7 @@ import { entriesOf, inFileOrder, isJson, type Json, judged, readableParts, unrea
 import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech.ts"
 import { repeatedEndpoints, WebhookDelivery, Webhooks } from "./webhooks.ts"
 
-const sections = {
+export const sections = {
   WebhookDelivery,
   PipelineApi,
   Pipeline,

@@ -9,6 +9,7 @@ import {
   optional,
   required,
   section,
+  shownAs,
   span,
   whole,
   withDefault
@@ -21,7 +22,7 @@ const Name = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,
 export const ProviderEntry = Schema.Struct({
   Name: required(Name, "By which models name it."),
   Kind: withDefault(Schema.Literals(["openai", "anthropic"]), "openai", "Which API it speaks."),
-  BaseUrl: required(WebUrl, "Up to the version: `https://api.example.com/v1`."),
+  BaseUrl: shownAs("origins")(required(WebUrl, "Up to the version: `https://api.example.com/v1`.")),
   KeyEnvVar: optional(EnvironmentName, "The variable that holds its key; without one no key is sent."),
   ConnectionsMax: withDefault(whole(1, 10_000), 512, "Connections of one process; further calls wait for one.")
 })

@@ -15,6 +15,15 @@ export const optional = <S extends Schema.Top>(schema: S, why: string) => descri
 /** A key that must be present. */
 export const required = <S extends Schema.Top>(schema: S, why: string) => describe(why)(schema)
 
+/** What others may see of a key's value: all of it, the origins of its URLs, for the rest may be a key, or nothing. */
+export type Shown = "whole" | "origins" | "nothing"
+
+/** Marks a key of which others see less than its whole value. */
+export const shownAs =
+  (shown: Shown) =>
+  <S extends Schema.Top>(field: S): S["Rebuild"] =>
+    field.annotateKey({ shown })
+
 interface RuledSection {
   /** The section without its rule. */
   readonly plain: Schema.ConstraintDecoder<unknown>

@@ -6,15 +6,17 @@ import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
 import { chainFault, isSameAddress, signsToken } from "../payments/chain-families.ts"
 import { knownTokenOf } from "../payments/known-tokens.ts"
-import { EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
+import { EnvironmentName, WebUrl, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
 
 const chainFields = {
   Network: required(Network, "The chain, by CAIP-2."),
-  RpcUrls: required(
-    Schema.Array(WebUrl).check(Schema.isBetweenLength(1, 8)),
-    "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
+  RpcUrls: shownAs("origins")(
+    required(
+      Schema.Array(WebUrl).check(Schema.isBetweenLength(1, 8)),
+      "Nodes, asked in turn: a chain is unavailable only when none answers. Needed also where a facilitator settles."
+    )
   )
 }
 
@@ -36,9 +38,11 @@ const otherFields = {
   FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
   PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
   SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
-  FacilitatorUrl: optional(
-    WebUrl,
-    "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+  FacilitatorUrl: shownAs("origins")(
+    optional(
+      WebUrl,
+      "Somebody else verifies and settles. What they call settled counts once a node of RpcUrls has it on the chain."
+    )
   )
 }
 

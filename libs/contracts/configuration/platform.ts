@@ -3,7 +3,7 @@
  * runs, and which texts are secrets.
  */
 import { Result, Schema } from "effect"
-import { EnvironmentName, optional, required, section, span, whole, withDefault } from "./keys.ts"
+import { EnvironmentName, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const file = Schema.NonEmptyString
 
@@ -11,10 +11,12 @@ const areNamed = (url: string) => !url.split(",").some((server) => /\/\/(?:\d+\.
 
 export const Bus = section(
   {
-    Url: withDefault(
-      Schema.NonEmptyString,
-      "nats://127.0.0.1:4222",
-      "One or more servers, separated by commas. `tls://`: never without encryption."
+    Url: shownAs("origins")(
+      withDefault(
+        Schema.NonEmptyString,
+        "nats://127.0.0.1:4222",
+        "One or more servers, separated by commas. `tls://`: never without encryption."
+      )
     ),
     TlsCaFile: optional(
       file,
@@ -27,7 +29,7 @@ export const Bus = section(
     TlsKeyFile: optional(file, "The key of that certificate, as PEM."),
     CredentialsFile: optional(file, "A `.creds` file, for a broker whose users are made by an operator's JWT."),
     User: optional(Schema.NonEmptyString, "The role's user on the broker."),
-    Password: optional(Schema.RedactedFromValue(Schema.NonEmptyString), "Its password."),
+    Password: shownAs("nothing")(optional(Schema.RedactedFromValue(Schema.NonEmptyString), "Its password.")),
     PasswordsFolder: optional(
       file,
       "A folder with a file for each user, named after it, with its password. Each role is then the user of its own name, also where several run in one process; goes before `User`, `Password` and `CredentialsFile`. Read at the start."
@@ -53,7 +55,9 @@ const logLevels = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"] as const
 
 export const Telemetry = section({
   LogLevel: withDefault(Schema.Literals(logLevels), "Info", "The least that is logged."),
-  OtlpUrl: optional(Schema.NonEmptyString, "Base URL of an OTLP/HTTP collector; without it nothing is traced."),
+  OtlpUrl: shownAs("origins")(
+    optional(Schema.NonEmptyString, "Base URL of an OTLP/HTTP collector; without it nothing is traced.")
+  ),
   TraceSampleRatio: withDefault(span(0, 1), 0.01, "Share of the traces that is kept."),
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where metrics and health are served."),
   Port: withDefault(whole(0, 65_535), 9_400, "0: any free one.")
@@ -103,9 +107,12 @@ const isSearchable = (source: string) => {
 
 export const RedactionPattern = Schema.Struct({
   Name: required(Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,64}$/u)), "What stands in its place: `[name]`."),
-  Pattern: required(
-    Schema.String.check(Schema.isBetweenLength(1, patternCharactersMax), Schema.makeFilter(isSearchable)),
-    "A regular expression with the flag u."
+  // It may be the very secret that it finds.
+  Pattern: shownAs("nothing")(
+    required(
+      Schema.String.check(Schema.isBetweenLength(1, patternCharactersMax), Schema.makeFilter(isSearchable)),
+      "A regular expression with the flag u."
+    )
   ),
   Flags: optional(Schema.Literals(["i"]), "`i`: whatever the case.")
 })

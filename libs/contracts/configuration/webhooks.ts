@@ -1,7 +1,18 @@
 /** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
 import { Schema } from "effect"
 import { endpointIdOf } from "../webhooks.ts"
-import { Cidr, EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
+import {
+  Cidr,
+  EnvironmentName,
+  WebUrl,
+  optional,
+  required,
+  section,
+  shownAs,
+  span,
+  whole,
+  withDefault
+} from "./keys.ts"
 
 // Room for two keys and a few labels; a receiver's own limit is rarely below 8 KiB for all headers.
 const ownHeadersMax = 16
@@ -93,10 +104,12 @@ export const EndpointEntry = Schema.Struct({
     true,
     "Whether it is left in peace for a while after 20 failures in a row over 30 s; that costs no attempt."
   ),
-  Headers: withDefault(
-    OwnHeaders,
-    {},
-    "Headers that the receiver wants beside ours, such as `Authorization`: at most 16, none that we or the connection set."
+  Headers: shownAs("nothing")(
+    withDefault(
+      OwnHeaders,
+      {},
+      "Headers that the receiver wants beside ours, such as `Authorization`: at most 16, none that we or the connection set."
+    )
   ),
   StandardWebhooksSecretEnvVar: optional(
     EnvironmentName,

@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { ConfigurationFile, decodeConfiguration, environmentKeys } from "../configuration/configuration.ts"
+import { settingFacts } from "../configuration/effective-settings.ts"
 
 interface JsonSchema {
   readonly $ref?: string
@@ -68,7 +69,7 @@ const table = (path: string, keys: ReadonlyArray<readonly [string, JsonSchema]>,
       `\`${key}\`${variableOf(path, key)}`,
       takes(field),
       values === undefined ? "" : defaultText(values[key]),
-      reasons.get(`${path}.${key}`) ?? ""
+      facts.get(`${path}.${key}`)?.why ?? ""
     ])
   )
 ]
@@ -108,33 +109,4 @@ const range = (field: JsonSchema) => {
   return least === undefined || most === undefined ? "" : `${least} to ${most}: `
 }
 
-/** The parts of a schema that may hold further fields. */
-interface Holder {
-  readonly fields?: Readonly<Record<string, Schema.Top>>
-  readonly to?: Schema.Top
-  readonly schema?: Schema.Top
-  /** The entries of a list. */
-  readonly value?: Schema.Top
-}
-
-/** The reason of each key, by its path: `Bus.Url`, `Webhooks[].Name`. */
-const settingsReasons = (file: { readonly fields: Readonly<Record<string, Schema.Top>> }) => {
-  const reasons = new Map<string, string>()
-  const look = (schema: Schema.Top, path: string): void => {
-    const holder = schema as Holder
-    if (holder.value !== undefined) return look(holder.value, `${path}[]`)
-    if (holder.fields === undefined) {
-      const within = holder.to ?? holder.schema
-      return within === undefined ? undefined : look(within, path)
-    }
-    for (const [key, field] of Object.entries(holder.fields)) {
-      const reason = Schema.resolveAnnotationsKey(field)?.["description"]
-      if (typeof reason === "string") reasons.set(`${path}.${key}`, reason)
-      look(field, `${path}.${key}`)
-    }
-  }
-  for (const [name, section] of Object.entries(file.fields)) look(section, name)
-  return reasons
-}
-
-const reasons = settingsReasons(ConfigurationFile)
+const facts = settingFacts(ConfigurationFile.fields)

@@ -1,7 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Option, Redacted, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  Configuration,
+  ConfigurationOrigin,
+  type ConfigurationSource,
   defineCounter,
   defineGauge,
   defineHistogram,
@@ -242,6 +248,45 @@ describe("the environment", () => {
       Telemetry: { Port: 0 }
     })
   })
+})
+
+describe("a configuration", () => {
+  const folder = mkdtempSync(join(tmpdir(), "starling-configuration-"))
+  const path = join(folder, "starling.config.json")
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const origin = (source: Partial<ConfigurationSource>, environment: Readonly<Record<string, string>> = {}) =>
+    Effect.all([ConfigurationOrigin, Configuration]).pipe(
+      Effect.provide(Configuration.layer({ path, isRequired: false, ...source })),
+      Effect.provideService(Environment, environment)
+    )
+
+  it.effect("says which file it is from, and which layer gives each key", () =>
+    Effect.gen(function* () {
+      writeFileSync(path, JSON.stringify({ Telemetry: { Port: 9_500 }, Console: { Port: 7 } }))
+      const launcher = { Telemetry: { Port: 1, Host: "0.0.0.0" } }
+      const [{ file, sources }, { Telemetry, Console }] = yield* origin({ defaults: launcher }, { CONSOLE_PORT: "8" })
+
+      assert.strictEqual(file, path)
+      assert.deepStrictEqual([Telemetry.Port, Telemetry.Host, Console.Port], [9_500, "0.0.0.0", 8])
+      const keys = ["Telemetry.Port", "Telemetry.Host", "Console.Port", "Console.Host"]
+      assert.deepStrictEqual(
+        keys.map((key) => sources.get(key)),
+        ["file", "launcher", "environment", undefined]
+      )
+    })
+  )
+
+  it.effect("without a file is what its launcher chose", () =>
+    Effect.gen(function* () {
+      const [{ file, sources }] = yield* origin({
+        path: join(folder, "none.json"),
+        whenMissing: { Telemetry: { Port: 9_600 } }
+      })
+      assert.isNull(file)
+      assert.strictEqual(sources.get("Telemetry.Port"), "launcher")
+    })
+  )
 })
 
 describe("a supervised loop", () => {

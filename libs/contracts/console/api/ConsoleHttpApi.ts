@@ -12,12 +12,13 @@ import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
 import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
+import { SettingsGroup } from "./settings.ts"
 import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(StreamsGroup, TokensGroup)
+  .add(StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(DescriptionGroup)
   .annotateMerge(

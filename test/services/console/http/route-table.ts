@@ -70,6 +70,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /streams", "console:read", 200),
   row("GET /streams/{stream}/consumers", "console:read", 404),
   row("GET /leases", "console:read", 200),
+  row("GET /settings", "console:read", 200),
   row("GET /tokens", "tokens:manage", 200),
   row("POST /tokens", "tokens:manage", 201, { ...because, label: "a test's" }),
   row("POST /tokens/{id}/revoke", "tokens:manage", 404, because)
