@@ -14,6 +14,14 @@ export { type EndpointStore, openEndpointStore } from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
+export {
+  requestHeaders,
+  signBody,
+  type Signing,
+  type SigningKey,
+  standardWebhooksHeaders,
+  standardWebhooksKey
+} from "./request-headers.ts"
 export { countAbandoned, deliveryIdFrom, redrive, type RedriveQuery, sendAgain } from "./redrive.ts"
 export { sendTest } from "./test-delivery.ts"
 export { emptyRoster, readRoster, type Roster, rosterCodec } from "./roster.ts"

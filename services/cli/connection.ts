@@ -10,7 +10,7 @@ import { type ConfigurationFile, decodeConfiguration, isJson } from "#contracts"
 import { isFleetIn, natsFolder, passwordsFolder, readPassword, readSettings } from "#fleet"
 import { operatorUser } from "#fleet/broker-users"
 import { configurationInput, Environment, InvalidConfiguration, Metrics, readTextFile, Role } from "#runtime"
-import { CommandRefused } from "./console.ts"
+import { CommandRefused, noFleet } from "./console.ts"
 
 interface BusOptions {
   /** The command's user on the broker of this home, or of BUS_PASSWORDS_FOLDER; by default the operator. */
@@ -134,7 +134,7 @@ const Ready = Schema.fromJsonString(Schema.Struct({ nats: Schema.String }))
 /** The broker of the fleet that runs in a home. */
 const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<string, CommandRefused> {
   const path = `${home}/ready.json`
-  const refused = (reason: string) => () => new CommandRefused({ reason })
+  const refused = (reason: string) => () => noFleet(reason)
   const text = yield* Effect.tryPromise(() => readFile(path, "utf8")).pipe(
     Effect.mapError(refused(`no fleet has run in ${home} yet; start it with ./starling up`))
   )

@@ -2,10 +2,18 @@
 import { Effect, Layer, Logger, Schema } from "effect"
 import { Environment, lineLogger } from "#runtime"
 
-/** A fault that the person at the terminal can correct. */
+/** How every command ends, for scripts. */
+export const exitCodes = {
+  0: "it did what it was asked",
+  1: "it was refused, or could not",
+  2: "it was asked wrongly",
+  69: "no fleet runs there",
+  130: "it was stopped"
+} as const
+
+/** A fault that the person at the terminal can correct. Without a code the command ends with 1. */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("CommandRefused", {
   reason: Schema.String,
-  /** 2: wrong arguments; 69: no fleet. Any other failure ends a command with 1. */
   exitCode: Schema.optionalKey(Schema.Literals([2, 69]))
 }) {
   override get message() {

@@ -15,13 +15,32 @@ export const fileOf = (named: string) =>
 export const faultOfFile = (cause: unknown) =>
   cause instanceof Error ? cause.message.replace(/, [a-z]+( '.*)?$/u, "") : String(cause)
 
+/** The text of a file, or of standard input for `-`. */
+export const textIn = Effect.fnUntraced(function* (file: string) {
+  const path = file === "-" ? undefined : yield* fileOf(file)
+  return yield* Effect.tryPromise({
+    try: () => (path === undefined ? standardInput() : readFile(path, "utf8")),
+    catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${faultOfFile(cause)}` })
+  })
+})
+
+// The largest message of the bus is 1 MiB.
+const inputBytesMax = 8 * 1_024 * 1_024
+
+const standardInput = async () => {
+  const parts: Array<Uint8Array> = []
+  let bytes = 0
+  for await (const part of process.stdin) {
+    bytes += (part as Buffer).length
+    if (bytes > inputBytesMax) throw new Error(`more than ${inputBytesMax} bytes`)
+    parts.push(part as Buffer)
+  }
+  return Buffer.concat(parts).toString("utf8")
+}
+
 /** The JSON object in a file, or on standard input for `-`. */
 export const readJsonObject = Effect.fnUntraced(function* (file: string) {
-  const path = file === "-" ? "/dev/stdin" : yield* fileOf(file)
-  const text = yield* Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${String(cause)}` })
-  })
+  const text = yield* textIn(file)
   const parsed: unknown = yield* Effect.try({
     try: () => JSON.parse(text) as unknown,
     catch: (cause) => new CommandRefused({ reason: `${file} is not JSON: ${String(cause)}` })

@@ -53,3 +53,21 @@ export const word = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
 
 export const words = (name: string, description: string) => Argument.variadic(word(name, description))
+
+// Of the commands on the console.
+
+export const url = text(
+  "url",
+  "URL",
+  "the console, with STARLING_TOKEN; else STARLING_CONSOLE, or that of the fleet of this home"
+)
+export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
+export const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
+export const since = text("since", "TIME", "those since then, such as 2026-11-20T12:00:00Z")
+export const until = text("until", "TIME", "those until then")
+export const reason = Flag.String("reason").pipe(
+  Flag.withMetavar("TEXT"),
+  Flag.withDescription("why, for the log of acts"),
+  Flag.withDefault("by an operator")
+)
+export const number = word("number", "its number in the list")

@@ -16,7 +16,7 @@ import {
   subjects
 } from "#contracts"
 import { busOf } from "./connection.ts"
-import { noSuchEvent } from "./event-names.ts"
+import { noSuchEvent } from "./operate/events.ts"
 import { readJsonObject } from "./files.ts"
 import { didYouMean } from "./near-names.ts"
 import { CommandRefused, print } from "./console.ts"

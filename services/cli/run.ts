@@ -1,6 +1,6 @@
 /**
- * Runs a command line to its end. Exit codes: 0 done, 1 failed, 2 wrong arguments, 69 no fleet, 130 stopped. Every
- * failure is printed on standard error, below `starling: `.
+ * Runs a command line to its end, and ends with one of the exit codes of `console.ts`. Every failure is printed on
+ * standard error, below `starling: `.
  */
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
@@ -19,17 +19,21 @@ import { signals } from "./running.ts"
 import { starling } from "./starling.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
-  const hasColors = process.stdout.isTTY === true && !process.env["NO_COLOR"]
-  const program = interpret(parameters, { version, presenter: onTerminal(hasColors) }).pipe(
-    Effect.as(0),
-    Effect.catchCause((cause) => Effect.sync(() => refuse(cause)))
-  )
-  const stop = Effect.runCallback(program, {
+  const stop = Effect.runCallback(commandLine(parameters, version), {
     onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
   })
   for (const signal of signals) process.on(signal, () => stop())
   // The reader of the output has gone, as in `tail | head`.
   process.stdout.on("error", () => stop())
+}
+
+/** The exit code, once everything is printed. */
+export const commandLine = (parameters: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
+  const hasColors = process.stdout.isTTY === true && !process.env["NO_COLOR"]
+  return interpret(parameters, { version, presenter: onTerminal(hasColors) }).pipe(
+    Effect.as(0),
+    Effect.catchCause((cause) => Effect.sync(() => refuse(cause)))
+  )
 }
 
 export interface Interpreting {

@@ -2,11 +2,11 @@
 import { Command } from "effect/cli"
 import { consents, token } from "./commands/access.ts"
 import { check, docs, load, test, topology } from "./commands/development.ts"
-import { endpoints, publish, redrive, tail } from "./commands/events.ts"
+import { events, listen, publish, tail, trigger } from "./commands/events.ts"
 import { role, top, up } from "./commands/fleet.ts"
 import { broker, doctor, runner } from "./commands/hosting.ts"
 import { books, claims, receipts } from "./commands/money.ts"
-import { abandoned, deliveries, events, rejected } from "./commands/operators.ts"
+import { abandoned, deliveries, endpoints, rejected } from "./commands/operators.ts"
 import { pay, say } from "./commands/speech-and-models.ts"
 
 export const starling = Command.make("starling").pipe(
@@ -15,9 +15,9 @@ export const starling = Command.make("starling").pipe(
   ),
   Command.withSubcommands([
     { group: "The fleet", commands: [up, role, top] },
-    { group: "Events and deliveries", commands: [publish, tail, endpoints, redrive] },
-    { group: "What was sent, by the console", commands: [events, deliveries, abandoned, rejected] },
-    { group: "Money, by the console", commands: [receipts, claims, books] },
+    { group: "Events", commands: [publish, trigger, events, tail, listen] },
+    { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, rejected] },
+    { group: "Money", commands: [receipts, claims, books] },
     { group: "Speech and models", commands: [say, pay] },
     { group: "Access", commands: [token, consents] },
     { group: "Where it runs", commands: [broker, doctor, runner] },

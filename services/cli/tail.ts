@@ -4,10 +4,10 @@
  */
 import { Effect, Result, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { type Attempt, AttemptBatch, compileFilter, isoTime, subjects } from "#contracts"
+import { type Attempt, AttemptBatch, compileFilter, isoTime, subjects, unknownFilterNames } from "#contracts"
 import { busOf } from "./connection.ts"
-import { print } from "./console.ts"
-import { checkEventNames } from "./event-names.ts"
+import { CommandRefused, print } from "./console.ts"
+import { noSuchEvent } from "./operate/events.ts"
 
 export interface TailOrder {
   readonly patterns: ReadonlyArray<string>
@@ -39,6 +39,18 @@ export const tailed = (order: TailOrder) =>
       return Stream.concat(Stream.fromIterable(earlier), coming)
     })
   )
+
+/** Names are open: one that was ever published here counts as known, though no catalogue has it. */
+const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<string>) {
+  const unknown = unknownFilterNames(entries)
+  if (unknown.length === 0) return
+  const reader = yield* StreamReader
+  const stored = Object.keys(yield* reader.countBySubject("EVENTS", subjects.eventsAll)).map((subject) =>
+    subject.slice(subjects.event("").length)
+  )
+  const [first] = unknown.filter((entry) => !stored.some(compileFilter([entry])))
+  if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first) })
+})
 
 const utf8 = new TextDecoder()
 

@@ -30,10 +30,18 @@ export const exampleWith = (
 const isForbidden = (step: string) => step === "" || step === "__proto__"
 
 const withField = (fields: Fields, [first = "", ...rest]: ReadonlyArray<string>, value: unknown): Fields => {
-  if (rest.length === 0) return { ...fields, [first]: value }
-  const inner = fields[first]
-  const object = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? (inner as Fields) : {}
-  return { ...fields, [first]: withField(object, rest, value) }
+  return { ...fields, [first]: rest.length === 0 ? value : within(fields[first], rest, value) }
+}
+
+/** Steps into a list are places of its entries, or the one after them. */
+const within = (inner: unknown, steps: ReadonlyArray<string>, value: unknown): unknown => {
+  if (!Array.isArray(inner)) {
+    return withField(typeof inner === "object" && inner !== null ? (inner as Fields) : {}, steps, value)
+  }
+  const [step = "", ...rest] = steps
+  const index = Number(step)
+  if (!/^\d+$/u.test(step) || index > inner.length) return withField({}, steps, value)
+  return inner.toSpliced(index, 1, rest.length === 0 ? value : within(inner[index], rest, value))
 }
 
 const byPath = (faults: ReadonlyArray<Fault>) =>

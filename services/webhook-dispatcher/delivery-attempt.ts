@@ -13,11 +13,9 @@ import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp
 import { Configuration, Secrets } from "#runtime"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
-import { deliveryHeaders, type DueDelivery } from "#webhooks"
+import { deliveryHeaders, type DueDelivery, EndpointStates, requestHeaders } from "#webhooks"
 import { DeliveryMetrics } from "./delivery-metrics.ts"
-import { EndpointStates } from "#webhooks"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
-import { requestHeaders } from "./request-headers.ts"
 import { AttemptResult, decide, type Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 
 /** An attempt as it went. */

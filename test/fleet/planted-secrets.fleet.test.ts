@@ -242,7 +242,8 @@ describe("a fleet that holds secrets", () => {
     const commands = [
       ["endpoints", "list"],
       ["token", "list"],
-      ["redrive", "--endpoint", "ill"]
+      ["endpoints", "show", "ill"],
+      ["abandoned", "resend", "--endpoint", "ill"]
     ]
     for (const command of commands) {
       const { code, out, error } = await starling(home, ...command)

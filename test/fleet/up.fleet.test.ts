@@ -187,7 +187,7 @@ describe("./starling up", () => {
       metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 1')
     )
     assert.include(
-      (await starling(configured, "redrive", "--endpoint", "dead")).out,
+      (await starling(configured, "abandoned", "resend", "--endpoint", "dead")).out,
       "1 deliveries are on their way again"
     )
     await until(() =>
@@ -205,16 +205,15 @@ describe("a command", () => {
       [["publish", "work_item.merged"], "name a --file"],
       [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
       [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
-      [["endpoints", "pause", "nobody"], "takes one of: demo"],
-      [["redrive"], "name an --endpoint"],
-      [["redrive", "--all", "--since", "yesterday"], "--since is a time"],
+      [["endpoints", "pause", "nobody"], "there is no such endpoint"],
+      [["abandoned", "resend", "--all", "--since", "yesterday"], "since: "],
       [["token", "revoke", "nothing"], "no token nothing"],
       [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
       [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
       [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
       [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
       [["tail", "work_itm.merged"], "did you mean work_item.merged?"],
-      [["redrive", "--endpoint", "nosuch"], "there is no endpoint nosuch; known are: demo"],
+      [["abandoned", "resend", "--endpoint", "nosuch"], "endpoint: there is no such endpoint"],
       [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"]
     ]
     for (const [parameters, reason] of cases) {
@@ -226,6 +225,7 @@ describe("a command", () => {
       [["publish"], "publish needs <event>"],
       [["publish", "work_item.merged", "--example", "--what"], "Unknown option '--what'"],
       [["token", "make", "--role", "king"], "--role king? it is viewer, member, admin or owner"],
+      [["abandoned", "resend"], "name a number, an --endpoint"],
       [["endpoints", "list", "demo"], "endpoints list takes nothing more, but was given demo"],
       [["up", "--readyjson"], "did you mean --ready-json?"]
     ]

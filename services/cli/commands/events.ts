@@ -1,8 +1,25 @@
-/** `publish`, `tail`, `endpoints` and `redrive`: events, and their deliveries to webhook endpoints. */
-import * as Effect from "effect/Effect"
+/** `publish`, `trigger`, `events`, `tail` and `listen`: events, as they are published and as they come. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
-import { file, json, nats, orUndefined, text, texts, toggle, wholeNumber, word, words } from "../flags.ts"
+import {
+  cursor,
+  file,
+  json,
+  limit,
+  nats,
+  number,
+  orUndefined,
+  reason,
+  since,
+  text,
+  texts,
+  toggle,
+  until,
+  url,
+  wholeNumber,
+  word,
+  words
+} from "../flags.ts"
 import { running } from "../running.ts"
 
 const flags = {
@@ -83,78 +100,88 @@ export const tail = Command.make(
   ])
 )
 
-const loadEndpoints = () => import("../endpoints.ts")
+const loadEvents = () => import("../operate/events.ts")
 
-const endpointsFamily = Command.make("endpoints").pipe(
-  Command.withSharedFlags({ nats }),
-  Command.withHandler((given) => running(loadEndpoints, ({ listEndpoints }) => listEndpoints(given))),
-  Command.withShortDescription("list, pause and resume the webhook endpoints"),
-  Command.withDescription(
-    "What is true of the webhook endpoints now: state, backlog and what is in work. Without a command, the list."
-  )
-)
-
-const name = word("name", "the endpoint's name in the configuration")
-
-const endpointsList = Command.make("list", {}, () =>
-  Effect.flatMap(endpointsFamily, (given) => running(loadEndpoints, ({ listEndpoints }) => listEndpoints(given)))
-).pipe(Command.withDescription("Every endpoint: state, backlog, deliveries in work."))
-
-const pause = Command.make(
-  "pause",
+const eventsList = Command.make(
+  "list",
   {
-    name,
-    reason: Flag.String("reason").pipe(
-      Flag.withMetavar("TEXT"),
-      Flag.withDescription("why, for who reads the list"),
-      Flag.withDefault("paused by an operator")
-    ),
-    by: Flag.String("by").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("who, for who reads the list"),
-      Flag.withDefault("operator")
-    )
+    event: text("event", "NAME", "those of this name; patterns work"),
+    entity: text("entity", "ENTITY", "those about it, such as workItem:<id>"),
+    project: text("project", "ID", "those of this project"),
+    since,
+    until,
+    limit,
+    cursor,
+    json,
+    url
   },
-  (given) =>
-    Effect.flatMap(endpointsFamily, ({ nats }) =>
-      running(loadEndpoints, ({ pauseEndpoint }) => pauseEndpoint({ ...given, nats }))
-    )
-).pipe(
-  Command.withDescription("Sends nothing more to an endpoint; it keeps its backlog and misses nothing."),
-  Command.withExamples([{ command: 'starling endpoints pause demo --reason "its disk is full"' }])
+  (given) => running(loadEvents, ({ listEvents }) => listEvents(given))
+).pipe(Command.withDescription("Published events, newest first."))
+
+const eventsShow = Command.make("show", { number, json, url }, (given) =>
+  running(loadEvents, ({ showEvent }) => showEvent(given))
+).pipe(Command.withDescription("One event with its envelope."))
+
+const event = word("event", "its name in the catalogue, such as work_item.merged")
+const set = texts(
+  "set",
+  "PATH=VALUE",
+  "a field to be other than the example's, such as workItem.title=x; again for more"
 )
 
-const resume = Command.make("resume", { name }, (given) =>
-  Effect.flatMap(endpointsFamily, ({ nats }) =>
-    running(loadEndpoints, ({ resumeEndpoint }) => resumeEndpoint({ ...given, nats }))
-  )
-).pipe(Command.withDescription("Goes on with an endpoint, and closes its breaker."))
+const eventsExample = Command.make("example", { event, set, url }, (given) =>
+  running(loadEvents, ({ showExample }) => showExample(given))
+).pipe(
+  Command.withDescription(
+    "The catalogue's example of an event, as JSON. Fields that are set get the type that the event's schema gives them; every fault is named by its path. Publishes nothing."
+  ),
+  Command.withExamples([{ command: "starling events example work_item.merged --set 'workItem.title=Mend it'" }])
+)
 
-export const endpoints = endpointsFamily.pipe(Command.withSubcommands([endpointsList, pause, resume]))
+export const events = Command.make("events").pipe(
+  Command.withShortDescription("list and look at published events, and at examples"),
+  Command.withDescription("Published events, of the last 35 days, and the catalogue's examples."),
+  Command.withExamples([{ command: "starling events list --event 'work_item.*' --since 2026-11-20T12:00:00Z" }]),
+  Command.withSubcommands([eventsList, eventsShow, eventsExample])
+)
 
-export const redrive = Command.make(
-  "redrive",
+export const trigger = Command.make("trigger", { event, set, reason, json, url }, (given) =>
+  running(loadEvents, ({ trigger }) => trigger(given))
+).pipe(
+  Command.withShortDescription("publish an event's example, to try receivers"),
+  Command.withDescription(
+    "Publishes the catalogue's example of an event, with fields set otherwise and the time of now. Every endpoint that wants the event gets it; nothing of the pipeline changes."
+  ),
+  Command.withExamples([{ command: "starling trigger work_item.merged --set workItem.upstreamPushAttempts=2" }])
+)
+
+export const listen = Command.make(
+  "listen",
   {
-    endpoint: text("endpoint", "NAME", "those to this endpoint"),
-    event: texts("event", "NAME", "those of this event; patterns work, and it may be given again"),
-    since: text("since", "TIME", "those abandoned since then, such as 2026-11-20T12:00:00Z"),
-    until: text("until", "TIME", "those abandoned until then"),
-    max: wholeNumber("max", { min: 1, max: Number.MAX_SAFE_INTEGER, description: "at most so many (100000)" }).pipe(
-      Flag.withDefault(100_000)
+    forwardTo: Flag.String("forward-to").pipe(
+      Flag.withMetavar("URL"),
+      Flag.withDescription("your own port, such as http://localhost:3000/hooks")
     ),
-    all: toggle("all", "all there are"),
-    nats
+    filter: texts("filter", "PATTERN", "events by name or pattern, again for more; else all but progress"),
+    secret: file("secret", "the secret to sign with, in a file or - for standard input; else one is made and printed"),
+    atOnce: wholeNumber("at-once", { min: 1, max: 64, description: "how many forwards may run at once (16)" }).pipe(
+      Flag.withDefault(16)
+    ),
+    printBody: toggle("print-body", "print each event below its line"),
+    json,
+    url
   },
   (given) =>
     running(
-      () => import("../redrive.ts"),
-      ({ redrive }) => redrive(given)
+      () => import("../operate/listen.ts"),
+      ({ listen }) => listen(given)
     )
 ).pipe(
-  Command.withShortDescription("send abandoned deliveries again"),
-  Command.withDescription("Sends abandoned deliveries again, by endpoint, event and time."),
+  Command.withShortDescription("bring events to a port of this machine while it runs"),
+  Command.withDescription(
+    "Posts events to your own port as they are published, signed as a webhook is with the secret that it prints first. Those about one thing come in order. An event is posted once: a failure is printed, not repeated. It makes no endpoint, so nothing is left when it ends."
+  ),
   Command.withExamples([
-    { command: "starling redrive --endpoint demo" },
-    { command: "starling redrive --event 'work_item.*' --since 2026-11-20T12:00:00Z" }
+    { command: "starling listen --forward-to http://localhost:3000 --filter 'work_item.*' --print-body" }
   ])
 )

@@ -1,11 +1,23 @@
 /** `receipts`, `claims` and `books`: money, as operators see it through the console. */
 import { Command, Flag } from "effect/cli"
-import { choice, json, orUndefined, text, toggle, wholeNumber, word } from "../flags.ts"
+import {
+  choice,
+  cursor,
+  json,
+  limit,
+  number,
+  orUndefined,
+  reason,
+  since,
+  text,
+  toggle,
+  until,
+  url,
+  wholeNumber,
+  word
+} from "../flags.ts"
 import { running } from "../running.ts"
 
-const url = text("url", "URL", "the console, with STARLING_TOKEN; else that of the fleet of this home")
-const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
-const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
 const network = text("network", "CHAIN", "those on this chain, such as eip155:8453")
 const payer = text("payer", "ACCOUNT", "those of this account")
 
@@ -15,15 +27,9 @@ const filter = {
   model: text("model", "ID", "those of this model"),
   outcome: choice("outcome", ["settled", "uncollected"], "those that ended so"),
   transaction: text("transaction", "ID", "those of this transaction"),
-  since: text("since", "TIME", "those since then, such as 2026-11-20T12:00:00Z"),
-  until: text("until", "TIME", "those until then")
+  since,
+  until
 }
-
-const reason = Flag.String("reason").pipe(
-  Flag.withMetavar("TEXT"),
-  Flag.withDescription("why, for the log of acts"),
-  Flag.withDefault("by an operator")
-)
 
 const loadMoney = () => import("../operate/money.ts")
 
@@ -48,7 +54,7 @@ const receiptsList = Command.make(
   Command.withExamples([{ command: "starling receipts list --csv --since 2026-11-01T00:00:00Z > november.csv" }])
 )
 
-const receiptsShow = Command.make("show", { number: word("number", "its number in the list"), json, url }, (given) =>
+const receiptsShow = Command.make("show", { number, json, url }, (given) =>
   running(loadMoney, ({ showReceipt }) => showReceipt(given))
 ).pipe(Command.withDescription("One receipt, with its claim while that is kept."))
 

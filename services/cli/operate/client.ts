@@ -19,13 +19,18 @@ export interface OnConsole {
   readonly url: string | undefined
 }
 
-/** The address and the token: of --url and STARLING_TOKEN, else of the fleet in this home. */
-const placeOf = Effect.fnUntraced(function* ({ url }: OnConsole) {
-  const given = (yield* Environment)[tokenVariable]
+export const addressVariable = "STARLING_CONSOLE"
+
+/** The address and the token: of --url or STARLING_CONSOLE, and STARLING_TOKEN; else of the fleet in this home. */
+export const placeOf = Effect.fnUntraced(function* ({ url: named }: OnConsole) {
+  const environment = yield* Environment
+  const given = environment[tokenVariable]
+  const url = named ?? (environment[addressVariable] || undefined)
   if (url !== undefined) {
     if (!URL.canParse(url))
       return yield* misused(`--url ${url}? it is where a console answers, such as http://10.0.0.7:7405`)
-    if (given === undefined || given === "") return yield* misused(`with --url, ${tokenVariable} says with which token`)
+    if (given === undefined || given === "")
+      return yield* misused(`for the console at ${url}, ${tokenVariable} says with which token`)
     return { url: url.replace(/\/$/u, ""), token: given }
   }
   const { home } = yield* readSettings
@@ -36,7 +41,7 @@ const placeOf = Effect.fnUntraced(function* ({ url }: OnConsole) {
   return { url: ready.console, token: given === undefined || given === "" ? ready.token : given }
 })
 
-type Client = Effect.Success<ReturnType<typeof consoleClient>>
+export type Client = Effect.Success<ReturnType<typeof consoleClient>>
 
 /** Calls the console, failing with lines for a terminal. */
 export const onConsole = <A, E, R>(order: OnConsole, call: (client: Client) => Effect.Effect<A, E, R>) =>
@@ -48,7 +53,7 @@ export const onConsole = <A, E, R>(order: OnConsole, call: (client: Client) => E
 
 const decodeEnvelope = Schema.decodeUnknownResult(ErrorEnvelope)
 
-const refusedBy = (error: unknown, url: string): CommandRefused => {
+export const refusedBy = (error: unknown, url: string): CommandRefused => {
   if (error instanceof CommandRefused) return error
   const envelope = decodeEnvelope(error)
   if (Result.isSuccess(envelope)) return new CommandRefused({ reason: refusalLines(envelope.success) })

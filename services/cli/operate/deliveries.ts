@@ -1,9 +1,13 @@
-/** `deliveries`: what was sent to whom, what was answered, and sending it again. */
+/**
+ * `deliveries`: what was sent to whom, what was answered, and sending it again. `abandoned`: those that were given up.
+ */
 import { Effect } from "effect"
-import type { AttemptOutcome } from "#contracts"
-import { misused, print } from "../console.ts"
+import { type AttemptOutcome, unknownFilterNames } from "#contracts"
+import { IdempotencyKey } from "#contracts/http"
+import { CommandRefused, misused, print } from "../console.ts"
 import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, printList, printWhole } from "./shown.ts"
+import { noSuchEvent } from "./events.ts"
+import { givenOf, type OneOrder, printList, printWhole } from "./shown.ts"
 
 interface Filter {
   readonly endpoint: string | undefined
@@ -57,15 +61,17 @@ interface ResendOrder extends OnConsole, Filter {
   readonly max: number | undefined
   readonly dryRun: boolean
   readonly reason: string
+  /** The same deliveries for the same key, however often the command is run with it. */
+  readonly key: string | undefined
 }
 
 export const resendDeliveries = Effect.fnUntraced(function* (order: ResendOrder) {
-  const { url, id, near, reason, dryRun, ...filter } = order
+  const { url, id, near, reason, dryRun, key, ...filter } = order
   if (id !== undefined) {
     if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its id is one")
     const sent = yield* onConsole({ url }, (client) =>
       client.resendDelivery({ params: { deliveryId: id }, payload: { reason, ...givenOf({ near }) } })
-    )
+    ).pipe(Effect.provideService(IdempotencyKey, key))
     return yield* print(`sent again as ${sent.deliveryId}`)
   }
   if (filter.endpoint === undefined || filter.since === undefined) {
@@ -73,6 +79,79 @@ export const resendDeliveries = Effect.fnUntraced(function* (order: ResendOrder)
   }
   const { count } = yield* onConsole({ url }, (client) =>
     client.resendDeliveries({ payload: { reason, dryRun, ...givenOf(filter) } })
-  )
+  ).pipe(Effect.provideService(IdempotencyKey, key))
   yield* print(dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`)
+})
+
+interface AbandonedListOrder extends OnConsole {
+  readonly endpoint: string | undefined
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly json: boolean
+}
+
+const abandonedColumns = {
+  number: "sequence",
+  abandoned: "abandonedAt",
+  endpoint: "endpoint",
+  event: "event",
+  attempts: "attempts",
+  status: "lastStatus",
+  reason: "reason"
+}
+
+export const listAbandoned = ({ url, json, limit, ...filter }: AbandonedListOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.listAbandoned({ query: { ...givenOf(filter), limit: String(limit) } }), (page) =>
+      printList(page, { json, columns: abandonedColumns })
+    )
+  )
+
+export const showAbandoned = ({ url, number, json }: OneOrder & { readonly json: boolean }) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.getAbandoned({ params: { sequence: number } }), (whole) => printWhole(whole, json))
+  )
+
+interface AbandonedResendOrder extends OnConsole {
+  readonly number: string | undefined
+  readonly endpoint: string | undefined
+  readonly event: ReadonlyArray<string>
+  readonly since: string | undefined
+  readonly until: string | undefined
+  readonly max: number | undefined
+  readonly all: boolean
+  readonly dryRun: boolean
+  readonly reason: string
+}
+
+export const resendAbandoned = Effect.fnUntraced(function* (order: AbandonedResendOrder) {
+  const { url, number, event: events, all, dryRun, reason, ...filter } = order
+  if (number !== undefined) {
+    if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its number is one")
+    const sent = yield* onConsole({ url }, (client) =>
+      client.resendAbandoned({ params: { sequence: number }, payload: { reason } })
+    )
+    return yield* print(`sent again as ${sent.deliveryId}`)
+  }
+  const isNarrow = filter.endpoint !== undefined || events.length > 0 || filter.since !== undefined
+  if (!isNarrow && !all) return yield* misused("name a number, an --endpoint, an --event, --since when, or say --all")
+  const { count } = yield* onConsole({ url }, (client) =>
+    client.resendAllAbandoned({ payload: { reason, dryRun, events, ...givenOf(filter) } })
+  )
+  if (count === 0) yield* refuseSlips(events)
+  yield* print(dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`)
+})
+
+export const discardAbandoned = ({ url, number, reason }: OneOrder & { readonly reason: string }) =>
+  onConsole({ url }, (client) =>
+    Effect.andThen(
+      client.discardAbandoned({ params: { sequence: number }, payload: { reason } }),
+      print(`${number} is discarded`)
+    )
+  )
+
+/** Nothing was found: a name that no event of the catalogue has is the likely reason. */
+const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) {
+  const [unknown] = unknownFilterNames(events)
+  if (unknown !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${noSuchEvent(unknown)}` })
 })

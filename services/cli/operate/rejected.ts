@@ -1,9 +1,8 @@
 /** `rejected`: messages that broke their schema. */
 import { Effect } from "effect"
 import { print } from "../console.ts"
-import type { OneOrder } from "./abandoned.ts"
 import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, printList, printWhole } from "./shown.ts"
+import { givenOf, type OneOrder, printList, printWhole } from "./shown.ts"
 
 interface ListOrder extends OnConsole {
   readonly origin: string | undefined

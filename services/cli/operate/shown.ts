@@ -1,6 +1,12 @@
 /** How what the console answers is printed: tables and lines for people, a JSON object a line for programs. */
 import { Effect } from "effect"
 import { note, print, table } from "../console.ts"
+import type { OnConsole } from "./client.ts"
+
+/** One thing of a list, by its number there. */
+export interface OneOrder extends OnConsole {
+  readonly number: string
+}
 
 export type Fields = Readonly<Record<string, unknown>>
 

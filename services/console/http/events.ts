@@ -13,7 +13,7 @@ import {
   subjects,
   wholeEventSchema
 } from "#contracts"
-import { EventsGroup, type EventSummary, type PublishedEvent } from "#contracts/console"
+import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#contracts/console"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
 import { exampleWith } from "../example-event.ts"
@@ -112,13 +112,14 @@ export const eventRoutes = routesOf(
 
     streamEvents: ({ query }) =>
       Effect.gen(function* () {
-        const filter = yield* query
+        const { after, ...filter } = yield* query
         const { may, workspace } = yield* Caller
         yield* (yield* Admission).enter(workspace)
         const reader = yield* StreamReader
         const { lastSequence } = yield* refusing(reader.bounds("EVENTS"))
         const isIn = wanted(filter)
-        const events = reader.follow("EVENTS", lastSequence + 1).pipe(
+        const from = after === undefined ? lastSequence : Math.max(Number(after), lastSequence - liveReplayMax)
+        const events = reader.follow("EVENTS", Math.min(from, lastSequence) + 1).pipe(
           Stream.filter((message) => isEvent(message) && isIn(summaryOf(message))),
           Stream.map((message) => ({
             id: String(message.sequence),

@@ -10,8 +10,7 @@ import {
   type KeptSecret
 } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readSettings, type SecretSeal } from "#webhooks"
-import { type SigningKey, standardWebhooksKey } from "../request-headers.ts"
+import { readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 
 /** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */

@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { jsonCodec, Publisher } from "#bus"
-import { AttemptBatch, endpointIdOf, isoTime, subjects } from "#contracts"
-import { checked } from "../../../services/cli/redrive.ts"
+import { AttemptBatch, isoTime, subjects } from "#contracts"
 import { tailed, type TailOrder } from "../../../services/cli/tail.ts"
-import { rosterCodec } from "#webhooks"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 import { publish, publishMany } from "../../support/webhooks.ts"
 
@@ -112,34 +110,6 @@ describe("tail", () => {
         assert.deepStrictEqual(yield* printed({ patterns: ["house.built"], last: 1, json: true }), [
           '{   "event": "house.built" }'
         ])
-      })
-    )
-  )
-})
-
-describe("redrive", () => {
-  it.live("refuses an unknown endpoint and an unknown event, and accepts a removed endpoint with leftovers", () =>
-    onBus(
-      Effect.gen(function* () {
-        const { publish: send } = yield* Publisher
-        const query = { endpoint: undefined, events: [], countMax: 10 }
-        const refused = (changes: Partial<Parameters<typeof checked>[0]>) =>
-          Effect.map(Effect.flip(checked({ ...query, ...changes })), (error) => error.message)
-        assert.strictEqual(yield* refused({ endpoint: "shop" }), "there is no endpoint shop; known are: (none)")
-        const endpoints = Object.fromEntries(
-          ["shop", "till"].map((name) => [endpointIdOf(name), { name, absentSinceMs: null }])
-        )
-        yield* send(subjects.deliveriesRoster, rosterCodec, { endpoints })
-
-        assert.strictEqual(
-          yield* refused({ endpoint: "shp" }),
-          "there is no endpoint shp; did you mean shop? known are: shop, till"
-        )
-        assert.strictEqual(yield* checked({ ...query, endpoint: "shop" }), 0)
-        assert.include(yield* refused({ endpoint: "shop", events: ["queue.pased"] }), "did you mean queue.paused")
-
-        yield* raw(subjects.abandoned(endpointIdOf("gone")), "{}")
-        assert.strictEqual(yield* checked({ ...query, endpoint: "gone" }), 0)
       })
     )
   )

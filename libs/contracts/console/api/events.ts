@@ -36,7 +36,17 @@ const filters = {
 }
 
 export const EventsQuery = Schema.Struct({ ...pageQuery, ...timeQuery, ...filters })
-export const LiveQuery = Schema.Struct(filters)
+/** Earlier ones are a list's. */
+export const liveReplayMax = 10_000
+
+export const LiveQuery = Schema.Struct({
+  ...filters,
+  after: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe(
+      `First those after this sequence, of the last ${liveReplayMax} events: for who was cut off. Without it, from now on.`
+    )
+  )
+})
 
 export const CatalogueEntry = Schema.Struct({
   event: Schema.String,

@@ -14,6 +14,7 @@ export { EventsGroup } from "./endpoints/events.ts"
 export { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 export { RejectedGroup } from "./endpoints/rejected.ts"
 export { consoleErrorCodes } from "./error-codes.ts"
+export { LiveEvent, liveReplayMax } from "./events.ts"
 export type { EventSummary, PublishedEvent } from "./events.ts"
 export type {
   Books,

@@ -8,7 +8,7 @@ import {
   signBody,
   standardWebhooksHeaders,
   standardWebhooksKey
-} from "../../../services/webhook-dispatcher/request-headers.ts"
+} from "../../../libs/webhooks/request-headers.ts"
 
 const endpoint: EndpointSettings = {
   id: "a",

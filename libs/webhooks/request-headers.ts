@@ -4,11 +4,18 @@
  * trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
-import type { DueDelivery } from "#webhooks"
-import type { EndpointSettings } from "./endpoints/settings.ts"
+import type { DueDelivery } from "./delivery-codec.ts"
+
+/** How an endpoint wants its requests: the newest key of each kind first. */
+export interface Signing {
+  readonly secrets: ReadonlyArray<SigningKey<string>>
+  readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
+  /** The receiver's own. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+}
 
 export const requestHeaders = (
-  endpoint: EndpointSettings,
+  endpoint: Signing,
   { delivery, body }: DueDelivery,
   attemptAtMs: number
 ): Readonly<Record<string, string>> => {

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { commandPaths } from "../../../services/cli/documents.ts"
+import { runHere } from "../../support/command.ts"
+
+const home = mkdtempSync(join(tmpdir(), "starling-exit-codes-"))
+afterAll(() => rmSync(home, { recursive: true }))
+
+const variables = {
+  STARLING_HOME: home,
+  STARLING_CONFIG: undefined,
+  STARLING_TOKEN: undefined,
+  NATS_URL: undefined,
+  BUS_URL: undefined
+}
+
+/** A good command line of each command that needs a fleet. */
+const onFleet: ReadonlyArray<string> = [
+  "top --once",
+  "publish work_item.merged --example",
+  "publish report iteration-ended --example",
+  "trigger work_item.merged",
+  "events list",
+  "events show 1",
+  "events example work_item.merged",
+  "tail --last 1",
+  "listen --forward-to http://localhost:3000",
+  "endpoints list",
+  "endpoints show demo",
+  "endpoints add demo https://demo.example/hooks",
+  "endpoints edit demo --to https://demo.example/hooks",
+  "endpoints rotate demo",
+  "endpoints test demo",
+  "endpoints pause demo",
+  "endpoints resume demo",
+  "endpoints enable demo",
+  "endpoints disable demo",
+  "endpoints remove demo",
+  "deliveries list",
+  "deliveries show 6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
+  "deliveries resend 6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
+  "abandoned list",
+  "abandoned show 1",
+  "abandoned resend 1",
+  "abandoned discard 1",
+  "rejected list",
+  "rejected show 1",
+  "rejected resend 1",
+  "rejected discard 1",
+  "receipts list",
+  "receipts show 1",
+  "receipts sums",
+  "claims list",
+  "claims show 1",
+  "books list",
+  "books show 1",
+  "books mend 1",
+  "books accept 1 --reason explained",
+  "say hello",
+  "pay hello --model demo/echo",
+  "token make",
+  "token list",
+  "token revoke 1",
+  "consents list",
+  "consents get 1 --out consent.wav",
+  "broker streams"
+]
+
+/** Commands that start a fleet or a part of one, or work without one. */
+const alone = ["up", "role", "runner", "broker users", "check", "test", "load", "docs", "topology", "doctor"]
+
+const paths = commandPaths().map((path) => path.join(" "))
+const isGroup = (path: string) => paths.some((other) => other.startsWith(`${path} `)) && path !== "publish"
+const commandOf = (line: string) =>
+  paths.filter((path) => line === path || line.startsWith(`${path} `)).toSorted((a, b) => b.length - a.length)[0]
+
+describe("every command's exit code", () => {
+  it("is in this table", () => {
+    const named = [...onFleet.map(commandOf), ...alone]
+    assert.sameMembers(
+      named.filter((name) => name !== undefined),
+      paths.filter((path) => !isGroup(path))
+    )
+  })
+
+  it.effect.each(paths.map((path) => ({ path })))("of $path is 0 for help, and 2 for an unknown option", ({ path }) =>
+    Effect.gen(function* () {
+      const words = path.split(" ")
+      const help = yield* runHere([...words, "--help"], variables)
+      assert.deepStrictEqual([help.code, help.error], [0, ""])
+      const wrong = yield* runHere([...words, "--nonsense"], variables)
+      assert.deepStrictEqual([wrong.code, wrong.out], [2, ""])
+      assert.include(wrong.error, "starling: ")
+    })
+  )
+
+  it.live.each(onFleet.map((line) => ({ line })))("of $line is 69 where no fleet runs", ({ line }) =>
+    Effect.gen(function* () {
+      const ran = yield* runHere(line.split(" "), variables)
+      assert.deepStrictEqual([ran.code, ran.out], [69, ""], ran.error)
+      assert.match(ran.error, /^starling: .*(?:start it with \.\/starling up|no fleet)/u)
+    })
+  )
+})
