@@ -42,14 +42,15 @@ export * from "./gateway/requests.ts"
 export { type ApiScope, apiScopes, type Permission, tokenLifetimeMsDefault, tokenLimits } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"
 export {
-  type ChainFamily,
   chainFamilies,
+  type ChainFamily,
   chainFamilyOf,
   hasFeePayer,
   inOneCase,
-  isSameAddress
-} from "./payments/chain-families.ts"
-export { knownTokenOf, knownTokens } from "./payments/known-tokens.ts"
+  isSameAddress,
+  knownTokenOf,
+  knownTokens
+} from "./payments/chains.ts"
 export * from "./payments/books.ts"
 export {
   addressKeyOf,
@@ -65,8 +66,7 @@ export {
   Sha256Hex,
   TransactionId
 } from "./payments/primitives.ts"
-export * from "./payments/settlement.ts"
-export * from "./payments/verification.ts"
+export * from "./payments/messages.ts"
 export * from "./payments/x402.ts"
 export * from "./pipeline/agent.ts"
 export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"
@@ -76,7 +76,6 @@ export * from "./pipeline/project.ts"
 export * from "./pipeline/queue.ts"
 export * from "./pipeline/release.ts"
 export * from "./pipeline/reports.ts"
-export * from "./pipeline/spend.ts"
 export * from "./pipeline/work-item/commands.ts"
 export * from "./pipeline/work-item/facts.ts"
 export * from "./pipeline/work-item/reports.ts"

@@ -5,12 +5,37 @@
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pool } from "undici"
-import { Metrics } from "#runtime"
+import { defineCounter, defineGauge, Metrics } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
 import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver } from "./guard.ts"
-import { pools as poolsGauge, refusals, socketsOpened, socketsReused } from "./metrics.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
+
+const socketsOpened = defineCounter({
+  name: "egress_sockets_opened_total",
+  help: "Connections made, by use.",
+  labels: ["use"]
+})
+
+const socketsReused = defineCounter({
+  name: "egress_sockets_reused_total",
+  help: "Requests that went over a connection that was open already, by use.",
+  labels: ["use"]
+})
+
+export const refusals = defineCounter({
+  name: "egress_refusals_total",
+  help: "Connections refused by the address guard, by use and by the range that was hit.",
+  labels: ["use", "range"]
+})
+
+const poolsHeld = defineGauge({
+  name: "egress_pools",
+  help: "Pools of connections held open, by use.",
+  labels: ["use"]
+})
+
+export const egressMetrics = [socketsOpened, socketsReused, refusals, poolsHeld]
 
 export interface EgressClient {
   readonly request: (request: EgressRequest) => Effect.Effect<EgressResponse, EgressError>
@@ -124,7 +149,7 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const opened = metrics.counter(socketsOpened)
   const reused = metrics.counter(socketsReused)
   const refused = metrics.counter(refusals)
-  const held = metrics.gauge(poolsGauge)
+  const held = metrics.gauge(poolsHeld)
   const use = { use: options.use }
   if (options.isGuarded) for (const { name } of refusedRanges) refused.begin({ ...use, range: name })
   opened.begin(use)

@@ -1,5 +1,5 @@
 /** The egress: the only library that calls out. */
-export { ConfiguredHttp, type EgressClient, UntrustedHttp } from "./client.ts"
+export { ConfiguredHttp, type EgressClient, egressMetrics, UntrustedHttp } from "./client.ts"
 export {
   AddressRefused,
   DeadlineExceeded,
@@ -13,7 +13,6 @@ export {
 } from "./errors.ts"
 export type { EgressRequest, EgressResponse } from "./exchange.ts"
 export { addressGuard, refusedRanges, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
-export { egressMetrics } from "./metrics.ts"
 export { otlpTransport } from "./otlp-transport.ts"
 export { sanitise, type SanitiseOptions } from "./sanitise.ts"
 export type { EgressStream, EgressStreamRequest } from "./streaming.ts"

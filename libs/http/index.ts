@@ -29,20 +29,22 @@ export {
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export { readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
-export { type ApiParts, endpointsOf, openApiOf, templateOf } from "./description/document.ts"
 export {
   answerHeader,
+  type ApiParts,
+  endpointsOf,
   idempotencyKeyHeader,
   type JsonObject,
+  openApiOf,
   replayed,
   requestHeader,
   requestIdHeader,
   requestIdOfAnswer,
-  retryAfter
-} from "./description/openapi.ts"
-export { apiPage, type PageOptions } from "./description/page.ts"
+  retryAfter,
+  templateOf
+} from "./description/document.ts"
+export { apiPage, fieldTable, type LongList, type PageOptions, table } from "./description/page.ts"
 export { descriptionRoutes } from "./description/routes.ts"
-export { fieldTable, type LongList, table } from "./description/tables.ts"
 export type { Form, FormFile, FormSpec } from "./forms/multipart-reader.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
 export { readForm } from "./forms/read-form.ts"

@@ -14,8 +14,14 @@ export { agent, agentProjection } from "./agent/agent.ts"
 export { agentHold, agentHolds } from "./agent/holds.ts"
 
 export { isQueuePaused, projectHolds } from "./project/holds.ts"
-export { project, projectProjection, projectSnapshot } from "./project/project.ts"
-export { capDeferral, type InFlight, workItemSettingsOf } from "./project/settings.ts"
+export {
+  capDeferral,
+  type InFlight,
+  project,
+  projectProjection,
+  projectSnapshot,
+  workItemSettingsOf
+} from "./project/project.ts"
 
 export { queue, queueProjection } from "./queue.ts"
 

@@ -2,6 +2,7 @@
  * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`), checked whole
  * before anything starts. Every fault is named, with its path or its variable.
  */
+import { readFile } from "node:fs/promises"
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import {
   type ConfigurationFile,
@@ -12,9 +13,8 @@ import {
   type SettingSources,
   settingSources
 } from "#contracts"
-import { Environment } from "./process.ts"
 import { Secrets } from "./Secrets.ts"
-import { readTextFile } from "./read-text-file.ts"
+import { Environment } from "./process.ts"
 
 type Sections = Readonly<Record<string, unknown>>
 
@@ -140,3 +140,22 @@ export const overlay = (file: unknown, environment: Readonly<Record<string, stri
   }
   return merged
 }
+
+export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
+  path: Schema.String,
+  reason: Schema.String,
+  isMissing: Schema.Boolean
+}) {
+  override get message() {
+    return `${this.path} cannot be read: ${this.reason}`
+  }
+}
+
+export const readTextFile = (path: string) =>
+  Effect.tryPromise({
+    try: () => readFile(path, "utf8"),
+    catch: (cause) => {
+      const error = cause as NodeJS.ErrnoException
+      return new FileUnreadable({ path, reason: error.message, isMissing: error.code === "ENOENT" })
+    }
+  })

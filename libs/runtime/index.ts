@@ -18,8 +18,10 @@ export {
   configurationInput,
   ConfigurationOrigin,
   type ConfigurationSource,
+  FileUnreadable,
   InvalidConfiguration,
-  overlay
+  overlay,
+  readTextFile
 } from "./Configuration.ts"
 export {
   type ContainedLimits,
@@ -54,7 +56,6 @@ export { figuresAt, joinFigures, labelled, MetricsSources } from "./MetricsSourc
 export { CannotListen, OpsServer } from "./OpsServer.ts"
 export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
 export { Addresses, Environment, Role } from "./process.ts"
-export { FileUnreadable, readTextFile } from "./read-text-file.ts"
 export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./redaction/Redactor.ts"
 export { configurationExitCode, logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
 export { makeSecrets, secretFromEnv, Secrets, unsetSecret } from "./Secrets.ts"

@@ -34,8 +34,7 @@ export {
   type RequestedSettlement,
   Settlements
 } from "./claims/Settlements.ts"
-export { ClaimMove, ClaimRecord, type ClaimState } from "./claims/claim.ts"
-export { ClaimLost, claimRefusalAnswer, ClaimRefused } from "./claims/errors.ts"
+export { ClaimLost, ClaimMove, ClaimRecord, claimRefusalAnswer, ClaimRefused, type ClaimState } from "./claims/claim.ts"
 export {
   claimOfJob,
   factsOf,

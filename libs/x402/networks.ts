@@ -7,8 +7,7 @@ import type { PaymentNetwork, Payments } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { type OpenScheme, openScheme } from "./chains/families.ts"
-import { openFacilitator } from "./facilitator/Facilitator.ts"
-import { remoteScheme } from "./facilitator/remote-scheme.ts"
+import { openFacilitator, remoteScheme } from "./facilitator/Facilitator.ts"
 import { facilitatorUnconfirmed } from "./metrics.ts"
 
 /** `account` is null too where a facilitator signs. */

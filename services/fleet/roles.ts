@@ -21,10 +21,13 @@ import {
   minimumLevel,
   OpsServer,
   Role,
+  runProgram,
   Tracing
 } from "#runtime"
 import { localSettlers } from "#x402"
 import manifest from "../../package.json" with { type: "json" }
+import { checkConfiguration } from "./configuration-check.ts"
+import { readSettings } from "./settings.ts"
 
 const pipelineApi = Effect.promise(() => import("#pipeline-api"))
 const webhookDispatcher = Effect.promise(() => import("#webhook-dispatcher"))
@@ -161,4 +164,31 @@ export const patientStart = <E, R>(role: Layer.Layer<never, E, R>): Layer.Layer<
 const unavailable = (cause: Cause.Cause<unknown>) => {
   const error = Cause.findError(cause)
   return Result.isSuccess(error) && error.success instanceof BusUnavailable ? error.success.message : undefined
+}
+
+const configured = (roles: ReadonlyArray<RoleName>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { configPath, isConfigNamed } = yield* readSettings
+      const source = { path: configPath, isRequired: isConfigNamed }
+      yield* checkConfiguration(source, roles)
+      return Configuration.layer(source)
+    })
+  )
+
+const onReady = Effect.gen(function* () {
+  const { url } = yield* OpsServer
+  const addresses = yield* (yield* Addresses).all
+  process.stdout.write(`${JSON.stringify({ metrics: url, ...Object.fromEntries(addresses) })}\n`)
+})
+
+interface RoleOrder {
+  readonly names: ReadonlyArray<RoleName>
+  readonly readyJson: boolean
+}
+
+/** Runs the named roles in this process, on a broker that runs elsewhere. This is a container's command. */
+export const role = ({ names, readyJson }: RoleOrder): void => {
+  const layer = rolesLayer(names).pipe(Layer.provideMerge(processLayer), Layer.provideMerge(configured(names)))
+  runProgram({ layer, format: "json", ...(readyJson ? { onReady } : {}) })
 }

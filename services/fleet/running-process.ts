@@ -6,7 +6,7 @@ import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 
-export interface RunningProcess {
+interface RunningProcess {
   readonly command: string
   /** Only for comparison. */
   readonly startedAt: string

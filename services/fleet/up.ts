@@ -20,10 +20,9 @@ import {
   Role,
   runProgram
 } from "#runtime"
-import { configuredParts, LocalWorld } from "./LocalWorld.ts"
+import { chainsReport, configuredParts, localDefaults, localKeys, LocalWorld } from "./LocalWorld.ts"
 import { checkConfiguration } from "./configuration-check.ts"
 import { homeLock } from "./home-lock.ts"
-import { chainsReport, localDefaults, localKeys } from "./local-configuration.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
 import { keeperUser, operatorUser, serviceUser } from "./nats-server/configuration.ts"
 import { ownerToken } from "./owner-token.ts"

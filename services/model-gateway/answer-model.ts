@@ -13,19 +13,20 @@ import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
 import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
-import { FileFetcher } from "./requests/FileFetcher.ts"
 import { firstByteSeconds, gatewayRequests, providerCost, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { costUsd, type ModelRoute } from "./models/ModelRegistry.ts"
-import { payable } from "./payments/quote.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
+import { payable } from "./payments/quote.ts"
+import { FileFetcher } from "./requests/FileFetcher.ts"
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
+import { chatToMessage, noUsage, type Usage } from "./translate/answers.ts"
+import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/chat-stream.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
-import { providerApis } from "./translate/provider-apis.ts"
-import { noUsage, type Usage } from "./translate/stop-reasons.ts"
-import { streamTranslator, type AnswerShape, wholeAnswer } from "./translate/translation.ts"
+import { providerApis, type ProviderKind } from "./translate/provider-apis.ts"
+import { chatToResponse, chunksToResponse } from "./translate/responses.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 
@@ -243,4 +244,39 @@ const lastEvent = (
   if (dialect === "chat") return jsonEvent(faultBody("chat", known))
   const { code, message, param = null } = known
   return jsonEvent({ type: "error", code, message, param, error: { message, code, param } }, "error")
+}
+
+/** The shape in which a caller gets its answer. */
+export interface AnswerShape {
+  readonly dialect: "chat" | "messages" | "responses"
+  /** The caller's name for the model. */
+  readonly model: string
+  readonly request: JsonObject
+  readonly includesUsage: boolean
+  readonly nowSeconds: number
+}
+
+/** The way of an answer from a provider's shape to the caller's: whole, or event by event. Pure. */
+export const wholeAnswer = (
+  { dialect, model, request, nowSeconds }: AnswerShape,
+  kind: ProviderKind,
+  body: JsonObject
+): JsonObject => {
+  const { own, toChat } = providerApis[kind]
+  if (dialect === own?.dialect) return own.whole(body, model)
+  const chat = toChat(body, model, nowSeconds)
+  if (dialect === "chat") return chat
+  return dialect === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
+}
+
+export const streamTranslator = (shape: AnswerShape, kind: ProviderKind): Translator => {
+  const { dialect, model, request, includesUsage, nowSeconds } = shape
+  const { own, toChunks } = providerApis[kind]
+  if (dialect === own?.dialect) return own.events(model)
+  const last = {
+    chat: () => chatChunks(model, includesUsage),
+    messages: () => chunksToEvents(model),
+    responses: () => chunksToResponse({ model, createdSeconds: nowSeconds, request })
+  }[dialect]()
+  return toChunks === undefined ? last : chain(toChunks(model, nowSeconds), last)
 }

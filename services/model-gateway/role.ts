@@ -9,17 +9,64 @@
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
-import { Admission, type CorsPolicy, crossOrigin, HttpListener } from "#http"
+import { CallsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/model-gateway"
+import {
+  Admission,
+  below,
+  type CorsPolicy,
+  crossOrigin,
+  descriptionRoutes,
+  HttpListener,
+  type RenderError,
+  routesOf
+} from "#http"
 import { Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
-import { FileFetcher } from "./requests/FileFetcher.ts"
+import { answerModel } from "./answer-model.ts"
+import { gatewayOpenApi, servedPage } from "./documents.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
+import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { ModelRegistry } from "./models/ModelRegistry.ts"
+import { answerModelById, answerModels } from "./models/answer-models.ts"
 import { configuredPaymentGate } from "./payments/PaymentGate.ts"
-import { gatewayRoutes, renderGatewayError } from "./routes.ts"
+import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
+
+const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
+
+const routes = [
+  ...routesOf(
+    CallsGroup,
+    {
+      createChatCompletion: () => answerModel("chat"),
+      createMessage: () => answerModel("messages"),
+      createResponse: () => answerModel("responses")
+    },
+    options
+  ),
+  ...routesOf(ImagesGroup, { createImage: () => answerImages, getImageJob: () => answerImageJob }, options),
+  // The id of a model has a slash, which clients write as it is or percent-encoded.
+  ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
+    (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })
+  ),
+  ...descriptionRoutes(gatewayOpenApi, servedPage)
+] as const
+
+export const gatewayRoutes = gatewayBases.flatMap((base) => below(base, routes))
+
+/** The answer where no route matched: unknown paths, wrong methods, and input that is no HTTP. */
+export const renderGatewayError: RenderError = ({ status, code, message }) => ({
+  error: {
+    message,
+    type: status >= 500 ? "api_error" : status === 429 ? "rate_limit_error" : "invalid_request_error",
+    code: code.toUpperCase(),
+    param: null
+  },
+  message,
+  code: code.toUpperCase()
+})
 
 /** Checks the configuration before the broker is needed. */
 export { configuredModels as checkModelGateway } from "./models/ModelRegistry.ts"

@@ -2,11 +2,64 @@
  * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
  * cannot run. A configured zero-shot model must be usable; one that is not stops the start.
  */
-import { Context, Effect, Layer } from "effect"
+import { Cache, Context, Effect, Layer, Stream } from "effect"
+import { Objects } from "#bus"
 import { embeddedEngines } from "#contracts"
 import { Configuration } from "#runtime"
 import { embedded, EngineMissing, openZeroShotPool, type SpeechEngine } from "#speech"
-import { References } from "./References.ts"
+
+// A minute of 16,000 samples a second. A longer recording was stored by mistake.
+const bytesMax = 60 * 16_000 * 2
+// Some 30 MB at most, of 30-second recordings half of that.
+const keptMax = 16
+// A deleted voice is not spoken again; its recording leaves the cache within this time.
+const keptFor = "10 minutes"
+const store = "voice-samples"
+
+/**
+ * The recordings that zero-shot voices refer to, read from the object store and cached for a while, since each chunk of
+ * a voice needs its recording. The engine's thread shares their memory, without a copy.
+ */
+export class References extends Context.Service<
+  References,
+  /** Samples at 16,000 Hz; fails with the reason why there are none. */
+  { readonly samples: (object: string) => Effect.Effect<Int16Array, string> }
+>()("starling/speech-synthesizer/References") {
+  static readonly layer = Layer.effect(
+    References,
+    Effect.gen(function* () {
+      const objects = yield* Objects
+      const read = Effect.fn("References.read")(function* (object: string) {
+        const parts = yield* objects.get(store, object).pipe(
+          Stream.mapAccum(
+            () => 0,
+            (bytes, part: Uint8Array) => [bytes + part.length, [{ part, bytes: bytes + part.length }]]
+          ),
+          Stream.takeUntil(({ bytes }) => bytes > bytesMax),
+          Stream.runCollect,
+          Effect.mapError((error) => `its recording cannot be read: ${error.message}`)
+        )
+        const length = parts.at(-1)?.bytes ?? 0
+        if (length > bytesMax) return yield* Effect.fail(`its recording is longer than ${bytesMax} bytes`)
+        if (length < 2) return yield* Effect.fail("its recording is empty")
+        return sharedSamples(parts.map(({ part }) => part))
+      })
+      const kept = yield* Cache.make({ lookup: read, capacity: keptMax, timeToLive: keptFor })
+      const samples = (object: string) =>
+        // A failure is not cached: the store may be back in a moment.
+        Effect.onError(Cache.get(kept, object), () => Cache.invalidate(kept, object))
+      return References.of({ samples })
+    })
+  )
+}
+
+/** An incomplete sample at the end is dropped. */
+const sharedSamples = (parts: ReadonlyArray<Uint8Array>): Int16Array => {
+  const bytes = Buffer.concat(parts)
+  const samples = new Int16Array(new SharedArrayBuffer(bytes.length - (bytes.length % 2)))
+  for (let at = 0; at < samples.length; at++) samples[at] = bytes.readInt16LE(at * 2)
+  return samples
+}
 
 export class Engines extends Context.Service<Engines, ReadonlyMap<string, SpeechEngine>>()(
   "starling/speech-synthesizer/Engines"

@@ -14,10 +14,9 @@ import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, t
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, type CounterOf, Drain, Metrics } from "#runtime"
 import type { SpeechEngine, EngineFrame } from "#speech"
-import { Engines } from "./Engines.ts"
+import { Engines, References } from "./Engines.ts"
 import { jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
-import { References } from "./References.ts"
 
 // A job without a heartbeat for a second goes to another process; the bus sends three in that time.
 const ackWaitMs = 1_000

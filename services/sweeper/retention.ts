@@ -1,15 +1,76 @@
 /**
- * The retention sweep retires items and releases that ended long ago. Repeated requests, challenges and raw answers
- * need no sweep: they expire in their buckets.
+ * Retention, in two sweeps: one retires items and releases that ended long ago, the other purges the history of what
+ * was retired. Repeated requests, challenges and raw answers need no sweep: they expire in their buckets.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
+import { jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
+import { Checkpoints } from "./checkpoints.ts"
 import { CommandClient, findingsOf, type PlannedCommand, toRelease, toWorkItem } from "./command-client.ts"
+import { readSlowest } from "./log-positions.ts"
 import type { Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
+/** One day more than spend counts. */
+const usageKeptMs = 31 * dayMs
+const key = "purge"
+// The limit of one run: some seconds of reading. The next run goes on.
+const recordsMax = 100_000
+const purgesAtOnce = 8
 
+/**
+ * Removes the history of retired entities from LOG, 31 days after they were retired, so that their cost can be counted
+ * anew from LOG for as long as it counts. Their last record stays, so that they stay gone. The sweep walks LOG in
+ * order, 31 days behind, and meets every retired record once; it removes nothing above the position of LOG's slowest
+ * reader.
+ */
+export const purgeSweep: Effect.Effect<Sweep, never, Configuration | Kv | Checkpoints | StreamReader | Views> =
+  Effect.gen(function* () {
+    const { Sweeper } = yield* Configuration
+    const kv = yield* Kv
+    const checkpoints = yield* Checkpoints
+    const reader = yield* StreamReader
+    const views = yield* Views
+
+    const sweep = Effect.gen(function* () {
+      const beforeMs = (yield* Clock.currentTimeMillis) - usageKeptMs
+      const held = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const from = checkpoint?._tag === "Purge" ? checkpoint.position : 0
+      const toSequence = Math.min(yield* readSlowest(reader, kv, views), from + recordsMax)
+      if (toSequence <= from) return {}
+      let position = from
+      let purged = 0
+      const take = Effect.fnUntraced(function* (message: SourceMessage) {
+        if (isRetiredRecord(message)) purged += yield* reader.purge("LOG", message.subject, message.sequence)
+        position = Math.max(position, message.sequence)
+      })
+      yield* reader.range("LOG", { fromSequence: from + 1, toSequence }).pipe(
+        Stream.takeWhile(({ storedAtMs }) => storedAtMs <= beforeMs),
+        Stream.mapEffect(take, { concurrency: purgesAtOnce }),
+        Stream.runDrain
+      )
+      if (position > from) yield* checkpoints.set(key, held, { _tag: "Purge", position })
+      return { "purged-record": purged }
+    })
+    return { name: "purge", everyMs: Sweeper.RetentionSeconds * 1_000, begin: Effect.succeed(sweep) }
+  })
+
+const codec = jsonCodec(Schema.Struct({ isRetired: Schema.Boolean }))
+const retiredMember = '"isRetired":true'
+
+const isRetiredRecord = (message: SourceMessage): boolean => {
+  const { buffer, byteOffset, byteLength } = message.data
+  if (!Buffer.from(buffer, byteOffset, byteLength).includes(retiredMember)) return false
+  const record = codec.decode(message)
+  return Result.isSuccess(record) && record.success.isRetired
+}
+
+/**
+ * The retention sweep retires items and releases that ended long ago. Repeated requests, challenges and raw answers
+ * need no sweep: they expire in their buckets.
+ */
 export const retentionSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(
   function* () {
     const { Sweeper, Pipeline } = yield* Configuration

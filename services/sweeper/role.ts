@@ -15,14 +15,12 @@ import { runSweeps } from "./sweeps.ts"
 import { adviceSweep } from "./advice.ts"
 import { agentSweep } from "./agents.ts"
 import { budgetSweep } from "./budget.ts"
-import { purgeSweep } from "./purge.ts"
+import { purgeSweep, retentionSweep } from "./retention.ts"
 import { reconciliationSweep } from "./reconciliation.ts"
 import { releaseSweep } from "./releases.ts"
 import { restoreSweep } from "./restores.ts"
-import { retentionSweep } from "./retention.ts"
 import { retrySweep } from "./retries.ts"
-import { deadWorkerReaper, progressWatchdog } from "./watchdogs/silent-runners.ts"
-import { staleWatchdog } from "./watchdogs/stale-items.ts"
+import { deadWorkerReaper, progressWatchdog, staleWatchdog } from "./watchdogs.ts"
 
 const sweeping = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -4,8 +4,7 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
-import { chainFault, isSameAddress, signsToken } from "../payments/chain-families.ts"
-import { knownTokenOf } from "../payments/known-tokens.ts"
+import { chainFault, isSameAddress, knownTokenOf, signsToken } from "../payments/chains.ts"
 import { EnvironmentName, WebUrl, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))

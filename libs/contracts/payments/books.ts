@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "../primitives.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, TransactionId } from "./primitives.ts"
-import { Receipt } from "./settlement.ts"
+import { Receipt } from "./messages.ts"
 
 export const findingKinds = [
   "TransferWithoutReceipt",

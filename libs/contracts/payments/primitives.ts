@@ -3,7 +3,7 @@
  * so that equal amounts are equal texts. Every shape is bounded, because a stranger writes the payment.
  */
 import { Schema } from "effect"
-import { inOneCase } from "./chain-families.ts"
+import { inOneCase } from "./chains.ts"
 import { encodeToken } from "../tokens.ts"
 
 /** The largest number a chain's 256-bit word holds has 78 digits. */

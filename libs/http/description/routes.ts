@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { DescriptionGroup } from "#contracts/http"
 import { bytesAnswer } from "../answers.ts"
 import { route } from "../listener/routes.ts"
-import type { JsonObject } from "./openapi.ts"
-import { anchorOf } from "./tables.ts"
+import type { JsonObject } from "./document.ts"
+import { anchorOf } from "./page.ts"
 
 export const descriptionRoutes = (document: () => JsonObject, page: () => string) => {
   const { getDescription, getReference } = DescriptionGroup.endpoints

@@ -17,8 +17,11 @@ import {
   type ProjectCommand,
   ProjectFact,
   type ProjectFactOf,
+  type ProjectSettings,
   ProjectState,
-  type ProjectSummary
+  type ProjectSummary,
+  type WorkItemDeferral,
+  type WorkItemSettings
 } from "#contracts"
 import { budgetConcern, budgetDetails, budgetRemoved } from "./budget.ts"
 import { decided, type Deciders, type Decision, type Evolvers, nothing } from "./concern.ts"
@@ -150,3 +153,35 @@ const summaryOf = ({ settings, manualPause, automaticPause, budget }: ProjectSta
   pauseReason: (manualPause ?? automaticPause)?.reason ?? null,
   budgetBand: budget.band
 })
+
+/**
+ * A project's settings for its items: the settings of one item's run, and how many items runners may have in hand at
+ * once. Pickup asks before it gives an item out. An item beyond a cap is put off, and its own event says so. The
+ * configured settings, overridden by the project's own.
+ */
+export const workItemSettingsOf = (
+  { workItems }: Pick<ProjectSettings, "workItems">,
+  configured: WorkItemSettings
+): WorkItemSettings => ({ ...configured, ...workItems })
+
+/** Items of the project that runners have in hand: all of them, and those with that agent. */
+export interface InFlight {
+  readonly agent: string
+  readonly items: number
+  readonly itemsOfAgent: number
+}
+
+/** The cap that puts the item off; undefined if the item may be given out. */
+export const capDeferral = (
+  { maxInFlightItems, maxInFlightItemsPerAgent }: ProjectSettings,
+  { agent, items, itemsOfAgent }: InFlight,
+  suggestedRetryAtMs: number
+): WorkItemDeferral | undefined => {
+  const putOff = (reason: string) => ({ kind: "budget", reason, suggestedRetryAtMs }) as const
+  if (maxInFlightItems !== null && items >= maxInFlightItems) {
+    return putOff(`MaxInFlightItems: ${items}/${maxInFlightItems} items in flight`)
+  }
+  return maxInFlightItemsPerAgent !== null && itemsOfAgent >= maxInFlightItemsPerAgent
+    ? putOff(`MaxInFlightItemsPerAgent: ${itemsOfAgent}/${maxInFlightItemsPerAgent} items in flight with ${agent}`)
+    : undefined
+}

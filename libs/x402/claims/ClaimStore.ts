@@ -4,8 +4,7 @@
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, type KvEntry } from "#bus"
-import { type ClaimMove, ClaimRecord, isAsRead, moved, type Retention, timeToLiveMs } from "./claim.ts"
-import { ClaimLost } from "./errors.ts"
+import { ClaimLost, type ClaimMove, ClaimRecord, isAsRead, moved, type Retention, timeToLiveMs } from "./claim.ts"
 
 export const claimBucket = "authorizations"
 

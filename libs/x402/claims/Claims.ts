@@ -23,8 +23,7 @@ import {
   withoutPlace,
   withPlace
 } from "./PayerStore.ts"
-import { type ClaimMove, placeAfter, type SweepTimes } from "./claim.ts"
-import { type ClaimLost, ExposureReached } from "./errors.ts"
+import { type ClaimLost, type ClaimMove, ExposureReached, placeAfter, type SweepTimes } from "./claim.ts"
 import { firstSeen } from "./first-seen.ts"
 import { jobId, settlementJob, settlementJobCodec } from "./messages.ts"
 import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"

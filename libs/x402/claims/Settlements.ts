@@ -17,10 +17,9 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Schedule
 import { type BusError, Mailbox } from "#bus"
 import type { SettlementJob, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { ClaimMove } from "./claim.ts"
+import { type ClaimLost, ClaimMove } from "./claim.ts"
 import { Claims } from "./Claims.ts"
 import type { Claim } from "./ClaimStore.ts"
-import type { ClaimLost } from "./errors.ts"
 import { settlementOutcomeCodec } from "./messages.ts"
 
 /** `ClaimLost`: the claim was released before a settler took it, and is never collected for this call. */

@@ -34,8 +34,7 @@ import {
   withoutPlace,
   withPlace
 } from "./PayerStore.ts"
-import { canBeTaken, type ClaimRecord, moved } from "./claim.ts"
-import { ClaimRefused } from "./errors.ts"
+import { canBeTaken, type ClaimRecord, ClaimRefused, moved } from "./claim.ts"
 
 /** The payer's balance, and which of these claims have been paid from it. Not read for a claim that is alone. */
 export type ReadFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>

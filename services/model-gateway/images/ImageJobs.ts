@@ -16,7 +16,7 @@ import { costUsd } from "../models/ModelRegistry.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
-import { noUsage } from "../translate/stop-reasons.ts"
+import { noUsage } from "../translate/answers.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import type { ImageCall } from "./answer-images.ts"
 

@@ -17,7 +17,7 @@ import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
-import type { Usage } from "../translate/stop-reasons.ts"
+import type { Usage } from "../translate/answers.ts"
 
 export interface Provider {
   readonly name: string

@@ -1,14 +1,79 @@
-/** Whole answers from one vendor's shape to the other's. Pure. */
+/** Whole answers from one vendor's shape to the other's, with stop reasons and usage in the words of both. Pure. */
 import { argumentsOf, toolCallsOf } from "./anthropic-requests.ts"
-import { type JsonObject, present, recordAt, recordsAt, textAt } from "./json.ts"
-import {
-  anthropicReason,
-  anthropicUsage,
-  asAnthropicUsage,
-  asOpenAiUsage,
-  openAiReason,
-  openAiUsage
-} from "./stop-reasons.ts"
+import { type JsonObject, numberAt, present, recordAt, recordsAt, textAt } from "./json.ts"
+
+const toAnthropic: Readonly<Record<string, string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+  content_filter: "refusal"
+}
+
+const toOpenAi: Readonly<Record<string, string>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter"
+}
+
+export const anthropicReason = (reason: string | undefined): string => toAnthropic[reason ?? "stop"] ?? "end_turn"
+export const openAiReason = (reason: string | undefined): string => toOpenAi[reason ?? "end_turn"] ?? "stop"
+
+/** Tokens of one answer. `inputTokens` includes the cached ones. */
+export interface Usage {
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+}
+
+export const noUsage: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 }
+
+export const openAiUsage = (usage: JsonObject): Usage => ({
+  inputTokens: numberAt(usage, "prompt_tokens") ?? 0,
+  cachedTokens: numberAt(recordAt(usage, "prompt_tokens_details"), "cached_tokens") ?? 0,
+  outputTokens: numberAt(usage, "completion_tokens") ?? 0,
+  reasoningTokens: numberAt(recordAt(usage, "completion_tokens_details"), "reasoning_tokens") ?? 0
+})
+
+/** Anthropic counts cached tokens apart from the input. */
+export const anthropicUsage = (usage: JsonObject): Usage => {
+  const read = numberAt(usage, "cache_read_input_tokens") ?? 0
+  const created = numberAt(usage, "cache_creation_input_tokens") ?? 0
+  return {
+    inputTokens: (numberAt(usage, "input_tokens") ?? 0) + read + created,
+    cachedTokens: read,
+    outputTokens: numberAt(usage, "output_tokens") ?? 0,
+    reasoningTokens: 0
+  }
+}
+
+export const asOpenAiUsage = ({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) => ({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  total_tokens: inputTokens + outputTokens,
+  prompt_tokens_details: { cached_tokens: cachedTokens },
+  completion_tokens_details: { reasoning_tokens: reasoningTokens }
+})
+
+export const asAnthropicUsage = ({ inputTokens, cachedTokens, outputTokens }: Usage) => ({
+  input_tokens: inputTokens - cachedTokens,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: cachedTokens,
+  output_tokens: outputTokens
+})
+
+export const asResponsesUsage = ({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage) => ({
+  input_tokens: inputTokens,
+  input_tokens_details: { cached_tokens: cachedTokens },
+  output_tokens: outputTokens,
+  output_tokens_details: { reasoning_tokens: reasoningTokens },
+  total_tokens: inputTokens + outputTokens
+})
 
 /** `model`: the caller's name for it. */
 export const messageToChat = (message: JsonObject, model: string, createdSeconds: number): JsonObject => {

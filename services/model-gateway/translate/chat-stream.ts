@@ -2,18 +2,19 @@
  * A stream translated from one shape to another: what follows from each event, and from the end. A translator lives as
  * long as its stream. Pure but for its memory of the stream.
  */
-import { messageId, reasoningOf } from "./answers.ts"
-import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
 import {
   anthropicReason,
   anthropicUsage,
   asAnthropicUsage,
   asOpenAiUsage,
+  messageId,
   noUsage,
   openAiReason,
   openAiUsage,
+  reasoningOf,
   type Usage
-} from "./stop-reasons.ts"
+} from "./answers.ts"
+import { isRecord, type JsonObject, present, recordAt, recordsAt, textAt, without } from "./json.ts"
 
 export interface Translator {
   readonly push: (event: JsonObject) => ReadonlyArray<JsonObject>

@@ -5,11 +5,10 @@
  */
 import { Result } from "effect"
 import type { ProviderEntry } from "#contracts"
-import { messageToChat } from "./answers.ts"
+import { anthropicUsage, messageToChat, openAiUsage, type Usage } from "./answers.ts"
 import { chatToMessages } from "./anthropic-requests.ts"
 import { anthropicEvents, chatAnswer, eventsToChunks, type Translator } from "./chat-stream.ts"
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt, type Untranslatable, without } from "./json.ts"
-import { anthropicUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export type ProviderKind = ProviderEntry["Kind"]
 
@@ -21,7 +20,7 @@ export interface StreamFacts {
 }
 
 /** How many tokens an answer may have, and the provider's key for that limit. */
-export interface AnswerLimit {
+interface AnswerLimit {
   readonly key: "max_tokens" | "max_completion_tokens"
   readonly tokens: number
 }

@@ -3,10 +3,9 @@
  * items one after the other, and the whole again at the end. Both make the same object. Pure but for its place in the
  * stream.
  */
-import { firstChoice, textOf, reasoningOf } from "./answers.ts"
+import { asResponsesUsage, firstChoice, openAiUsage, reasoningOf, textOf, type Usage } from "./answers.ts"
 import type { Translator } from "./chat-stream.ts"
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "./json.ts"
-import { asResponsesUsage, openAiUsage, type Usage } from "./stop-reasons.ts"
 
 export const chatToResponse = (answer: JsonObject, model: string, request: JsonObject): JsonObject => {
   const choice = firstChoice(answer)

@@ -34,7 +34,7 @@ import {
   type StreamedAnswer
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
-import { noUsage } from "../translate/stop-reasons.ts"
+import { noUsage } from "../translate/answers.ts"
 
 /** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {

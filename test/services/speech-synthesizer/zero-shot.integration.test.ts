@@ -9,7 +9,7 @@ import { ChunkJob, frameCodec, SequencerMail, subjects } from "#contracts"
 import { Configuration, Drain } from "#runtime"
 import { zeroShotVoice } from "#voice-cloning"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
-import { References } from "../../../services/speech-synthesizer/References.ts"
+import { References } from "../../../services/speech-synthesizer/Engines.ts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { writeTinyVits } from "../../support/tiny-voices.ts"
 

@@ -5,7 +5,7 @@ import { checked, type EvmFixture, startEvmFixture } from "../../../../dev/fixtu
 import { newPayer, payerOf, payment, requirementsOf } from "../../../../dev/fixtures/evm/payments.ts"
 import type { EvmPayment } from "../../../../libs/x402/chains/evm/payment.ts"
 import type { CheckedSvmPayment } from "../../../../libs/x402/chains/solana/payment.ts"
-import { remoteScheme } from "../../../../libs/x402/facilitator/remote-scheme.ts"
+import { remoteScheme } from "../../../../libs/x402/facilitator/Facilitator.ts"
 import { egress, leaseOf, openScheme, startScene } from "../chains/solana/fixture.ts"
 import { base64Of, memo, payloadOf } from "../chains/solana/transactions.ts"
 

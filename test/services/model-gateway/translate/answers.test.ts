@@ -3,11 +3,7 @@ import { Schema } from "effect"
 import type { AnswerPlan } from "../../../../dev/upstream/answer-plan.ts"
 import { messageAnswer, messageEvents } from "../../../../dev/upstream/anthropic-shapes.ts"
 import { chatAnswer, chatChunks } from "../../../../dev/upstream/openai-shapes.ts"
-import {
-  streamTranslator,
-  type AnswerShape,
-  wholeAnswer
-} from "../../../../services/model-gateway/translate/translation.ts"
+import { type AnswerShape, streamTranslator, wholeAnswer } from "../../../../services/model-gateway/answer-model.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 
 const shapeOf = (dialect: AnswerShape["dialect"]): AnswerShape => ({

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import { groupedChanges } from "../../../../libs/http/rate-limit/grouped-changes.ts"
+import { groupedChanges } from "../../../../libs/http/rate-limit/shared-window.ts"
 
 /** A value that is written when the test lets it be, each write with all that was decided for it. */
 const store = () => {

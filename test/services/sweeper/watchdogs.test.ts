@@ -1,8 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type SilenceTimes, silentItems } from "../../../../services/sweeper/watchdogs/silent-runners.ts"
-import { makePausedQueues, staleItems } from "../../../../services/sweeper/watchdogs/stale-items.ts"
-import { beginWatch, lookAtViews } from "../../../../services/sweeper/watchdogs/watchful.ts"
-import { dayMs, hourMs, itemRow, minuteMs, nowMs, uuid } from "../rows.ts"
+import {
+  beginWatch,
+  lookAtViews,
+  makePausedQueues,
+  type SilenceTimes,
+  silentItems,
+  staleItems
+} from "../../../services/sweeper/watchdogs.ts"
+import { dayMs, hourMs, itemRow, minuteMs, nowMs, uuid } from "./rows.ts"
 
 const times: SilenceTimes = {
   nowMs,

@@ -1,7 +1,19 @@
-/** `payments.verify`: the gateway asks whether a call is paid for, and a verifier claims the payment for it. */
+/**
+ * The payment messages between roles. On `payments.verify` the gateway asks whether a call is paid for, and a verifier
+ * claims the payment for it; a settlement job brings the payment to the chain; a receipt of its end is kept.
+ */
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "../primitives.ts"
-import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, ReasonText, Sha256Hex } from "./primitives.ts"
+import {
+  AtomicAmount,
+  ChainAddress,
+  ClaimKey,
+  InstanceName,
+  Network,
+  ReasonText,
+  Sha256Hex,
+  TransactionId
+} from "./primitives.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 export const paymentCodes = [
@@ -83,3 +95,48 @@ export const VerifyAnswer = Schema.Union([
   })
 ])
 export type VerifyAnswer = Schema.Schema.Type<typeof VerifyAnswer>
+
+/**
+ * One payment to be settled exactly once. `replyTo`: the gateway that waits for the outcome, if one does. `claim`: the
+ * claim at the first request, before anything was signed for it. The settler that takes the job moves the claim to
+ * SETTLING by the write that names the first transaction.
+ */
+export const SettlementJob = Schema.Struct({
+  claimKey: ClaimKey,
+  payload: PaymentPayload,
+  requirements: PaymentRequirements,
+  payer: ChainAddress,
+  replyTo: Schema.NullOr(Schema.Struct({ instance: InstanceName, session: InstanceName })),
+  requestedAtMs: EpochMs,
+  claim: Schema.optionalKey(ClaimFacts)
+})
+export interface SettlementJob extends Schema.Schema.Type<typeof SettlementJob> {}
+
+/** The answer to the waiting gateway. `Pending`: the transaction is sent, and its outcome is not known yet. */
+export const SettlementOutcome = Schema.Union([
+  Schema.TaggedStruct("Settled", { transaction: TransactionId }),
+  Schema.TaggedStruct("Refused", { code: PaymentCode, reason: ReasonText }),
+  Schema.TaggedStruct("Pending", { transaction: Schema.NullOr(TransactionId) })
+])
+export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
+
+/**
+ * The end of a payment, for audit. `transaction` is null for a payment that was never collected; `reason` says why.
+ * Amounts are in the asset's smallest unit.
+ */
+export const Receipt = Schema.Struct({
+  claimKey: ClaimKey,
+  network: Network,
+  asset: ChainAddress,
+  payer: ChainAddress,
+  payTo: ChainAddress,
+  amount: AtomicAmount,
+  outcome: Schema.Literals(["settled", "uncollected"]),
+  transaction: Schema.NullOr(TransactionId),
+  reason: Schema.NullOr(ReasonText),
+  /** Absent in receipts of older releases, and of payments to servers of somebody else. */
+  model: Schema.optionalKey(text(256)),
+  requestedAtMs: EpochMs,
+  settledAtMs: EpochMs
+})
+export interface Receipt extends Schema.Schema.Type<typeof Receipt> {}

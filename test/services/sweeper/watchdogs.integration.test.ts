@@ -9,12 +9,11 @@ import {
   type WorkItemState
 } from "#contracts"
 import { workItem } from "#pipeline"
-import { progressWatchdog } from "../../../../services/sweeper/watchdogs/silent-runners.ts"
-import { staleWatchdog } from "../../../../services/sweeper/watchdogs/stale-items.ts"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
-import { creation } from "../../../libs/pipeline/work-item/item-at-work.ts"
-import { eventsOf, inProcess, rowOf, serveActors } from "../actors-at-work.ts"
-import { uuid } from "../rows.ts"
+import { progressWatchdog, staleWatchdog } from "../../../services/sweeper/watchdogs.ts"
+import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { creation } from "../../libs/pipeline/work-item/item-at-work.ts"
+import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
+import { uuid } from "./rows.ts"
 
 const settings = { ...workItemSettingsDefault, maxRecoveryAttempts: 2 }
 let commands = 0

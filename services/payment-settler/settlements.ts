@@ -1,14 +1,16 @@
-/**
- * Settlement jobs come from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while
- * there is a key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose outcome
- * is unknown comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as
- * the chain has it: until the job is acked, some settler will write the receipt.
- */
-import { Clock, Effect, Layer, Ref } from "effect"
+/** The two ways on which payments come to be settled: as jobs, and from a role of the same process. */
+import { Clock, Effect, FiberSet, Latch, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
 import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
 import { Configuration, Drain, Health, supervise } from "#runtime"
-import { claimOfJob, settlementJobCodec, settlementOutcomeCodec } from "#x402"
+import {
+  claimOfJob,
+  type LocalSettlement,
+  LocalSettlers,
+  settlementJobCodec,
+  settlementOutcomeCodec,
+  toBeSettled
+} from "#x402"
 import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
 
@@ -18,6 +20,12 @@ const ackWaitMs = 5_000
 const pullMax = 64
 const drainPatienceMs = 20_000
 
+/**
+ * Jobs come from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while there is a
+ * key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose outcome is unknown
+ * comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as the chain
+ * has it: until the job is acked, some settler will write the receipt.
+ */
 export const settlementJobs = Layer.effectDiscard(
   Effect.gen(function* () {
     const networks = yield* Networks
@@ -118,4 +126,77 @@ const drainAll = Effect.fnUntraced(function* (running: Ref.Ref<ReadonlyMap<strin
     finished: reports.reduce((sum, { finished }) => sum + finished, 0),
     handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
   }
+})
+
+// A payment handed over after a drain has begun belongs to a call that is still being answered.
+const patienceMs = 20_000
+
+/**
+ * Another role of the same process hands payments over without a job between, while there is a key to sign with and
+ * room. A payment is settled even if its caller is gone, and the process ends only when its receipt is written. A
+ * payment without an end yet goes on as a job.
+ */
+export const localSettlement = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* Networks
+    const settler = yield* Settler
+    const locals = yield* LocalSettlers
+    const { PaymentSettler } = yield* Configuration
+    const inWork = yield* FiberSet.make<void>()
+    let present = 0
+    let isLeaving = false
+
+    // A facilitator may have sent what no claim shows: only a job looks at the chain first.
+    const isFree = (network: string) => {
+      const { isRemote = true, pool } = networks.get(network) ?? {}
+      const hasKey = !isRemote && pool !== undefined && Latch.isOpen(pool.some)
+      return hasKey && !isLeaving && present < PaymentSettler.UnackedMax
+    }
+
+    const settleOne = (settlement: LocalSettlement) =>
+      Effect.ensuring(
+        settleGiven(settler, settlement),
+        Effect.sync(() => void (present -= 1))
+      )
+
+    // Several callers may have found the last place free.
+    const settle = (settlement: LocalSettlement) =>
+      Effect.suspend(() => {
+        if (!isFree(settlement.claim.record.network)) return Effect.succeed(false)
+        present += 1
+        return Effect.as(FiberSet.run(inWork, settleOne(settlement)), true)
+      })
+    const ended = Effect.suspend(() => {
+      const begun = present
+      return Effect.as(Effect.timeoutOption(FiberSet.awaitEmpty(inWork), patienceMs), begun)
+    })
+
+    yield* (yield* Drain).register(
+      "payment-settler local settlement",
+      Effect.map(ended, (begun) => ({ finished: Math.max(0, begun - present), handedBack: Math.min(begun, present) }))
+    )
+    yield* Effect.acquireRelease(
+      Effect.sync(() => locals.enter({ isFree, settle })),
+      (leave) =>
+        Effect.suspend(() => {
+          isLeaving = true
+          leave()
+          return ended
+        })
+    )
+  })
+)
+
+const settleGiven = Effect.fnUntraced(function* (settler: Settler["Service"], settlement: LocalSettlement) {
+  const { claim, answerKept, onSettled, onEnd } = settlement
+  const requestedAtMs = yield* Clock.currentTimeMillis
+  const settling = yield* settler.settle({
+    claimKey: claim.key,
+    network: claim.record.network,
+    requestedAtMs,
+    assumed: toBeSettled(claim, requestedAtMs),
+    onSettled: (transaction) => Effect.sync(() => onSettled(transaction)),
+    answerKept
+  })
+  if (settling._tag !== "Stale") yield* onEnd(settling.outcome)
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { retryDelayMs } from "../../../services/payment-settler/settlement-jobs.ts"
+import { retryDelayMs } from "../../../services/payment-settler/settlements.ts"
 
 describe("the wait before a payment is looked up again", () => {
   it.each([

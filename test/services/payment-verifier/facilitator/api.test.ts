@@ -6,7 +6,7 @@ import {
   settleAnswer,
   supportedAnswer,
   verifyAnswer
-} from "../../../../services/payment-verifier/facilitator/answers.ts"
+} from "../../../../services/payment-verifier/facilitator/api.ts"
 import { testPayload, testRequirements } from "../../../support/payments.ts"
 
 const request = { x402Version: 2, paymentPayload: testPayload("one"), paymentRequirements: testRequirements }
