@@ -3,7 +3,8 @@
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
  * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of
- * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `payment-books`, `leases`
+ * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `payment-books`,
+ * `speech-figures`, `leases`
  * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; orders to settlers on
  * `payments.books`; removals from ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
@@ -26,6 +27,7 @@ import { eventRoutes, liveStreams } from "./http/events.ts"
 import { receiptRoutes } from "./http/receipts.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { settingRoutes } from "./http/settings.ts"
+import { speechRoutes } from "./http/speech.ts"
 import { streamRoutes, StreamsSeen } from "./http/streams.ts"
 import { tokenRoutes } from "./http/tokens.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
@@ -40,6 +42,7 @@ export const consoleRoutes = [
   ...receiptRoutes,
   ...claimRoutes,
   ...bookRoutes,
+  ...speechRoutes,
   ...auditRoutes,
   ...streamRoutes,
   ...tokenRoutes,

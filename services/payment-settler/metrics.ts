@@ -1,4 +1,5 @@
 /** The metrics of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
+import { findingKinds } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const settlementTries = defineCounter({
@@ -32,16 +33,7 @@ export const findings = defineCounter({
   help: "Differences between chain, claims and receipts, by network and kind of finding; each is counted once.",
   labels: ["network", "finding"],
   values: {
-    finding: [
-      "TransferWithoutReceipt",
-      "ReceiptWithoutTransfer",
-      "AmountDiffers",
-      "ReceiptsDisagree",
-      "TransferCountedTwice",
-      "UncollectedButPaid",
-      "ClaimWithoutReceipt",
-      "SettlingOverdue"
-    ]
+    finding: findingKinds
   }
 })
 

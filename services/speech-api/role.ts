@@ -2,7 +2,7 @@
  * The role speech-api, whole.
  *
  * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
- * out: `speech.sessions` (request), credit and cancel to the sequencers
+ * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators
  * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
  * read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample; when no other is free just now, one is
@@ -28,6 +28,7 @@ import { ConsentVerification, VoiceMeasure } from "#voice-cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
+import { figuresTold } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
 import { voiceRoutes } from "./http/voices.ts"
 import { servedPage, speechOpenApi } from "./documents.ts"
@@ -94,7 +95,7 @@ const creation = VoiceCreation.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Lay
 const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
-export const speechApi = announced.pipe(
+export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(listener),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),

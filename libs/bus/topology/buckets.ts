@@ -200,6 +200,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["speech-api", "operator"]
   },
   {
+    name: "speech-figures",
+    why: "What each process that serves speech tells operators: its voices, its sessions, and how soon they are heard; one that stops telling is gone by the broker's clock.",
+    ttlMs: null,
+    keyTtl: true,
+    // Some forty voices of 200 bytes.
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "console", "operator"]
+  },
+  {
     name: "consents",
     why: "Who agreed to have a voice cloned, how that was verified, and where the recording is. Kept when the voice is deleted.",
     ttlMs: null,

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
 import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#audio"
-import { speechSampleRateHz, type WordMark } from "#contracts"
+import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#contracts"
 import { Metrics } from "#runtime"
 import {
   charactersSpoken,
@@ -13,11 +13,12 @@ import {
   spokenSeconds,
   stageSeconds,
   streamsEnded,
-  underruns
+  underruns as underrunsTotal
 } from "../metrics.ts"
 import { type Pace, SpeechAdmission } from "./SpeechAdmission.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
 import type { SpeechPlan } from "./plan.ts"
+import { makeRecent, quantileOf } from "./recent.ts"
 import {
   type InputRefused,
   overloadReason,
@@ -43,7 +44,7 @@ const metersOf = Effect.map(Metrics, (metrics) => ({
   stages: metrics.histogram(stageSeconds),
   spokenSeconds: metrics.counter(spokenSeconds),
   factor: metrics.histogram(realTimeFactor),
-  underruns: metrics.counter(underruns),
+  underruns: metrics.counter(underrunsTotal),
   ended: metrics.counter(streamsEnded),
   characters: metrics.counter(charactersSpoken)
 }))
@@ -56,6 +57,8 @@ const partsOf = Effect.gen(function* () {
     encoders: yield* Encoders,
     admission: yield* SpeechAdmission,
     meters: yield* metersOf,
+    firstBytesMs: makeRecent(),
+    underruns: makeRecent(),
     clock,
     nowMs: () => Number(clock.currentTimeNanosUnsafe()) / 1e6
   }
@@ -78,6 +81,18 @@ interface Source {
   readonly listener: Pace["listener"]
 }
 
+type RecentSpeech = Pick<SpeechFigures, "firstBytes" | "firstByteMedianMs" | "firstByteP95Ms" | "underruns">
+
+const recentOf = ({ firstBytesMs, underruns }: Parts, nowMs: number): RecentSpeech => {
+  const values = firstBytesMs.values(nowMs)
+  return {
+    firstBytes: values.length,
+    firstByteMedianMs: quantileOf(values, 0.5),
+    firstByteP95Ms: quantileOf(values, 0.95),
+    underruns: underruns.values(nowMs).length
+  }
+}
+
 export class Speech extends Context.Service<
   Speech,
   {
@@ -85,11 +100,18 @@ export class Speech extends Context.Service<
       plan: SpeechPlan,
       startedAtMs: number
     ) => Effect.Effect<Spoken, InputRefused | SpeechOverloaded | SpeechBusy | SpeechFailed, Scope.Scope>
+    /** The figures of the last five minutes. */
+    readonly recent: (nowMs: number) => RecentSpeech
   }
 >()("starling/speech-api/Speech") {
   static readonly layer = Layer.effect(
     Speech,
-    Effect.map(partsOf, (parts) => Speech.of({ speak: (plan, startedAtMs) => speak(parts, plan, startedAtMs) }))
+    Effect.map(partsOf, (parts) =>
+      Speech.of({
+        speak: (plan, startedAtMs) => speak(parts, plan, startedAtMs),
+        recent: (nowMs) => recentOf(parts, nowMs)
+      })
+    )
   )
 }
 
@@ -133,7 +155,7 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
 
 /** A session's pieces, encoded in the format of the request. */
 const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Spoken["bytes"] => {
-  const { clock, encoders, meters, nowMs } = parts
+  const { clock, encoders, firstBytesMs, meters, nowMs } = parts
   const { plan, player, stages, startedAtMs } = answer
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const pcm = pcmOf(parts, answer, pieces)
@@ -144,6 +166,7 @@ const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Sp
       Effect.sync(() => {
         if (!stages.reached("encode")) return
         player.started(nowMs())
+        firstBytesMs.note(epochMs(), Math.round(nowMs() - startedAtMs))
         meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
       })
     ),
@@ -152,7 +175,7 @@ const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Sp
   )
 }
 
-const pcmOf = ({ meters, nowMs }: Parts, answer: Answer, pieces: Source["pieces"]) => {
+const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, pieces: Source["pieces"]) => {
   const { plan, player, stages } = answer
   const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
   return pieces.pipe(
@@ -160,7 +183,10 @@ const pcmOf = ({ meters, nowMs }: Parts, answer: Answer, pieces: Source["pieces"
       if (pcm.length > 0) stages.reached("first_pcm")
       answer.marks.push(...marks)
       answer.samples += pcm.length
-      if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) meters.underruns.inc({})
+      if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) {
+        meters.underruns.inc({})
+        underruns.note(clock.currentTimeMillisUnsafe(), 1)
+      }
       return leveller?.push(pcm) ?? pcm
     }),
     Stream.filter((pcm) => pcm.length > 0)

@@ -13,6 +13,7 @@ import { EventsGroup } from "./endpoints/events.ts"
 import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 import { SettingsGroup } from "./settings.ts"
+import { SpeechGroup } from "./speech.ts"
 import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
 
@@ -20,6 +21,7 @@ export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
+  .add(SpeechGroup)
   .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({

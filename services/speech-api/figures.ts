@@ -1,0 +1,54 @@
+/**
+ * Tells operators how this process does: a record in the bucket `speech-figures`, renewed every few seconds and gone
+ * with the process. Nothing here holds up an answer; a broker that is away is told at the next turn.
+ */
+import { Clock, Effect, Layer } from "effect"
+import { Kv, Mailbox } from "#bus"
+import { type FigureVoice, SpeechFigures } from "#contracts"
+import { Configuration, supervise } from "#runtime"
+import { type SharedVoice, sharedVoices } from "#speech"
+import { Speech } from "./speaking/Speech.ts"
+import { SpeechSessions } from "./speaking/SpeechSessions.ts"
+
+const renewEvery = "5 seconds"
+/** Two turns may be missed. */
+const keptMs = 15_000
+
+const voiceOf = ({ id, displayName, gender, locale, models, engine }: SharedVoice): FigureVoice => ({
+  id,
+  name: displayName,
+  gender,
+  locale,
+  languages: [...new Set(models.flatMap(({ languages }) => languages))],
+  engine: engine.engine
+})
+
+export const figuresTold = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const kv = yield* Kv
+    const speech = yield* Speech
+    const sessions = yield* SpeechSessions
+    const { instance } = yield* Mailbox
+    const { SpeechApi } = yield* Configuration
+    const startedAtMs = yield* Clock.currentTimeMillis
+    const voices = sharedVoices.map(voiceOf)
+    const tellOnce = Effect.gen(function* () {
+      const bucket = yield* kv.open("speech-figures", SpeechFigures)
+      const before = yield* bucket.get(instance)
+      const figures: SpeechFigures = {
+        startedAtMs,
+        sessions: sessions.active(),
+        sessionsMax: SpeechApi.StreamsMax,
+        ...speech.recent(yield* Clock.currentTimeMillis),
+        voices
+      }
+      yield* before._tag === "Some"
+        ? bucket.update(instance, figures, before.value.revision, keptMs)
+        : bucket.create(instance, figures, keptMs)
+    })
+    const once = Effect.catch(tellOnce, (error) => Effect.logDebug("the figures of speech could not be told", error))
+    yield* Effect.forkScoped(
+      supervise("speech figures", Effect.forever(Effect.andThen(once, Effect.sleep(renewEvery))))
+    )
+  })
+)

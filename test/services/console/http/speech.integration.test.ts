@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { figuresTold } from "../../../../services/speech-api/figures.ts"
+import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
+import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { type Json, withConsole } from "../../../support/console.ts"
+
+/** A speech-api with seven sessions, which has brought three callers their first byte. */
+const speaking = Layer.fresh(figuresTold).pipe(
+  Layer.provide(
+    Layer.mergeAll(
+      Layer.succeed(SpeechSessions, { active: () => 7 } as never),
+      Layer.succeed(Speech, {
+        recent: () => ({ firstBytes: 3, firstByteMedianMs: 12, firstByteP95Ms: 40, underruns: 1 })
+      } as never)
+    )
+  )
+)
+
+describe("speech on the console", () => {
+  it.live("is who speaks now, how soon that is heard, and the voices with their languages and engines", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual((yield* call("GET /speech")).body, { sessions: 0, processes: [], voices: [] })
+        yield* Layer.build(speaking)
+        const listed = (body: Json, name: string) => body[name] as ReadonlyArray<Json>
+        yield* eventually(Effect.map(call("GET /speech"), ({ body }) => listed(body, "processes").length === 1))
+
+        const { body } = yield* call("GET /speech")
+        assert.strictEqual(body["sessions"], 7)
+        const [process] = listed(body, "processes")
+        assert.include(process, { sessions: 7, firstBytes: 3, firstByteMedianMs: 12, firstByteP95Ms: 40, underruns: 1 })
+        const selma = listed(body, "voices").find(({ id }) => id === "selma")
+        assert.deepInclude(selma, { locale: "en-US", languages: ["en-US"], engine: "flite", hasPreview: true })
+        const jonas = listed(body, "voices").find(({ id }) => id === "jonas")
+        assert.deepInclude(jonas, { locale: "de-DE", engine: "espeak" })
+      })
+    )
+  )
+})
