@@ -13,7 +13,7 @@ import { fundedKey, signFor } from "../../support/attacker.ts"
 import { consoleOn, type Json, tokenOf } from "../../support/console.ts"
 import { chat } from "../../support/gateway.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "../../support/payment-fleet.ts"
-import { testCall } from "../../support/payments.ts"
+import { hex32, testCall } from "../../support/payments.ts"
 
 interface Ran {
   readonly code: number | null
@@ -131,6 +131,51 @@ describe("a difference in the payment books", () => {
             assert.deepStrictEqual((yield* seen(run)).findings, [])
           }),
         { chain: { blockTimeMs: 100 }, settler: { BooksGraceSeconds: 2 } }
+      ),
+    180_000
+  )
+
+  it.live(
+    "is mended when a payment was given up and paid after all: its payer is served again",
+    () =>
+      withTerminal(
+        (fleet, run) =>
+          Effect.gen(function* () {
+            const money = yield* Layer.build(yield* moneyOn(fleet))
+            const checked = yield* Effect.provideContext(checkedOn(fleet), money)
+            const claims = yield* Effect.provideContext(Claims, money)
+            const books = yield* Effect.provideContext(Books, money)
+            const claim = yield* claims.claim(checked, testCall())
+            const settling = yield* claims.move(claim, ClaimMove.Settle())
+            yield* claims.move(settling, ClaimMove.Uncollected({ reason: "insufficient_funds" }))
+            const denied = Effect.map(claims.payer(checked), (payer) => Option.getOrUndefined(payer)?.denied ?? null)
+            assert.strictEqual((yield* denied)?.claimKey, claim.key)
+            const { network, asset, payer, payTo: account, amount } = checked
+            const transfer = { transaction: hex32("paid after all"), network, asset, payer, payTo: account, amount }
+            const receiver: Receiver = { Network: network, PayTo: account }
+            const faulty = bookFinding(
+              receiver,
+              {
+                _tag: "UncollectedButPaid",
+                claimKey: claim.key,
+                transfer: { ...transfer, nonce: null, position: "1:0" }
+              },
+              yield* Clock.currentTimeMillis
+            )
+            assert.isTrue(yield* books.keep(faulty, 0))
+            const unanswered = yield* run("books", "mend", faulty.id)
+            assert.deepStrictEqual([unanswered.code, unanswered.out], [1, ""])
+            assert.include(unanswered.error, "no settler answers")
+
+            yield* fleet.start("payment-settler")
+            const mended = yield* run("books", "mend", faulty.id, "--reason", "the chain has it")
+            assert.strictEqual(mended.out, `${faulty.id} is mended: payer-served\n`, mended.error)
+            assert.isNull(yield* denied)
+            assert.lengthOf(yield* fleet.transfers, 0)
+            const acts = yield* run("claims", "show", claim.key)
+            assert.match(acts.out, /^payerDenied: -$/mu)
+          }),
+        { roles: ["payment-verifier", "model-gateway"], settler: { SweepSeconds: 60, ReconcileSeconds: 3_600 } }
       ),
     180_000
   )
