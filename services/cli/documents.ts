@@ -1,5 +1,5 @@
 /** The generated documents, and the declared topology of the bus. A test fails when a document is stale. */
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Effect } from "effect"
 import { topology, topologyDocument } from "#bus"
@@ -9,8 +9,10 @@ import { Completions } from "effect/cli"
 import { helpText, interpret } from "./run.ts"
 import { starling } from "./starling.ts"
 
-/** The documents of the contracts and the roles, and the page of commands. */
-export const allDocuments = Effect.suspend(() => Effect.map(commandsPage, (page) => [...generatedDocuments(), page]))
+/** The documents of the contracts and the roles, the page of commands, and that of verifying webhooks. */
+export const allDocuments = Effect.suspend(() =>
+  Effect.map(Effect.all([commandsPage, verifyingPage]), (pages) => [...generatedDocuments(), ...pages])
+)
 
 export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function* () {
   const documents = yield* allDocuments
@@ -63,7 +65,43 @@ const commandsPage = Effect.gen(function* () {
   return { path: "docs/commands.md", content: `${[head, root, ...sections].join("\n\n")}\n` }
 })
 
-const fenced = (text: string) => `\`\`\`text\n${text.trim()}\n\`\`\``
+const fenced = (text: string, language = "text") => `\`\`\`${language}\n${text.trim()}\n\`\`\``
+
+/** The code by which receivers verify webhooks, as it stands in its files; a test runs each. */
+export const verifyingFiles = [
+  { language: "TypeScript", fence: "ts", path: "libs/contracts/webhook-signature.ts" },
+  { language: "Python", fence: "python", path: "dev/examples/verify/verify.py" },
+  { language: "Go", fence: "go", path: "dev/examples/verify/verify.go" },
+  { language: "Ruby", fence: "ruby", path: "dev/examples/verify/verify.rb" },
+  { language: "Java", fence: "java", path: "dev/examples/verify/Webhook.java" },
+  { language: "PHP", fence: "php", path: "dev/examples/verify/verify.php" }
+] as const
+
+const verifyingPage = Effect.gen(function* () {
+  const sections = yield* Effect.forEach(verifyingFiles, ({ language, fence, path }) =>
+    Effect.map(
+      Effect.promise(() => readFile(path, "utf8")),
+      (code) => `## ${language}\n\n${fenced(code, fence)}`
+    )
+  )
+  return { path: "docs/verify-webhooks.md", content: `${[verifyingHead, ...sections].join("\n\n")}\n` }
+})
+
+const verifyingHead = `# Verifying a webhook
+
+Made from the files in \`dev/examples/verify\` and [webhook-signature.ts](../libs/contracts/webhook-signature.ts) by \`./starling docs\`.
+Copy the one in your language: it needs nothing but the standard library.
+
+Each takes the secret, the request's headers with names in lower case, the body's bytes exactly as they came, and the time. It
+verifies the three headers of [Standard Webhooks](https://www.standardwebhooks.com):
+
+- \`webhook-id\`: the delivery. The same delivery may come twice; drop the second.
+- \`webhook-timestamp\`: when it was sent, in epoch seconds. A request that is more than five minutes old, or so far ahead, is refused.
+- \`webhook-signature\`: \`v1,\` and the base64 of HMAC-SHA256 over \`<id>.<timestamp>.<body>\`. While a secret is rotated there is one
+  by each secret, with a space between them; one that fits is enough. They are compared in constant time.
+
+A secret that begins with \`whsec_\` is the base64 of the key; any other is the key itself. Verify before you parse, and answer 2xx only
+to what verifies.`
 
 const head = `# The command line
 

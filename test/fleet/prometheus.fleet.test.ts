@@ -30,7 +30,12 @@ const isOurs = (metric: string) =>
 /**
  * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds.
  */
-const toldLater = ["x402_facilitator_calls_total", "x402_facilitator_unconfirmed_total", "speech_voice_creates_total"]
+const toldLater = [
+  "x402_facilitator_calls_total",
+  "x402_facilitator_unconfirmed_total",
+  "speech_voice_creates_total",
+  "sweeper_findings_total"
+]
 
 let collector: Collector
 let home: Home

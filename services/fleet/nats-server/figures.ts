@@ -9,22 +9,22 @@ import { figuresAt } from "#runtime"
 
 const Varz = Schema.Struct({
   server_name: Schema.String,
-  connections: Schema.Number,
-  slow_consumers: Schema.Number,
-  mem: Schema.Number,
-  in_msgs: Schema.Number,
-  out_msgs: Schema.Number
+  connections: Schema.Finite,
+  slow_consumers: Schema.Finite,
+  mem: Schema.Finite,
+  in_msgs: Schema.Finite,
+  out_msgs: Schema.Finite
 })
 
 const StreamDetail = Schema.Struct({
   name: Schema.String,
-  config: Schema.Struct({ max_bytes: Schema.Number }),
-  state: Schema.Struct({ messages: Schema.Number, bytes: Schema.Number })
+  config: Schema.Struct({ max_bytes: Schema.Finite }),
+  state: Schema.Struct({ messages: Schema.Finite, bytes: Schema.Finite })
 })
 
 const Jsz = Schema.Struct({
-  bytes: Schema.Number,
-  config: Schema.Struct({ max_storage: Schema.Number }),
+  bytes: Schema.Finite,
+  config: Schema.Struct({ max_storage: Schema.Finite }),
   account_details: Schema.optionalKey(
     Schema.Array(Schema.Struct({ name: Schema.String, stream_detail: Schema.optionalKey(Schema.Array(StreamDetail)) }))
   )
