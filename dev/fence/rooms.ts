@@ -21,7 +21,7 @@ const pipeline = [...bus, "libs/actors", "libs/pipeline"]
 const payments = [...bus, "libs/egress", "libs/x402"]
 const speech = [...bus, "libs/audio", "libs/speech"]
 const voices = [...speech, "libs/voice-cloning"]
-const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/webhooks", "libs/http"])]
+const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/webhooks", "libs/http", "libs/fleet-view"])]
 const roles = [
   "services/pipeline-api",
   "services/webhook-dispatcher",
@@ -70,6 +70,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: bus,
     packages: ["effect/http", "effect/http-api", "@effect/platform-node"]
   },
+  "libs/fleet-view": {
+    holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",
+    knows: ["libs/contracts", "libs/runtime"]
+  },
   "libs/audio": { holds: "formats, samples, encoders, recordings", knows: ["libs/contracts", "libs/runtime"] },
   "libs/speech": {
     holds: "text, SSML, engines, word times, voices, admission",
@@ -111,7 +115,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/speech-synthesizer": { holds: "the engines", knows: speech },
   "services/console": {
     holds: "the operators' API: what was sent, what was refused, and what to do about it",
-    knows: [...bus, "libs/webhooks", "libs/http", "libs/x402"]
+    knows: [...bus, "libs/webhooks", "libs/http", "libs/x402", "libs/fleet-view"]
   },
   "services/fleet": {
     holds: "roles in one process, the embedded broker, the local world",
@@ -143,15 +147,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "load-tests": {
     holds: "scenarios, figures, reports",
-    knows: [
-      ...libs,
-      "services/cli",
-      "services/pipeline-api",
-      "services/sweeper",
-      "dev/chain",
-      "dev/upstream",
-      "dev/fixtures"
-    ],
+    knows: [...libs, "services/pipeline-api", "services/sweeper", "dev/chain", "dev/upstream", "dev/fixtures"],
     packages: ["@nats-io/*", "@x402/*", "express", "undici", "viem"]
   },
   test: { holds: "tests, as the tree is", knows: [], looksInside: true }

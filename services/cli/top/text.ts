@@ -2,7 +2,7 @@
  * A frame as lines of text that fit the terminal: lines are cut in width; in height, endpoints and latencies give way.
  * Pure.
  */
-import type { EndpointRow, Frame, LatencyRow, RoleRow } from "./frame.ts"
+import type { EndpointRow, Frame, LatencyRow, RoleRow } from "#fleet-view"
 
 export interface Room {
   readonly columns: number

@@ -3,13 +3,11 @@
  * when standard output is no terminal, or when once is enough.
  */
 import { Deferred, Effect, Option } from "effect"
+import { type Frame, framesOf, type Target } from "#fleet-view"
 import { noFleet, print } from "../console.ts"
-import { type Frame, frameOf, type Target } from "./frame.ts"
-import { findTargets, scrape, type Scraped } from "./scrape.ts"
+import { findTargets } from "./targets.ts"
 import { frameLines, type Room } from "./text.ts"
 
-// Enough readings for a steady rate, few enough to follow what happens.
-const windowReadings = 5
 const printed = { columns: 160, rows: 1_000 }
 
 interface TopOrder {
@@ -38,28 +36,13 @@ export const top = Effect.fnUntraced(function* ({ urls, intervalSeconds, once, j
   yield* Effect.raceFirst(Effect.forever(draw), screen.left)
 }, Effect.scoped)
 
-/**
- * Makes a frame each time, over the last few readings. It remembers which roles ran at an address that no longer
- * answers.
- */
 const watch = (urls: ReadonlyArray<string>) => {
-  const readings: Array<Scraped["reading"]> = []
-  const rolesAt = new Map<string, ReadonlyArray<string>>()
+  const frameAt = framesOf()
   let last: ReadonlyArray<Target> = []
   return Effect.gen(function* () {
     // While a home's fleet is gone for a moment, its last addresses are read.
-    const found = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
-    last = found
-    const { reading, readiness } = yield* scrape(found)
-    const targets = found.map(({ url, roles }) => ({ url, roles: rolesAt.get(url) ?? roles }))
-    const frame = frameOf({ before: readings[0], after: reading, targets, readiness })
-    for (const { url } of targets) {
-      const here = frame.roles.filter(({ at, state }) => at === url && state !== "down").map(({ role }) => role)
-      if (here.length > 0) rolesAt.set(url, here)
-    }
-    readings.push(reading)
-    if (readings.length > windowReadings) readings.shift()
-    return frame
+    last = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
+    return yield* frameAt(last)
   })
 }
 

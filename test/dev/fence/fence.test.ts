@@ -115,7 +115,7 @@ const refused = [
   ["services/sweeper/a.ts", `import { HttpClient } from "effect/http"`],
   ["services/sweeper/a.ts", `import settings from "../../tsconfig.json" with { type: "json" }`],
   ["services/fleet/a.ts", `import { layer } from "../sweeper/layer.ts"`],
-  ["services/fleet/a.ts", `import { main } from "#cli/exposition"`],
+  ["services/fleet/a.ts", `import { top } from "../cli/top/top.ts"`],
   ["dev/chain/a.ts", `import { up } from "#fleet/up"`],
   ["load-tests/a.ts", `import { until } from "../test/support/role.ts"`]
 ] as const

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseExposition } from "../../../../services/cli/top/exposition.ts"
-import { frameOf, type Readiness, type Seen } from "../../../../services/cli/top/frame.ts"
+import { parseExposition } from "../../../../libs/fleet-view/exposition.ts"
+import { frameOf, type Readiness, type Seen } from "../../../../libs/fleet-view/frame.ts"
 import { frameLines } from "../../../../services/cli/top/text.ts"
 
 const metrics = (delivered: number) =>

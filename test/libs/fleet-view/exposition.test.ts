@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseExposition } from "../../../../services/cli/top/exposition.ts"
+import { parseExposition } from "../../../libs/fleet-view/exposition.ts"
 
 describe("the page at /metrics", () => {
   it("is read by name, with its labels and values", () => {

@@ -1,48 +1,14 @@
 /**
- * Reads every process at once: those at the given addresses, otherwise those of the fleet in this home. A process that
- * does not answer in time delays no other and is shown as down.
+ * Reads every process at once, and makes a frame of the last few readings. A process that does not answer in time
+ * delays no other and is shown as down.
  */
 import { Clock, Effect, Result, Schema, Stream } from "effect"
-import { readNotes, readSettings } from "#fleet"
-import { misused } from "../console.ts"
-import { readReady } from "../home-fleet.ts"
 import { type Exposition, parseExposition } from "./exposition.ts"
-import type { Readiness, Target } from "./frame.ts"
+import { type Frame, frameOf, type Readiness, type Target } from "./frame.ts"
 import type { Reading } from "./window.ts"
 
-// More are work for a monitoring system.
-const targetsMax = 64
-
-const Ready = Schema.Struct({ metrics: Schema.String })
-
-/** The addresses of a fleet's home, found again before each reading, for a restarted process listens elsewhere. */
-export const findTargets = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
-  if (given.length > 0) return yield* targetsOf(given)
-  const { home } = yield* readSettings
-  const { metrics } = yield* readReady(home, Ready, ", or name one with --url")
-  const notes = yield* readNotes(home)
-  const targets: ReadonlyArray<Target> = [
-    { url: metrics, roles: [] },
-    ...notes.map((note) => ({ url: note.metrics, roles: [note.role] }))
-  ]
-  return targets
-})
-
-const targetsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
-  const urls = [...new Set(given.flatMap((each) => each.split(",")).map((each) => each.trim()))]
-  if (urls.length > targetsMax) return yield* misused(`at most ${targetsMax} processes can be watched at once`)
-  return yield* Effect.forEach(urls, targetOf)
-})
-
-const targetOf = Effect.fnUntraced(function* (given: string) {
-  const written = given.includes("://") ? given : `http://${given}`
-  const url = URL.canParse(written) ? new URL(written) : undefined
-  if (url === undefined || !/^https?:$/u.test(url.protocol)) {
-    return yield* misused(`--url ${given}? it is where a process shows its metrics, such as http://10.0.0.7:9400`)
-  }
-  const target: Target = { url: `${url.origin}${url.pathname.replace(/\/(?:metrics)?$/u, "")}`, roles: [] }
-  return target
-})
+/** More are work for a monitoring system. */
+export const processesMax = 64
 
 const answerWithin = "2 seconds"
 // A dispatcher of ten thousand endpoints exposes some twenty megabytes.
@@ -52,12 +18,12 @@ class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { url: Schema.
 
 const Report = Schema.fromJsonString(Schema.Struct({ checks: Schema.Record(Schema.String, Schema.String) }))
 
-export interface Scraped {
+interface Scraped {
   readonly reading: Reading
   readonly readiness: ReadonlyMap<string, Readiness | undefined>
 }
 
-export const scrape = Effect.fnUntraced(function* (targets: ReadonlyArray<Target>) {
+const scrape = Effect.fnUntraced(function* (targets: ReadonlyArray<Target>) {
   const found = yield* Effect.forEach(
     targets,
     ({ url }) => Effect.all([metricsOf(url), readinessOf(url)], concurrent),
@@ -113,3 +79,28 @@ const textOf = (url: string) =>
       orElse: () => Effect.fail(new NoAnswer({ url, reason: "no answer in time" }))
     })
   )
+
+// Enough readings for a steady rate, few enough to follow what happens.
+const windowReadings = 5
+
+/**
+ * Makes a frame each time, over the last few readings: the first one has no rates. It remembers which roles ran at an
+ * address that no longer answers. Readings older than `staleMs` are left out: rates over an hour are not those of now.
+ */
+export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
+  let readings: ReadonlyArray<Reading> = []
+  const rolesAt = new Map<string, ReadonlyArray<string>>()
+  return Effect.fnUntraced(function* (found: ReadonlyArray<Target>): Effect.fn.Return<Frame> {
+    const { reading, readiness } = yield* scrape(found)
+    const targets = found.map(({ url, roles }) => ({ url, roles: rolesAt.get(url) ?? roles }))
+    readings = readings.filter(({ atMs }) => reading.atMs - atMs <= staleMs)
+    const frame = frameOf({ before: readings[0], after: reading, targets, readiness })
+    for (const url of rolesAt.keys()) if (targets.every((target) => target.url !== url)) rolesAt.delete(url)
+    for (const { url } of targets) {
+      const here = frame.roles.filter(({ at, state }) => at === url && state !== "down").map(({ role }) => role)
+      if (here.length > 0) rolesAt.set(url, here)
+    }
+    readings = [...readings, reading].slice(-windowReadings)
+    return frame
+  })
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseExposition } from "../../../../services/cli/top/exposition.ts"
-import { quantileOf, type Reading, windowOf } from "../../../../services/cli/top/window.ts"
+import { parseExposition } from "../../../libs/fleet-view/exposition.ts"
+import { quantileOf, type Reading, windowOf } from "../../../libs/fleet-view/window.ts"
 
 const reading = (atMs: number, targets: Readonly<Record<string, string | undefined>>): Reading => ({
   atMs,
