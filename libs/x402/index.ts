@@ -2,7 +2,6 @@
  * x402, version 2: what a call costs and how a payment is requested, read, claimed, settled and looked up. One folder
  * for each family of chains holds its scheme.
  */
-export { TokenWatch } from "./TokenWatch.ts"
 export { type LeaseEnd, SettlerAccount } from "./chains/evm/SettlerAccount.ts"
 export {
   checksummed as checksummedEvmAddress,
@@ -60,7 +59,7 @@ export {
 } from "./errors.ts"
 export { type Facilitator, openFacilitator } from "./facilitator/Facilitator.ts"
 export { x402Metrics } from "./metrics.ts"
-export { openChains, type OpenNetwork, openNetworks } from "./networks.ts"
+export { openChains, type OpenNetwork, openNetworks, TokenWatch } from "./networks.ts"
 export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
 export {
   atomicAmount,

@@ -13,7 +13,7 @@ import { SessionAnswer, SessionRequest, subjects } from "#contracts"
 import { Configuration, type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
 import { admit, type AdmissionLimits, type Listener, type Listeners, listeners } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
-import { readScript, type Script } from "./script.ts"
+import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
 
 // Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.

@@ -17,8 +17,7 @@ import {
 import { Metrics, type OwnStall, ownStall } from "#runtime"
 import type { Listener } from "#speech"
 import { chunksRequested, chunkSeconds, creditWaits, wordsMarked } from "./metrics.ts"
-import { type Playout, playout } from "./playout.ts"
-import type { Script } from "./script.ts"
+import { type Playout, playout, type Script } from "./playout.ts"
 
 type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
 

@@ -26,8 +26,7 @@ import { agentRoster, type AgentRoster } from "../Routing.ts"
 import { pickupTries } from "../metrics.ts"
 import type { Nothing } from "./conditions.ts"
 import { InFlightCount } from "./InFlightCount.ts"
-import { Ready } from "./Ready.ts"
-import type { Wanted } from "./waiting-runners.ts"
+import { Ready, type Wanted } from "./Ready.ts"
 import type { ReadyItem } from "./ready-items.ts"
 
 /** `again`: a precondition changed on the way. */

@@ -2,16 +2,15 @@
  * The ready items of this process. It reads the views anew when they have moved, for at most a twentieth of the time,
  * and corrects them by what this process gave out since. Waiting runners wake when the views show work for them.
  */
-import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
 import { Views } from "#actors"
-import { queueId, type WorkItemStateName } from "#contracts"
+import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
 import { agentRow } from "../views/fleet.ts"
 import { readAgents, readWorkItems } from "../views/rows.ts"
 import { emptyLook, goesFirst, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
-import { type Waiting, waitingRunners, type Wanted } from "./waiting-runners.ts"
 
 const movingStates: ReadonlyArray<WorkItemStateName> = [
   "Queued",
@@ -226,5 +225,49 @@ const givenItems = () => {
     forget: (isShown: (id: string, sequence: number) => boolean) => {
       for (const [id, { sequence }] of given) if (isShown(id, sequence)) given.delete(id)
     }
+  }
+}
+
+export interface Wanted {
+  /** Names of agents and classes. */
+  readonly names: ReadonlyArray<string>
+  readonly phases: ReadonlyArray<WorkItemPhase>
+}
+
+export interface Waiting extends Wanted {
+  /** The kind, and the instance that asks. A hold on either counts. */
+  readonly agentIds: readonly [kind: string, ...instance: ReadonlyArray<string>]
+  /** The names that only this kind serves: while the kind is paused, their items are parked. */
+  readonly alone: ReadonlyArray<string>
+}
+
+/** Runners that wait for work. As many wake as there are items for. */
+const waitingRunners = (waitersMax: number) => {
+  const waiters = new Set<{ readonly waiting: Waiting; readonly woken: Deferred.Deferred<void> }>()
+  return {
+    count: () => waiters.size,
+    /** Ends when the runner is woken, or when the time is over; at once when too many wait already. */
+    wait: (waiting: Waiting, waitMs: number): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (waiters.size >= waitersMax) return Effect.void
+        const waiter = { waiting, woken: Deferred.makeUnsafe<void>() }
+        waiters.add(waiter)
+        return Effect.asVoid(Effect.timeoutOption(Deferred.await(waiter.woken), waitMs)).pipe(
+          Effect.ensuring(Effect.sync(() => waiters.delete(waiter)))
+        )
+      }),
+    /** `toDo`: the number of such waiting runners that have work. */
+    wake: (toDo: (waiting: Waiting) => number): void => {
+      const left = new Map<string, number>()
+      for (const { waiting, woken } of waiters) {
+        const key = JSON.stringify(waiting)
+        const count = left.get(key) ?? toDo(waiting)
+        left.set(key, count - 1)
+        if (count > 0) Deferred.doneUnsafe(woken, Effect.void)
+      }
+    },
+    wakeAll: Effect.sync(() => {
+      for (const { woken } of waiters) Deferred.doneUnsafe(woken, Effect.void)
+    })
   }
 }

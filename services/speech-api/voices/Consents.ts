@@ -7,6 +7,10 @@ import { isoTime } from "#contracts"
 import { ConsentRecord, keyFor, keysOf } from "./records.ts"
 import type { VoiceAddress } from "./VoiceFiles.ts"
 
+/** For the command that shows consents. */
+export type { ConsentRecord } from "./records.ts"
+export { VoiceFiles } from "./VoiceFiles.ts"
+
 export class Consents extends Context.Service<
   Consents,
   {

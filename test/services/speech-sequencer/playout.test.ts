@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { EngineVoice, Frame, ResumePoint, SessionFrameHead } from "#contracts"
-import { type Playout, playout as makePlayout } from "../../../services/speech-sequencer/playout.ts"
-import { readScript, type Script } from "../../../services/speech-sequencer/script.ts"
+import {
+  type Playout,
+  playout as makePlayout,
+  readScript,
+  type Script
+} from "../../../services/speech-sequencer/playout.ts"
 
 const voice: EngineVoice = {
   engine: "espeak",

@@ -3,7 +3,7 @@ import { encodeAbiParameters, hashDomain, type Hex, toHex } from "viem"
 import { assert, describe, it } from "@effect/vitest"
 import { ChainMismatch, ChainUnavailable } from "#x402"
 import { mismatchOf, type TokenAnswers } from "../../../../libs/x402/chains/evm/probe.ts"
-import { stopAfter } from "../../../../libs/x402/TokenWatch.ts"
+import { stopAfter } from "../../../../libs/x402/networks.ts"
 import { mintFault } from "../../../../libs/x402/chains/solana/exact-svm.ts"
 
 const asset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
