@@ -9,6 +9,8 @@ import { readCluster, renderOverlay } from "./kubectl.ts"
 import { planOf, sumOf } from "./plan.ts"
 import { cpuText, memoryText } from "../generate/quantity.ts"
 
+export { type Finding, isIll, report } from "./finding.ts"
+
 export interface Examination {
   readonly overlay: string
   readonly context?: string | undefined

@@ -51,7 +51,8 @@ const metricsOf = (url: string) =>
     Effect.orElseSucceed((): Exposition | undefined => undefined)
   )
 
-const readinessOf = (url: string) =>
+/** What a process says of its readiness; undefined when it does not answer. */
+export const readinessOf = (url: string) =>
   textOf(`${url}/readyz`).pipe(
     Effect.map((text) => Result.getOrUndefined(Schema.decodeResult(Report)(text))),
     Effect.orElseSucceed((): Readiness | undefined => undefined)

@@ -1,19 +1,101 @@
-/** Finds what a cluster lacks before the fleet is applied to it. The checks are in deploy/doctor. */
-import { Effect } from "effect"
-import { examine } from "#deploy/doctor"
+/**
+ * Says what is wrong, why, and what mends it: of a running fleet by its console and its processes, or of a cluster
+ * before the fleet is applied to it, whose checks are in deploy/doctor. Changes nothing.
+ */
+import { Clock, Effect } from "effect"
+import { examine, isIll, report } from "#deploy/doctor"
+import type { AbandonedSummary, EndpointView, RejectedSummary } from "#contracts/console"
+import { readinessOf } from "#fleet-view"
+import { Environment } from "#runtime"
+import { CommandRefused, misused, print } from "./console.ts"
 import { fileOf } from "./files.ts"
-import { CommandRefused, misused } from "./console.ts"
+import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"
+import { diagnoseFleet, type FleetFacts, fleetChecks, type ProcessFacts } from "./operate/diagnose.ts"
+import { findTargets } from "./top/targets.ts"
 
-interface Examined {
+interface Examined extends OnConsole {
   readonly kubernetes: boolean
   /** A path from the user's own folder. */
   readonly overlay: string | undefined
   readonly context: string | undefined
+  /** Where processes of a fleet elsewhere show their readiness. */
+  readonly metrics: ReadonlyArray<string>
   readonly json: boolean
 }
 
-export const examineCluster = Effect.fnUntraced(function* ({ kubernetes, overlay, context, json }: Examined) {
-  if (!kubernetes) return yield* misused("doctor looks at a cluster: say --kubernetes")
+export const doctor = Effect.fnUntraced(function* (order: Examined) {
+  const { kubernetes, overlay, context, metrics, url } = order
+  if (!kubernetes) {
+    if (overlay !== undefined || context !== undefined)
+      return yield* misused("--overlay and --context go with --kubernetes")
+    return yield* examineFleet(order)
+  }
+  if (url !== undefined || metrics.length > 0)
+    return yield* misused("--url and --metrics are a fleet's; leave out --kubernetes")
+  yield* examineCluster(order)
+})
+
+const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examined) {
+  const seen = yield* onConsole({ url }, seenByConsole)
+  const facts: FleetFacts = { ...seen, processes: yield* processesOf({ url, metrics }) }
+  const findings = diagnoseFleet(facts, yield* Clock.currentTimeMillis)
+  const wrong = findings.filter(({ state }) => state !== "advice").length
+  if (json) yield* print(JSON.stringify({ ok: !isIll(findings), findings }))
+  else {
+    yield* Effect.forEach(report(fleetChecks, findings), print, { discard: true })
+    if (wrong === 0) yield* print("nothing is wrong")
+  }
+  if (wrong > 0) return yield* new CommandRefused({ reason: `${wrong} to mend` })
+})
+
+/** Undefined for a console elsewhere, where nobody named the processes. */
+const processesOf = Effect.fnUntraced(function* ({ url, metrics }: Pick<Examined, "url" | "metrics">) {
+  const isElsewhere = (url ?? (yield* Environment)[addressVariable] ?? "") !== ""
+  if (isElsewhere && metrics.length === 0) return undefined
+  const targets = yield* findTargets(metrics)
+  return yield* Effect.forEach(
+    targets,
+    ({ url: at, roles }) =>
+      Effect.map(readinessOf(at), (readiness): ProcessFacts => ({ url: at, roles, checks: readiness?.checks })),
+    { concurrency: 16 }
+  )
+})
+
+// The configuration file and the bucket hold no more together.
+const endpointPagesMax = 100
+// Each is asked for alone, which costs the broker a few requests.
+const endpointsLookedAtMax = 50
+
+const seenByConsole = (client: Client) =>
+  Effect.gen(function* () {
+    const abandoned: ReadonlyArray<AbandonedSummary> = (yield* client.listAbandoned({ query: { limit: "200" } })).items
+    const rejected: ReadonlyArray<RejectedSummary> = (yield* client.listRejected({ query: { limit: "200" } })).items
+    const streams = (yield* client.listStreams()).items
+    const books = yield* client.getBooks({ query: {} })
+    return { endpoints: yield* endpointsOf(client), abandoned, rejected, streams, books }
+  })
+
+/** All endpoints; those with the largest backlogs as they are shown alone, with the age of what waits. */
+const endpointsOf = Effect.fnUntraced(function* (client: Client) {
+  const all: Array<EndpointView> = []
+  let cursor: string | null = ""
+  for (let page = 0; page < endpointPagesMax && cursor !== null; page += 1) {
+    const query: { limit: string; cursor?: string } = { limit: "200", ...(cursor === "" ? {} : { cursor }) }
+    const { items, nextCursor } = yield* client.listEndpoints({ query })
+    all.push(...items)
+    cursor = nextCursor
+  }
+  const waiting = all.filter(({ backlog }) => backlog > 0).toSorted((left, right) => right.backlog - left.backlog)
+  const closer = yield* Effect.forEach(
+    waiting.slice(0, endpointsLookedAtMax),
+    ({ name }) => client.getEndpoint({ params: { name } }),
+    { concurrency: 8 }
+  )
+  const byName = new Map(closer.map((view) => [view.name, view]))
+  return all.map((view) => byName.get(view.name) ?? view)
+})
+
+const examineCluster = Effect.fnUntraced(function* ({ overlay, context, json }: Examined) {
   // The default lies beside the launcher, which changes to its own folder.
   const folder = overlay === undefined ? "deploy/k8s/overlays/prod" : yield* fileOf(overlay)
   const print = (line: string) => void process.stdout.write(`${line}\n`)

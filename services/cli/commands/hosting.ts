@@ -1,9 +1,9 @@
 /**
- * `broker`: prepares one that `up` does not start. `doctor`: finds what a cluster lacks. `runner`: a reference runner.
+ * `broker`: prepares one that `up` does not start. `doctor`: finds what is wrong. `runner`: a reference runner.
  */
 import { Argument, Command, Flag } from "effect/cli"
 import type { WorkItemPhase } from "#contracts"
-import { json, nats, orUndefined, text, texts, toggle, wholeNumber } from "../flags.ts"
+import { json, nats, orUndefined, text, texts, toggle, url, wholeNumber } from "../flags.ts"
 import { becoming, running } from "../running.ts"
 
 const loadBroker = () => import("../broker.ts")
@@ -38,19 +38,24 @@ export const doctor = Command.make(
       orUndefined
     ),
     context: text("context", "NAME", "which cluster of the kubeconfig"),
-    json
+    metrics: texts("metrics", "URL", "where a process of a fleet elsewhere shows its readiness, again for each"),
+    json,
+    url
   },
   (given) =>
     running(
       () => import("../doctor.ts"),
-      ({ examineCluster }) => examineCluster(given)
+      ({ doctor }) => doctor(given)
     )
 ).pipe(
-  Command.withShortDescription("what a cluster lacks for the fleet"),
+  Command.withShortDescription("what is wrong with the fleet, and what mends it"),
   Command.withDescription(
-    "Reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is missing, with 1 when something is."
+    "Looks at the fleet of this home, or the one at --url: its processes, endpoints, abandoned deliveries, rejected messages, streams and payment books. Each finding has its reason, the commands that mend it, and its runbook. With --kubernetes it reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is wrong or missing, with 1 when something is."
   ),
-  Command.withExamples([{ command: "starling doctor --kubernetes --overlay deploy/k8s/overlays/dev" }])
+  Command.withExamples([
+    { command: "starling doctor" },
+    { command: "starling doctor --kubernetes --overlay deploy/k8s/overlays/dev" }
+  ])
 )
 
 /** All phases of a work item; named here, so that help and completions need not load the contracts. */

@@ -66,11 +66,12 @@ const onFleet: ReadonlyArray<string> = [
   "token revoke 1",
   "consents list",
   "consents get 1 --out consent.wav",
-  "broker streams"
+  "broker streams",
+  "doctor"
 ]
 
 /** Commands that start a fleet or a part of one, or work without one. */
-const alone = ["up", "role", "runner", "broker users", "check", "test", "load", "docs", "topology", "doctor"]
+const alone = ["up", "role", "runner", "broker users", "check", "test", "load", "docs", "topology"]
 
 const paths = commandPaths().map((path) => path.join(" "))
 const isGroup = (path: string) => paths.some((other) => other.startsWith(`${path} `)) && path !== "publish"

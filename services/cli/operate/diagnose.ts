@@ -1,0 +1,202 @@
+/**
+ * What is wrong with a fleet, why, and the command that mends it: the runbooks of docs/operations.md as decisions over
+ * what its processes and its console tell. Pure.
+ */
+import type { Finding } from "#deploy/doctor"
+import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#contracts/console"
+
+/** A process, and what its readiness said; undefined when it did not answer. */
+export interface ProcessFacts {
+  readonly url: string
+  readonly roles: ReadonlyArray<string>
+  readonly checks: Readonly<Record<string, string>> | undefined
+}
+
+export interface FleetFacts {
+  /** Undefined where nobody named the processes of a fleet elsewhere. */
+  readonly processes: ReadonlyArray<ProcessFacts> | undefined
+  readonly endpoints: ReadonlyArray<EndpointView>
+  /** The newest of each, as far as one page goes. */
+  readonly abandoned: ReadonlyArray<AbandonedSummary>
+  readonly rejected: ReadonlyArray<RejectedSummary>
+  readonly streams: ReadonlyArray<BrokerStream>
+  readonly books: Books
+}
+
+export const fleetChecks = ["processes", "endpoints", "abandoned deliveries", "rejected messages", "streams", "books"]
+
+type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
+
+export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<Finding> => {
+  const told: Readonly<Record<string, ReadonlyArray<Told>>> = {
+    processes: facts.processes === undefined ? [processesUnread] : facts.processes.flatMap(ofProcess),
+    endpoints: facts.endpoints.flatMap((endpoint) => ofEndpoint(endpoint, nowMs)),
+    "abandoned deliveries": ofAbandoned(facts.abandoned),
+    "rejected messages": ofRejected(facts.rejected),
+    streams: facts.streams.flatMap(ofStream),
+    books: ofBooks(facts.books)
+  }
+  return fleetChecks.flatMap((check) =>
+    (told[check] ?? []).map(({ state = "missing", ...finding }) => ({ check, state, ...finding }))
+  )
+}
+
+/** The commands, and the runbook that says more. */
+const mend = (runbook: string, ...commands: ReadonlyArray<string>) =>
+  [...commands, `docs/operations.md#${runbook.toLowerCase()}`].join("\n")
+
+const processesUnread: Told = {
+  state: "advice",
+  what: "they were not looked at",
+  why: "a console elsewhere does not say where its processes show their readiness",
+  mend: "./starling doctor --metrics http://10.0.0.7:9400"
+}
+
+const ofProcess = ({ url, roles, checks }: ProcessFacts): ReadonlyArray<Told> => {
+  const who = roles.length === 0 ? `the process at ${url}` : `${roles.join(", ")} at ${url}`
+  if (checks === undefined) {
+    const why = "it is gone or stuck; what it does is not done"
+    return [{ what: `${who} does not answer`, why, mend: mend("StarlingPodDown", "./starling top --once") }]
+  }
+  return Object.entries(checks)
+    .filter(([, text]) => text !== "ok")
+    .map(([name, text]) => ({
+      what: `${who} is not ready: ${name}: ${text}`,
+      why: "it takes no work until that is so; other processes of its role go on",
+      mend: mend(runbookOfCheck(name), "./starling top --once", "./starling topology")
+    }))
+}
+
+const runbookOfCheck = (name: string) => {
+  if (name.startsWith("topology")) return "StarlingTopologyDiffers"
+  return name.startsWith("bus") || name.startsWith("broker") ? "StarlingBusDisconnected" : "StarlingPodDown"
+}
+
+// As the alert WebhookEndpointLate.
+const lateMs = 300_000
+
+const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Told> => {
+  const { name, faults, isEnabled, paused, breakerOpenUntilMs, parkedFrom, oldestDueAt, backlog } = endpoint
+  const [fault] = faults
+  if (fault !== undefined) {
+    const what = `${name} cannot be used: ${fault.path} ${fault.message}`
+    return [
+      { what, why: "nothing is sent to it; its events wait", mend: `./starling endpoints edit ${name} --set ...` }
+    ]
+  }
+  if (!isEnabled) return []
+  if (paused !== null) {
+    const what = `${name} is paused by ${paused.by} since ${paused.at}: ${paused.reason}`
+    const why = `its events are kept, ${backlog} deliveries wait, and it misses those older than ParkedMaxDays`
+    return [{ what, why, mend: mend("WebhookEndpointPaused", `./starling endpoints resume ${name}`) }]
+  }
+  if ((breakerOpenUntilMs ?? 0) > nowMs) {
+    const commands = [
+      `./starling deliveries list --endpoint ${name} --outcome failed`,
+      `./starling endpoints test ${name}`
+    ]
+    const why = `it accepted nothing; ${backlog} deliveries wait and use up no attempts`
+    return [{ what: `${name} fails and is left alone`, why, mend: mend("WebhookCircuitOpen", ...commands) }]
+  }
+  if (parkedFrom !== null) {
+    const why = "its backlog was full; it catches up from EVENTS and misses what becomes older than ParkedMaxDays"
+    const command = `./starling endpoints edit ${name} --set Concurrency=64 --set BacklogMax=200000`
+    return [
+      { what: `${name} is behind: it waits for event ${parkedFrom}`, why, mend: mend("WebhookParkedLong", command) }
+    ]
+  }
+  if (oldestDueAt != null && nowMs - Date.parse(oldestDueAt) > lateMs) {
+    const command = `./starling endpoints edit ${name} --set Concurrency=64`
+    const why = "it answers more slowly than its events come"
+    return [
+      {
+        what: `${name} is late: its oldest delivery was due at ${oldestDueAt}`,
+        why,
+        mend: mend("WebhookEndpointLate", command)
+      }
+    ]
+  }
+  return []
+}
+
+/** The things of each group, the newest first. */
+const grouped = <A>(
+  things: ReadonlyArray<A>,
+  of: (thing: A) => string
+): ReadonlyArray<readonly [string, ReadonlyArray<A>]> => [...Map.groupBy(things, of)]
+
+const ofAbandoned = (abandoned: ReadonlyArray<AbandonedSummary>): ReadonlyArray<Told> =>
+  grouped(abandoned, ({ endpoint }) => endpoint).map(([endpoint, all]) => ({
+    what: `${all.length} to ${endpoint} were given up, the last at ${all[0]?.abandonedAt}`,
+    why:
+      all[0]?.lastError ??
+      (all[0]?.lastStatus == null ? (all[0]?.reason ?? "no reason is kept") : `it answered ${all[0].lastStatus}`),
+    mend: mend(
+      "WebhookDeliveriesAbandoned",
+      `./starling abandoned show ${all[0]?.sequence}`,
+      `./starling endpoints test ${endpoint}`,
+      `./starling abandoned resend --endpoint ${endpoint}`
+    )
+  }))
+
+const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Told> =>
+  grouped(rejected, ({ subject }) => subject).map(([subject, all]) => ({
+    what: `${all.length} on ${subject} broke their schema, the last at ${all[0]?.receivedAt}`,
+    why:
+      all[0]?.firstFault == null
+        ? "its faults are not kept"
+        : `${all[0].firstFault.path}: ${all[0].firstFault.message}`,
+    mend: mend(
+      "StarlingMessagesRejected",
+      `./starling rejected show ${all[0]?.sequence}`,
+      `./starling rejected resend ${all[0]?.sequence}`,
+      `./starling rejected discard ${all[0]?.sequence}`
+    )
+  }))
+
+// As the alert StarlingStreamFilling.
+const fullShare = 0.8
+
+const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArray<Told> => {
+  if (state === null) {
+    const why = "nothing can be read from it or written to it"
+    return [{ what: `${name}: ${trouble}`, why, mend: mend("StarlingBusDisconnected", "./starling top --once") }]
+  }
+  const behind: ReadonlyArray<Told> =
+    state.replicasBehind.length === 0
+      ? []
+      : [
+          {
+            what: `${name} has copies that are away or behind: ${state.replicasBehind.join(", ")}`,
+            why: "with one server less it may have no leader",
+            mend: mend("StarlingBusDisconnected", "./starling top --once")
+          }
+        ]
+  // One that drops its oldest messages is full all the time.
+  if (atLimit === "evicts" || state.bytesMax === null || state.bytes < fullShare * state.bytesMax) return behind
+  const share = Math.floor((100 * state.bytes) / state.bytesMax)
+  const why = "at its limit it refuses messages"
+  return [
+    ...behind,
+    { what: `${name} is ${share} % full`, why, mend: mend("StarlingStreamFilling", "./starling topology") }
+  ]
+}
+
+const ofBooks = ({ books, findings }: Books): ReadonlyArray<Told> => [
+  ...books
+    .filter(({ isBehind }) => isBehind)
+    .map(({ network, trouble }) => ({
+      what: `${network} was not compared with its receipts for an hour`,
+      why: trouble ?? "no settler holds the lease",
+      mend: mend("PaymentBooksUnread", "./starling books list")
+    })),
+  ...findings.map(({ id, kind, canBeMended }) => ({
+    what: `${kind} ${id}`,
+    why: "the chain and the receipts disagree",
+    mend: mend(
+      "PaymentBooksDiffer",
+      `./starling books show ${id}`,
+      canBeMended ? `./starling books mend ${id}` : `./starling books accept ${id} --reason "..."`
+    )
+  }))
+]

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { EndpointView } from "#contracts/console"
+import { diagnoseFleet, type FleetFacts } from "../../../../services/cli/operate/diagnose.ts"
+
+const nowMs = Date.parse("2026-11-20T12:00:00Z")
+
+const well: FleetFacts = {
+  processes: [{ url: "http://10.0.0.7:9400", roles: ["sweeper"], checks: { start: "ok", bus: "ok" } }],
+  endpoints: [],
+  abandoned: [],
+  rejected: [],
+  streams: [],
+  books: { books: [], findings: [], leftOut: 0 }
+}
+
+const endpoint = (changes: Partial<EndpointView>): FleetFacts => ({
+  ...well,
+  endpoints: [
+    {
+      name: "shop",
+      id: "shop",
+      source: "run-time",
+      revision: 1,
+      isEnabled: true,
+      settings: {},
+      headerNames: [],
+      faults: [],
+      isSigned: true,
+      hasStandardWebhooks: true,
+      previousSecretUntilMs: null,
+      startsAfter: 0,
+      created: null,
+      changed: null,
+      paused: null,
+      breakerOpenUntilMs: null,
+      backlog: 7,
+      parkedFrom: null,
+      ...changes
+    }
+  ]
+})
+
+const stream = (
+  changes: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, unknown>> = {}
+): FleetFacts => ({
+  ...well,
+  streams: [
+    {
+      name: "RECEIPTS",
+      kind: "stream",
+      purpose: "",
+      atLimit: "refuses",
+      trouble: null,
+      consumers: [],
+      ...more,
+      state: {
+        messages: 1,
+        bytes: 10,
+        bytesMax: 100,
+        ageSecondsMax: null,
+        firstAt: null,
+        lastAt: null,
+        leader: null,
+        replicas: 1,
+        replicasBehind: [],
+        consumerCount: 0,
+        ...changes
+      }
+    }
+  ]
+})
+
+const processOf = (checks: Readonly<Record<string, string>> | undefined): FleetFacts => ({
+  ...well,
+  processes: [{ url: "http://10.0.0.7:9400", roles: ["sweeper"], checks }]
+})
+
+const book = {
+  network: "eip155:8453",
+  payTo: "0x1",
+  comparedAt: null,
+  triedAt: null,
+  isBehind: true,
+  trouble: "no node"
+}
+
+describe("the doctor of a fleet", () => {
+  it.each([
+    ["a fleet that is well", well],
+    ["a disabled endpoint", endpoint({ isEnabled: false })],
+    ["an endpoint whose breaker is closed again", endpoint({ breakerOpenUntilMs: nowMs - 1 })],
+    ["a backlog of a moment", endpoint({ oldestDueAt: "2026-11-20T11:59:00Z" })],
+    ["a full stream that drops its oldest messages", stream({ bytes: 100 }, { atLimit: "evicts" })],
+    ["a stream without a limit", stream({ bytesMax: null })]
+  ])("finds nothing wrong with %s", (_, facts) => {
+    assert.deepStrictEqual(diagnoseFleet(facts, nowMs), [])
+  })
+
+  it.each([
+    [
+      "a process that is gone",
+      processOf(undefined),
+      "sweeper at http://10.0.0.7:9400 does not answer",
+      "starlingpoddown"
+    ],
+    [
+      "a process without its broker",
+      processOf({ bus: "disconnected" }),
+      "bus: disconnected",
+      "starlingbusdisconnected"
+    ],
+    [
+      "streams that differ",
+      processOf({ "topology sweeper": "LOG" }),
+      "topology sweeper: LOG",
+      "starlingtopologydiffers"
+    ],
+    [
+      "an endpoint that answered 410",
+      endpoint({
+        paused: { at: "2026-11-20T11:00:00Z", by: "webhook-dispatcher", reason: "the receiver answered 410" }
+      }),
+      "shop is paused by webhook-dispatcher",
+      "webhookendpointpaused"
+    ],
+    ["an endpoint that fails", endpoint({ breakerOpenUntilMs: nowMs + 1 }), "shop fails", "webhookcircuitopen"],
+    ["an endpoint that is behind", endpoint({ parkedFrom: 9 }), "waits for event 9", "webhookparkedlong"],
+    [
+      "an endpoint that is late",
+      endpoint({ oldestDueAt: "2026-11-20T11:00:00Z" }),
+      "shop is late",
+      "webhookendpointlate"
+    ],
+    ["a stream that is nearly full", stream({ bytes: 85 }), "RECEIPTS is 85 % full", "starlingstreamfilling"],
+    ["a stream with a copy behind", stream({ replicasBehind: ["nats-2"] }), "nats-2", "starlingbusdisconnected"],
+    [
+      "books that nobody compares",
+      { ...well, books: { ...well.books, books: [book] } },
+      "eip155:8453",
+      "paymentbooksunread"
+    ]
+  ] as ReadonlyArray<readonly [string, FleetFacts, string, string]>)(
+    "finds %s, and names its runbook",
+    (_, facts, what, runbook) => {
+      const [finding, ...others] = diagnoseFleet(facts, nowMs)
+      assert.isEmpty(others)
+      assert.strictEqual(finding?.state, "missing")
+      assert.include(finding?.what, what)
+      assert.match(finding?.mend ?? "", new RegExp(`^\\./starling .*\\ndocs/operations\\.md#${runbook}$`, "su"))
+    }
+  )
+
+  it("names the first fault of an endpoint that cannot be used", () => {
+    const [finding] = diagnoseFleet(endpoint({ faults: [{ path: "/Url", message: "is no URL" }] }), nowMs)
+    assert.include(finding, { check: "endpoints", what: "shop cannot be used: /Url is no URL" })
+  })
+
+  it("only advises to name the processes of a fleet elsewhere", () => {
+    const [finding] = diagnoseFleet({ ...well, processes: undefined }, nowMs)
+    assert.include(finding, { check: "processes", state: "advice" })
+  })
+})
