@@ -11,9 +11,17 @@ import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { type CounterOf, defineCounter, defineHistogram, Metrics, keyedQueue } from "#runtime"
-import { appendRecord, type FoundUniqueKey, type Precondition, readUniqueKey, type UniqueKey } from "./append.ts"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
-import { decideRecord, type Held, recordCodec } from "./record.ts"
+import {
+  appendRecord,
+  decideRecord,
+  type FoundUniqueKey,
+  type Held,
+  type Precondition,
+  readUniqueKey,
+  recordCodec,
+  type UniqueKey
+} from "./record.ts"
 
 export const commandsTotal = defineCounter({
   name: "actor_commands_total",

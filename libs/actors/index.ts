@@ -5,8 +5,19 @@ import { viewsWritten } from "./views/projector.ts"
 import { viewsBehind, viewsLeftOut } from "./views/views.ts"
 
 export { Actors, type CommandAddress, type CommandError, type Outcome } from "./actors.ts"
-export type { FoundUniqueKey, Precondition, UniqueKey } from "./append.ts"
-export { decideRecord, factsMax, type Held, recentCommandsMax, replay } from "./record.ts"
+export {
+  type ActorRecord,
+  decideRecord,
+  factsMax,
+  type FoundUniqueKey,
+  type Held,
+  type Precondition,
+  recentCommandsMax,
+  recordCodec,
+  recordHeadCodec,
+  replay,
+  type UniqueKey
+} from "./record.ts"
 export {
   type ActorDefinition,
   type EventDraft,
@@ -19,7 +30,6 @@ export {
   type ViewFields
 } from "./definition.ts"
 export { eventRelay } from "./event-relay.ts"
-export { type ActorRecord, recordCodec, recordHeadCodec } from "./record.ts"
 export { projectViews } from "./views/projector.ts"
 export { type EntityProjection, entityProjection, type SummaryRow, summaryReader, ViewRow } from "./views/row.ts"
 export { type ViewFreshness, Views, type ViewsOptions } from "./views/views.ts"

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { BranchName, BranchPrefix } from "../pipeline/api/parts.ts"
 import { thresholdPctMax, type WorkItemOverrides } from "../pipeline/project.ts"
 import { auditorsMax } from "../pipeline/work-item/reports.ts"
-import { capMax, findingSeverities, type WorkItemSettings } from "../pipeline/work-item/settings.ts"
+import { capMax, findingSeverities, type WorkItemSettings } from "../pipeline/work-item/state.ts"
 import { AllowedOrigins, section, span, whole, withDefault } from "./keys.ts"
 
 const cap = whole(0, capMax)

@@ -9,7 +9,6 @@ import { QuestionId } from "../events/work-items.ts"
 import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../primitives.ts"
 import { answerCharactersMax } from "./work-item/commands.ts"
 import { auditorsMax, findingsMax, questionsPerReportMax, ReportedFinding } from "./work-item/reports.ts"
-import { WorkItemSettings } from "./work-item/settings.ts"
 import {
   AgentName,
   errorCharactersMax,
@@ -19,6 +18,7 @@ import {
   WorkItemPhase,
   workItemPhases,
   WorkItemPullRequest,
+  WorkItemSettings,
   WorkItemStateName
 } from "./work-item/state.ts"
 

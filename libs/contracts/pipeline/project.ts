@@ -8,8 +8,7 @@ import { WorkItem } from "../events/entities.ts"
 import { Count, EpochMs, Id, Ordinal, text } from "../primitives.ts"
 import { encodeToken } from "../tokens.ts"
 import { PauseReason } from "./queue.ts"
-import { capMax, WorkItemSettings } from "./work-item/settings.ts"
-import { Branch } from "./work-item/state.ts"
+import { Branch, capMax, WorkItemSettings } from "./work-item/state.ts"
 
 /** Ten million US dollars a month. */
 export const budgetMicroUsdMax = 10_000_000_000_000

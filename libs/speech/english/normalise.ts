@@ -4,8 +4,18 @@
  * untouched, and so are other languages. The reader looks at a word and the one after it, so time is linear.
  */
 import { Run, sliceRun, type TextRun } from "../text/runs.ts"
-import { isMonthFirst, monthName, monthNumber, readDate, readTime } from "./dates.ts"
-import { cardinal, decimal, digitByDigit, ordinal, year } from "./numbers.ts"
+import {
+  cardinal,
+  decimal,
+  digitByDigit,
+  isMonthFirst,
+  monthName,
+  monthNumber,
+  ordinal,
+  readDate,
+  readTime,
+  year
+} from "./numbers.ts"
 import { readAddress } from "./symbols.ts"
 import { isMagnitude, readMeasure, readMoney } from "./units.ts"
 

@@ -5,9 +5,8 @@
  * Pure.
  */
 import { Result } from "effect"
-import { isMonthFirst, readDate, readTime, spokenDate } from "../english/dates.ts"
 import { isEnglish } from "../english/normalise.ts"
-import { cardinal, decimal, ordinal } from "../english/numbers.ts"
+import { cardinal, decimal, isMonthFirst, ordinal, readDate, readTime, spokenDate } from "../english/numbers.ts"
 import { symbolName } from "../english/symbols.ts"
 import { readMeasure } from "../english/units.ts"
 import {

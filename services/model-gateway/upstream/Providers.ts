@@ -29,8 +29,13 @@ import {
 import { Configuration } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
-import { type Decoded, eventDecoder } from "./event-decoder.ts"
-import { providerApis, type ProviderKind, type StreamFacts } from "../translate/provider-apis.ts"
+import {
+  type Decoded,
+  eventDecoder,
+  providerApis,
+  type ProviderKind,
+  type StreamFacts
+} from "../translate/provider-apis.ts"
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 

@@ -9,8 +9,7 @@ import { Commands } from "../Commands.ts"
 import { agentRoster } from "../Routing.ts"
 import { agentRow, agentView, queueView } from "../views/fleet.ts"
 import { readAgents } from "../views/rows.ts"
-import { freshness, pageOf, placeOf } from "./paging.ts"
-import { apiOptions, callerName, commandId, noSuch, pathId, refusing } from "./requests.ts"
+import { apiOptions, callerName, commandId, freshness, noSuch, pageOf, pathId, placeOf, refusing } from "./requests.ts"
 
 const queueCommand = Effect.fnUntraced(function* (command: QueueCommand) {
   const address = { id: queueId, commandId: yield* commandId }

@@ -9,8 +9,18 @@ import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { projectRow, projectSettingsOf, projectView } from "../views/project.ts"
 import { readProjects } from "../views/rows.ts"
-import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
-import { apiOptions, callerName, commandId, noSuch, pathId, refusing } from "./requests.ts"
+import {
+  apiOptions,
+  callerName,
+  commandId,
+  freshness,
+  noSuch,
+  pageOf,
+  pathId,
+  placeOf,
+  refusing,
+  rowKey
+} from "./requests.ts"
 
 interface Answered {
   readonly state: ProjectState | null

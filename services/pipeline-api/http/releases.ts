@@ -7,8 +7,18 @@ import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
 import { releaseRow, releaseView } from "../views/release.ts"
 import { readReleases } from "../views/rows.ts"
-import { freshness, pageOf, placeOf, rowKey } from "./paging.ts"
-import { apiOptions, commandId, createOnce, noSuch, pathId, refusing } from "./requests.ts"
+import {
+  apiOptions,
+  commandId,
+  createOnce,
+  freshness,
+  noSuch,
+  pageOf,
+  pathId,
+  placeOf,
+  refusing,
+  rowKey
+} from "./requests.ts"
 
 const change = (_tag: "Close" | "Abandon" | "Reopen") =>
   Effect.fnUntraced(function* ({ body }: EndpointRequest<unknown, ReleaseChangeRequest>) {

@@ -10,8 +10,19 @@ import { History } from "../History.ts"
 import { Creation } from "../Creation.ts"
 import { workItemRow, workItemView } from "../views/work-item.ts"
 import { readWorkItems } from "../views/rows.ts"
-import { cursorOf, freshness, pageOf, placeOf, rowKey } from "./paging.ts"
-import { apiOptions, commandId, createOnce, noSuch, pathId, refusing } from "./requests.ts"
+import {
+  apiOptions,
+  commandId,
+  createOnce,
+  cursorOf,
+  freshness,
+  noSuch,
+  pageOf,
+  pathId,
+  placeOf,
+  refusing,
+  rowKey
+} from "./requests.ts"
 
 const command = Effect.fnUntraced(function* (given: WorkItemCommand) {
   const id = yield* pathId("workitem")

@@ -10,7 +10,7 @@ import { Configuration } from "#runtime"
 import { Speech } from "../speaking/Speech.ts"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
 import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
-import { refusalOf } from "../speaking/refusals.ts"
+import { refusalOf } from "../refusals.ts"
 import { voicesFor } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
 

@@ -34,7 +34,7 @@ import { VoiceCreation } from "../voices/VoiceCreation.ts"
 import { listedClone, type ListedVoice, voiceBody, withOldGender } from "../voices/list.ts"
 import { cloneRules } from "../voices/speakable.ts"
 import { type Flow, readVoiceForm, voiceFormSpec } from "../voices/form.ts"
-import { refusalOfVoice } from "../voices/refusals.ts"
+import { refusalOfVoice } from "../refusals.ts"
 import { callerVersion } from "./version.ts"
 
 const makeChallenge = Effect.fnUntraced(function* (fullName: string, onTaken: (taken: RateTaken) => void) {

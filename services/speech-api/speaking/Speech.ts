@@ -26,7 +26,7 @@ import {
   type SpeechError,
   type SpeechFailed,
   type SpeechOverloaded
-} from "./refusals.ts"
+} from "../refusals.ts"
 
 export interface Spoken {
   readonly sentences: SpeechSession["sentences"]

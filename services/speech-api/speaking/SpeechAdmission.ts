@@ -15,10 +15,10 @@ import {
   listeners,
   type Listeners
 } from "#speech"
-import { SpeechOverloaded } from "./refusals.ts"
+import { SpeechOverloaded } from "../refusals.ts"
 import { beginnings, beginSeconds, leastStore, refusals, waitingCallers } from "../metrics.ts"
 
-export interface Entrance {
+interface Entrance {
   /** The engine that speaks. */
   readonly engine: string
   readonly arrivedAtMs: number

@@ -16,7 +16,7 @@ import {
   type WordMark
 } from "#contracts"
 import { Configuration, type CounterOf, type GaugeHandle, Metrics } from "#runtime"
-import { InputRefused, SpeechBusy, SpeechFailed } from "./refusals.ts"
+import { InputRefused, SpeechBusy, SpeechFailed } from "../refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
 import {
   type Course,
@@ -30,7 +30,7 @@ import {
 } from "./session-course.ts"
 
 /** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds marks alone. */
-export interface SpokenPiece {
+interface SpokenPiece {
   readonly pcm: Int16Array
   readonly marks: ReadonlyArray<WordMark>
   /** How long the caller waited for the fleet to deliver it. */

@@ -6,7 +6,7 @@ import type { AudioError, AudioFormat } from "#audio"
 import type { SentenceMark, SpeechMarks, WordMark } from "#contracts"
 import { jsonEvent, type ServerSentEvent } from "#http"
 import type { Spoken } from "./Speech.ts"
-import type { SpeechFailed } from "./refusals.ts"
+import type { SpeechFailed } from "../refusals.ts"
 
 interface SentenceSpan {
   readonly turn: number

@@ -9,7 +9,7 @@ import { engineVoice, type SharedVoice, sharedVoices, voiceById } from "#speech"
 import { clonedEngineVoice, zeroShotVoice } from "#voice-cloning"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
-import { refusalOfVoice } from "./refusals.ts"
+import { refusalOfVoice } from "../refusals.ts"
 
 /** What a plan must know of a voice, be it shared or cloned by a workspace. */
 export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {

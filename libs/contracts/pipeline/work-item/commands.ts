@@ -7,8 +7,14 @@ import { Schema } from "effect"
 import { cancelReasonCharactersMax, QuestionId, ResolutionSha } from "../../events/work-items.ts"
 import { Count, EpochMs, Id, Ordinal, text, Uuid } from "../../primitives.ts"
 import { auditorsMax, WorkItemReport } from "./reports.ts"
-import { WorkItemSettings } from "./settings.ts"
-import { AgentName, errorCharactersMax, WorkItemDispatch, workItemOrigin, WorkItemPhase } from "./state.ts"
+import {
+  AgentName,
+  errorCharactersMax,
+  WorkItemDispatch,
+  workItemOrigin,
+  WorkItemPhase,
+  WorkItemSettings
+} from "./state.ts"
 
 /** The three reasons for which an item is handed back after a crash. */
 export const recoveryReasons = [

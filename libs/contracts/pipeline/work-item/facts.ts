@@ -8,7 +8,6 @@ import { QuestionId, ResolutionSha } from "../../events/work-items.ts"
 import { Count, EpochMs, Id, Ordinal, Uuid } from "../../primitives.ts"
 import { recoveryReasons, retryFromPhases, workItemCommands, WorkItemDeferral } from "./commands.ts"
 import { auditorsMax, ReportedFinding, ReportedSuggestion, workItemReports } from "./reports.ts"
-import { WorkItemSettings } from "./settings.ts"
 import {
   AgentName,
   Branch,
@@ -18,6 +17,7 @@ import {
   WorkItemDispatch,
   workItemOrigin,
   WorkItemPhase,
+  WorkItemSettings,
   WorkItemStateName
 } from "./state.ts"
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 import { findLibrary, freeCString, loadLibrary, newCString } from "../worker/library.ts"
-import { MissingPart } from "../worker/speaker.ts"
+import { MissingPart } from "../worker/serve.ts"
 
 /** The last argument of a callback: espeak's events, closed by one of type 0. */
 export interface EspeakEvent {

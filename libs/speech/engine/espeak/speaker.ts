@@ -5,7 +5,7 @@
 import type { ChunkPiece, EngineVoice } from "#contracts"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import { endsWithPause, type Sink, type Speaker, withoutControls } from "../worker/speaker.ts"
+import { endsWithPause, type Sink, type Speaker, withoutControls } from "../worker/serve.ts"
 import type { Espeak, EspeakEvent } from "./binding.ts"
 
 const wordEvent = 1

@@ -8,7 +8,7 @@
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 import { findLibrary, loadLibrary, newCString } from "../worker/library.ts"
-import { MissingPart } from "../worker/speaker.ts"
+import { MissingPart } from "../worker/serve.ts"
 import { type FliteFeatures, type FliteVoice, fliteVoices } from "./speaker.ts"
 
 /** Called with the plan first; returns false to stop. */

@@ -3,7 +3,7 @@
  * utterance; between pieces of one sentence these pauses are left out.
  */
 import type { ChunkPiece, EngineVoice } from "#contracts"
-import { endsWithPause, type Sink, type Speaker } from "../worker/speaker.ts"
+import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
 
 /** The rest of a pause that is left out, so that no sound is cut. */

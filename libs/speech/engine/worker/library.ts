@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { arch, platform } from "node:os"
 import { join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
-import { MissingPart } from "./speaker.ts"
+import { MissingPart } from "./serve.ts"
 
 const loaded: Array<LibraryHandle> = []
 

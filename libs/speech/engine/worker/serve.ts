@@ -6,7 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { makeResampler } from "#audio/resample"
 import type { EngineVoice, WordStart } from "#contracts"
-import type { EngineFrame } from "../Engine.ts"
+import type { EngineFrame, EngineJob } from "../Engine.ts"
 import {
   engineHz,
   type FromThread,
@@ -16,7 +16,36 @@ import {
   type ToThread,
   warmUpNumber
 } from "./protocol.ts"
-import { MissingPart, type Speaker } from "./speaker.ts"
+
+export interface Sink {
+  /** Takes over the samples, at the engine's own rate. Returns false when the engine is to stop. */
+  readonly audio: (pcm: Int16Array, gainDb: number) => boolean
+  /** `sample` counts from the job's first one, at the engine's own rate. */
+  readonly word: (word: WordStart) => void
+}
+
+/** The part that each engine's thread provides itself; `serve.ts` has the rest. */
+export interface Speaker {
+  readonly hz: number
+  /**
+   * Any voice of the engine: a thread speaks a word to itself before it reports that it is ready; null where that gains
+   * nothing.
+   */
+  readonly firstVoice: string | null
+  /** Speaks to the end, or until the sink stops it; null when all went well. */
+  readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
+  /** Called after each job, when its outcome is already sent: for engines whose last job would be heard in the next. */
+  readonly reset?: () => void
+}
+
+/** Thrown while opening: a package of the host is missing. */
+export class MissingPart extends Error {}
+
+/** Control characters steer engines (espeak takes U+0001 for a command) and end C strings: they become spaces. */
+export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ")
+
+/** Whether the text ends where a speaker pauses: after punctuation and any closing marks behind it. */
+export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、，；：؟،]["'”’»)\]\s]*$/u.test(text)
 
 /**
  * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text may cost: a single digit can last a second.

@@ -6,7 +6,7 @@
 import { createRequire } from "node:module"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import { MissingPart, type Sink, type Speaker, withoutControls } from "../worker/speaker.ts"
+import { MissingPart, type Sink, type Speaker, withoutControls } from "../worker/serve.ts"
 import type { ModelFiles } from "./ZeroShotPool.ts"
 
 interface Passage {

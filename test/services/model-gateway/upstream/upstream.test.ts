@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAttempt, afterFailure, afterNothing, type Breaker, breakerWaitMs, closedBreaker } from "#runtime"
 import { providerBreakerLimits } from "../../../../services/model-gateway/upstream/Upstreams.ts"
-import { type Decoded, eventDecoder } from "../../../../services/model-gateway/upstream/event-decoder.ts"
-import type { StreamFacts } from "../../../../services/model-gateway/translate/provider-apis.ts"
+import {
+  type Decoded,
+  eventDecoder,
+  type StreamFacts
+} from "../../../../services/model-gateway/translate/provider-apis.ts"
 
 const failed = (breaker: Breaker, nowMs: number) => afterFailure(breaker, nowMs, providerBreakerLimits)
 const attempted = (breaker: Breaker, nowMs: number) => afterAttempt(breaker, nowMs, 150_000)

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { EngineFrame } from "../../../../../libs/speech/engine/Engine.ts"
-import { amplify, formantShift, makeFrameBatcher } from "../../../../../libs/speech/engine/worker/serve.ts"
+import {
+  amplify,
+  endsWithPause,
+  formantShift,
+  makeFrameBatcher,
+  withoutControls
+} from "../../../../../libs/speech/engine/worker/serve.ts"
 import { voiceOf } from "../jobs.ts"
 
 describe("an amplified sound", () => {
@@ -63,5 +69,17 @@ describe("the frames of a job", () => {
     const words = frames.map((frame) => frame.words.map((word) => word.position))
     assert.deepStrictEqual(words, [[0], [1200, 3599], [99_999]])
     assert.strictEqual(frames[2]?.words[0]?.sample, 4800)
+  })
+})
+
+describe("a text for an engine", () => {
+  it("has spaces in place of control characters, and the same length", () => {
+    assert.strictEqual(withoutControls("a\u0000b\u0001+20Pc\u0085d\ne"), "a b +20Pc d e")
+  })
+  it.each(["Yes.", "Yes, ", 'He said "no!" ', "どうも。", "شكرا؟"])("ends with a pause: %j", (text) => {
+    assert.isTrue(endsWithPause(text))
+  })
+  it.each(["Yes", "$1.5", "really ", ""])("goes on without a pause: %j", (text) => {
+    assert.isFalse(endsWithPause(text))
   })
 })

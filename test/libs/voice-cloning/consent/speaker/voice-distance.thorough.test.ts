@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cepstraOf, makeSpectrum } from "../../../../../libs/voice-cloning/consent/speaker/cepstra.ts"
 import {
+  cepstraOf,
   distanceCeiling,
   divergence,
   gaussianOf,
+  makeSpectrum,
   voiceDistance
-} from "../../../../../libs/voice-cloning/consent/speaker/gaussian.ts"
+} from "../../../../../libs/voice-cloning/consent/speaker/voice-distance.ts"
 
 const hz = 16_000
 
