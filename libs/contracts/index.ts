@@ -45,6 +45,7 @@ export {
   chainFamilies,
   type ChainFamily,
   chainFamilyOf,
+  coinDecimalsOf,
   hasFeePayer,
   inOneCase,
   isSameAddress,

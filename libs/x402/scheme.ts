@@ -133,6 +133,8 @@ export interface PaymentScheme<
    * us names.
    */
   look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
+  /** The chain's own coin that an account holds for fees, in its smallest unit. */
+  feeBalance(address: string): Effect.Effect<bigint, ChainUnavailable>
   /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
   transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>
 }

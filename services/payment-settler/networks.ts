@@ -11,6 +11,8 @@ import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 
 export interface SettlingNetwork extends OpenNetwork {
   readonly pool: SignerPool
+  /** Those of the keys that this process was given. */
+  readonly addresses: ReadonlyArray<string>
 }
 
 export class Networks extends Context.Service<Networks, ReadonlyMap<string, SettlingNetwork>>()(
@@ -33,7 +35,7 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
         const pool = openSignerPool({ network, keys, holder: instance, heldMax: PaymentSettler.KeysHeldMax })
         return Effect.map(pool, (pool): readonly [string, SettlingNetwork] => [
           network.entry.Network,
-          { ...network, pool }
+          { ...network, pool, addresses: keys.map(({ address }) => address) }
         ])
       })
       return new Map(pooled)

@@ -85,7 +85,11 @@ export const BookState = Schema.Struct({
   /** Why the last comparison did not reach the end. */
   trouble: Schema.NullOr(text(1_000)),
   /** Findings beyond those that are kept; the log has them. */
-  notKept: Count
+  notKept: Count,
+  /** What the settlers' keys hold for fees, in the chain's own coin; null where the chain did not say. */
+  keys: Schema.Array(Schema.Struct({ address: ChainAddress, balance: Schema.NullOr(AtomicAmount) })).check(
+    Schema.isMaxLength(64)
+  )
 })
 export interface BookState extends Schema.Schema.Type<typeof BookState> {}
 

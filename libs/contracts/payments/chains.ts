@@ -14,6 +14,8 @@ interface WrittenAddresses {
 interface Family {
   /** The part of a CAIP-2 name before the colon. */
   readonly namespace: string
+  /** Digits of the chain's own coin after the point. */
+  readonly coinDecimals: number
   /** Hex means the same in either case; in base58 the case matters. */
   readonly ignoresCase: boolean
   /** Payers sign the name and the version of the token. */
@@ -29,6 +31,7 @@ const evmAddress = /^0x[0-9a-fA-F]{40}$/u
 export const chainFamilies = {
   evm: {
     namespace: "eip155",
+    coinDecimals: 18,
     ignoresCase: true,
     signsToken: true,
     hasFeePayer: false,
@@ -40,6 +43,7 @@ export const chainFamilies = {
   },
   solana: {
     namespace: "solana",
+    coinDecimals: 9,
     ignoresCase: false,
     signsToken: false,
     hasFeePayer: true,
@@ -54,6 +58,12 @@ const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
 
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
   families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
+
+/** Digits of a chain's own coin, in which fees are paid; null for a chain of no known family. */
+export const coinDecimalsOf = (network: string): number | null => {
+  const family = chainFamilyOf(network)
+  return family === undefined ? null : chainFamilies[family].coinDecimals
+}
 
 const isOf = (network: string, fact: "ignoresCase" | "signsToken" | "hasFeePayer"): boolean => {
   const family = chainFamilyOf(network)

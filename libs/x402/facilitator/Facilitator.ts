@@ -257,6 +257,7 @@ export const remoteScheme = (
   prepare: () => Effect.succeed({ transaction: null, raw: new Uint8Array(0) }),
   broadcast: (_prepared, checked) => settle(local, facilitator, options, checked),
   look: (checked, transaction) => local.look(checked, transaction),
+  feeBalance: (address) => local.feeBalance(address),
   transfers: (from) => local.transfers(from)
 })
 

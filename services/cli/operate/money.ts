@@ -167,9 +167,21 @@ export const showBooks = ({ url, json, ended }: ShowOrder & { readonly ended: bo
         if (json) return yield* print(JSON.stringify(seen))
         yield* printList({ items: seen.books, nextCursor: null }, { json, columns: bookColumns })
         if (seen.books.length === 0) yield* note("no network is configured: nothing is sold, and there are no books")
+        const keys = seen.books.flatMap(({ network, keys }) =>
+          keys.map(({ address, balance, decimals }) => ({
+            network,
+            address,
+            balance: amountOrNone({ amount: balance, decimals, symbol: null })
+          }))
+        )
+        if (keys.length > 0) {
+          yield* print("")
+          const columns = { network: "network", key: "address", "holds for fees": "balance" }
+          yield* printList({ items: keys, nextCursor: null }, { json, columns })
+        }
         if (seen.findings.length === 0) return yield* note(ended ? "no finding has ended" : "no finding stands")
         yield* print("")
-        const items = seen.findings.map((finding) => ({ ...finding, amount: findingAmount(finding), ...finding.end }))
+        const items = seen.findings.map((finding) => ({ ...finding, amount: amountOrNone(finding), ...finding.end }))
         const columns = ended ? { ...findingColumns, ended: "how", reason: "reason" } : findingColumns
         yield* printList({ items, nextCursor: null }, { json, columns, whole: ["transaction"] })
         if (seen.leftOut > 0) yield* note(`${seen.leftOut} more are left out`)
@@ -177,7 +189,7 @@ export const showBooks = ({ url, json, ended }: ShowOrder & { readonly ended: bo
     )
   )
 
-const findingAmount = ({ amount, ...token }: Omit<Amount, "amount"> & { readonly amount: string | null }) =>
+const amountOrNone = ({ amount, ...token }: Omit<Amount, "amount"> & { readonly amount: string | null }) =>
   amount === null ? null : amountText({ ...token, amount })
 
 export interface OnFinding extends OnConsole {
@@ -187,7 +199,7 @@ export interface OnFinding extends OnConsole {
 export const showFinding = ({ url, id, json }: OnFinding & { readonly json: boolean }) =>
   onConsole({ url }, (client) =>
     Effect.flatMap(client.getFinding({ params: { finding: id } }), (whole) =>
-      printWhole(json ? whole : { ...whole, amount: findingAmount(whole) }, json)
+      printWhole(json ? whole : { ...whole, amount: amountOrNone(whole) }, json)
     )
   )
 

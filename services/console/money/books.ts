@@ -3,6 +3,7 @@ import {
   type BookFinding,
   type BookState,
   canBeMended,
+  coinDecimalsOf,
   type FindingKind,
   isoTime,
   type PaymentNetwork
@@ -79,6 +80,7 @@ export const bookView = (
     trouble: state === undefined ? "no settler has compared it yet" : state.trouble,
     holder: state?.holder ?? null,
     standing,
+    keys: (state?.keys ?? []).map((key) => ({ ...key, decimals: coinDecimalsOf(entry.Network) })),
     notKept: state?.notKept ?? 0
   }
 }

@@ -11,7 +11,7 @@ import { Configuration, Metrics, supervise } from "#runtime"
 import { type ChainUnavailable, type Claim, Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
 import { findings, receiptedUnits, reconciledAt, repairs, transferredUnits } from "../metrics.ts"
-import { Networks } from "../networks.ts"
+import { Networks, type SettlingNetwork } from "../networks.ts"
 import { Settler } from "../settler.ts"
 import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiver, resolvedIds } from "./Books.ts"
 import type { Finding, ReconciledClaim } from "./findings.ts"
@@ -37,7 +37,14 @@ export const reconciler = Layer.effectDiscard(
       const accounts: Array<Account> = []
       for (const [name, network] of networks) {
         const open = yield* openEntriesOf(network, deps.graceMs)
-        accounts.push({ network: name, receiver: network.entry, open, unkept: new Map(), notKept: 0 })
+        accounts.push({
+          network: name,
+          settling: network,
+          receiver: network.entry,
+          open,
+          unkept: new Map(),
+          notKept: 0
+        })
       }
       const once = Effect.catch(reconcileAll(deps, accounts), (error) => Effect.logWarning(notCompared, error))
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
@@ -51,6 +58,7 @@ export const reconciler = Layer.effectDiscard(
 /** One network's part of the reconciliation. */
 interface Account {
   readonly network: string
+  readonly settling: Pick<SettlingNetwork, "scheme" | "addresses">
   readonly receiver: Receiver & Pick<PaymentNetwork, "Asset">
   readonly open: OpenEntries
   /** Findings that are counted, and not in the books yet; by their id. */
@@ -150,11 +158,12 @@ const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, accou
 
 const note = Effect.fnUntraced(function* (
   { books, holder }: Dependencies,
-  { receiver, notKept }: Account,
+  { settling, receiver, notKept }: Account,
   { isAtEnd, trouble }: Pick<BookState, "trouble"> & { readonly isAtEnd: boolean }
 ) {
   const nowMs = yield* Clock.currentTimeMillis
   const before = Option.getOrUndefined(yield* books.state(receiver))
+  const keys = yield* Effect.forEach(settling.addresses, (address) => balanceOf(settling, address), { concurrency: 4 })
   yield* books.note({
     network: receiver.Network,
     payTo: receiver.PayTo,
@@ -163,9 +172,16 @@ const note = Effect.fnUntraced(function* (
     triedAtMs: nowMs,
     comparedAtMs: isAtEnd ? nowMs : (before?.comparedAtMs ?? null),
     trouble,
-    notKept
+    notKept,
+    keys
   })
 })
+
+const balanceOf = ({ scheme }: Account["settling"], address: string) =>
+  scheme.feeBalance(address).pipe(
+    Effect.map((balance) => ({ address, balance: String(balance) })),
+    Effect.orElseSucceed(() => ({ address, balance: null }))
+  )
 
 const troubleCharactersMax = 1_000
 

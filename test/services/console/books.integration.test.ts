@@ -106,6 +106,11 @@ describe("a difference in the payment books", () => {
               60_000
             )
 
+            const [book] = (yield* seen(run)).books
+            const settler = fleet.chain.settlers[0]?.address.toLowerCase()
+            const held = (book?.["keys"] as ReadonlyArray<Json>).find(({ address }) => address === settler)
+            assert.strictEqual(held?.["decimals"], 18)
+            assert.isAbove(Number(held?.["balance"]), 0)
             const listed = yield* run("books", "list")
             const [, id = ""] = /^([0-9a-f]{32}) +TransferWithoutReceipt .* 0\.000123 /mu.exec(listed.out) ?? []
             assert.lengthOf(id, 32, listed.out)

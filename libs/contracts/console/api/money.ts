@@ -169,6 +169,15 @@ export const BookView = Schema.Struct({
   trouble: Schema.NullOr(Schema.String).pipe(describe("Why not.")),
   holder: Schema.NullOr(Schema.String).pipe(describe("The settler's process that compared last.")),
   standing: Count.pipe(describe("Findings that stand.")),
+  keys: Schema.Array(
+    Schema.Struct({
+      address: Schema.String,
+      balance: Schema.NullOr(AtomicAmount).pipe(
+        describe("In the coin's smallest unit; null where the chain did not say.")
+      ),
+      decimals: Schema.NullOr(Count)
+    })
+  ).pipe(describe("What the settlers' keys held for fees, in the chain's own coin, at `triedAt`.")),
   notKept: Count.pipe(describe("Findings beyond the 2,000 that are kept of an account; the settlers' log has them."))
 }).annotate({ identifier: "Book" })
 export interface BookView extends Schema.Schema.Type<typeof BookView> {}

@@ -125,6 +125,9 @@ export class EvmNode {
   readonly transactionCount = (address: string, tag: "latest" | "pending"): Effect.Effect<number, ChainUnavailable> =>
     Effect.map(this.#ask("read an account's nonce", "eth_getTransactionCount", [address, tag], decodeQuantity), Number)
 
+  readonly balance = (address: string): Effect.Effect<bigint, ChainUnavailable> =>
+    Effect.map(this.#ask("read an account's balance", "eth_getBalance", [address, "latest"], decodeQuantity), BigInt)
+
   readonly tipWei: Effect.Effect<bigint, ChainUnavailable> = Effect.suspend(() =>
     Effect.map(this.#ask("read the tip", "eth_maxPriorityFeePerGas", [], decodeQuantity), BigInt)
   )

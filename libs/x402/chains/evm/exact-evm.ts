@@ -67,6 +67,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     prepare: (checked, lease) => prepare(preparation, checked, lease),
     broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),
     look: (checked, transaction) => look(node, settings, checked, transaction),
+    feeBalance: (address) => node.balance(address),
     transfers: (from) => transfers(node, settings, from)
   }
 })

@@ -28,6 +28,7 @@ const amountAt = { offset: 64, length: 8 }
 const Amounts = valueOf(
   Schema.Tuple([Schema.NullOr(Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))])
 )
+const Lamports = valueOf(Schema.Int)
 const BlockhashValid = valueOf(Schema.Boolean)
 const Statuses = valueOf(
   Schema.Array(
@@ -64,6 +65,8 @@ export interface SolanaNode {
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
   /** The balance of a token account, in the smallest unit; undefined where there is none. */
   readonly tokenBalance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
+  /** Lamports of an account. */
+  readonly balance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether each account exists. */
   readonly exist: (addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<boolean>, ChainUnavailable>
   /** The program that owns an account, and the account's data; null for none. */
@@ -126,12 +129,14 @@ type Asked = <S extends Schema.ConstraintDecoder<unknown>>(
 
 const presentState = (
   asked: Asked
-): Pick<SolanaNode, "tokenBalance" | "exist" | "account" | "isBlockhashValid" | "status"> => ({
+): Pick<SolanaNode, "tokenBalance" | "balance" | "exist" | "account" | "isBlockhashValid" | "status"> => ({
   tokenBalance: (address) =>
     asked(Amounts, "getMultipleAccounts", [
       [address],
       { encoding: "base64", commitment: "processed", dataSlice: amountAt }
     ]).pipe(Effect.map(({ value: [account] }) => (account === null ? 0n : amountIn(account.data[0])))),
+  balance: (address) =>
+    Effect.map(asked(Lamports, "getBalance", [address, { commitment: "confirmed" }]), ({ value }) => BigInt(value)),
   exist: (addresses) =>
     asked(Accounts, "getMultipleAccounts", [
       addresses,

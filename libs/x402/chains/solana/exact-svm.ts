@@ -84,6 +84,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),
     look: (checked, transaction) =>
       options.isRemote === true ? lookForPayment(rpc, checked, transaction) : lookAtPayment(rpc, checked, transaction),
+    feeBalance: (address) => rpc.balance(address),
     transfers: (from) => transfersFrom(rpc, { network, asset, payTo, account, pageSize: 1_000 }, from)
   }
 })

@@ -35,7 +35,7 @@ const afterReadings = Effect.fnUntraced(function* ({ networks, isStored }: Given
   const networksMap = new Map(
     Object.entries(networks).map(([Network, transfers]) => [
       Network,
-      { entry: { ...testNetwork, Network }, scheme: { transfers: () => transfers }, isRemote: false }
+      { entry: { ...testNetwork, Network }, scheme: { transfers: () => transfers }, isRemote: false, addresses: [] }
     ])
   )
   const down = Effect.suspend(

@@ -42,6 +42,21 @@ describe("a Solana payment", () => {
     }).pipe(inScope)
   )
 
+  /** Of a key that nobody has. */
+  const emptyAddress = "4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM"
+
+  live("takes its fee from an account whose coin the scheme reports, zero for a missing one", () =>
+    Effect.gen(function* () {
+      const { chain, pay, scheme, settle } = yield* scene()
+      const address = chain.feePayers[0]?.address ?? ""
+      const before = yield* scheme.feeBalance(address)
+      assert.isTrue(before > 0n)
+      yield* settle(pay())
+      assert.isTrue((yield* scheme.feeBalance(address)) < before)
+      assert.strictEqual(yield* scheme.feeBalance(emptyAddress), 0n)
+    }).pipe(inScope)
+  )
+
   live("comes from an account whose balance the scheme reports, zero for a missing one", () =>
     Effect.gen(function* () {
       const { chain, pay, scheme, settle } = yield* scene()
