@@ -108,7 +108,8 @@ describe("a difference in the payment books", () => {
 
             const [book] = (yield* seen(run)).books
             const settler = fleet.chain.settlers[0]?.address.toLowerCase()
-            const held = (book?.["keys"] as ReadonlyArray<Json>).find(({ address }) => address === settler)
+            const keys = (book?.["keys"] ?? []) as ReadonlyArray<Json>
+            const held = keys.find(({ address }) => address === settler)
             assert.strictEqual(held?.["decimals"], 18)
             assert.isAbove(Number(held?.["balance"]), 0)
             const listed = yield* run("books", "list")
@@ -225,6 +226,19 @@ describe("a difference in the payment books", () => {
             const kept = Option.getOrThrow(yield* books.find(faulty.id))
             assert.strictEqual(kept.value.end?.how, "settled")
             assert.strictEqual((yield* run("books", "show", "no-finding")).code, 1)
+
+            // The payment itself, by the other commands.
+            const [receipt] = yield* fleet.receipts
+            const payments = yield* run("receipts", "list", "--transaction", receipt?.transaction ?? "")
+            assert.match(payments.out, /^1 +\S+ +eip155:84532 +0\.\d{6} .* settled /mu)
+            assert.include((yield* run("receipts", "show", "1")).out, `claimKey: ${key}`)
+            const sums = yield* run("receipts", "sums", "--by", "payer")
+            assert.match(sums.out, new RegExp(`^${receipt?.payer.toLowerCase()} .* 1 `, "mu"))
+            const table = yield* run("receipts", "list", "--csv", "--outcome", "settled")
+            assert.lengthOf(table.out.trimEnd().split("\r\n"), 2)
+            const claimed = yield* run("claims", "list", "--state", "SETTLED", "--json")
+            assert.include(JSON.parse(claimed.out) as Json, { key, state: "SETTLED" })
+            assert.strictEqual((yield* run("claims", "list", "--state", "LOST")).code, 2)
           }),
         {
           roles: ["payment-verifier", "model-gateway"],
