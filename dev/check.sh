@@ -56,7 +56,7 @@ report() { # name
 start types types_check; types=$!
 start fence node dev/fence/main.ts; fence=$!
 start lint "$bin/oxlint" --quiet; lint=$!
-start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker test load-tests vitest.config.ts; format=$!
+start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker deploy/package test load-tests vitest.config.ts; format=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!

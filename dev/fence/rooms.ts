@@ -141,7 +141,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   dev: { holds: "checks, tests, installers", knows: [], packages: ["oxc-parser", "vitest"] },
   deploy: {
-    holds: "images, manifests, backup, the doctor of clusters",
+    holds: "images, manifests, backup, the doctor of clusters, the package of the contracts",
     knows: ["libs/contracts", "libs/bus"],
     packages: ["@nats-io/*", "esbuild", "yaml"]
   },
