@@ -51,10 +51,17 @@ export { readForm } from "./forms/read-form.ts"
 export { addressGroup, HttpCall, type PerCall } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
 export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/record.ts"
-export { type EndpointRequest, routesOf } from "./listener/api-routes.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
-export { below, crossOrigin, type Method, type Route, route } from "./listener/routes.ts"
+export {
+  below,
+  crossOrigin,
+  type EndpointRequest,
+  type Method,
+  type Route,
+  route,
+  routesOf
+} from "./listener/routes.ts"
 export { listenerLimits, type ListenerLimits } from "./listener/server.ts"
 export { httpMetrics } from "./metrics.ts"
 export {

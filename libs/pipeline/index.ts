@@ -29,10 +29,9 @@ export { release, releaseProjection } from "./release/release.ts"
 
 export { eventItem } from "./work-item/concern.ts"
 export { progressGrainMs } from "./work-item/dispatch.ts"
-export { workItemProjection } from "./work-item/projection.ts"
 export { workItemOfSuggestion } from "./work-item/questions.ts"
 export { isEnded, isReady } from "./work-item/states.ts"
-export { workItem } from "./work-item/work-item.ts"
+export { workItem, workItemProjection } from "./work-item/work-item.ts"
 
 /** The actors by their names in LOG and on `commands.<entity>`. */
 export const definitions = { workitem: workItem, release, project, agent, queue } as const satisfies Record<

@@ -3,14 +3,16 @@
  * starts to speech marks of the caller's own words. Cloned voices have a library of their own.
  */
 export {
-  admit,
   type AdmissionLimits,
   type AdmissionVerdict,
+  admit,
   type Asker,
   lateMsMax,
+  type Listener,
+  type Listeners,
+  listeners,
   type Load
-} from "./admission/admit.ts"
-export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
+} from "./admission.ts"
 export { alignChunk, type Aligned } from "./align.ts"
 export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"

@@ -4,13 +4,21 @@
  * report counts once, together with the report's other facts, or alone.
  */
 import { Result, Schema } from "effect"
-import { type ActorDefinition, type DecisionContext, EntityNotFound, type EventDraft } from "#actors/definition"
+import {
+  type ActorDefinition,
+  type DecisionContext,
+  EntityNotFound,
+  type EventDraft,
+  type Projection
+} from "#actors/definition"
 import {
   type WorkItemCommand,
   type WorkItemCommandOf,
+  type WorkItemDeadline,
   WorkItemFact,
   type WorkItemReport,
-  WorkItemState
+  WorkItemState,
+  type WorkItemSummary
 } from "#contracts"
 import { audit } from "./audit.ts"
 import { conflicts, overdue } from "./conflicts.ts"
@@ -33,7 +41,7 @@ import { create, created, lifetime } from "./lifetime.ts"
 import { merge } from "./merge.ts"
 import { questions } from "./questions.ts"
 import { recovery } from "./recovery.ts"
-import { refusalOf, transitions } from "./states.ts"
+import { isEnded, isParked, isReady, refusalOf, transitions } from "./states.ts"
 import { usage, usageAdded } from "./usage.ts"
 import { waits } from "./waits.ts"
 import { work } from "./work.ts"
@@ -193,3 +201,70 @@ export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, Wo
   toEvents,
   retires: (fact) => fact._tag === "Retired"
 }
+
+/** A work item's row for lists and sweeps. It has a deadline only where somebody has to act by then. */
+export const workItemProjection: Projection<WorkItemState | null> = {
+  entity: "workitem",
+  state: Schema.NullOr(WorkItemState),
+  show: (item) =>
+    item === null
+      ? undefined
+      : {
+          project: item.projectId,
+          state: item.state,
+          createdAtMs: item.createdAtMs,
+          updatedAtMs: item.updatedAtMs,
+          deadlinesMs: deadlinesOf(item),
+          summary: { ...summaryOf(item) }
+        }
+}
+
+const deadlinesOf = (item: WorkItemState): Readonly<Record<string, number>> => {
+  // An item in a queue, for a runner or for delegation, is not stale, however long it takes.
+  const isQueued = item.state === "Queued" || (item.state === "Delegated" && item.dispatch === null)
+  const isMoving = !isQueued && !isParked(item.state) && !isEnded(item.state)
+  const deadlines: Record<WorkItemDeadline, number | null> = {
+    lastProgress: item.dispatch?.lastProgressAtMs ?? null,
+    stale: isMoving ? item.updatedAtMs : null,
+    retryAt: item.retryAtMs,
+    quotaResetAt: item.quotaResetAtMs,
+    ended: item.endedAtMs
+  }
+  return Object.fromEntries(Object.entries(deadlines).filter((entry): entry is [string, number] => entry[1] !== null))
+}
+
+const summaryOf = (item: WorkItemState): WorkItemSummary => ({
+  title: item.title,
+  kind: item.kind,
+  agent: item.agent,
+  assignedAgent: item.assignedAgent,
+  priority: item.priority,
+  phase: item.phase,
+  isReady: isReady(item),
+  notBeforeMs: item.notBeforeMs,
+  dispatchId: item.dispatch?.dispatchId ?? null,
+  runner: item.dispatch?.runner ?? null,
+  agentAtWork: item.dispatch?.agent ?? null,
+  run: item.run,
+  auditedIterations: item.auditedIterations,
+  externalId: item.externalId,
+  releaseId: item.releaseId,
+  originCheckWorkItemId: item.originCheckWorkItemId,
+  repositoryUrl: item.project.repositoryUrl,
+  baseBranch: item.baseBranch,
+  workBranch: item.workBranch,
+  lastError: item.lastError,
+  failureKind: item.failureKind,
+  failedAgent: item.failedAgent,
+  openQuestionIds: item.openQuestions.map(({ questionId }) => questionId),
+  recoveryAttempts: item.recoveryAttempts,
+  quotaRetries: item.quotaRetries,
+  transientRetries: item.transientRetries,
+  upstreamPushAttempts: item.upstreamPushAttempts,
+  conflictReworks: item.conflictReworks,
+  terminalFailures: item.terminalFailures,
+  pullRequestNumber: item.pullRequest?.number ?? null,
+  pullRequestUrl: item.pullRequest?.url ?? null,
+  isPullRequestOpen: item.pullRequest !== null && item.pullRequest.mergedSha === null,
+  costTotalMicroUsd: item.usageTotal?.costMicroUsd ?? null
+})

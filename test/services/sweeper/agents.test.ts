@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { agentCommandsDue, overlookedItems } from "../../../services/sweeper/agents.ts"
+import type { Report } from "#contracts"
+import { adviceDue, agentCommandsDue, overlookedItems } from "../../../services/sweeper/agents.ts"
 import { eligibleAgents } from "../../../services/sweeper/views.ts"
-import { agentRow, hourMs, itemRow, minuteMs, nowMs } from "./rows.ts"
+import { agentRow, hourMs, itemRow, minuteMs, nowMs, uuid } from "./rows.ts"
 
 const times = { nowMs, marginMs: 30_000, periodicMs: 15 * minuteMs }
 const pause = (expiresAtMs: number | null) => ({
@@ -58,5 +59,65 @@ describe("an item that waits for a paused agent", () => {
     const kinds = [{ Kind: "smith", Instances: ["a", "b"] }]
     assert.strictEqual(released([paused("smith/a"), paused("smith/b")], kinds), 0)
     assert.strictEqual(released([paused("smith/a")], kinds), 1)
+  })
+})
+
+const forecast = (changes: Partial<Report<"quota-forecast">> = {}): Report<"quota-forecast"> => ({
+  kind: "quota-forecast",
+  reportId: uuid(50),
+  atMs: nowMs - hourMs,
+  agent: "smith",
+  bankedCredits: 2,
+  usableQuotaPct: 12.5,
+  predictedNaturalResetMs: null,
+  nextCreditExpiresAtMs: null,
+  nextCreditIsEstimated: true,
+  optimalFromMs: nowMs,
+  optimalUntilMs: nowMs + hourMs,
+  decisionDeadlineMs: null,
+  ...changes
+})
+const adviceFor = (changes: Partial<Report<"quota-forecast">> = {}, watched: ReadonlyArray<string> = []) =>
+  adviceDue({ forecasts: [forecast(changes)], nowMs, watched, cooldownMs: 7 })
+
+describe("the quota adviser", () => {
+  it("advises an agent within its optimal window, with the known figures", () => {
+    assert.deepStrictEqual(adviceFor(), [
+      {
+        entity: "agent",
+        id: "smith",
+        commandId: `sweep.advice.${nowMs + hourMs}`,
+        finding: "advice",
+        command: {
+          _tag: "AdviseSpending",
+          bankedCredits: 2,
+          usableQuotaPct: 12.5,
+          predictedNaturalResetMs: null,
+          nextCreditExpiresAtMs: null,
+          nextCreditIsEstimated: true,
+          optimalFromMs: nowMs,
+          optimalUntilMs: nowMs + hourMs,
+          decisionDeadlineMs: null,
+          cooldownMs: 7
+        }
+      }
+    ])
+  })
+
+  it.each([
+    ["before the window", { optimalFromMs: nowMs + 1 }, 0],
+    ["in a window that has begun at any time", { optimalFromMs: null }, 1],
+    ["after the window", { optimalUntilMs: nowMs }, 0],
+    ["without a window", { optimalUntilMs: null }, 0],
+    ["after the decision had to be made", { decisionDeadlineMs: nowMs - 1 }, 0],
+    ["with nothing to spend", { bankedCredits: 0 }, 0],
+    ["when nobody knows what there is to spend", { bankedCredits: null }, 1]
+  ] as const)("%s", (_, changes, count) => {
+    assert.strictEqual(adviceFor(changes).length, count)
+  })
+
+  it("advises only watched agents", () => {
+    assert.strictEqual(adviceFor({}, ["weaver"]).length, 0)
+    assert.strictEqual(adviceFor({}, ["weaver", "smith"]).length, 1)
   })
 })

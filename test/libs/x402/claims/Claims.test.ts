@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { firstSeen, recentKeys } from "../../../../libs/x402/claims/first-seen.ts"
+import { firstSeen, recentKeys } from "../../../../libs/x402/claims/Claims.ts"
 import { checkedPayment } from "../../../support/payments.ts"
 
 describe("recently seen keys", () => {
