@@ -1,12 +1,16 @@
-/** Prepares a broker on one machine that `up` does not start: its users, and its streams. */
+/** The broker: a backup of its streams, and making one ready that `up` does not start, its users and its streams. */
+import { existsSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { applyTopology, topology } from "#bus"
-import { keepPasswords, passwordsFolder, writePrivately } from "#fleet"
+import { copyStreams, type KeptBroker } from "#deploy/backup"
+import { keepPasswords, natsFolder, passwordsFolder, readSettings, writePrivately } from "#fleet"
+import { brokerAlone, NatsServer } from "#fleet/broker"
 import { authorization, keeperUser, machineUsers } from "#fleet/broker-users"
-import { busOf } from "./connection.ts"
-import { print } from "./console.ts"
+import { brokerLogin, busOf } from "./connection.ts"
+import { CommandRefused, note, print } from "./console.ts"
+import { fileOf } from "./files.ts"
 
 /**
  * Writes the users' files. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
@@ -37,4 +41,67 @@ export const makeStreams = Effect.gen(function* () {
     Effect.provide(busOf(undefined, { keptUser: keeperUser, waitsForServer: true }))
   )
   yield* print(`${topology.streams.length} streams, and the buckets and stores, are as declared`)
+})
+
+interface BackupOrder {
+  readonly action: "save" | "restore"
+  /** A path from the user's own folder. */
+  readonly folder: string
+  readonly streams: ReadonlyArray<string>
+  readonly json: boolean
+  readonly nats: string | undefined
+}
+
+/** On the broker that is named, or of the fleet of this home. One that does not run is started for the time. */
+export const backup = Effect.fnUntraced(function* (order: BackupOrder) {
+  const { action, nats } = order
+  const place = yield* fileOf(order.folder)
+  if (action === "restore" && !existsSync(place))
+    return yield* new CommandRefused({ reason: `there is no folder ${place}` })
+  const { home } = yield* readSettings
+  const login = yield* Effect.result(brokerLogin(nats, keeperUser))
+  if (Result.isFailure(login)) {
+    const { failure } = login
+    const isNoFleet = failure instanceof CommandRefused && failure.exitCode === 69
+    if (!isNoFleet || (action === "save" && !existsSync(`${natsFolder(home)}/data`))) return yield* failure
+    yield* note(`no fleet runs in ${home}: its broker runs alone for the time`)
+    return yield* Effect.provide(copyAlone(order), brokerAlone(home))
+  }
+  const { url, isHome, user, password, credentials, tls } = login.success
+  if (isHome && action === "restore") {
+    return yield* new CommandRefused({
+      reason: `a fleet runs in ${home}; stop it first, for its roles would write meanwhile`
+    })
+  }
+  const secret = (kept: Redacted.Redacted | undefined) => (kept === undefined ? undefined : Redacted.value(kept))
+  yield* copy(order, { url, user, password: secret(password), credentials: secret(credentials), tls })
+})
+
+const copyAlone = Effect.fnUntraced(function* (order: BackupOrder) {
+  const { url, passwordOf } = yield* NatsServer
+  yield* copy(order, { url, user: keeperUser, password: passwordOf(keeperUser), tls: {} })
+})
+
+const copy = Effect.fnUntraced(function* ({ action, folder, streams, json }: BackupOrder, broker: KeptBroker) {
+  const place = yield* fileOf(folder)
+  let count = 0
+  yield* Effect.tryPromise({
+    try: () =>
+      copyStreams(broker, {
+        action,
+        folder: place,
+        streams,
+        onCopied: (stream, { state }) => {
+          count += 1
+          const { messages, last_seq: lastSequence } = state
+          const line = json
+            ? JSON.stringify({ stream, messages, lastSequence })
+            : `${action}d ${stream}: ${messages} messages, last ${lastSequence}`
+          process.stdout.write(`${line}\n`)
+        }
+      }),
+    catch: (error) =>
+      new CommandRefused({ reason: `backup: ${error instanceof Error ? error.message : String(error)}` })
+  })
+  yield* note(`${count} streams are ${action}d`)
 })

@@ -64,11 +64,13 @@ interface Who {
 
 interface BrokerLogin extends Who {
   readonly url: string
+  /** It is the broker of the fleet that runs in this home. */
+  readonly isHome: boolean
   readonly tls: BrokerTls
 }
 
 /** `named`: the value of --nats. `keptUser`: the command's user where a folder has the passwords of many. */
-const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, keptUser: string) {
+export const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, keptUser: string) {
   const { home } = yield* readSettings
   const { bus, namedUrl, fileUrl } = yield* busSettings
   const ofHome = yield* Effect.result(homeUrl(home))
@@ -78,9 +80,9 @@ const brokerLogin = Effect.fnUntraced(function* (named: string | undefined, kept
   const who = yield* whoIn(bus, keptUser)
   // The broker of this home, named without a user, gets the home's user.
   const isHome = url === found && (given === undefined || who === undefined)
-  if (isHome) return { url, tls: {}, ...(yield* keptIn(passwordsFolder(natsFolder(home)), keptUser)) }
+  if (isHome) return { url, tls: {}, isHome, ...(yield* keptIn(passwordsFolder(natsFolder(home)), keptUser)) }
   const tls = { caFile: bus.TlsCaFile, certificateFile: bus.TlsCertificateFile, keyFile: bus.TlsKeyFile }
-  return { url, tls, ...who } satisfies BrokerLogin
+  return { url, tls, isHome, ...who } satisfies BrokerLogin
 })
 
 /**

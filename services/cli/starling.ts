@@ -4,7 +4,7 @@ import { consents, token } from "./commands/access.ts"
 import { check, docs, load, test, topology } from "./commands/development.ts"
 import { events, listen, publish, tail, trigger } from "./commands/events.ts"
 import { role, top, up } from "./commands/fleet.ts"
-import { broker, doctor, runner } from "./commands/hosting.ts"
+import { backup, broker, doctor, runner } from "./commands/hosting.ts"
 import { books, claims, receipts } from "./commands/money.ts"
 import { abandoned, deliveries, endpoints, rejected } from "./commands/operators.ts"
 import { pay, say } from "./commands/speech-and-models.ts"
@@ -20,7 +20,7 @@ export const starling = Command.make("starling").pipe(
     { group: "Money", commands: [receipts, claims, books] },
     { group: "Speech and models", commands: [say, pay] },
     { group: "Access", commands: [token, consents] },
-    { group: "Where it runs", commands: [broker, doctor, runner] },
+    { group: "Where it runs", commands: [doctor, backup, broker, runner] },
     { group: "Working on Starling", commands: [check, test, load, docs, topology] }
   ])
 )

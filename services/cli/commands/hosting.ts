@@ -1,9 +1,9 @@
 /**
- * `broker`: prepares one that `up` does not start. `doctor`: finds what is wrong. `runner`: a reference runner.
+ * `broker`: prepares one that `up` does not start. `backup`: copies what it keeps. `doctor`: finds what is wrong. `runner`: a reference runner.
  */
 import { Argument, Command, Flag } from "effect/cli"
 import type { WorkItemPhase } from "#contracts"
-import { json, nats, orUndefined, text, texts, toggle, url, wholeNumber } from "../flags.ts"
+import { json, nats, orUndefined, text, texts, toggle, url, wholeNumber, words } from "../flags.ts"
 import { becoming, running } from "../running.ts"
 
 const loadBroker = () => import("../broker.ts")
@@ -26,6 +26,39 @@ export const broker = Command.make("broker").pipe(
   Command.withShortDescription("make a broker of one machine ready that up does not start"),
   Command.withDescription("Makes a broker of one machine ready that up does not start."),
   Command.withSubcommands([users, streams])
+)
+
+const copied = {
+  folder: Argument.Directory("folder").pipe(Argument.withDescription("where the copies are, one of each stream")),
+  streams: words("stream", "these alone; without one, all"),
+  json,
+  nats
+}
+
+const save = Command.make("save", copied, (given) =>
+  running(loadBroker, ({ backup }) => backup({ ...given, action: "save" }))
+).pipe(
+  Command.withDescription(
+    "Copies every stream, bucket and store while everything runs, with the positions of their consumers. Of a home whose fleet is stopped, its broker runs for the time. Only the owner may read the copies."
+  )
+)
+
+const restore = Command.make("restore", copied, (given) =>
+  running(loadBroker, ({ backup }) => backup({ ...given, action: "restore" }))
+).pipe(
+  Command.withDescription(
+    "Makes the streams again from their copies. They must not be there: of a home, stop the fleet and move nats/data away first."
+  )
+)
+
+export const backup = Command.make("backup").pipe(
+  Command.withShortDescription("copy what the broker keeps, and make it again"),
+  Command.withDescription("What the broker keeps, into files and back."),
+  Command.withExamples([
+    { command: "starling backup save /backup/2026-01-31" },
+    { command: "starling backup restore /backup/2026-01-31" }
+  ]),
+  Command.withSubcommands([save, restore])
 )
 
 export const doctor = Command.make(

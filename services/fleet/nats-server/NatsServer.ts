@@ -6,11 +6,17 @@
 import { mkdir, readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule } from "effect"
 import { afterDeath, type Child, type Deaths, freePort, noDeaths } from "#runtime"
+import { homeLock } from "../home-lock.ts"
 import { runningProcess } from "../running-process.ts"
+import { natsFolder } from "../settings.ts"
 import { figuresOf } from "./figures.ts"
 import { machineUsers } from "./configuration.ts"
 import { keepPasswords, passwordsFolder } from "./passwords.ts"
 import { findBinary, NatsServerFailed, startServer } from "./start-server.ts"
+
+/** The broker of a home without its fleet, on any free port: no fleet can start there meanwhile. */
+export const brokerAlone = (home: string) =>
+  NatsServer.layer({ folder: natsFolder(home), port: 0 }).pipe(Layer.provide(homeLock(home)))
 
 interface NatsServerOptions {
   /** The server's own folder. */

@@ -67,11 +67,12 @@ const onFleet: ReadonlyArray<string> = [
   "consents list",
   "consents get 1 --out consent.wav",
   "broker streams",
+  "backup save copies",
   "doctor"
 ]
 
 /** Commands that start a fleet or a part of one, or work without one. */
-const alone = ["up", "role", "runner", "broker users", "check", "test", "load", "docs", "topology"]
+const alone = ["up", "role", "runner", "broker users", "backup restore", "check", "test", "load", "docs", "topology"]
 
 const paths = commandPaths().map((path) => path.join(" "))
 const isGroup = (path: string) => paths.some((other) => other.startsWith(`${path} `)) && path !== "publish"
