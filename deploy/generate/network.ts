@@ -1,5 +1,6 @@
 /** The default network policies of the namespace's pods: the bus, DNS, and the scraper. */
-import { type KubernetesObject, partOfStarling } from "./objects.ts"
+import { type KubernetesObject, partOfStarling, selector } from "./objects.ts"
+import { metricsName, metricsPort, roleDeployments } from "./roles.ts"
 
 const every = { podSelector: { matchLabels: partOfStarling } }
 
@@ -63,5 +64,36 @@ export const brokerNetwork: ReadonlyArray<KubernetesObject> = [
       { from: [{ podSelector: natsPods }], ports: [tcp(6_222), tcp(7_222)] },
       { from: [namespace("monitoring"), namespace("keda")], ports: [tcp(7_777), tcp(8_222)] }
     ]
+  })
+]
+
+/**
+ * What a role needs that sees the whole fleet: a name for the pods of each role, and the way to their metrics. It asks
+ * the cluster's API for nothing, so it needs no token of the cluster.
+ */
+export const fleetSight = (viewer: string): ReadonlyArray<KubernetesObject> => [
+  ...roleDeployments.map(({ name }): KubernetesObject => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: metricsName(name), labels: selector(name) },
+    spec: {
+      clusterIP: "None",
+      // A pod that is not ready is the one to look at.
+      publishNotReadyAddresses: true,
+      selector: selector(name),
+      ports: [{ name: "metrics", port: metricsPort, targetPort: "metrics" }]
+    }
+  })),
+  policy(`metrics-for-${viewer}`, {
+    ...every,
+    policyTypes: ["Ingress"],
+    ingress: [
+      { from: [{ podSelector: { matchLabels: selector(viewer) } }], ports: [{ port: "metrics", protocol: "TCP" }] }
+    ]
+  }),
+  policy(`${viewer}-reads-metrics`, {
+    podSelector: { matchLabels: selector(viewer) },
+    policyTypes: ["Egress"],
+    egress: [{ to: [every], ports: [tcp(metricsPort)] }]
   })
 ]

@@ -15,6 +15,8 @@ export interface RoleDeployment {
   readonly replicas: number
   /** Not part of the fleet unless an overlay adds its folder. */
   readonly isOptional?: true
+  /** It reads the metrics and the health of every role's pods. */
+  readonly seesFleet?: true
   /** Secrets whose keys become variables; each may be absent. */
   readonly secrets: ReadonlyArray<string>
 }
@@ -86,6 +88,7 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
     ...plain,
     name: "console",
     isOptional: true,
+    seesFleet: true,
     api: { port: 7_405, section: "CONSOLE" },
     cpu: "100m",
     memory: "160Mi",
@@ -101,3 +104,6 @@ export const fleetDeployments = roleDeployments.filter(({ isOptional }) => isOpt
 export const optionalDeployments = roleDeployments.filter(({ isOptional }) => isOptional === true)
 
 export const metricsPort = 9_400
+
+/** The name that has the addresses of all pods of a role, ready or not. */
+export const metricsName = (role: string) => `${role}-metrics`

@@ -1,6 +1,6 @@
 /** One role on Kubernetes: account, pods, disruption budget, and for an API its service and its open port. */
 import { containerSecurity, type KubernetesObject, podSecurity, selector } from "./objects.ts"
-import { metricsPort, type RoleDeployment } from "./roles.ts"
+import { metricsName, metricsPort, type RoleDeployment, roleDeployments } from "./roles.ts"
 
 export const workload = (role: RoleDeployment): ReadonlyArray<KubernetesObject> => [
   {
@@ -92,7 +92,7 @@ const container = (role: RoleDeployment) => ({
   ]
 })
 
-const environment = ({ name, api }: RoleDeployment) => [
+const environment = ({ name, api, seesFleet }: RoleDeployment) => [
   { name: "STARLING_CONFIG", value: "/etc/starling/starling.config.json" },
   { name: "BUS_USER", value: name },
   { name: "BUS_PASSWORD", valueFrom: { secretKeyRef: { name: "starling-bus-passwords", key: name, optional: true } } },
@@ -103,8 +103,11 @@ const environment = ({ name, api }: RoleDeployment) => [
     : [
         { name: `${api.section}_HOST`, value: "0.0.0.0" },
         { name: `${api.section}_PORT`, value: String(api.port) }
-      ])
+      ]),
+  ...(seesFleet === true ? [{ name: "CONSOLE_PROCESSES", value: JSON.stringify(processes()) }] : [])
 ]
+
+const processes = () => roleDeployments.map((role) => `http://${metricsName(role.name)}:${metricsPort}`)
 
 const probe = (path: string, periodSeconds: number, failureThreshold: number) => ({
   httpGet: { path, port: "metrics" },

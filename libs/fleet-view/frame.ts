@@ -172,6 +172,8 @@ export interface RoleRow {
   readonly at: string
   readonly state: "up" | "not ready" | "down"
   readonly why: string
+  /** The release that it runs; null of one that does not answer. */
+  readonly version: string | null
   readonly consumedPerSecond: number | null
   readonly publishedPerSecond: number | null
   /** The process's memory, which other roles may share. */
@@ -207,6 +209,7 @@ const gone = (role: string, at: string, why: string): RoleRow => ({
   at,
   state: "down",
   why,
+  version: null,
   consumedPerSecond: null,
   publishedPerSecond: null,
   residentMb: null,
@@ -230,6 +233,7 @@ const rowsAt = ({ url, roles }: Target, { before, after, readiness }: Seen): Rea
     role,
     at: url,
     ...stateOf(role, here.now("bus_connected", { role }) === 1, readiness.get(url)),
+    version: here.values("starling_build_info", "version", { role })[0] ?? null,
     consumedPerSecond: finite(here.rate("bus_consumed_total", { role })),
     publishedPerSecond: finite(here.rate("bus_published_total", { role })),
     ...process

@@ -7,23 +7,46 @@ import { Context, Effect, Layer, type Scope, Stream } from "effect"
 /** Figures in Prometheus' text format; empty when they cannot be had just now. */
 type Figures = Effect.Effect<string>
 
+/** A child process of this one. */
+export interface ChildProcess {
+  readonly role: string
+  /** Where it shows its own metrics and readiness; undefined while it does not run. */
+  readonly url: () => string | undefined
+}
+
 export class MetricsSources extends Context.Service<
   MetricsSources,
   {
-    /** Until the scope closes. */
-    readonly add: (figures: Figures) => Effect.Effect<void, never, Scope.Scope>
+    /** Until the scope closes. `child`: the process whose figures they are. */
+    readonly add: (figures: Figures, child?: ChildProcess) => Effect.Effect<void, never, Scope.Scope>
+    /** The child processes that run now. */
+    readonly children: Effect.Effect<ReadonlyArray<{ readonly role: string; readonly url: string }>>
     /** All that there are now, read side by side. */
     readonly read: Effect.Effect<ReadonlyArray<string>>
   }
 >()("starling/runtime/MetricsSources") {
   static readonly layer = Layer.sync(MetricsSources, () => {
     const sources = new Set<Figures>()
+    const children = new Set<ChildProcess>()
     return MetricsSources.of({
-      add: (figures) =>
+      add: (figures, child) =>
         Effect.acquireRelease(
-          Effect.sync(() => void sources.add(figures)),
-          () => Effect.sync(() => void sources.delete(figures))
+          Effect.sync(() => {
+            sources.add(figures)
+            if (child !== undefined) children.add(child)
+          }),
+          () =>
+            Effect.sync(() => {
+              sources.delete(figures)
+              if (child !== undefined) children.delete(child)
+            })
         ),
+      children: Effect.sync(() =>
+        [...children].flatMap(({ role, url }) => {
+          const at = url()
+          return at === undefined ? [] : [{ role, url: at }]
+        })
+      ),
       read: Effect.suspend(() => Effect.all([...sources], { concurrency: "unbounded" }))
     })
   })

@@ -2,9 +2,9 @@
  * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
  * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
  *
- * in: HTTP on Console.Port; the streams ATTEMPTS, EVENTS, ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of
- * all; KV `tokens`, `endpoints`, `webhook-endpoints`, `webhook-dispatchers`, `authorizations`, `payment-books`,
- * `speech-figures`, `leases`
+ * in: HTTP on Console.Port; metrics and health of every process that it is told of; the streams ATTEMPTS, EVENTS,
+ * ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
+ * `webhook-dispatchers`, `authorizations`, `payment-books`, `speech-figures`, `leases`
  * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; orders to settlers on
  * `payments.books`; removals from ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
  * state: none; any number of processes serve side by side
@@ -17,6 +17,7 @@ import { Addresses, Configuration } from "#runtime"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#x402"
 import { AuditLog } from "./AuditLog.ts"
+import { FleetWatch } from "./FleetWatch.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { auditRoutes } from "./http/audit.ts"
 import { bookRoutes } from "./http/books.ts"
@@ -24,6 +25,7 @@ import { claimRoutes } from "./http/claims.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
+import { fleetRoutes } from "./http/fleet.ts"
 import { receiptRoutes } from "./http/receipts.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { settingRoutes } from "./http/settings.ts"
@@ -44,6 +46,7 @@ export const consoleRoutes = [
   ...bookRoutes,
   ...speechRoutes,
   ...auditRoutes,
+  ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,
   ...settingRoutes,
@@ -69,6 +72,7 @@ const parts = Layer.mergeAll(
   EndpointStates.layer,
   WebhookEndpoints.layer,
   liveStreams,
+  FleetWatch.layer,
   StreamsSeen.layer,
   Auth.layer().pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer)))
 )

@@ -72,7 +72,8 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
       yield* (yield* MetricsSources).add(
         Effect.suspend(() => (metricsUrl === undefined ? Effect.succeed("") : figuresAt(`${metricsUrl}/metrics`))).pipe(
           Effect.map((text) => labelled(text, "role", role))
-        )
+        ),
+        { role, url: () => metricsUrl }
       )
       yield* (yield* Health).readiness(
         role,

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
+import { environmentValue } from "#contracts"
 import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
-import { roleDeployments } from "../../deploy/generate/roles.ts"
+import { metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 
 interface Service {
   readonly image: string
@@ -100,6 +101,15 @@ describe("compose.yaml", () => {
       for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/u)
     }
   )
+
+  it("tells the console where every other role shows its metrics", () => {
+    const told = environmentValue(services["console"]?.environment["CONSOLE_PROCESSES"] ?? "")
+    const others = roleDeployments.filter(({ name }) => name !== "console")
+    assert.deepStrictEqual(
+      told,
+      others.map(({ name }) => `http://${name}:${metricsPort}`)
+    )
+  })
 
   it("states the default of each of its variables in .env.example", () => {
     const used = [...read("compose.yaml").matchAll(/\$\{(STARLING_\w+):-([^}]*)\}/gu)].map(

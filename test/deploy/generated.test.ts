@@ -8,7 +8,8 @@ import { alertsOn, asked, expressionsOf, grafana } from "../../deploy/generate/d
 import { devBrokerFile, reservedBytes } from "../../deploy/generate/dev-broker.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { natsValues } from "../../deploy/generate/nats-values.ts"
-import { containerSecurity, podSecurity } from "../../deploy/generate/objects.ts"
+import { fleetSight } from "../../deploy/generate/network.ts"
+import { containerSecurity, partOfStarling, podSecurity } from "../../deploy/generate/objects.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { ruleGroup, runbooksUrl } from "../../deploy/generate/rules.ts"
 import { deliverableBacklog } from "../../deploy/generate/scaling.ts"
@@ -36,7 +37,35 @@ describe("the generated manifests", () => {
     for (const { api } of roleDeployments) {
       if (api !== undefined) assert.includeMembers(known, [`${api.section}_HOST`, `${api.section}_PORT`])
     }
-    assert.includeMembers(known, ["BUS_USER", "BUS_PASSWORD", "TELEMETRY_HOST", "TELEMETRY_PORT"])
+    assert.includeMembers(known, ["BUS_USER", "BUS_PASSWORD", "TELEMETRY_HOST", "TELEMETRY_PORT", "CONSOLE_PROCESSES"])
+  })
+
+  it("give the console a name for each role's pods and the way to their metrics, and to nothing else of them", () => {
+    const objects = fleetSight("console")
+    const of = (kind: string) => objects.filter((object) => object.kind === kind)
+    assert.deepStrictEqual(
+      of("Service").map(({ metadata }) => metadata.name),
+      roleDeployments.map(({ name }) => `${name}-metrics`)
+    )
+    const viewer = { podSelector: { matchLabels: { "app.kubernetes.io/name": "console", ...partOfStarling } } }
+    const all = { podSelector: { matchLabels: partOfStarling } }
+    assert.deepStrictEqual(
+      of("NetworkPolicy").map(({ spec }) => spec),
+      [
+        {
+          ...all,
+          policyTypes: ["Ingress"],
+          ingress: [{ from: [viewer], ports: [{ port: "metrics", protocol: "TCP" }] }]
+        },
+        { ...viewer, policyTypes: ["Egress"], egress: [{ to: [all], ports: [{ port: 9_400, protocol: "TCP" }] }] }
+      ]
+    )
+    assert.lengthOf(objects, of("Service").length + 2)
+    const variable = /name: CONSOLE_PROCESSES\n\s+value: '(.*)'/u.exec(read("deploy/k8s/console/console.yaml"))?.[1]
+    assert.deepStrictEqual(
+      JSON.parse(variable ?? "[]"),
+      roleDeployments.map(({ name }) => `http://${name}-metrics:9400`)
+    )
   })
 
   it("keep payments on the servers that write before they confirm", () => {

@@ -4,7 +4,7 @@ import { Clock, Effect, Layer } from "effect"
 import { Publisher, Rejections } from "#bus"
 import { type Delivery, endpointIdOf, exampleEnvelope, isoTime, subjects } from "#contracts"
 import { HttpListener, Tokens } from "#http"
-import { Addresses, Configuration, Drain } from "#runtime"
+import { Addresses, Configuration, Drain, MetricsSources, OpsServer } from "#runtime"
 import { abandonedHeaders } from "#webhooks"
 import { consoleWith } from "../../services/console/role.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
@@ -15,12 +15,16 @@ export type Json = Readonly<Record<string, unknown>>
 export const consoleOn = (server: TestNatsServer, changes: Json = {}) =>
   consoleWith.pipe(
     Layer.provideMerge(Tokens.layer),
+    Layer.provideMerge(OpsServer.layer({ host: "127.0.0.1", port: 0 })),
+    Layer.provideMerge(MetricsSources.layer),
     Layer.provideMerge(Drain.layer),
     Layer.provideMerge(busOn(server)),
     Layer.provideMerge(Addresses.layer),
-    Layer.provideMerge(Configuration.layerOf({ ...changes, Console: { Port: 0 } })),
+    Layer.provideMerge(Configuration.layerOf({ ...changes, Console: { ...consoleOf(changes), Port: 0 } })),
     Layer.fresh
   )
+
+const consoleOf = (changes: Json) => changes["Console"] as Json | undefined
 
 export type Role = "viewer" | "member" | "admin" | "owner"
 

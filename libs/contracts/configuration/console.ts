@@ -1,6 +1,6 @@
 /** `Console`: where operators' calls are taken. */
 import { Schema } from "effect"
-import { section, whole, withDefault } from "./keys.ts"
+import { section, WebUrl, whole, withDefault } from "./keys.ts"
 
 export const Console = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the operators' API listens."),
@@ -9,6 +9,11 @@ export const Console = section({
     whole(1_024, 1_048_576),
     524_288,
     "Of a request. An envelope of the largest size takes half of it when each character is escaped."
+  ),
+  Processes: withDefault(
+    Schema.Array(WebUrl).check(Schema.isMaxLength(64)),
+    [],
+    "Where other processes of the fleet show metrics and health, such as `http://webhook-dispatcher:9400`; each address of a name is a process of its own. The console's process and its children need not be named."
   )
 })
 export interface Console extends Schema.Schema.Type<typeof Console> {}

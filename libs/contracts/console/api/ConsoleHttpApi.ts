@@ -12,6 +12,7 @@ import { EndpointsGroup } from "./endpoints/endpoints.ts"
 import { EventsGroup } from "./endpoints/events.ts"
 import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
+import { FleetGroup } from "./fleet.ts"
 import { SettingsGroup } from "./settings.ts"
 import { SpeechGroup } from "./speech.ts"
 import { StreamsGroup } from "./streams.ts"
@@ -19,7 +20,7 @@ import { TokensGroup } from "./tokens.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(StreamsGroup, TokensGroup, SettingsGroup)
+  .add(FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(SpeechGroup)
   .add(DescriptionGroup)

@@ -31,6 +31,7 @@ export type {
 } from "./money.ts"
 export { csvLinesMax, csvReadMax, sumsReadMax } from "./money.ts"
 export type { RejectedMessage, RejectedSummary } from "./rejected.ts"
+export { endpointsShownMax, type FleetFrame, FleetGroup } from "./fleet.ts"
 export { SettingsGroup } from "./settings.ts"
 export type { BrokerStream, StreamConsumer } from "./streams.ts"
 export { consumersShownMax, StreamsGroup } from "./streams.ts"

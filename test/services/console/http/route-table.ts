@@ -68,6 +68,8 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("POST /books/{finding}/mend", "console:operate", 404, because),
   row("POST /books/{finding}/accept", "console:operate", 404, because),
   row("GET /speech", "console:read", 200),
+  row("GET /fleet", "console:read", 200),
+  row("GET /fleet/live", "console:read", 200),
   row("GET /streams", "console:read", 200),
   row("GET /streams/{stream}/consumers", "console:read", 404),
   row("GET /leases", "console:read", 200),

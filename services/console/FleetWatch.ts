@@ -1,0 +1,146 @@
+/**
+ * The fleet as its processes show it: this one and its children, and those that the configuration names. All who watch
+ * share one reading a second, and nothing is read while nobody does.
+ */
+import { lookup } from "node:dns/promises"
+import { isIP } from "node:net"
+import { networkInterfaces } from "node:os"
+import { Clock, Context, Deferred, Effect, Layer, Semaphore, Stream } from "effect"
+import { roleNames } from "#contracts"
+import { endpointsShownMax, type FleetFrame } from "#contracts/console"
+import { type Frame, framesOf, processesMax, type Target } from "#fleet-view"
+import { Addresses, Configuration, Drain, MetricsSources, OpsServer } from "#runtime"
+
+export class FleetWatch extends Context.Service<
+  FleetWatch,
+  {
+    /** A frame with rates. */
+    readonly frame: Effect.Effect<FleetFrame>
+    /** A frame each second, until this process drains. */
+    readonly frames: Stream.Stream<FleetFrame>
+  }
+>()("starling/console/FleetWatch") {
+  static readonly layer = Layer.effect(
+    FleetWatch,
+    Effect.gen(function* () {
+      const next = yield* sharedFrames
+      const ended = yield* Deferred.make<void>()
+      // A listener waits for its answers to end, and these have no other end.
+      const end = Effect.as(Deferred.succeed(ended, undefined), { finished: 0, handedBack: 0 })
+      yield* (yield* Drain).register("views of the fleet", end)
+
+      const frame = Effect.flatMap(next, (first) =>
+        first.windowSeconds > 0 ? Effect.succeed(first) : Effect.delay(next, everyMs)
+      )
+      const frames = Stream.concat(Stream.fromEffect(next), Stream.fromEffectRepeat(Effect.delay(next, everyMs))).pipe(
+        Stream.interruptWhen(Deferred.await(ended))
+      )
+      return FleetWatch.of({ frame, frames })
+    })
+  )
+}
+
+const everyMs = 1_000
+// Whoever asks within this time after a reading gets its frame.
+const freshMs = 900
+// Rates over a pause in which nobody watched would not be those of now.
+const staleMs = 10_000
+
+interface Found {
+  readonly targets: ReadonlyArray<Target>
+  readonly leftOut: number
+}
+
+/** The newest frame, made anew when it is older than a second; who comes meanwhile waits for it. */
+const sharedFrames = Effect.gen(function* () {
+  const frameAt = framesOf(staleMs)
+  const find = yield* processes
+  const addresses = yield* Addresses
+  const one = yield* Semaphore.make(1)
+  let last: { readonly frame: FleetFrame; readonly atMs: number } | undefined
+
+  return Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (last !== undefined && nowMs - last.atMs < freshMs) return last.frame
+    const found = yield* find
+    const frame = frameView(yield* frameAt(found.targets), found, yield* addresses.all)
+    last = { frame, atMs: yield* Clock.currentTimeMillis }
+    return frame
+  }).pipe(one.withPermits(1))
+})
+
+/** A frame as the API shows it, cut to its limits. Pure. */
+export const frameView = (
+  { endpoints, breakersOpen, ...frame }: Frame,
+  { targets, leftOut }: Found,
+  addresses: ReadonlyMap<string, string>
+): FleetFrame => ({
+  ...frame,
+  isReady: frame.roles.length > 0 && frame.roles.every(({ state }) => state === "up"),
+  processCount: targets.length,
+  processesLeftOut: leftOut,
+  addresses: Object.fromEntries(addresses),
+  endpointCount: endpoints.length,
+  endpoints: endpoints.slice(0, endpointsShownMax),
+  breakersOpen: breakersOpen.slice(0, endpointsShownMax)
+})
+
+// A name that is looked up for longer keeps the addresses that it had.
+const lookUpWithin = "1 second"
+
+/** All processes, found again before each reading: they come and go. */
+const processes = Effect.gen(function* () {
+  const { Console } = yield* Configuration
+  const { url } = yield* OpsServer
+  const { children } = yield* MetricsSources
+  const known = new Map<string, ReadonlyArray<string>>()
+
+  const targetsAt = Effect.fnUntraced(function* (named: string) {
+    const { hostname } = new URL(named)
+    const found = yield* Effect.tryPromise(() => lookup(hostname, { all: true })).pipe(
+      Effect.timeout(lookUpWithin),
+      Effect.map((all) => all.map(({ address }) => address).toSorted()),
+      Effect.orElseSucceed(() => known.get(hostname) ?? [])
+    )
+    known.set(hostname, found)
+    return targetsOf(named, found)
+  })
+
+  return Effect.gen(function* () {
+    const named = yield* Effect.forEach(Console.Processes, targetsAt, { concurrency: 16 })
+    const own: Target = { url: reachable(url), roles: [] }
+    const ofChildren = (yield* children).map((child): Target => ({ url: reachable(child.url), roles: [child.role] }))
+    const others = named.flat().filter((target) => !isHere(target.url, own.url))
+    const all = [...new Map([own, ...ofChildren, ...others].map((target) => [target.url, target])).values()]
+    const found: Found = { targets: all.slice(0, processesMax), leftOut: Math.max(0, all.length - processesMax) }
+    return found
+  })
+})
+
+/**
+ * A process for each address of a name. A name without an address, and one of https, whose certificate is for the name,
+ * stays as it is. Pure.
+ */
+export const targetsOf = (named: string, addresses: ReadonlyArray<string>): ReadonlyArray<Target> => {
+  const url = new URL(named)
+  const [host = ""] = url.hostname.split(".")
+  const role = host.replace(/-metrics$/u, "")
+  const roles = (roleNames as ReadonlyArray<string>).includes(role) ? [role] : []
+  const isName = isIP(url.hostname.replaceAll(/[[\]]/gu, "")) === 0
+  if (!isName || url.protocol === "https:" || addresses.length === 0) return [{ url: url.origin, roles }]
+  return addresses.map((address) => {
+    const host = isIP(address) === 6 ? `[${address}]` : address
+    return { url: `${url.protocol}//${host}${url.port === "" ? "" : `:${url.port}`}`, roles }
+  })
+}
+
+/** What listens everywhere is reached on this machine's own address. */
+const reachable = (url: string) => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+/** Whether a named process is this one, by its port and an address of this machine. */
+const isHere = (url: string, own: string) => {
+  const { hostname, port } = new URL(url)
+  const address = hostname.replaceAll(/[[\]]/gu, "")
+  const ours = Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address))
+  return port === new URL(own).port && ours.includes(address)
+}
