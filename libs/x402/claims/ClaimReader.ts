@@ -3,7 +3,7 @@
  * moves, so that a claim that is stuck comes first. Claims that have not ended begin where the sweep found the oldest.
  */
 import { Context, Effect, Layer, Option, Result, Stream } from "effect"
-import { type BusError, jsonCodec, Kv, StreamReader } from "#bus"
+import { type BusError, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
 import { isSameAddress, payerKeyOf } from "#contracts"
 import { claimBucket } from "./ClaimStore.ts"
 import { type PayerName, PayerRecord } from "./PayerStore.ts"
@@ -106,8 +106,10 @@ const listFrom = Effect.fnUntraced(function* (
       })
     )
   )
-  const isFull = claims.length === limit || examined === examinedMax
-  return { claims, next: isFull && last < lastSequence ? last + 1 : undefined }
+  // Silence may also be a slow broker's: what is left decides.
+  const left = last < lastSequence ? yield* reader.next(stream, last + 1) : Option.none<SourceMessage>()
+  const isMore = Option.isSome(left) && left.value.sequence <= lastSequence
+  return { claims, next: isMore ? last + 1 : undefined }
 })
 
 /** Pure. */
