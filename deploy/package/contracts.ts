@@ -22,7 +22,7 @@ const entrances = () => {
     const file = path.replace("./libs/contracts/", "./lib/").replace(/\.ts$/u, "")
     return [name, { types: `${file}.d.ts`, default: `${file}.js` }] as const
   }
-  return Object.fromEntries([...files, ["./verify", "./libs/contracts/webhook-signature.ts"] as const].map(compiled))
+  return Object.fromEntries(files.map(compiled))
 }
 
 const packageManifest = () => ({

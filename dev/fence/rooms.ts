@@ -134,6 +134,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   "dev/upstream": { holds: "a model provider of this machine", knows: [] },
   "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/contracts"] },
   "dev/runner": { holds: "a reference runner on git repositories", knows: bus },
+  "dev/examples": {
+    holds: "a receiver, a publisher, and what verifies webhooks, for who writes their own",
+    knows: ["libs/contracts"],
+    packages: ["@nats-io/*"]
+  },
   "dev/fixtures": {
     holds: "brokers, fleets and payments that tests and load tests stand on",
     knows: [...payments, "dev/chain"],
