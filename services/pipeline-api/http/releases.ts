@@ -1,8 +1,8 @@
 /** Releases over HTTP. */
-import { Effect, Option, Result } from "effect"
+import { Effect, Option } from "effect"
 import { Views } from "#actors"
 import { type ReleaseChangeRequest, ReleasesGroup } from "#contracts/pipeline-api"
-import { type EndpointRequest, jsonAnswer, routesOf, validationFailed } from "#http"
+import { type EndpointRequest, jsonAnswer, routesOf } from "#http"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
 import { releaseRow, releaseView } from "../views/release.ts"
@@ -17,7 +17,8 @@ import {
   pathId,
   placeOf,
   refusing,
-  rowKey
+  rowKey,
+  validated
 } from "./requests.ts"
 
 const change = (_tag: "Close" | "Abandon" | "Reopen") =>
@@ -37,10 +38,7 @@ export const releaseRoutes = routesOf(
       createOnce(
         body,
         Effect.fnUntraced(function* (id, wanted) {
-          const created = yield* (yield* Creation).createRelease(id, wanted)
-          const { state, sequence } = yield* Result.isSuccess(created)
-            ? Effect.succeed(created.success)
-            : Effect.fail(validationFailed(created.failure))
+          const { state, sequence } = yield* validated(yield* (yield* Creation).createRelease(id, wanted))
           return jsonAnswer(releaseView(id, state, sequence), { status: 201, headers: { location: `/releases/${id}` } })
         })
       ),

@@ -4,7 +4,7 @@
  * entry moves.
  */
 import { hash, randomUUID } from "node:crypto"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, type Result, Schema } from "effect"
 import { type CommandError, type ViewRow, Views } from "#actors"
 import type { BusError } from "#bus"
 import { type CommandEntity, pageSizeDefault, pageSizeMax, Uuid } from "#contracts"
@@ -53,6 +53,10 @@ export const commandId = Effect.gen(function* () {
   const { method, route, params } = yield* HttpCall
   return uuidFrom(workspace, method, route, JSON.stringify(params), key)
 })
+
+/** What was created; fails with the fields that were wrong. */
+export const validated = <A>(created: Result.Result<A, Readonly<Record<string, string>>>) =>
+  Effect.mapError(Effect.fromResult(created), validationFailed)
 
 /** The caller's name in pauses and resumptions. */
 export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${workspace}/${tokenId}`)

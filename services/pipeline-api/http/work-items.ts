@@ -1,5 +1,5 @@
 /** Work items over HTTP: creating, listing and showing them, and the operators' actions on them. */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Views } from "#actors"
 import { Uuid, type WorkItemCommand } from "#contracts"
 import { type SuggestionView, WorkItemsGroup } from "#contracts/pipeline-api"
@@ -21,7 +21,8 @@ import {
   pathId,
   placeOf,
   refusing,
-  rowKey
+  rowKey,
+  validated
 } from "./requests.ts"
 
 const command = Effect.fnUntraced(function* (given: WorkItemCommand) {
@@ -42,10 +43,7 @@ export const workItemRoutes = routesOf(
       createOnce(
         body,
         Effect.fnUntraced(function* (id, wanted) {
-          const created = yield* (yield* Creation).create(id, wanted)
-          const { state, sequence } = yield* Result.isSuccess(created)
-            ? Effect.succeed(created.success)
-            : Effect.fail(validationFailed(created.failure))
+          const { state, sequence } = yield* validated(yield* (yield* Creation).create(id, wanted))
           const headers = { location: `/workitems/${id}` }
           return jsonAnswer(workItemView(id, state, sequence), { status: 201, headers })
         })
