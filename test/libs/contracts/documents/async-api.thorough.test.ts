@@ -1,28 +1,9 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { Result, Schema } from "effect"
-import {
-  CommandAnswer,
-  commandEntities,
-  decodeReport,
-  exampleReport,
-  PickupAnswer,
-  PickupQuestion,
-  reportKinds
-} from "#contracts"
-
-const kinds = Object.keys(reportKinds)
-
-const example = (kind: string): Record<string, unknown> => {
-  const found = exampleReport(kind)
-  assert.isDefined(found, kind)
-  return { ...found }
-}
-const faultPaths = (kind: string, input: unknown) => {
-  const decoded = decodeReport(kind, input)
-  return Result.isFailure(decoded) ? decoded.failure.map(({ path }) => path) : []
-}
+import { Schema } from "effect"
+import { CommandAnswer, commandEntities, PickupAnswer, PickupQuestion, reportKinds } from "#contracts"
+import { example, faultPaths, kinds } from "../pipeline/report-material.ts"
 
 describe("the AsyncAPI document", () => {
   const document = JSON.parse(readFileSync("docs/asyncapi.json", "utf8")) as {

@@ -7,22 +7,11 @@ import {
   findingsMax,
   isReportKind,
   isRunnerReport,
-  reportKinds,
   subjects,
   workItemReportKinds
 } from "#contracts"
+import { example, faultPaths, kinds } from "./report-material.ts"
 
-const kinds = Object.keys(reportKinds)
-
-const example = (kind: string): Record<string, unknown> => {
-  const found = exampleReport(kind)
-  assert.isDefined(found, kind)
-  return { ...found }
-}
-const faultPaths = (kind: string, input: unknown) => {
-  const decoded = decodeReport(kind, input)
-  return Result.isFailure(decoded) ? decoded.failure.map(({ path }) => path) : []
-}
 const many = <A>(count: number, entry: A) => Array.from({ length: count }, () => entry)
 const finding = { auditor: "a", severity: "Error", title: "t", location: "a.ts:1", description: "d" }
 const question = { questionId: "q1", questionText: "which?" }

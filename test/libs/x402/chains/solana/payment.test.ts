@@ -1,26 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { claimKeyOf } from "#contracts"
-import { checkPayment, type CheckOptions } from "../../../../../libs/x402/chains/solana/payment.ts"
-import { base64Of, memo, network, payloadOf, signerOf } from "./transactions.ts"
-import { amount, limits, paymentMaker, type Scene, vectorsOf } from "./vectors.ts"
+import { checkPayment } from "../../../../../libs/x402/chains/solana/payment.ts"
+import { base64Of, memo, network, payloadOf } from "./transactions.ts"
+import { amount, offlineOptions, offlineScene, paymentMaker, vectorsOf } from "./vectors.ts"
 
-const scene: Scene = {
-  blockhash: "9sHcv6xwn9YkB8nxTUGKDwPwNnmqVp5oAXxU8Fdkm4J6",
-  payTo: signerOf("the gateway").address,
-  feePayer: signerOf("fee payer"),
-  otherFeePayer: signerOf("other fee payer"),
-  payer: signerOf("payer")
-}
-const options: CheckOptions = { network, feePayers: [scene.feePayer.address, scene.otherFeePayer.address], limits }
 const nowMs = 1_790_000_000_000
 
-const vectors = await vectorsOf(scene)
-const make = await paymentMaker(scene)
+const vectors = await vectorsOf(offlineScene)
+const make = await paymentMaker(offlineScene)
 
 describe("a Solana payment, checked without the chain", () => {
   it.each(vectors)("$name: $reason", ({ payload, requirements, reason }) => {
-    const result = checkPayment(options, payload, requirements, nowMs)
+    const result = checkPayment(offlineOptions, payload, requirements, nowMs)
 
     assert.strictEqual(Result.isFailure(result) ? result.failure.reason : null, reason)
     if (Result.isFailure(result)) assert.strictEqual(result.failure.code, "PAYMENT_INVALID")
@@ -28,22 +20,22 @@ describe("a Solana payment, checked without the chain", () => {
 
   it("has payer, receiver, amount and the latest end", () => {
     const requirements = make.requirements()
-    const result = checkPayment(options, payloadOf(base64Of(make.wire()), requirements), requirements, nowMs)
+    const result = checkPayment(offlineOptions, payloadOf(base64Of(make.wire()), requirements), requirements, nowMs)
 
     assert(Result.isSuccess(result))
     const { claimKey, messageHash, ...checked } = result.success
-    assert.strictEqual(checked.payer, scene.payer.address)
+    assert.strictEqual(checked.payer, offlineScene.payer.address)
     assert.strictEqual(checked.amount, amount)
-    assert.strictEqual(checked.feePayer, scene.feePayer.address)
+    assert.strictEqual(checked.feePayer, offlineScene.feePayer.address)
     assert.strictEqual(checked.validBeforeMs, nowMs + 90_000)
     const { asset } = requirements
-    assert.strictEqual(claimKey, claimKeyOf({ network, asset, payer: scene.payer.address, nonce: messageHash }))
+    assert.strictEqual(claimKey, claimKeyOf({ network, asset, payer: offlineScene.payer.address, nonce: messageHash }))
   })
 
   it("is the same payment with other bytes in the fee payer's slot, and another one with another memo", () => {
     const requirements = make.requirements()
     const keyOf = (wire: Uint8Array) => {
-      const result = checkPayment(options, payloadOf(base64Of(wire), requirements), requirements, nowMs)
+      const result = checkPayment(offlineOptions, payloadOf(base64Of(wire), requirements), requirements, nowMs)
       assert(Result.isSuccess(result))
       return result.success.claimKey
     }
@@ -64,7 +56,7 @@ describe("a Solana payment, checked without the chain", () => {
     )
 
     for (const wire of attempts) {
-      const result = checkPayment(options, payloadOf(base64Of(wire), requirements), requirements, nowMs)
+      const result = checkPayment(offlineOptions, payloadOf(base64Of(wire), requirements), requirements, nowMs)
       assert.strictEqual(
         Result.isFailure(result) && result.failure.reason,
         "invalid_exact_svm_payload_signature_invalid"

@@ -3,6 +3,7 @@
  * the reference facilitator's verdict where it differs, with the reason why ours does.
  */
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
+import type { CheckOptions } from "../../../../../libs/x402/chains/solana/payment.ts"
 import {
   assertion,
   base64Of,
@@ -12,6 +13,7 @@ import {
   type Draft,
   memo,
   mint,
+  network,
   payloadOf,
   programs,
   quote,
@@ -45,6 +47,21 @@ export interface Scene {
 
 export const amount = 2_500n
 export const limits = { priorityFeeMax: 100_000, computeUnitsMax: 200_000, requiredSignaturesMax: 4 }
+
+/** Parties of payments that no chain sees. */
+export const offlineScene: Scene = {
+  blockhash: "9sHcv6xwn9YkB8nxTUGKDwPwNnmqVp5oAXxU8Fdkm4J6",
+  payTo: signerOf("the gateway").address,
+  feePayer: signerOf("fee payer"),
+  otherFeePayer: signerOf("other fee payer"),
+  payer: signerOf("payer")
+}
+
+export const offlineOptions: CheckOptions = {
+  network,
+  feePayers: [offlineScene.feePayer.address, offlineScene.otherFeePayer.address],
+  limits
+}
 
 export const stranger = signerOf("a stranger")
 export const witnesses = ["one", "two", "three", "four"].map(signerOf)
