@@ -76,6 +76,23 @@ describe("the figures of several processes", () => {
     )
   )
 
+  it.live("name the child processes that run, until each is gone", () =>
+    Effect.gen(function* () {
+      const { add, children } = yield* MetricsSources
+      let url: string | undefined = "http://127.0.0.1:9"
+      yield* Effect.gen(function* () {
+        yield* add(Effect.succeed(""), { role: "speech-synthesizer", url: () => url })
+        yield* add(Effect.succeed(""))
+        assert.deepStrictEqual(yield* children, [{ role: "speech-synthesizer", url: "http://127.0.0.1:9" }])
+        url = undefined
+        assert.deepStrictEqual(yield* children, [])
+        url = "http://127.0.0.1:10"
+        assert.lengthOf(yield* children, 1)
+      }).pipe(Effect.scoped)
+      assert.deepStrictEqual(yield* children, [])
+    }).pipe(Effect.provide(MetricsSources.layer))
+  )
+
   it.live("leave out a process that is away, refuses or does not answer, and wait for none beyond two seconds", () =>
     Effect.gen(function* () {
       const { url } = yield* child
