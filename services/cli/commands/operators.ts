@@ -85,6 +85,7 @@ const endpointsEdit = Command.make(
     ...settings,
     unset: texts("unset", "KEY", "a key that gets its default again; again for more"),
     reason,
+    json,
     url
   },
   (given) => running(loadEndpoints, ({ editEndpoint }) => editEndpoint(given))
@@ -133,7 +134,7 @@ const endpointsTest = Command.make(
 )
 
 const acting = (act: "pause" | "resume" | "enable" | "disable" | "remove", description: string) =>
-  Command.make(act, { name, reason, url }, (given) =>
+  Command.make(act, { name, reason, json, url }, (given) =>
     running(loadEndpoints, ({ actOnEndpoint }) => actOnEndpoint({ ...given, act }))
   ).pipe(Command.withDescription(description))
 
@@ -187,6 +188,7 @@ const deliveriesResend = Command.make(
     key: text("key", "KEY", "the same deliveries each time that it is run with this key, as after a lost answer"),
     dryRun,
     reason,
+    json,
     url
   },
   (given) => running(loadDeliveries, ({ resendDeliveries }) => resendDeliveries(given))
@@ -224,12 +226,13 @@ const abandonedResend = Command.make(
     all: toggle("all", "all there are"),
     dryRun,
     reason,
+    json,
     url
   },
   (given) => running(loadDeliveries, ({ resendAbandoned }) => resendAbandoned(given))
 ).pipe(Command.withDescription("Sends them again, as new deliveries that name the old ones."))
 
-const abandonedDiscard = Command.make("discard", { number, reason, url }, (given) =>
+const abandonedDiscard = Command.make("discard", { number, reason, json, url }, (given) =>
   running(loadDeliveries, ({ discardAbandoned }) => discardAbandoned(given))
 ).pipe(Command.withDescription("Takes one off the list for good."))
 
@@ -252,11 +255,11 @@ const rejectedShow = Command.make("show", { number, json, url }, (given) =>
   running(loadRejected, ({ showRejected }) => showRejected(given))
 ).pipe(Command.withDescription("One of them: every fault, and what came."))
 
-const rejectedResend = Command.make("resend", { number, reason, url }, (given) =>
+const rejectedResend = Command.make("resend", { number, reason, json, url }, (given) =>
   running(loadRejected, ({ resendRejected }) => resendRejected(given))
 ).pipe(Command.withDescription("Publishes an event again, where this release accepts it."))
 
-const rejectedDiscard = Command.make("discard", { number, reason, url }, (given) =>
+const rejectedDiscard = Command.make("discard", { number, reason, json, url }, (given) =>
   running(loadRejected, ({ discardRejected }) => discardRejected(given))
 ).pipe(Command.withDescription("Takes one off the list for good."))
 

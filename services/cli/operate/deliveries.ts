@@ -4,10 +4,10 @@
 import { Effect } from "effect"
 import { type AttemptOutcome, unknownFilterNames } from "#contracts"
 import { IdempotencyKey } from "#contracts/http"
-import { CommandRefused, misused, print } from "../console.ts"
+import { CommandRefused, misused } from "../console.ts"
 import { type OnConsole, onConsole } from "./client.ts"
 import { noSuchEvent } from "./events.ts"
-import { givenOf, type OneOrder, printList, printWhole } from "./shown.ts"
+import { givenOf, type OneOrder, printAct, printList, printWhole } from "./shown.ts"
 
 interface Filter {
   readonly endpoint: string | undefined
@@ -60,19 +60,20 @@ interface ResendOrder extends OnConsole, Filter {
   readonly near: string | undefined
   readonly max: number | undefined
   readonly dryRun: boolean
+  readonly json: boolean
   readonly reason: string
   /** The same deliveries for the same key, however often the command is run with it. */
   readonly key: string | undefined
 }
 
 export const resendDeliveries = Effect.fnUntraced(function* (order: ResendOrder) {
-  const { url, id, near, reason, dryRun, key, ...filter } = order
+  const { url, id, near, reason, dryRun, key, json, ...filter } = order
   if (id !== undefined) {
     if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its id is one")
     const sent = yield* onConsole({ url }, (client) =>
       client.resendDelivery({ params: { deliveryId: id }, payload: { reason, ...givenOf({ near }) } })
     ).pipe(Effect.provideService(IdempotencyKey, key))
-    return yield* print(`sent again as ${sent.deliveryId}`)
+    return yield* printAct(sent, { json, text: `sent again as ${sent.deliveryId}` })
   }
   if (filter.endpoint === undefined || filter.since === undefined) {
     return yield* misused("name a delivery by its id, or an --endpoint and --since when")
@@ -80,7 +81,7 @@ export const resendDeliveries = Effect.fnUntraced(function* (order: ResendOrder)
   const { count } = yield* onConsole({ url }, (client) =>
     client.resendDeliveries({ payload: { reason, dryRun, ...givenOf(filter) } })
   ).pipe(Effect.provideService(IdempotencyKey, key))
-  yield* print(dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`)
+  yield* printAct({ count, dryRun }, { json, text: countText(count, dryRun) })
 })
 
 interface AbandonedListOrder extends OnConsole {
@@ -121,17 +122,18 @@ interface AbandonedResendOrder extends OnConsole {
   readonly max: number | undefined
   readonly all: boolean
   readonly dryRun: boolean
+  readonly json: boolean
   readonly reason: string
 }
 
 export const resendAbandoned = Effect.fnUntraced(function* (order: AbandonedResendOrder) {
-  const { url, number, event: events, all, dryRun, reason, ...filter } = order
+  const { url, number, event: events, all, dryRun, reason, json, ...filter } = order
   if (number !== undefined) {
     if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its number is one")
     const sent = yield* onConsole({ url }, (client) =>
       client.resendAbandoned({ params: { sequence: number }, payload: { reason } })
     )
-    return yield* print(`sent again as ${sent.deliveryId}`)
+    return yield* printAct(sent, { json, text: `sent again as ${sent.deliveryId}` })
   }
   const isNarrow = filter.endpoint !== undefined || events.length > 0 || filter.since !== undefined
   if (!isNarrow && !all) return yield* misused("name a number, an --endpoint, an --event, --since when, or say --all")
@@ -139,14 +141,22 @@ export const resendAbandoned = Effect.fnUntraced(function* (order: AbandonedRese
     client.resendAllAbandoned({ payload: { reason, dryRun, events, ...givenOf(filter) } })
   )
   if (count === 0) yield* refuseSlips(events)
-  yield* print(dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`)
+  yield* printAct({ count, dryRun }, { json, text: countText(count, dryRun) })
 })
 
-export const discardAbandoned = ({ url, number, reason }: OneOrder & { readonly reason: string }) =>
+const countText = (count: number, dryRun: boolean) =>
+  dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`
+
+interface DiscardOrder extends OneOrder {
+  readonly reason: string
+  readonly json: boolean
+}
+
+export const discardAbandoned = ({ url, number, reason, json }: DiscardOrder) =>
   onConsole({ url }, (client) =>
     Effect.andThen(
       client.discardAbandoned({ params: { sequence: number }, payload: { reason } }),
-      print(`${number} is discarded`)
+      printAct({ sequence: Number(number) }, { json, text: `${number} is discarded` })
     )
   )
 

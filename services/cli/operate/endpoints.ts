@@ -10,7 +10,7 @@ import { CommandRefused, misused, note, print } from "../console.ts"
 import { textIn } from "../files.ts"
 import { type Client, type OnConsole, onConsole } from "./client.ts"
 import { fieldsFrom } from "./set-fields.ts"
-import { type Fields, givenOf, printList, printWhole } from "./shown.ts"
+import { type Fields, givenOf, printAct, printList, printWhole } from "./shown.ts"
 
 interface ListOrder extends OnConsole {
   readonly limit: number
@@ -96,10 +96,11 @@ export const addEndpoint = ({ url, name, to, json, reason, ...order }: AddOrder)
 interface EditOrder extends OfEndpoint, SettingsOrder {
   readonly to: string | undefined
   readonly unset: ReadonlyArray<string>
+  readonly json: boolean
   readonly reason: string
 }
 
-export const editEndpoint = ({ url, name, to, unset, reason, ...order }: EditOrder) =>
+export const editEndpoint = ({ url, name, to, unset, json, reason, ...order }: EditOrder) =>
   onConsole({ url }, (client) =>
     Effect.gen(function* () {
       const settings = {
@@ -111,7 +112,7 @@ export const editEndpoint = ({ url, name, to, unset, reason, ...order }: EditOrd
         return yield* misused("say what to change: --to, --event, --set and others")
       const { revision } = yield* runTime(client, name)
       const view = yield* client.changeEndpoint({ params: { name }, payload: { reason, revision, settings } })
-      yield* print(`${name} is changed; this is its revision ${view.revision}`)
+      yield* printAct(view, { json, text: `${name} is changed; this is its revision ${view.revision}` })
     })
   )
 
@@ -202,30 +203,34 @@ const headersOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
 
 interface ActOrder extends OfEndpoint {
   readonly reason: string
+  readonly json: boolean
 }
 
+type Acted = Effect.Effect<EndpointView | undefined, unknown>
+type Act = (client: Client, asked: ReturnType<typeof because>) => Acted
+
 const acts = {
-  pause: { run: (client: Client, order: ActOrder) => client.pauseEndpoint(because(order)), done: "is paused" },
-  resume: { run: (client: Client, order: ActOrder) => client.resumeEndpoint(because(order)), done: "is resumed" },
-  enable: { run: (client: Client, order: ActOrder) => client.enableEndpoint(because(order)), done: "is enabled" },
-  disable: { run: (client: Client, order: ActOrder) => client.disableEndpoint(because(order)), done: "is disabled" },
-  remove: { run: (client: Client, order: ActOrder) => client.removeEndpoint(because(order)), done: "is removed" }
-} as const
+  pause: { ask: (client, asked) => client.pauseEndpoint(asked), done: "is paused" },
+  resume: { ask: (client, asked) => client.resumeEndpoint(asked), done: "is resumed" },
+  enable: { ask: (client, asked) => client.enableEndpoint(asked), done: "is enabled" },
+  disable: { ask: (client, asked) => client.disableEndpoint(asked), done: "is disabled" },
+  remove: { ask: (client, asked) => Effect.as(client.removeEndpoint(asked), undefined), done: "is removed" }
+} as const satisfies Readonly<Record<string, { readonly ask: Act; readonly done: string }>>
 
 const because = ({ name, reason }: ActOrder) => ({ params: { name }, payload: { reason } })
 
-export const actOnEndpoint = ({ act, ...order }: ActOrder & { readonly act: keyof typeof acts }) =>
+export const actOnEndpoint = ({ act, json, ...order }: ActOrder & { readonly act: keyof typeof acts }) =>
   onConsole(order, (client) =>
-    Effect.andThen(
-      acts[act].run(client, order) as Effect.Effect<unknown, unknown>,
-      print(`${order.name} ${acts[act].done}`)
-    )
+    Effect.gen(function* () {
+      const { ask, done }: { readonly ask: Act; readonly done: string } = acts[act]
+      const view = yield* ask(client, because({ ...order, json }))
+      yield* printAct(view ?? { name: order.name }, { json, text: `${order.name} ${done}` })
+    })
   )
 
 interface TestOrder extends ActOrder {
   readonly event: string | undefined
   readonly waitSeconds: number
-  readonly json: boolean
 }
 
 const lookEvery = "250 millis"
@@ -242,11 +247,12 @@ export const testEndpoint = ({ url, name, event, reason, waitSeconds, json }: Te
       const attempt = yield* attemptOf(client, { name, deliveryId, waitSeconds })
       if (attempt === undefined) {
         const reason = `${name} has not answered yet; ./starling deliveries show ${deliveryId} tells when it has`
-        return yield* waitSeconds === 0 ? print(deliveryId) : new CommandRefused({ reason })
+        if (waitSeconds === 0) return yield* printAct({ deliveryId }, { json, text: deliveryId })
+        return yield* new CommandRefused({ reason })
       }
       const answer = attempt.status ?? attempt.error
-      if (json) yield* print(JSON.stringify(attempt))
-      else yield* print(`${name} ${attempt.outcome}: ${answer} in ${attempt.durationMs} ms`)
+      const text = `${name} ${attempt.outcome}: ${answer} in ${attempt.durationMs} ms`
+      yield* printAct(attempt, { json, text })
       if (attempt.outcome !== "delivered") {
         return yield* new CommandRefused({ reason: `${name} did not take the test: ${answer}` })
       }

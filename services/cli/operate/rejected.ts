@@ -1,8 +1,7 @@
 /** `rejected`: messages that broke their schema. */
 import { Effect } from "effect"
-import { print } from "../console.ts"
 import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, type OneOrder, printList, printWhole } from "./shown.ts"
+import { givenOf, type OneOrder, printAct, printList, printWhole } from "./shown.ts"
 
 interface ListOrder extends OnConsole {
   readonly origin: string | undefined
@@ -32,17 +31,22 @@ export const showRejected = ({ url, number, json }: OneOrder & { readonly json: 
     Effect.flatMap(client.getRejected({ params: { sequence: number } }), (whole) => printWhole(whole, json))
   )
 
-export const resendRejected = ({ url, number, reason }: OneOrder & { readonly reason: string }) =>
+interface ActOrder extends OneOrder {
+  readonly reason: string
+  readonly json: boolean
+}
+
+export const resendRejected = ({ url, number, reason, json }: ActOrder) =>
   onConsole({ url }, (client) =>
-    Effect.flatMap(client.resendRejected({ params: { sequence: number }, payload: { reason } }), ({ sequence }) =>
-      print(`${number} is published again as ${sequence}`)
+    Effect.flatMap(client.resendRejected({ params: { sequence: number }, payload: { reason } }), (sent) =>
+      printAct(sent, { json, text: `${number} is published again as ${sent.sequence}` })
     )
   )
 
-export const discardRejected = ({ url, number, reason }: OneOrder & { readonly reason: string }) =>
+export const discardRejected = ({ url, number, reason, json }: ActOrder) =>
   onConsole({ url }, (client) =>
     Effect.andThen(
       client.discardRejected({ params: { sequence: number }, payload: { reason } }),
-      print(`${number} is discarded`)
+      printAct({ sequence: Number(number) }, { json, text: `${number} is discarded` })
     )
   )

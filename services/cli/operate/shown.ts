@@ -41,6 +41,10 @@ const cell = (value: unknown, isWhole: boolean): string => {
   return isWhole ? line : line.slice(0, cellCharactersMax)
 }
 
+/** What an act did: a line for people, what the console answered for programs. */
+export const printAct = (answer: Fields, { json, text }: { readonly json: boolean; readonly text: string }) =>
+  print(json ? JSON.stringify(answer) : text)
+
 /** One thing whole: a field a line. */
 export const printWhole = (whole: Fields, json: boolean) =>
   Effect.forEach(json ? [JSON.stringify(whole)] : linesOf(whole), print, { discard: true })

@@ -1,11 +1,16 @@
 /** The ways of docs/operations.md from an alert to the faulty thing and its mending, on real parts. */
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
+import { HttpListener } from "#http"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
-import { commandsHere, objectsIn, type Ran } from "../../../support/command.ts"
-import { reject, withConsole } from "../../../support/console.ts"
+import { commandsHere, emptyHome, objectsIn, type Ran, runHere } from "../../../support/command.ts"
+import { reject, tokenOf, withConsole } from "../../../support/console.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 import { arrived, publish, requestsTo } from "../../../support/webhooks.ts"
@@ -22,6 +27,47 @@ const publishBroken = Effect.gen(function* () {
   const example = exampleEnvelope("queue.paused") ?? {}
   const bytes = new TextEncoder().encode(JSON.stringify({ ...example, occurredAt: "yesterday" }))
   yield* (yield* Publisher).publishRaw(subjects.event("queue.paused"), bytes)
+})
+
+/** A process of a fleet that says this of its readiness, and its address. */
+const processSaying = (checks: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((_, response) => response.writeHead(503).end(JSON.stringify({ ok: false, checks })))
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      const { port } = server.address() as AddressInfo
+      return { url: `http://127.0.0.1:${port}`, server }
+    }),
+    ({ server }) => Effect.sync(() => void server.close())
+  )
+
+describe("the doctor", () => {
+  it.live("reads the processes of the fleet in its home, and names those that are not ready or gone", () =>
+    withConsole(() =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpListener
+        const home = yield* emptyHome
+        const token = yield* tokenOf("viewer")
+        const doctorOf = (metrics: string) => {
+          writeFileSync(join(home, "ready.json"), JSON.stringify({ console: url, token, metrics }))
+          return runHere(["doctor"], { STARLING_HOME: home, STARLING_TOKEN: undefined, STARLING_CONSOLE: undefined })
+        }
+        const sick = yield* processSaying({ start: "ok", bus: "the broker cannot be reached" })
+        const ill = yield* doctorOf(sick.url)
+        assert.strictEqual(ill.code, 1)
+        assert.include(ill.out, "is not ready: bus: the broker cannot be reached")
+        assert.include(ill.out, "docs/operations.md#starlingbusdisconnected")
+        const gone = yield* Effect.scoped(processSaying({}))
+        const lost = yield* doctorOf(gone.url)
+        assert.strictEqual(lost.code, 1)
+        assert.include(lost.out, `the process at ${gone.url} does not answer`)
+        const well = yield* processSaying({ start: "ok" })
+        const healthy = yield* doctorOf(well.url)
+        assert.deepStrictEqual([healthy.code, healthy.error], [0, ""])
+        assert.match(healthy.out, /^✓ processes\n[^]*nothing is wrong\n$/u)
+      })
+    )
+  )
 })
 
 describe("the way from an alert to its mending", () => {
