@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { linesOf, readAgentLine } from "../../../dev/runner/agent-lines.ts"
+import { AgentLine, linesOf, readAgentLine } from "../../../dev/runner/agent-lines.ts"
 
 const question = { type: "question", questionId: "q-1", questionText: "Which one?" }
 
@@ -44,5 +45,20 @@ describe("a line of an agent's output", () => {
       linesOf(lines, "question").map(({ questionId }) => questionId),
       ["q-1", "q-2"]
     )
+  })
+})
+
+describe("the contract of an agent, as the runner's page has it", () => {
+  const page = readFileSync("dev/runner/README.md", "utf8")
+
+  it("shows a line of each type, and each is read", () => {
+    const shown = [...page.matchAll(/^\| `(\{"type".*?\})` +\|/gmu)].map(([, line = ""]) => readAgentLine(line)?.type)
+    assert.deepStrictEqual(shown.toSorted(), AgentLine.members.map(({ fields }) => fields.type.literal).toSorted())
+  })
+
+  it("names every variable that an agent gets, and no other", () => {
+    const named = (text: string) => [...new Set(text.match(/\bSTARLING_[A-Z_]+\b/gu) ?? [])].toSorted()
+    const code = globSync("dev/runner/**/*.ts").map((path) => readFileSync(path, "utf8"))
+    assert.deepStrictEqual(named(page), named(code.join("\n")))
   })
 })

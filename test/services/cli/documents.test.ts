@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Completions } from "effect/cli"
@@ -58,5 +58,51 @@ describe("the completions", () => {
     const script = Completions.generate("starling", shell, descriptor)
     for (const path of commandPaths()) assert.include(script, path.at(-1) ?? "", path.join(" "))
     for (const flag of flagsOf(descriptor)) assert.include(script, flag)
+  })
+})
+
+/** The words of each `./starling ...` in the code of a page, up to what the shell makes of the rest. */
+const examplesIn = (page: string): ReadonlyArray<string> => {
+  const text = readFileSync(page, "utf8")
+  const fenced = [...text.matchAll(/^```[a-z]*\n(.*?)^```/gmsu)].map(([, block = ""]) => block)
+  const indented = [...text.replaceAll(/^```[a-z]*\n.*?^```/gmsu, "").matchAll(/^ {4}.*$/gmu)].map(([line]) => line)
+  const code = [...fenced, ...indented]
+  return code.flatMap((text) =>
+    [...text.matchAll(/\.\/starling ([a-z][^\n]*)/gu)].map(
+      ([, rest = ""]) => rest.split(/ [#|>&]|\$\(|\)| \\$/u)[0] ?? ""
+    )
+  )
+}
+
+/** Why the example would not be understood; undefined for a good one. */
+const misunderstood = (example: string): string | undefined => {
+  // What is quoted is text, not a word of the command line.
+  const words = example.replaceAll(/"[^"]*"|'[^']*'/gu, "text").split(/ +/u)
+  let command: Completions.CommandDescriptor = descriptor
+  const known = new Set(["help", "version", "completions"])
+  for (const word of words) {
+    const next = command.subcommands.find(({ name }) => name === word)
+    if (next !== undefined) command = next
+    for (const { name } of command.flags) known.add(name)
+    const flag = /^--([a-z][a-z-]*)/u.exec(word)?.[1]
+    if (flag !== undefined && !known.has(flag)) return `${command.name} has no --${flag}: ./starling ${example}`
+  }
+  return command === descriptor ? `no such command: ./starling ${example}` : undefined
+}
+
+describe("the pages", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", ...globSync("{docs,deploy,dev,load-tests}/**/*.md")].filter(
+    (page) => page !== "docs/commands.md"
+  )
+
+  it.each(pages.filter((page) => examplesIn(page).length > 0))("of %s show commands and flags that exist", (page) => {
+    const wrong = examplesIn(page).flatMap((example) => misunderstood(example) ?? [])
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("would be found out with a command or a flag that does not exist", () => {
+    assert.isDefined(misunderstood("endpoint list"))
+    assert.isDefined(misunderstood("endpoints list --nonesuch"))
+    assert.isUndefined(misunderstood('say "Hello --there." --marks=json'))
   })
 })
