@@ -12,6 +12,7 @@ export type Arrival = readonly [id: string, endpoint: string, delivery: string, 
 const now = () => performance.timeOrigin + performance.now()
 let arrivals: Array<Arrival> = []
 let taken = 0
+const takenAt = new Map<string, number>()
 const seen = new Set<string>()
 
 const behaviours: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
@@ -44,13 +45,9 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const body = Buffer.concat(chunks).toString("utf8")
     const delivery = String(request.headers["x-service-delivery"])
-    arrivals.push([
-      idOf(body),
-      `${behaviour}/${endpoint}`,
-      delivery,
-      atMs,
-      Number(request.headers["x-service-sequence"])
-    ])
+    const at = `${behaviour}/${endpoint}`
+    takenAt.set(at, (takenAt.get(at) ?? 0) + 1)
+    arrivals.push([idOf(body), at, delivery, atMs, Number(request.headers["x-service-sequence"])])
     taken += 1
     ;(behaviours[behaviour] ?? behaviours["ok"]!)(request, response)
   })
@@ -59,6 +56,7 @@ server.keepAliveTimeout = 60_000
 
 process.on("message", (message: string) => {
   if (message === "count") process.send?.({ taken })
+  if (message.startsWith("count at ")) process.send?.({ taken: takenAt.get(message.slice("count at ".length)) ?? 0 })
   if (message === "report") process.send?.({ arrivals })
   // Of a million arrivals the sums are enough.
   if (message === "tally") {
@@ -68,6 +66,7 @@ process.on("message", (message: string) => {
   if (message === "reset") {
     arrivals = []
     taken = 0
+    takenAt.clear()
     process.send?.({ reset: true })
   }
 })

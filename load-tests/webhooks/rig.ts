@@ -13,6 +13,8 @@ import type { Arrival } from "./receiver.ts"
 export interface Receiver {
   readonly url: (behaviour: string, endpoint?: number) => string
   readonly taken: () => Promise<number>
+  /** Of one endpoint, named as in an arrival. */
+  readonly takenAt: (endpoint: string) => Promise<number>
   readonly arrivals: () => Promise<ReadonlyArray<Arrival>>
   /** How many arrived, and how many of them for the first time at their endpoint. */
   readonly tally: () => Promise<{ readonly taken: number; readonly different: number }>
@@ -25,6 +27,7 @@ export const startReceiver = async (): Promise<Receiver> => {
   return {
     url: (behaviour, endpoint = 0) => `http://127.0.0.1:${said.port}/${behaviour}/${endpoint}`,
     taken: async () => (await ask<{ taken: number }>("count")).taken,
+    takenAt: async (endpoint) => (await ask<{ taken: number }>(`count at ${endpoint}`)).taken,
     arrivals: async () => (await ask<{ arrivals: ReadonlyArray<Arrival> }>("report")).arrivals,
     tally: () => ask<{ taken: number; different: number }>("tally"),
     reset: async () => void (await ask("reset")),

@@ -11,6 +11,7 @@ import {
   currentBackoff,
   deliveries,
   deliveriesMade,
+  parkedEvents,
   parkedExpired,
   postponed,
   publishToDeliveredSeconds,
@@ -39,7 +40,7 @@ export class DeliveryMetrics extends Context.Service<
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
-    /** Begins the endpoint's counters at 0. */
+    /** Begins the endpoint's counters, and its parked events, at 0. */
     readonly begin: (endpoint: EndpointSettings) => void
   }
 >()("starling/webhook-dispatcher/DeliveryMetrics") {
@@ -59,6 +60,7 @@ export class DeliveryMetrics extends Context.Service<
         metrics.counter(deliveriesMade),
         metrics.counter(parkedExpired)
       ]
+      const parked = metrics.gauge(parkedEvents)
       const receiver = metrics.histogram(receiverSeconds)
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
@@ -90,7 +92,10 @@ export class DeliveryMetrics extends Context.Service<
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
         postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason }),
-        begin: ({ name }) => perEndpoint.forEach((counter) => counter.begin({ endpoint: name }))
+        begin: ({ name }) => {
+          for (const counter of perEndpoint) counter.begin({ endpoint: name })
+          parked.set({ endpoint: name }, 0)
+        }
       })
     })
   )

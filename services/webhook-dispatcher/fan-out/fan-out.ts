@@ -94,6 +94,8 @@ const dependenciesOfFanOut = Effect.gen(function* () {
     unknown: metrics.counter(unknownReceived),
     made: metrics.counter(deliveriesMade),
     parked: metrics.gauge(parkedEvents),
+    /** Whose number of missing events may not be 0 in the metric. */
+    shownParked: new Set<string>(),
     expired: metrics.counter(parkedExpired),
     /** Endpoints that are behind take turns. */
     turn: { count: 0 }
@@ -181,11 +183,13 @@ const duePrefix = subjects.deliveriesDueAll.slice(0, -1)
 
 /** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */
 const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
-  const { endpoints, backlogs, parked, made } = deps
-  for (const endpoint of endpoints.all()) {
-    const next = cursor.next[endpoint.id]
-    const missing = next === undefined ? 0 : Math.max(0, cursor.position + 1 - next)
-    parked.set({ endpoint: endpoint.name }, missing)
+  const { endpoints, backlogs, parked, shownParked, made } = deps
+  const missing = (id: string) => Math.max(0, cursor.position + 1 - (cursor.next[id] ?? cursor.position + 1))
+  for (const id of Object.keys(cursor.next)) shownParked.add(id)
+  for (const id of shownParked) {
+    const endpoint = endpoints.byId(id)
+    if (endpoint !== undefined) parked.set({ endpoint: endpoint.name }, missing(id))
+    if (cursor.next[id] === undefined) shownParked.delete(id)
   }
   for (const message of written) {
     const endpoint = endpoints.byId(message.subject.slice(message.subject.lastIndexOf(".") + 1))

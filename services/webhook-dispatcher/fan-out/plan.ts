@@ -1,7 +1,7 @@
 /**
  * The plan of the deliveries that follow from a run of events. Pure. It goes through the events in order, and for each
  * through the endpoints in order of their ids. A step closes when it is full, also between two endpoints of one event,
- * and its cursor says exactly how far it came.
+ * and its cursor says exactly how far it came. An endpoint is parked at the first event that it wants and may not have.
  */
 import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
@@ -36,7 +36,7 @@ export interface FanOutRun {
   readonly events: ReadonlyArray<FanOutEvent>
   /** Covers events that broke their schema: they get no delivery, but are passed. */
   readonly lastSequence: number
-  /** Sorted by id. */
+  /** Sorted by id; the same array until an endpoint changes. */
   readonly targets: ReadonlyArray<FanOutTarget>
   readonly isParked: (endpointId: string) => boolean
   readonly newDeliveryId: () => string
@@ -47,7 +47,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
   const { events, lastSequence, targets, isParked, newDeliveryId } = run
   const steps: Array<FanOutStep> = []
   let step = emptyStep()
-  let cursor = parkAll(start, targets, isParked)
+  let cursor = start
   const close = () => {
     steps.push({ messages: step.messages, cursor })
     step = emptyStep()
@@ -55,9 +55,12 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
   for (const event of events) {
     if (event.sequence <= cursor.position) continue
     cursor = join(advance(cursor, event.sequence - 1), isParked)
-    for (const target of targets) {
+    for (const target of wanting(targets, event.event)) {
       if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
-      if (!target.wants(event.event)) continue
+      if (isParked(target.id)) {
+        cursor = park(cursor, target.id)
+        continue
+      }
       step.messages.push(dueMessage(event, target, newDeliveryId()))
       step.bytes += event.body.length
       if (!isFull(step)) continue
@@ -110,11 +113,21 @@ const isFull = (step: OpenStep) => step.messages.length >= stepMessagesMax || st
 const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
   position <= cursor.position ? cursor : { ...cursor, position, through: null }
 
-const parkAll = (
-  cursor: FanOutCursor,
-  targets: ReadonlyArray<FanOutTarget>,
-  isParked: (endpointId: string) => boolean
-) => targets.reduce((parked, target) => (isParked(target.id) ? park(parked, target.id) : parked), cursor)
+// The catalogue's names fit several times; what else is published must not fill the memory.
+const namesMax = 512
+
+/** What each set of targets wants, by the event's name: with ten thousand endpoints, asking each for each event is dear. */
+const wanted = new WeakMap<ReadonlyArray<FanOutTarget>, Map<string, ReadonlyArray<FanOutTarget>>>()
+
+const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
+  let byName = wanted.get(targets)
+  if (byName === undefined) wanted.set(targets, (byName = new Map()))
+  const known = byName.get(event)
+  if (known !== undefined) return known
+  const found = targets.filter(({ wants }) => wants(event))
+  if (byName.size < namesMax) byName.set(event, found)
+  return found
+}
 
 const dueMessage = (event: FanOutEvent, target: FanOutTarget, deliveryId: string): BatchMessage => {
   const delivery: Delivery = {

@@ -117,6 +117,26 @@ describe("the fan-out of a run", () => {
     assert.deepStrictEqual(last(steps).next, { b: 4 })
   })
 
+  it("parks an endpoint only at an event that it wants", () => {
+    const targets = [target("a"), { ...target("b"), wants: (name: string) => name === "work_item.done" }]
+    const run = { lastSequence: 6, targets, isParked: (endpoint: string) => endpoint === "b", newDeliveryId: id }
+    const without = planRun({ ...run, events: events(4, 6) }, beginCursor(3))
+    assert.deepStrictEqual(last(without).next, {})
+    const with5 = [event(4), { ...event(5), event: "work_item.done" }, event(6)]
+    const steps = planRun({ ...run, events: with5 }, beginCursor(3))
+    assert.deepStrictEqual(written(steps), ["a:4", "a:5", "a:6"])
+    assert.deepStrictEqual(last(steps).next, { b: 5 })
+  })
+
+  it("asks an endpoint once for what it wants, however many events of a name come", () => {
+    let asked = 0
+    const targets = [{ ...target("a"), wants: () => (asked += 1) > 0 }]
+    const run = { targets, isParked: nobody, newDeliveryId: id }
+    planRun({ ...run, events: events(1, 20), lastSequence: 20 }, beginCursor(0))
+    planRun({ ...run, events: events(21, 40), lastSequence: 40 }, beginCursor(20))
+    assert.strictEqual(asked, 1)
+  })
+
   it("skips events from before a new endpoint's start", () => {
     const cursor: FanOutCursor = { ...beginCursor(0), next: { n: 3 } }
     const steps = planRun(
