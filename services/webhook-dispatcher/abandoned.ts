@@ -7,13 +7,23 @@ import { type BusError, Publisher, StreamReader } from "#bus"
 import { type Abandonment, isoTime, subjects } from "#contracts"
 import { abandonedHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
 
+export interface GoneEndpoint {
+  readonly id: string
+  readonly name: string
+  readonly reason: string
+  readonly below: number
+}
+
 export class AbandonedDeliveries extends Context.Service<
   AbandonedDeliveries,
   {
     /** Gives up one delivery. */
     readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
-    /** Gives up everything that waits for an endpoint that is gone. */
-    readonly endpoint: (endpointId: string, name: string, reason: string) => Effect.Effect<void, BusError>
+    /**
+     * Gives up everything that waits for an endpoint that is gone, and was stored below a sequence of DELIVERIES.
+     * Answers with how many there were: a retry that came due meanwhile was stored anew, so it is over at none.
+     */
+    readonly endpoint: (gone: GoneEndpoint) => Effect.Effect<number, BusError>
   }
 >()("starling/webhook-dispatcher/AbandonedDeliveries") {
   static readonly layer = Layer.effect(
@@ -44,28 +54,31 @@ export class AbandonedDeliveries extends Context.Service<
         })
       })
 
-      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* (
-        endpointId: string,
-        name: string,
-        reason: string
-      ) {
-        const filters = [subjects.deliveriesDueOf(endpointId), subjects.deliveriesWaitOf(endpointId)]
-        let moved = 0
+      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* ({ id, name, reason, below }: GoneEndpoint) {
+        // In this order: a retry that comes due between the two is seen as due.
+        const filters = [subjects.deliveriesWaitOf(id), subjects.deliveriesDueOf(id)]
+        let found = 0
         for (const subject of filters) {
-          const waiting = reader.range("DELIVERIES", { fromSequence: 1, toSequence: Number.MAX_SAFE_INTEGER, subject })
+          // Counting is cheap; a purge that finds nothing holds up a stream of many subjects all the same.
+          const counts = yield* reader.countBySubject("DELIVERIES", subject)
+          const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
+          if (count === 0) continue
+          found += count
+          const waiting = reader.range("DELIVERIES", { fromSequence: 1, toSequence: below - 1, subject })
           yield* Stream.runForEach(waiting, (message) => {
             const due = dueDeliveryCodec.decode(message)
-            return Result.isFailure(due)
-              ? Effect.void
-              : Effect.map(ownerless(due.success, name, reason), () => void (moved += 1))
+            return Result.isFailure(due) ? Effect.void : ownerless(due.success, name, reason)
           })
-          yield* reader.purge("DELIVERIES", subject)
+          yield* reader.purge("DELIVERIES", subject, below)
         }
-        yield* Effect.logWarning("an endpoint that is gone is archived").pipe(
-          Effect.annotateLogs({ endpoint: name, reason, abandoned: moved })
-        )
+        return found
       })
       return AbandonedDeliveries.of({ delivery, endpoint })
     })
   )
 }
+
+export const logGone = ({ name, reason }: Pick<GoneEndpoint, "name" | "reason">, deliveries: number) =>
+  Effect.logWarning("an endpoint that is gone is archived").pipe(
+    Effect.annotateLogs({ endpoint: name, reason, abandoned: deliveries })
+  )

@@ -3,11 +3,11 @@
  * the step that gives the endpoint its place, so that a change costs the same with ten endpoints as with ten thousand.
  * A removed endpoint is put away once no dispatcher sends to it any more.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Scope } from "effect"
 import { type BatchMessage, type BusError, header, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { dispatchersBehind, type FanOutCursor, emptyRoster, openPresences, readRoster } from "#webhooks"
-import { AbandonedDeliveries } from "../abandoned.ts"
+import { AbandonedDeliveries, logGone } from "../abandoned.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../endpoints/settings.ts"
 import { firstNeeded, park } from "./cursor.ts"
@@ -80,11 +80,12 @@ export class Newcomers extends Context.Service<
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const reader = yield* StreamReader
-      const leave = leaving({
+      const leaves = leaving({
         endpoints,
         reader,
         presences: yield* openPresences,
-        abandoned: yield* AbandonedDeliveries
+        abandoned: yield* AbandonedDeliveries,
+        scope: yield* Effect.scope
       })
       let known: Set<string> | undefined
       let targets: ReadonlyArray<EndpointSettings> = []
@@ -115,11 +116,11 @@ export class Newcomers extends Context.Service<
       return Newcomers.of({
         forget: () => void (known = undefined),
         keep: Effect.fnUntraced(function* (cursor) {
+          // First: one that was made again under its name is new.
+          for (const id of leaves.takeGone()) known?.delete(id)
           const steps = yield* arrive(cursor)
           if (endpoints.leaving().size === 0) return steps
-          const left = yield* leave(steps.at(-1)?.cursor ?? cursor)
-          for (const id of left.gone) known?.delete(id)
-          return [...steps, ...left.steps]
+          return [...steps, ...(yield* leaves.keep(steps.at(-1)?.cursor ?? cursor))]
         }),
         targets: () => targets,
         knows: (id) => known?.has(id) === true
@@ -139,39 +140,72 @@ interface LeaveServices {
   readonly reader: StreamReader["Service"]
   readonly presences: Effect.Success<typeof openPresences>
   readonly abandoned: AbandonedDeliveries["Service"]
+  readonly scope: Scope.Scope
 }
 
-// A few each turn: live events wait for them.
-const leavesPerTurn = 4
+// Few enough that a process which ends has little to do again.
+const leavesAtOnce = 16
 // One dispatcher that does not answer must not cost a question at every turn.
 const lookEveryMs = 250
 
 /**
- * Puts removed endpoints away, each in two turns at most: its deliveries go to ABANDONED, then its place in the cursor,
- * then its record. A process that dies in between leaves the record, and the next one begins anew.
+ * Puts removed endpoints away once no dispatcher sends to them any more: first their places in the cursor go, in a turn;
+ * then, beside the turns, their deliveries go to ABANDONED, and their records. A process that dies in between leaves the
+ * record, and the next one begins anew.
  */
-const leaving = ({ endpoints, reader, presences, abandoned }: LeaveServices) => {
+const leaving = (services: LeaveServices) => {
+  const { endpoints, presences, scope } = services
+  const gone: Array<string> = []
   let lookedAtMs = 0
-  const putAway = Effect.fnUntraced(function* ({ id, name, revision }: LeavingEndpoint) {
-    yield* abandoned.endpoint(id, name, "the endpoint was removed")
-    yield* reader.purge("DELIVERIES", subjects.deliveriesRosterOf(id))
-    yield* Effect.catchTag(endpoints.store.bucket.erase(id, revision), "RevisionConflict", () => Effect.void)
-  })
-  return Effect.fnUntraced(function* (cursor: FanOutCursor) {
-    const nothing = { steps: [] as ReadonlyArray<FanOutStep>, gone: [] as ReadonlyArray<string> }
+  let isAtWork = false
+
+  const putAll = (leaves: ReadonlyArray<LeavingEndpoint>) =>
+    Effect.forEach(leaves, (endpoint) => putAway(services, endpoint, (id) => gone.push(id)), { discard: true }).pipe(
+      Effect.catch((error) => Effect.logWarning("a removed endpoint is put away later", error)),
+      Effect.ensuring(Effect.sync(() => (isAtWork = false)))
+    )
+  const keep = Effect.fnUntraced(function* (
+    cursor: FanOutCursor
+  ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
     const nowMs = yield* Clock.currentTimeMillis
-    if (nowMs - lookedAtMs < lookEveryMs) return nothing
+    if (isAtWork || nowMs - lookedAtMs < lookEveryMs) return []
     lookedAtMs = nowMs
-    const leaves = [...endpoints.leaving().values()].slice(0, leavesPerTurn)
+    const leaves = [...endpoints.leaving().values()].slice(0, leavesAtOnce)
     const newest = Math.max(...leaves.map(({ revision }) => revision))
-    if ((yield* dispatchersBehind(presences, newest)).length > 0) return nothing
+    if ((yield* dispatchersBehind(presences, newest)).length > 0) return []
     const placed = leaves.filter(({ id }) => cursor.next[id] !== undefined)
     if (placed.length > 0) {
       const next = { ...cursor.next }
       for (const { id } of placed) delete next[id]
-      return { steps: [{ messages: [], cursor: { ...cursor, next } }], gone: [] }
+      return [{ messages: [], cursor: { ...cursor, next } }]
     }
-    yield* Effect.forEach(leaves, putAway, { discard: true })
-    return { steps: [], gone: leaves.map(({ id }) => id) }
+    isAtWork = true
+    yield* Effect.forkIn(putAll(leaves), scope)
+    return []
   })
+  return { keep, takeGone: () => gone.splice(0) }
 }
+
+const removed = "the endpoint was removed"
+
+const putAway = Effect.fnUntraced(function* (
+  { endpoints, reader, abandoned }: LeaveServices,
+  { id, name, revision }: LeavingEndpoint,
+  onGone: (id: string) => void
+) {
+  const { bucket } = endpoints.store
+  let [below, deliveries, found] = [0, 0, 0]
+  do {
+    deliveries += found
+    // What is stored from here on may belong to one that was made again under the name, if another process was faster.
+    below = (yield* reader.bounds("DELIVERIES")).lastSequence + 1
+    const record = yield* bucket.get(id)
+    if (Option.isNone(record) || record.value.revision !== revision) return
+    found = yield* abandoned.endpoint({ id, name, reason: removed, below })
+  } while (found > 0)
+  yield* logGone({ name, reason: removed }, deliveries)
+  yield* reader.purge("DELIVERIES", subjects.deliveriesRosterOf(id), below)
+  // Before the name is free.
+  onGone(id)
+  yield* Effect.catchTag(bucket.erase(id, revision), "RevisionConflict", () => Effect.void)
+})

@@ -9,7 +9,7 @@ import { type BusError, header, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import { type FanOutCursor, readRoster, type Roster, rosterCodec } from "#webhooks"
-import { AbandonedDeliveries } from "../abandoned.ts"
+import { AbandonedDeliveries, logGone } from "../abandoned.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { firstNeeded, park } from "./cursor.ts"
 import type { FanOutStep } from "./plan.ts"
@@ -114,9 +114,14 @@ export class RosterKeeper extends Context.Service<
           isKnown
         })
         if (cursor.roster === ours && change.archived.length === 0) return []
-        yield* Effect.forEach(change.archived, ({ id, name }) => abandoned.endpoint(id, name, absent), {
-          discard: true
-        })
+        if (change.archived.length > 0) {
+          const below = (yield* reader.bounds("DELIVERIES")).lastSequence + 1
+          const putAway = (endpoint: ConfiguredEndpoint) => {
+            const gone = { ...endpoint, reason: absent, below }
+            return Effect.flatMap(abandoned.endpoint(gone), (deliveries) => logGone(gone, deliveries))
+          }
+          yield* Effect.forEach(change.archived, putAway, { discard: true })
+        }
         const data = rosterCodec.encode(change.roster).data
         const message = { subject: subjects.deliveriesRoster, data, headers: [[header.rollup, "sub"]] as const }
         return [{ messages: [message], cursor: change.cursor }]
