@@ -63,8 +63,22 @@ export const url = text(
 )
 export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
 export const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
-export const since = text("since", "TIME", "those since then, such as 2026-11-20T12:00:00Z")
-export const until = text("until", "TIME", "those until then")
+/** A moment of the console's APIs. */
+const time = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription(description),
+    Flag.filterMap(
+      (given) => (timePattern.test(given) && !Number.isNaN(Date.parse(given)) ? Option.some(given) : Option.none()),
+      () => "a time such as 2026-11-20T12:00:00Z"
+    ),
+    orUndefined
+  )
+
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/u
+
+export const since = time("since", "those since then, such as 2026-11-20T12:00:00Z")
+export const until = time("until", "those until then")
 export const reason = Flag.String("reason").pipe(
   Flag.withMetavar("TEXT"),
   Flag.withDescription("why, for the log of acts"),

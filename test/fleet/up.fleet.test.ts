@@ -206,7 +206,6 @@ describe("a command", () => {
       [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
       [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
       [["endpoints", "pause", "nobody"], "there is no such endpoint"],
-      [["abandoned", "resend", "--all", "--since", "yesterday"], "since: "],
       [["token", "revoke", "nothing"], "no token nothing"],
       [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
       [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
@@ -226,6 +225,7 @@ describe("a command", () => {
       [["publish", "work_item.merged", "--example", "--what"], "Unknown option '--what'"],
       [["token", "make", "--role", "king"], "--role king? it is viewer, member, admin or owner"],
       [["abandoned", "resend"], "name a number, an --endpoint"],
+      [["abandoned", "resend", "--all", "--since", "yesterday"], "--since yesterday? it is a time such as"],
       [["endpoints", "list", "demo"], "endpoints list takes nothing more, but was given demo"],
       [["up", "--readyjson"], "did you mean --ready-json?"]
     ]

@@ -4,7 +4,7 @@
  */
 import { Effect, Result, Schema } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
-import { ErrorEnvelope } from "#contracts"
+import { ErrorEnvelope, faultsOf } from "#contracts"
 import { consoleClient } from "#contracts/console"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
@@ -55,6 +55,11 @@ const decodeEnvelope = Schema.decodeUnknownResult(ErrorEnvelope)
 
 export const refusedBy = (error: unknown, url: string): CommandRefused => {
   if (error instanceof CommandRefused) return error
+  // What the API would refuse is not sent to it.
+  if (Schema.isSchemaError(error)) {
+    const faults = faultsOf(error.issue).map(({ path, message }) => `  ${path.slice(1)}: ${oneLine(message)}`)
+    return misused(`this cannot be asked of the console:\n${faults.join("\n")}`)
+  }
   const envelope = decodeEnvelope(error)
   if (Result.isSuccess(envelope)) return new CommandRefused({ reason: refusalLines(envelope.success) })
   const cause = HttpClientError.isHttpClientError(error) ? (error.reason.cause ?? error.reason) : error

@@ -29,6 +29,7 @@ import { Configuration } from "#runtime"
 import {
   dueDeliveryCodec,
   type EndpointFailure,
+  EndpointIsConfigured,
   EndpointStates,
   fanOutRecordCodec,
   overlapMsDefault,
@@ -239,6 +240,9 @@ export const endpointsRoutes = routesOf(
       Effect.gen(function* () {
         const { reason, ...creation } = yield* body
         const name = creation.settings["Name"]
+        // Before a dispatcher has told the fleet of the file, this process knows it.
+        const entry = (yield* Configuration).Webhooks.find(({ Name }) => Name === name)
+        if (entry !== undefined) return yield* conflict(new EndpointIsConfigured({ name: entry.Name }).message)
         const { by } = yield* written("endpoint-create", typeof name === "string" ? name : "", reason)
         const view = yield* viewedMade((yield* WebhookEndpoints).create({ ...creation, by }))
         return jsonAnswer(view, { status: 201 })

@@ -8,6 +8,7 @@ const id = "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
 /** Commands on something that there is not. */
 const onNothing: ReadonlyArray<string> = [
   "events show 99",
+  "endpoints add demo https://demo.example/",
   "events example no.event",
   "trigger no.event",
   "endpoints show nobody",
@@ -58,7 +59,37 @@ const good: ReadonlyArray<string> = [
   "doctor --json"
 ]
 
+/** Command lines that the console would refuse. */
+const misused: ReadonlyArray<readonly [line: string, says: string]> = [
+  ["events list --since yesterday", "--since yesterday? it is a time such as 2026-11-20T12:00:00Z"],
+  ["abandoned resend --all --until 2026-11-20", "--until 2026-11-20? it is a time"],
+  ["abandoned resend", "name a number, an --endpoint"],
+  ["deliveries resend --endpoint demo", "name a delivery by its id, or an --endpoint and --since when"],
+  ["deliveries list --limit 900", "--limit 900? it is a whole number from 1 to 200"],
+  ["endpoints add demo https://demo.example/ --header nonsense", "--header is written as 'Name: value'"],
+  ["endpoints rotate demo --overlap soon", "--overlap soon? it is a time such as 30m"],
+  ["endpoints edit demo", "say what to change"],
+  [`deliveries show ${id} --near here`, "near: "],
+  ["endpoints pause demo --reason ", "reason: "]
+]
+
 describe("a command on the console", () => {
+  it.live("ends with 2 for a command line that the console would refuse, and asks it nothing", () =>
+    withConsole(
+      (call) =>
+        Effect.gen(function* () {
+          const { run } = yield* commandsHere
+          for (const [line, says] of misused) {
+            const ran = yield* run(line.split(" "))
+            assert.deepStrictEqual([ran.code, ran.out], [2, ""], `${line}: ${ran.error}`)
+            assert.include(ran.error, says, line)
+          }
+          assert.deepStrictEqual((yield* call("GET /audit")).body["items"], [])
+        }),
+      configured("demo")
+    )
+  )
+
   it.live("ends with 1 where there is nothing of that name, and says so on standard error", () =>
     withConsole(
       () =>
