@@ -18,7 +18,7 @@ import { subjects } from "#contracts"
 import { defineCounter, Health, Metrics } from "#runtime"
 import { cachedRecord, type RecordHead, recordHeadCodec } from "./record.ts"
 
-export const announcedTotal = defineCounter({
+export const eventsPublishedTotal = defineCounter({
   name: "actor_events_announced_total",
   help: "Events of actors that were published to EVENTS.",
   labels: []
@@ -41,7 +41,7 @@ interface ReadRecord {
 /** Runs until interrupted, under supervision. One is enough; a second one does no harm. */
 export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const rejections = yield* Rejections
-  const announced = (yield* Metrics).counter(announcedTotal)
+  const published = (yield* Metrics).counter(eventsPublishedTotal)
   const loop = yield* (yield* Health).loop("announce", { stallMs })
 
   const translate = Effect.fnUntraced(function* (run: ReadonlyArray<SourceMessage>, cursor: Cursor) {
@@ -70,7 +70,7 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
     aside: () => Effect.succeed([]),
     onCursor: (_, written) =>
       Effect.sync(() => {
-        if (written.length > 0) announced.inc({}, written.length)
+        if (written.length > 0) published.inc({}, written.length)
       }),
     onStarted: Effect.asVoid(onStarted),
     loop

@@ -1,6 +1,6 @@
 /** Log-backed actors: pure decisions over an entity's facts, with one record per decision as the only truth. */
 import { commandSeconds, commandsTotal, conflictsTotal } from "./actors.ts"
-import { announcedTotal } from "./event-relay.ts"
+import { eventsPublishedTotal } from "./event-relay.ts"
 import { viewsWritten } from "./views/projector.ts"
 import { viewsBehind, viewsLeftOut } from "./views/views.ts"
 
@@ -39,7 +39,7 @@ export const actorMetrics = [
   commandsTotal,
   commandSeconds,
   conflictsTotal,
-  announcedTotal,
+  eventsPublishedTotal,
   viewsWritten,
   viewsBehind,
   viewsLeftOut

@@ -9,7 +9,7 @@ import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, S
 import { decodeToken, EpochMs } from "#contracts"
 import { Configuration } from "#runtime"
 import { Checkpoints } from "./checkpoints.ts"
-import { readAnnounced } from "./log-positions.ts"
+import { readRelayed } from "./log-positions.ts"
 import type { Findings, Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
@@ -26,15 +26,15 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
     const reader = yield* StreamReader
     const views = yield* Views
 
-    const compareTo = Effect.fnUntraced(function* (announced: number): Effect.fn.Return<Findings, BusError> {
+    const compareTo = Effect.fnUntraced(function* (relayed: number): Effect.fn.Return<Findings, BusError> {
       const keptSinceMs = (yield* Clock.currentTimeMillis) - keptMs
       const held = yield* checkpoints.read(key)
       const checkpoint = Option.getOrUndefined(held.checkpoint)
       const from = checkpoint?._tag === "Reconciliation" ? checkpoint : { position: 0, eventsPosition: 0 }
-      const position = Math.min(announced, from.position + recordsMax)
+      const position = Math.min(relayed, from.position + recordsMax)
       if (position <= from.position) return {}
       const { records, unreadable } = yield* readRecorded(reader, from.position + 1, position)
-      const events = yield* readAnnouncedEvents(reader, from.eventsPosition, position)
+      const events = yield* readEvents(reader, from.eventsPosition, position)
       const missing = missingEvents(records, (id) => events.ids.has(id), keptSinceMs)
       const find = (entity: string, id: string) => Option.getOrUndefined(views.find(entity, id))
       const outdated = outdatedViews(records, find, views.freshness().sequence)
@@ -49,9 +49,9 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
     const begin = Effect.sync(() => {
       let before = 0
       return Effect.gen(function* () {
-        const announced = yield* readAnnounced(reader)
+        const relayed = yield* readRelayed(reader)
         const findings = yield* compareTo(before)
-        before = announced
+        before = relayed
         return findings
       })
     })
@@ -93,28 +93,28 @@ const readRecorded = Effect.fnUntraced(function* (
   return { records, unreadable }
 })
 
-interface AnnouncedRange {
+interface EventRange {
   readonly ids: ReadonlySet<string>
   /** Where the next stretch begins: no event of a later record stands before it. */
   readonly position: number
 }
 
 /** The events of records up to `toRecord`. */
-const readAnnouncedEvents = Effect.fnUntraced(function* (
+const readEvents = Effect.fnUntraced(function* (
   reader: StreamReader["Service"],
   position: number,
   toRecord: number
-): Effect.fn.Return<AnnouncedRange, BusError> {
+): Effect.fn.Return<EventRange, BusError> {
   const { lastSequence } = yield* reader.bounds("EVENTS")
   const ids = new Set<string>()
   let read = position
   let later: number | undefined
   const take = (message: SourceMessage) => {
     const id = message.header(header.messageId)
-    const announced = announcedBy(id)
+    const origin = originOf(id)
     read = message.sequence
-    if (announced === undefined || id === undefined) return
-    if (announced.record <= toRecord) ids.add(id)
+    if (origin === undefined || id === undefined) return
+    if (origin.record <= toRecord) ids.add(id)
     else later ??= message.sequence
   }
   if (lastSequence > position) {
@@ -136,7 +136,7 @@ interface Recorded {
 }
 
 /** An event that was made from LOG, by the id it was published under. */
-interface Announced {
+interface Origin {
   readonly record: number
   readonly index: number
 }
@@ -144,7 +144,7 @@ interface Announced {
 const pattern = /^log\.(\d{1,15})\.(\d{1,6})$/u
 
 /** Undefined for an event that did not come from LOG. */
-export const announcedBy = (messageId: string | undefined): Announced | undefined => {
+export const originOf = (messageId: string | undefined): Origin | undefined => {
   const [, record, index] = pattern.exec(messageId ?? "") ?? []
   return record === undefined || index === undefined ? undefined : { record: Number(record), index: Number(index) }
 }

@@ -55,13 +55,13 @@ const ownerless = (event: Json) =>
  * check are ignored.
  */
 export const assertAllTold = async (bus: PipelineBus) => {
-  const announced = await announcements(bus)
+  const recorded = await recordedEvents(bus)
   const read = async () =>
     (await bus.read("EVENTS", "events.>")).map(({ value }) => value).filter((event) => !ownerless(event))
-  let told = await read()
-  await until(async () => (told = await read()).length >= announced.length)
-  assert.deepStrictEqual(told, (await announcements(bus)).slice(0, told.length))
+  let published = await read()
+  await until(async () => (published = await read()).length >= recorded.length)
+  assert.deepStrictEqual(published, (await recordedEvents(bus)).slice(0, published.length))
 }
 
-const announcements = async (bus: PipelineBus) =>
+const recordedEvents = async (bus: PipelineBus) =>
   (await bus.read("LOG", "log.>")).flatMap(({ value }) => value["events"] as ReadonlyArray<Json>)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { announcedBy, missingEvents, outdatedViews } from "../../../services/sweeper/reconciliation.ts"
+import { originOf, missingEvents, outdatedViews } from "../../../services/sweeper/reconciliation.ts"
 import { dayMs, nowMs } from "./rows.ts"
 
 const record = (sequence: number, events: number, atMs = nowMs) => ({
@@ -30,8 +30,8 @@ describe("LOG beside EVENTS", () => {
     ["other", undefined],
     ["log.1.2.3", undefined],
     [undefined, undefined]
-  ] as const)("reads the id %s", (id, announced) => {
-    assert.deepStrictEqual(announcedBy(id), announced)
+  ] as const)("reads the id %s", (id, origin) => {
+    assert.deepStrictEqual(originOf(id), origin)
   })
 })
 
