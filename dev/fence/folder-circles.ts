@@ -31,12 +31,12 @@ export const folderCircles = (edges: ReadonlyArray<Edge>): ReadonlyArray<Readonl
 
 const circlesOf = (level: ReadonlyMap<string, ReadonlySet<string>>) => {
   const circles: Array<ReadonlyArray<string>> = []
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const folder of [...level.keys()].toSorted()) {
-    if (told.has(folder)) continue
+    if (reported.has(folder)) continue
     const circle = shortestBack(folder, level)
     if (circle === undefined) continue
-    for (const member of circle) told.add(member)
+    for (const member of circle) reported.add(member)
     circles.push(circle)
   }
   return circles

@@ -43,7 +43,7 @@ export const runAgent = Effect.fn("runAgent")(function* (
     program: "sh",
     parameters: ["-c", command],
     folder: workspace.folder,
-    environment: { ...plainEnvironment(), ...told(dispatch, workspace), ...more },
+    environment: { ...plainEnvironment(), ...dispatchVariables(dispatch, workspace), ...more },
     onLine
   }).pipe(Effect.map(({ code, complaint }): AgentEnd => ({ _tag: ends[code ?? 1] ?? "Badly", lines, complaint })))
   const silence = Effect.gen(function* () {
@@ -57,7 +57,7 @@ export const runAgent = Effect.fn("runAgent")(function* (
   return yield* Effect.raceFirst(running, silence)
 })
 
-const told = (dispatch: PickupDispatch, { notes, upstream, baseBranch, workBranch }: Workspace) => ({
+const dispatchVariables = (dispatch: PickupDispatch, { notes, upstream, baseBranch, workBranch }: Workspace) => ({
   STARLING_PHASE: dispatch.phase,
   STARLING_ITERATION: String(dispatch.iteration),
   STARLING_KIND: dispatch.kind,

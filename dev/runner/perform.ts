@@ -52,11 +52,11 @@ export const perform = Effect.fn("perform")(function* (
     Effect.raceFirst(Effect.map(untilOver(dispatch), (state): Course => ({ _tag: "Over", state }))),
     // Even within an uninterruptible region of the caller's.
     Effect.interruptible,
-    Effect.onInterrupt(() => report({ kind: "preempted", ...spending.told() }))
+    Effect.onInterrupt(() => report({ kind: "preempted", ...spending.takeUnreported() }))
   )
   const done = yield* course
   const about = { phase: dispatch.phase, workItem: dispatch.workItem.id }
-  const spent = spending.told()
+  const spent = spending.takeUnreported()
   if (done._tag === "Over") {
     if (spent.usage !== undefined) yield* report({ kind: "progress", ...spent })
     return yield* Effect.logInfo("a phase was stopped", { ...about, state: done.state })

@@ -7,16 +7,16 @@ import type { ReportedUsage } from "#contracts"
 export interface Spending {
   readonly add: (usage: ReportedUsage) => void
   /** The spending that no report has carried yet; it counts as reported from here on. */
-  readonly told: () => { readonly usage?: ReportedUsage }
+  readonly takeUnreported: () => { readonly usage?: ReportedUsage }
 }
 
 export const spending = (): Spending => {
-  let untold: ReportedUsage | undefined
+  let unreported: ReportedUsage | undefined
   return {
-    add: (usage) => void (untold = untold === undefined ? usage : sum(untold, usage)),
-    told: () => {
-      const usage = untold
-      untold = undefined
+    add: (usage) => void (unreported = unreported === undefined ? usage : sum(unreported, usage)),
+    takeUnreported: () => {
+      const usage = unreported
+      unreported = undefined
       return usage === undefined ? {} : { usage }
     }
   }

@@ -21,14 +21,14 @@ export interface ForgeWatch {
 // An item knows of its pull request within moments.
 const againMsDefault = 60_000
 
-interface Told {
+interface Reported {
   readonly seen: string
   readonly firstAtMs: number
-  readonly toldAtMs: number
+  readonly reportedAtMs: number
 }
 
 // More than any forge of this size holds.
-const toldMax = 10_000
+const reportedMax = 10_000
 
 const mergeabilityOf = ({ state, mergeable }: PullRequest) => {
   if (state !== "open") return state
@@ -37,20 +37,20 @@ const mergeabilityOf = ({ state, mergeable }: PullRequest) => {
 
 export const watchForge = Effect.fn("watchForge")(function* (watch: ForgeWatch) {
   const { url, everyMs, repositories, againMs = againMsDefault } = watch
-  const told = new Map<string, Told>()
+  const reported = new Map<string, Reported>()
   const look = Effect.fnUntraced(function* (repositoryUrl: string) {
     const requests = yield* listPullRequests(url, repositoryUrl)
     for (const request of requests) {
       const mergeability = mergeabilityOf(request)
       const seen = `${request.headSha} ${mergeability}`
-      const before = told.get(request.url)
+      const before = reported.get(request.url)
       const nowMs = yield* Clock.currentTimeMillis
       const isBehind = mergeability === "stale-base"
       const isSame = before?.seen === seen
-      if (isSame && !(isBehind && nowMs - before.toldAtMs >= againMs)) continue
+      if (isSame && !(isBehind && nowMs - before.reportedAtMs >= againMs)) continue
       const firstAtMs = isSame ? before.firstAtMs : nowMs
-      told.set(request.url, { seen, firstAtMs, toldAtMs: nowMs })
-      if (told.size > toldMax) told.clear()
+      reported.set(request.url, { seen, firstAtMs, reportedAtMs: nowMs })
+      if (reported.size > reportedMax) reported.clear()
       // A mergeable pull request is news only after it was not mergeable.
       if (before !== undefined || isBehind) yield* tell(request, mergeability, firstAtMs)
     }

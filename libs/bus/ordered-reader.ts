@@ -129,7 +129,7 @@ const pulls = Effect.fnUntraced(function* (
     running = undefined
     if (ended !== undefined) Deferred.doneUnsafe(ended.over, Effect.succeed(fault))
   }
-  const told = (message: Msg) => {
+  const takeStatus = (message: Msg) => {
     const { code = 0, description = "" } = message.headers ?? {}
     // From an earlier pull, which is over already.
     if (message.subject !== `${inbox}.${asked}` || code === status.heartbeat) return
@@ -138,7 +138,7 @@ const pulls = Effect.fnUntraced(function* (
   const receive = (error: Error | null, message: Msg) => {
     isHeard = true
     if (error !== null) return end(error.message)
-    if (message.subject.startsWith(inbox)) return told(message)
+    if (message.subject.startsWith(inbox)) return takeStatus(message)
     const fault = take(message)
     if (fault !== undefined) return end(fault)
     if (running !== undefined && --running.left <= 0) end()

@@ -50,7 +50,7 @@ export class Rejections extends Context.Service<
   {
     readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
     /** The faults in a form that anybody may see: without secrets, and within bounds. */
-    readonly told: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
+    readonly reportable: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
   }
 >()("starling/bus/Rejections") {
   static readonly layer = Layer.effect(
@@ -58,7 +58,7 @@ export class Rejections extends Context.Service<
     Effect.gen(function* () {
       const publisher = yield* Publisher
       const { redact } = yield* Redactor
-      const told = (faults: ReadonlyArray<Fault>) => faults.slice(0, faultsMax).map(withoutSecrets(redact))
+      const reportable = (faults: ReadonlyArray<Fault>) => faults.slice(0, faultsMax).map(withoutSecrets(redact))
       const rejected = (yield* Metrics).counter(busRejected)
 
       const reject = Effect.fn("Rejections.reject")(function* (refused: Refused) {
@@ -67,7 +67,7 @@ export class Rejections extends Context.Service<
           origin: refused.origin,
           subject: refused.subject,
           sequence: refused.sequence,
-          faults: told(refused.faults),
+          faults: reportable(refused.faults),
           receivedAt: isoTime(yield* Clock.currentTimeMillis),
           payloadBase64: Buffer.from(bytes).toString("base64"),
           truncated: isCut
@@ -80,7 +80,7 @@ export class Rejections extends Context.Service<
           Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
         )
       })
-      return Rejections.of({ reject, told })
+      return Rejections.of({ reject, reportable })
     })
   )
 }

@@ -140,7 +140,7 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
     const refused = { origin: "requests", subject: message.subject, sequence: null, faults, payload: message.data }
     yield* Effect.ignore(rejections.reject(refused))
     const refusal = rejections
-      .told(faults)
+      .reportable(faults)
       .map((fault) => `${fault.path}: ${fault.message}`)
       .join("; ")
     message.respond(new Uint8Array(0), { headers: toHeaders([[refusedHeader, refusal.replace(/[\r\n]+/gu, " ")]]) })

@@ -97,11 +97,11 @@ const failedStart = (cause: Cause.Cause<unknown>) => {
   if (failure instanceof InvalidConfiguration) {
     return Effect.as(Effect.logFatal(failure.message), configurationExitCode)
   }
-  const told =
+  const logged =
     failure instanceof Error && failure.message !== ""
       ? Effect.logFatal(`cannot start: ${failure.message}`)
       : Effect.logFatal("cannot start", cause)
-  return Effect.as(told, 1)
+  return Effect.as(logged, 1)
 }
 
 export const minimumLevel = (level: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal") =>

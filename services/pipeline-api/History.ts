@@ -52,8 +52,8 @@ export class History extends Context.Service<
               facts.flatMap((fact) => {
                 const read = decodeSuggestion(fact)
                 if (Result.isFailure(read) || read.success.id !== suggestionId) return []
-                const { _tag, ...told } = read.success
-                return [{ ...told, madeAt: isoTime(atMs) }]
+                const { _tag, ...details } = read.success
+                return [{ ...details, madeAt: isoTime(atMs) }]
               })
             )
           )
@@ -90,8 +90,8 @@ const recordView = ({ sequence, atMs, facts, events }: ReadRecord): HistoryRecor
   sequence,
   at: isoTime(atMs),
   facts: facts.map((fact) => {
-    const { _tag, ...told } = fact as Record<string, unknown>
-    return { fact: _tag, ...told }
+    const { _tag, ...details } = fact as Record<string, unknown>
+    return { fact: _tag, ...details }
   }),
   events
 })

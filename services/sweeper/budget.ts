@@ -27,7 +27,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
 
   const begin = Effect.sync(() => {
     let ledger: SpendLedger | undefined
-    const told = new Map<string, Told>()
+    const reported = new Map<string, Reported>()
     let turn = 0
 
     const countUp = Effect.fnUntraced(function* (nowMs: number) {
@@ -38,7 +38,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
     const remember = ({ planned, answer }: Sent) => {
       const { command, id } = planned
       if (answer._tag !== "Accepted" || command._tag !== "SweepSpend") return
-      told.set(id, { spendMicroUsd: command.spendMicroUsd, sequence: answer.sequence, turn })
+      reported.set(id, { spendMicroUsd: command.spendMicroUsd, sequence: answer.sequence, turn })
     }
     return Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
@@ -47,7 +47,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
       const projects = views.list({ entity: "project" })
       const spentBy = (projectId: string) => book.spentBy(projectId, nowMs)
       turn += 1
-      const sent = yield* client.send("budget", spendCommands({ projects, spentBy, told, epoch }))
+      const sent = yield* client.send("budget", spendCommands({ projects, spentBy, reported, epoch }))
       sent.forEach(remember)
       return findingsOf(sent)
     })
@@ -55,18 +55,18 @@ export const budgetSweep = Effect.fnUntraced(function* ({
   return { name: "budget", everyMs: Sweeper.BudgetSeconds * 1_000, begin }
 })
 
-export interface Told {
+export interface Reported {
   readonly spendMicroUsd: number
-  /** The sequence of the project's last record after it was told. */
+  /** The sequence of the project's last record after its spend was reported. */
   readonly sequence: number
-  /** The sweep in which it was told. */
+  /** The sweep in which it was reported. */
   readonly turn: number
 }
 
 interface SpendPlanInput {
   readonly projects: ReadonlyArray<Pick<ViewRow, "id" | "sequence" | "summary">>
   readonly spentBy: (projectId: string) => number
-  readonly told: ReadonlyMap<string, Told>
+  readonly reported: ReadonlyMap<string, Reported>
   readonly epoch: string
 }
 
@@ -74,21 +74,21 @@ interface SpendPlanInput {
  * The projects to tell of their spend: those whose spend or own record has changed since the last time, and all of them
  * in the first sweep of a run. The project that has waited longest comes first, for a sweep has a bound. Pure.
  */
-export const spendCommands = ({ projects, spentBy, told, epoch }: SpendPlanInput): ReadonlyArray<PlannedCommand> =>
+export const spendCommands = ({ projects, spentBy, reported, epoch }: SpendPlanInput): ReadonlyArray<PlannedCommand> =>
   projects
     .filter(hasBudget)
     .map((project) => ({ project, spendMicroUsd: Math.min(spentBy(project.id), spendMicroUsdMax) }))
     .filter(({ project, spendMicroUsd }) => {
-      const last = told.get(project.id)
+      const last = reported.get(project.id)
       return last === undefined || last.spendMicroUsd !== spendMicroUsd || project.sequence > last.sequence
     })
-    .toSorted((left, right) => turnOf(told, left.project.id) - turnOf(told, right.project.id))
+    .toSorted((left, right) => turnOf(reported, left.project.id) - turnOf(reported, right.project.id))
     .map(({ project, spendMicroUsd }) => ({
       ...toProject(project, "spend", { _tag: "SweepSpend", spendMicroUsd, epoch }),
       commandId: `sweep.spend.${epoch}.${project.sequence}.${spendMicroUsd}`
     }))
 
-const turnOf = (told: ReadonlyMap<string, Told>, projectId: string) => told.get(projectId)?.turn ?? -1
+const turnOf = (reported: ReadonlyMap<string, Reported>, projectId: string) => reported.get(projectId)?.turn ?? -1
 
 const hasBudget = ({ summary }: Pick<ViewRow, "summary">) => {
   const settings = summary["settings"]

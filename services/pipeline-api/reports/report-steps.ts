@@ -236,14 +236,14 @@ const steps: {
       return [command("workitem", routed, { _tag: "ForgetStaleHead", pullRequestNumber, headSha: head })]
     }
     const stale = { pullRequestNumber, pullRequestUrl, headBranch, headSha, baseBranch, firstDetectedAtMs }
-    const told = command("project", projectId, {
+    const reporting = command("project", projectId, {
       _tag: "ReportStaleBase",
       ...stale,
       workItem: item?.workItem ?? null,
       epoch
     })
-    if (routed === null) return [told]
-    return [told, command("workitem", routed, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
+    if (routed === null) return [reporting]
+    return [reporting, command("workitem", routed, { _tag: "RouteToConflictRework", pullRequestNumber, headSha })]
   }
 }
 

@@ -110,7 +110,7 @@ describe("the loop of views", () => {
         const goOn = yield* Deferred.make<void>()
         const stuck = Layer.succeed(
           Rejections,
-          Rejections.of({ reject: () => Deferred.await(goOn), told: (faults) => faults })
+          Rejections.of({ reject: () => Deferred.await(goOn), reportable: (faults) => faults })
         )
         const projecting = yield* Effect.provide(projectViews({ holder: "one", projections, stallMs }), stuck)
         yield* Effect.forkScoped(projecting)

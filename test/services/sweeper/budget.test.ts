@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { hourOf, type ProjectSpend } from "#contracts"
 import { makeSpendBook } from "../../../services/sweeper/spend-ledger.ts"
-import { spendCommands, type Told } from "../../../services/sweeper/budget.ts"
+import { spendCommands, type Reported } from "../../../services/sweeper/budget.ts"
 import { hourMs, nowMs } from "./rows.ts"
 
 const spent = (costMicroUsd: number, atMs = nowMs, projectId = "garden") => [{ projectId, atMs, costMicroUsd }]
@@ -105,9 +105,13 @@ describe("a project with a budget", () => {
     sequence,
     summary: { settings: { budgetMicroUsd } }
   })
-  const plan = (projects: ReadonlyArray<ReturnType<typeof project>>, told: ReadonlyMap<string, Told>, spend = 8) =>
-    spendCommands({ projects, spentBy: () => spend, told, epoch: "run 1" })
-  const last = (changes: Partial<Told> = {}) => new Map([["a", { spendMicroUsd: 8, sequence: 3, turn: 1, ...changes }]])
+  const plan = (
+    projects: ReadonlyArray<ReturnType<typeof project>>,
+    reported: ReadonlyMap<string, Reported>,
+    spend = 8
+  ) => spendCommands({ projects, spentBy: () => spend, reported, epoch: "run 1" })
+  const last = (changes: Partial<Reported> = {}) =>
+    new Map([["a", { spendMicroUsd: 8, sequence: 3, turn: 1, ...changes }]])
 
   it("gets its spend in every run of the process", () => {
     const [planned] = plan([project("a")], new Map())
@@ -122,12 +126,12 @@ describe("a project with a budget", () => {
   })
 
   it("gets it before those that got theirs later", () => {
-    const told = new Map([
+    const reported = new Map([
       ...last({ turn: 2, sequence: 1 }),
       ["b", { spendMicroUsd: 1, sequence: 1, turn: 1 }] as const
     ])
     assert.deepStrictEqual(
-      plan([project("a"), project("b"), project("c")], told).map(({ id }) => id),
+      plan([project("a"), project("b"), project("c")], reported).map(({ id }) => id),
       ["c", "b", "a"]
     )
   })
