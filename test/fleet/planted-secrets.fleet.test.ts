@@ -82,8 +82,11 @@ const asked = (model: string, prompt: string, more: object = {}) => ({
   ...more
 })
 
+/** A series that has counted something. */
 const metric = async (start: string) =>
-  (await (await fetch(`${ready.metrics}/metrics`)).text()).split("\n").find((line) => line.startsWith(start))
+  (await (await fetch(`${ready.metrics}/metrics`)).text())
+    .split("\n")
+    .find((line) => line.startsWith(start) && !line.endsWith(" 0"))
 
 const payAndFail = async () => {
   const chat = `${ready.gateway}/v1/chat/completions`.replace("127.0.0.1", "localhost")

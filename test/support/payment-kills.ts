@@ -76,8 +76,9 @@ const findingMessage = "the books do not fit"
 const findingsName = "payment_book_findings_total{"
 const readAtPattern = /^payment_books_read_timestamp_seconds\{[^}]*network="eip155:84532"[^}]*\} (\S+)$/mu
 
-/** A process' reconciliation findings. */
-export const bookFindings = (metrics: string) => metrics.split("\n").filter((line) => line.startsWith(findingsName))
+/** A process' reconciliation findings, of those that there are. */
+export const bookFindings = (metrics: string) =>
+  metrics.split("\n").filter((line) => line.startsWith(findingsName) && !line.endsWith(" 0"))
 
 /** In seconds since 1970; 0 when the books were not read to their end yet. */
 export const booksReadAt = (metrics: string) => Number(readAtPattern.exec(metrics)?.[1] ?? 0)

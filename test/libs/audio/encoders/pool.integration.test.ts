@@ -39,8 +39,8 @@ const eventually = (check: () => boolean) =>
 const metric = (name: string, encoder: string) =>
   Effect.gen(function* () {
     const text = yield* (yield* Metrics).text
-    const line = text.split("\n").find((one) => one.startsWith(`${name}{`) && one.includes(`encoder="${encoder}"`))
-    return line === undefined ? 0 : Number(line.split(" ").at(-1))
+    const lines = text.split("\n").filter((one) => one.startsWith(`${name}{`) && one.includes(`encoder="${encoder}"`))
+    return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0)
   })
 
 describe("the encoder pool", () => {
