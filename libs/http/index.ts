@@ -14,17 +14,22 @@ export {
   writtenJsonAnswer
 } from "./answers.ts"
 export { Auth, authenticated, Caller } from "./auth/Auth.ts"
-export { grantsBeyond, grantsNotHeld, leastRole, type RoleScopes, roleScopes, unknownGrants } from "./auth/scopes.ts"
 export {
+  grantsBeyond,
+  grantsNotHeld,
   hasExpired,
   type IssuedToken,
+  leastRole,
   type OrderFault,
+  type RoleScopes,
+  roleScopes,
   type TokenOrder,
   TokenRecord,
   type TokenRequest,
   tokenRequest,
   Tokens,
-  TooManyTokens
+  TooManyTokens,
+  unknownGrants
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"

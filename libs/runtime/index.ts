@@ -56,7 +56,7 @@ export { figuresAt, joinFigures, labelled, MetricsSources } from "./MetricsSourc
 export { CannotListen, OpsServer } from "./OpsServer.ts"
 export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
 export { Addresses, Environment, Role } from "./process.ts"
-export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./redaction/Redactor.ts"
+export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./Redactor.ts"
 export { configurationExitCode, logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
 export { makeSecrets, secretFromEnv, Secrets, unsetSecret } from "./Secrets.ts"
 export { supervise } from "./supervise.ts"

@@ -10,7 +10,7 @@ import type { ApiScope, Permission } from "#contracts"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"
 import { TokenUses } from "./TokenUses.ts"
-import { hasExpired, type TokenRecord, Tokens } from "./Tokens.ts"
+import { hasExpired, isPermitted, mayUse, roleScopes, type RoleScopes, type TokenRecord, Tokens } from "./Tokens.ts"
 import {
   forbidden,
   insufficientScope,
@@ -19,7 +19,6 @@ import {
   unauthorized,
   type WireError
 } from "../WireError.ts"
-import { isPermitted, mayUse, roleScopes, type RoleScopes } from "./scopes.ts"
 
 /** The caller behind a token, and its scopes. */
 export class Caller extends Context.Service<

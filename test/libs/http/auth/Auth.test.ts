@@ -15,7 +15,7 @@ import {
   TokenUses,
   unknownGrants
 } from "#http"
-import { mayUse, roleScopes } from "../../../../libs/http/auth/scopes.ts"
+import { mayUse, roleScopes } from "../../../../libs/http/auth/Tokens.ts"
 
 const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
   id: "t1",

@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { RedactionPattern } from "#contracts"
-import { Configuration } from "../Configuration.ts"
-import { Environment } from "../process.ts"
+import { Configuration } from "./Configuration.ts"
+import { Environment } from "./process.ts"
 
 export type Redact = (text: string) => string
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { apiScopes } from "#contracts"
 import { grantsNotHeld, leastRole, type TokenOrder, type TokenRecord, tokenRequest } from "#http"
-import { isPermitted, mayUse, roleScopes } from "../../../../libs/http/auth/scopes.ts"
+import { isPermitted, mayUse, roleScopes } from "../../../../libs/http/auth/Tokens.ts"
 
 type Rights = Pick<TokenRecord, "kind" | "role" | "scopes">
 const member = (role: TokenRecord["role"], ...scopes: ReadonlyArray<string>): Rights => ({

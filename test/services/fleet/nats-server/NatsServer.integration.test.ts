@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { serverNameOn } from "../../../../services/fleet/nats-server/start-server.ts"
+import { serverNameOn } from "../../../../services/fleet/nats-server/NatsServer.ts"
 
 const listener = (port: number, banner: string) =>
   Effect.acquireRelease(
