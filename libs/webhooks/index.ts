@@ -3,9 +3,16 @@
  * a due delivery, the fan-out's cursor and roster, the states of endpoints, the endpoints made at run time, and the
  * redrive.
  */
-export { type AbandonedDelivery, abandonedHeaders, readAbandoned } from "./abandoned.ts"
-export { attemptBatchCodec } from "./attempts.ts"
-export { deliveryHeader, deliveryHeaders, type DueDelivery, dueDeliveryCodec } from "./delivery-codec.ts"
+export {
+  type AbandonedDelivery,
+  abandonedHeaders,
+  attemptBatchCodec,
+  deliveryHeader,
+  deliveryHeaders,
+  type DueDelivery,
+  dueDeliveryCodec,
+  readAbandoned
+} from "./deliveries.ts"
 export { type Decided, overlapMsDefault, overlapMsMax, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
 export { dispatchersBehind, openPresences, presenceMs } from "./endpoints/dispatchers.ts"
 export * from "./endpoints/errors.ts"
@@ -13,7 +20,15 @@ export { type SecretSeal, secretSeal } from "./endpoints/secret-seal.ts"
 export { type EndpointStore, openEndpointStore } from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
-export { FanOutCursor, fanOutRecordCodec } from "./fan-out-cursor.ts"
+export {
+  beginCursor,
+  FanOutCursor,
+  fanOutRecordCodec,
+  firstNeeded,
+  hasNextEvent,
+  join,
+  park
+} from "./fan-out-cursor.ts"
 export {
   requestHeaders,
   signBody,

@@ -3,8 +3,8 @@ import { hash } from "node:crypto"
 import { Clock, Effect, Option, Stream } from "effect"
 import { Publisher, type SourceMessage, StreamReader } from "#bus"
 import { compileFilter, type Delivery, deliveryPartitionOf, endpointIdOf, subjects } from "#contracts"
-import { type AbandonedDelivery, readAbandoned } from "./abandoned.ts"
-import { deliveryHeaders } from "./delivery-codec.ts"
+import { type AbandonedDelivery, readAbandoned } from "./deliveries.ts"
+import { deliveryHeaders } from "./deliveries.ts"
 
 /** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
 export interface RedriveQuery {

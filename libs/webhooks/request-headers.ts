@@ -4,7 +4,7 @@
  * trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
-import type { DueDelivery } from "./delivery-codec.ts"
+import type { DueDelivery } from "./deliveries.ts"
 
 /** How an endpoint wants its requests: the newest key of each kind first. */
 export interface Signing {

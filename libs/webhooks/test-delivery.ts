@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { Publisher } from "#bus"
 import { type Delivery, deliveryPartitionOf, eventSchemaVersion, exampleEnvelope, subjects } from "#contracts"
-import { deliveryHeaders } from "./delivery-codec.ts"
+import { deliveryHeaders } from "./deliveries.ts"
 
 /** Answers with the delivery's id. It goes the way of every delivery: through breaker, pause and order. */
 export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, event: string) {

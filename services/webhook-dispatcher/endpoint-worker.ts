@@ -2,15 +2,13 @@
  * An endpoint worker holds what one endpoint's deliveries share in this process: its breaker, the order of its entities
  * and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
  */
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber } from "effect"
 import { type AckDecision, type BusError, nak, type Received } from "#bus"
 import type { Attempted, DeliveryAttempts } from "./delivery-attempt.ts"
-import type { DueDelivery } from "#webhooks"
+import type { DueDelivery, EndpointStates } from "#webhooks"
 import type { DeliveryMetrics } from "./delivery-metrics.ts"
 import { type BreakerLimits, endpointBreaker, type EndpointBreaker } from "./endpoint-breaker.ts"
-import type { EndpointStates } from "#webhooks"
 import type { EndpointSettings } from "./endpoints/settings.ts"
-import { entityOrder, type EntityOrder } from "./entity-order.ts"
 import { isSuccess } from "./retry-policy.ts"
 
 export interface EndpointWorker {
@@ -170,3 +168,40 @@ const waitUntil = Effect.fnUntraced(function* (dueAtMs: number, clock: Clock.Clo
   const leftMs = () => dueAtMs + cutOffMs - clock.currentTimeMillisUnsafe()
   while (leftMs() > 0) yield* Effect.sleep(leftMs())
 })
+
+interface Turn {
+  /** Undefined when no delivery is ahead. */
+  readonly before: Effect.Effect<void> | undefined
+  readonly left: () => void
+}
+
+/**
+ * The order of an endpoint's entities: the first attempts for one entity leave in the order of their events. Each waits
+ * until the bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow receiver
+ * holds up nothing, and a retry may be overtaken.
+ */
+export interface EntityOrder {
+  /**
+   * Takes a turn in the entity's line; call it when the message arrives. `before` completes when the one
+   * ahead has left; `left` lets the next one go and may be called more than once.
+   */
+  readonly enter: (entity: string) => Turn
+}
+
+export const entityOrder = (): EntityOrder => {
+  const lines = new Map<string, Deferred.Deferred<void>>()
+  return {
+    enter: (entity) => {
+      const ahead = lines.get(entity)
+      const mine = Deferred.makeUnsafe<void>()
+      lines.set(entity, mine)
+      return {
+        before: ahead === undefined ? undefined : Deferred.await(ahead),
+        left: () => {
+          Deferred.doneUnsafe(mine, Effect.void)
+          if (lines.get(entity) === mine) lines.delete(entity)
+        }
+      }
+    }
+  }
+}

@@ -6,11 +6,18 @@
 import { Clock, Context, Effect, Layer, Option, type Scope } from "effect"
 import { type BatchMessage, type BusError, header, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { dispatchersBehind, type FanOutCursor, emptyRoster, openPresences, readRoster } from "#webhooks"
+import {
+  dispatchersBehind,
+  emptyRoster,
+  type FanOutCursor,
+  firstNeeded,
+  openPresences,
+  park,
+  readRoster
+} from "#webhooks"
 import { AbandonedDeliveries, logGone } from "../abandoned.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../endpoints/settings.ts"
-import { firstNeeded, park } from "./cursor.ts"
 import type { FanOutStep } from "./plan.ts"
 
 /** An endpoint and the last event that is not its own. */

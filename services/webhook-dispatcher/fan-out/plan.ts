@@ -5,9 +5,7 @@
  */
 import { type BatchMessage, header, type RelayStep } from "#bus"
 import { type Delivery, subjects } from "#contracts"
-import { deliveryHeaders } from "#webhooks"
-import type { FanOutCursor } from "#webhooks"
-import { hasNextEvent, join, park } from "./cursor.ts"
+import { deliveryHeaders, type FanOutCursor, hasNextEvent, join, park } from "#webhooks"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface FanOutEvent {

@@ -8,10 +8,9 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { type BusError, header, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration } from "#runtime"
-import { type FanOutCursor, readRoster, type Roster, rosterCodec } from "#webhooks"
+import { type FanOutCursor, firstNeeded, park, readRoster, type Roster, rosterCodec } from "#webhooks"
 import { AbandonedDeliveries, logGone } from "../abandoned.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
-import { firstNeeded, park } from "./cursor.ts"
 import type { FanOutStep } from "./plan.ts"
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
+import { beginCursor } from "#webhooks"
 import { planArrivals } from "../../../../services/webhook-dispatcher/fan-out/newcomers.ts"
 import { withEndpoint } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
 

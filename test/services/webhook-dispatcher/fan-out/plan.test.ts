@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { FanOutCursor } from "#webhooks"
-import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
+import { beginCursor } from "#webhooks"
 import {
   type FanOutEvent,
   type FanOutStep,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyRoster, type FanOutCursor, type Roster } from "#webhooks"
-import { beginCursor } from "../../../../services/webhook-dispatcher/fan-out/cursor.ts"
+import { beginCursor } from "#webhooks"
 import { changeRoster, fingerprint } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
 
 const hourMs = 3_600_000

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { entityOrder } from "../../../services/webhook-dispatcher/entity-order.ts"
+import { entityOrder } from "../../../services/webhook-dispatcher/endpoint-worker.ts"
 
 describe("first attempts for one entity", () => {
   it.effect("leave in the order of arrival", () =>
