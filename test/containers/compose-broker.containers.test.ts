@@ -110,6 +110,6 @@ describe("the broker of compose.yaml", () => {
 
     assert.deepStrictEqual([await kept("operator"), await kept("sweeper")], before)
     assert.notStrictEqual(before[0], before[1])
-    assert.include(await once("operator", "endpoints", "list"), "endpoint")
+    assert.include(await once("operator", "token", "list"), "scopes")
   })
 })

@@ -61,7 +61,7 @@ describe("./starling up", () => {
     assert.strictEqual(statSync(join(where.folder, "owner-token")).mode & 0o777, 0o600)
     // A service that was given them gets in again.
     assert.deepStrictEqual(second.ready.natsCredentials, first.ready.natsCredentials)
-    assert.include((await starling(where, "endpoints")).out, "paused by operator")
+    assert.match((await starling(where, "endpoints", "list")).out, /paused by \S+ at \S+: a trial/u)
     assert.notInclude(second.log(), "received")
     assert.strictEqual((await starling(where, "endpoints", "resume", "demo")).code, 0)
     await until(() => second.log().includes("received work_item.done"))

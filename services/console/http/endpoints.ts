@@ -73,6 +73,14 @@ const written = Effect.fnUntraced(function* (action: AuditAction, target: string
 
 type Known = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
 
+/** What is shown of an address: a receiver's own token often stands in its query. Pure. */
+export const shownUrl = (address: string): string => {
+  const [place = "", query] = address.split("?", 2)
+  if (query === undefined) return address
+  const names = query.split("&").map((part) => `${part.split("=", 1)[0] ?? ""}=***`)
+  return `${place}?${names.join("&")}`
+}
+
 const ofConfiguration = ({
   SecretEnvVar,
   StandardWebhooksSecretEnvVar,
@@ -84,7 +92,7 @@ const ofConfiguration = ({
   source: "configuration",
   revision: null,
   isEnabled: true,
-  settings,
+  settings: { ...settings, Url: shownUrl(settings.Url) },
   headerNames: Object.keys(Headers),
   faults: [],
   isSigned: SecretEnvVar !== undefined,
@@ -98,7 +106,7 @@ const ofConfiguration = ({
 const ofRunTime = (shown: ShownEndpoint): Known => ({
   ...shown,
   source: "run-time",
-  settings: shown.settings === null ? null : { ...shown.settings }
+  settings: shown.settings === null ? null : { ...shown.settings, Url: shownUrl(shown.settings.Url) }
 })
 
 /** Refuses an endpoint that there is not, or not any more. */

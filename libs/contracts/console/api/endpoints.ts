@@ -23,7 +23,9 @@ export const EndpointView = Schema.Struct({
   revision: Schema.NullOr(Ordinal).pipe(describe("A change names it. Null for one of the configuration file.")),
   isEnabled: Schema.Boolean,
   settings: Schema.NullOr(Settings).pipe(
-    describe("The keys of the configuration file, without `Headers`. Null when they cannot be read.")
+    describe(
+      "The keys of the configuration file, without `Headers`, and `Url` without the values of its query. Null when they cannot be read."
+    )
   ),
   headerNames: Schema.Array(Schema.String).pipe(describe("The receiver's own headers; their values are not shown.")),
   faults: Schema.Array(Fault).pipe(describe("Why the settings cannot be used.")),

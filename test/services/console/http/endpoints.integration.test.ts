@@ -4,12 +4,24 @@ import { whileDispatching } from "../../../support/dispatcher.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 import { arrived, metric, publish, requestsTo } from "../../../support/webhooks.ts"
+import { shownUrl } from "../../../../services/console/http/endpoints.ts"
 import { because, codeOf, itemsOf, withConsole } from "../../../support/console.ts"
 
 const secret = "a-secret-of-this-test"
 const settings = { Name: "ci", Url: "https://ci.example/hooks", Headers: { Authorization: "Bearer of-a-key" } }
 
 describe("webhook endpoints on the console", () => {
+  it("are shown without the values of their address's query", () => {
+    for (const [address, shown] of [
+      ["https://ci.example/hooks", "https://ci.example/hooks"],
+      ["https://ci.example/hooks?", "https://ci.example/hooks?=***"],
+      ["https://ci.example/hooks?token=a=b&x", "https://ci.example/hooks?token=***&x=***"],
+      ["https://ci.example/hooks?a=1?b=2", "https://ci.example/hooks?a=***"]
+    ] as const) {
+      assert.strictEqual(shownUrl(address), shown)
+    }
+  })
+
   it.live("are made, shown without a secret, changed by revision, and removed", () =>
     withConsole((call) =>
       Effect.gen(function* () {
