@@ -20,11 +20,17 @@ import { starling } from "./starling.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
   const stop = Effect.runCallback(commandLine(parameters, version), {
-    onExit: (exit) => process.exit(exit._tag === "Success" ? exit.value : 130)
+    onExit: (exit) => endWith(exit._tag === "Success" ? exit.value : 130)
   })
   for (const signal of signals) process.on(signal, () => stop())
   // The reader of the output has gone, as in `tail | head`.
   process.stdout.on("error", () => stop())
+}
+
+/** Ends once the readers of both outputs have what was written: a pipe takes 64 KiB at a time. A signal ends it at once. */
+const endWith = (code: number) => {
+  for (const signal of signals) process.removeAllListeners(signal)
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
 }
 
 /** The exit code, once everything is printed. */

@@ -59,6 +59,15 @@ const offered = (line: string) => {
   return out.split("\n").filter((word) => word !== "")
 }
 
+describe("output to a slow reader", () => {
+  it("is whole, however long it is", () => {
+    const { code, out, error } = run("bash", "-c", "./starling --completions bash | { sleep 0.2; cat; }", "bash")
+    assert.strictEqual(code, 0, error)
+    assert.isAbove(out.length, 65_536)
+    assert.include(out.slice(-100), "###-end-starling-completions-###")
+  })
+})
+
 describe("completions in bash", () => {
   it.each([
     ["starling en", ["endpoints"]],
