@@ -36,7 +36,13 @@ export const paymentsBoard: Board = {
           "Calls that were served and could not be collected.",
           1
         ),
-        stat("Findings", "short", rise("payment_book_findings_total"), "Of the reconciliation.", 1),
+        stat(
+          "Findings",
+          "short",
+          "sum(max by (network, finding) (payment_book_findings_standing))",
+          "Of the reconciliation, which stand now.",
+          1
+        ),
         table("Models", "What each earned and cost within the time shown.", [
           column("revenue", "currencyUSD", revenue("model")),
           column("cost", "currencyUSD", cost("model")),

@@ -13,16 +13,17 @@ import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
 import { answering, type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
-import { firstByteSeconds, gatewayRequests, providerCost, tokensServed } from "./metrics.ts"
+import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
-import { costUsd, type ModelRoute } from "./models/ModelRegistry.ts"
+import type { ModelRoute } from "./models/ModelRegistry.ts"
+import { costCounter } from "./models/provider-cost.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
 import { payable } from "./payments/quote.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
 import { type ModelCall, readCall } from "./requests/read-call.ts"
-import { chatToMessage, noUsage, type Usage } from "./translate/answers.ts"
+import { chatToMessage, type Usage } from "./translate/answers.ts"
 import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/chat-stream.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
 import { providerApis, type ProviderKind } from "./translate/provider-apis.ts"
@@ -98,9 +99,9 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const { count, payment, headers, order, shape } = work
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
-  count(providerApis[answer.kind].usageOf(usage), answer.route)
+  const costMicroUsd = count(providerApis[answer.kind].usageOf(usage), answer.route)
   const body: JsonObject = wholeAnswer(shape, answer.kind, answer.body)
-  const settled = yield* payment.settle(utf8.encode(JSON.stringify(body)))
+  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd })
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
 
@@ -114,20 +115,20 @@ const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   return yield* scopedCall(gate.pay(payable(call, yield* HttpCall)))
 })
 
-/** Counts the tokens of a whole answer, and what its provider takes for them. */
-type UsageCounter = (usage: Usage | undefined, route: ModelRoute) => void
+/** Counts the tokens of a whole answer, and what its provider takes for them; gives that back. */
+type UsageCounter = (usage: Usage | undefined, route: ModelRoute) => bigint | null
 
 const usageCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
   const metrics = yield* Metrics
   const tokens = metrics.counter(tokensServed)
-  const costs = metrics.counter(providerCost)
+  const countCost = yield* costCounter
   const count: UsageCounter = (usage, { cost, provider }) => {
-    const usd = costUsd(cost, usage ?? noUsage)
-    if (usd !== undefined) costs.inc({ model: model.entry.Id, provider: provider.name }, usd)
-    if (usage === undefined) return
+    const microUsd = countCost({ model: model.entry.Id, provider: provider.name, cost }, { tokens: usage, count: 1 })
+    if (usage === undefined) return microUsd
     tokens.inc({ model: model.entry.Id, kind: "input" }, usage.inputTokens)
     tokens.inc({ model: model.entry.Id, kind: "cached" }, usage.cachedTokens)
     tokens.inc({ model: model.entry.Id, kind: "output" }, usage.outputTokens)
+    return microUsd
   }
   return count
 })
@@ -139,8 +140,8 @@ interface StreamFrame {
   readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly keepAliveMs: number
-  /** Runs when the whole answer is known. */
-  readonly onEnd: Effect.Effect<void>
+  /** Runs when the whole answer is known; what its provider takes for it. */
+  readonly onEnd: Effect.Effect<bigint | null>
 }
 
 const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: StreamedAnswer) {
@@ -209,9 +210,11 @@ const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerS
     : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
 
 const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
-  yield* onEnd
+  const costMicroUsd = yield* onEnd
   // The whole answer has been given out: a payment that fails now concerns the payment gate, not the caller.
-  const { headers } = yield* Effect.orElseSucceed(payment.settle(null), (): SettledCall => ({ headers: {} }))
+  const { headers } = yield* Effect.orElseSucceed(payment.settle({ body: null, costMicroUsd }), (): SettledCall => ({
+    headers: {}
+  }))
   const receipt = headers["payment-response"]
   const events = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
   return call.dialect === "chat" ? [...events, { data: "[DONE]" }] : events

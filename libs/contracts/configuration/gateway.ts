@@ -41,7 +41,7 @@ const ModelUpstream = Schema.Struct({
   ),
   CostInputMicroUsdPerMillionTokens: optional(
     MicroUsd,
-    "What the provider takes for what is asked, in millionths of a US dollar; shown in metrics alone."
+    "What the provider takes for what is asked, in millionths of a US dollar; shown in metrics and receipts."
   ),
   CostCachedMicroUsdPerMillionTokens: optional(
     MicroUsd,

@@ -65,7 +65,9 @@ export const ClaimFacts = Schema.Struct({
   /** The number of writes in this life of the claim, which begins whenever a call takes it. */
   moves: Count,
   validBeforeMs: EpochMs,
-  claimedAtMs: EpochMs
+  claimedAtMs: EpochMs,
+  /** What the call's provider took, in the units of `amount`; only in a job, and only where it is known. */
+  providerCost: Schema.optionalKey(AtomicAmount)
 })
 export interface ClaimFacts extends Schema.Schema.Type<typeof ClaimFacts> {}
 
@@ -136,6 +138,11 @@ export const Receipt = Schema.Struct({
   reason: Schema.NullOr(ReasonText),
   /** Absent in receipts of older releases, and of payments to servers of somebody else. */
   model: Schema.optionalKey(text(256)),
+  /**
+   * What the provider of the model took for the answer, rounded up as the price is. Absent where its cost is not
+   * configured, in receipts of older releases, and where the payment was requested before the answer was whole.
+   */
+  providerCost: Schema.optionalKey(AtomicAmount),
   requestedAtMs: EpochMs,
   settledAtMs: EpochMs
 })

@@ -96,10 +96,14 @@ export const moveClaim = Effect.fnUntraced(function* (
     if (found === undefined) return yield* lost(claim, step, null)
     const isOurs = !isStrict && !isAsRead(step) && found.record.ticket === claim.record.ticket
     if (!isOurs) return yield* lost(claim, step, found.record.state)
-    current = found
+    current = withCostOf(claim, found)
   }
   return yield* lost(claim, step, current.record.state)
 })
+
+/** A claim as read, with the cost that its mover knows and no one has written yet. */
+export const withCostOf = ({ record: { providerCost } }: Claim, found: Claim): Claim =>
+  providerCost === undefined ? found : { ...found, record: { ...found.record, providerCost } }
 
 const lost = (claim: Claim, step: ClaimMove, state: string | null) =>
   new ClaimLost({ claimKey: claim.key, move: step._tag, state })

@@ -41,6 +41,11 @@ export const ClaimRecord = Schema.Struct({
   kind: AnswerKind,
   /** The model that the call asks, for its receipt. Absent in claims of older releases. */
   model: Schema.optionalKey(Schema.String),
+  /**
+   * What the call's provider took, in the units of the amount. Its holder knows it once the answer is made, and it is
+   * written with the next move. Absent where that is not configured, or not known when the settlement was requested.
+   */
+  providerCost: Schema.optionalKey(Schema.String),
   /** The instance of the gateway. */
   holder: InstanceName,
   /** This life of the claim: a new ticket is drawn whenever it is taken. */

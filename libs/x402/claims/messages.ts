@@ -53,7 +53,8 @@ export const factsOf = ({ revision, record }: Claim): ClaimFacts => ({
   amount: record.amount,
   moves: record.moves,
   validBeforeMs: record.validBeforeMs,
-  claimedAtMs: record.claimedAtMs
+  claimedAtMs: record.claimedAtMs,
+  ...(record.providerCost === undefined ? {} : { providerCost: record.providerCost })
 })
 
 const claimOf = (

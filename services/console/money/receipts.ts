@@ -160,7 +160,8 @@ export const receiptView = (networks: Networks, { sequence, receipt }: Stored): 
   reason: receipt.reason,
   model: receipt.model ?? null,
   requestedAt: isoTime(receipt.requestedAtMs),
-  endedAt: isoTime(receipt.settledAtMs)
+  endedAt: isoTime(receipt.settledAtMs),
+  providerCost: receipt.providerCost ?? null
 })
 
 const columns = [
@@ -178,7 +179,8 @@ const columns = [
   "model",
   "transaction",
   "reason",
-  "claimKey"
+  "claimKey",
+  "providerCost"
 ] as const satisfies ReadonlyArray<keyof ReceiptView>
 
 export const csvHead = `${columns.join(",")}\r\n`

@@ -10,6 +10,9 @@ interface Sum extends Pick<ReceiptSum, "key" | "network" | "asset"> {
   settledCount: number
   uncollected: bigint
   uncollectedCount: number
+  providerCost: bigint
+  providerCostCount: number
+  margin: bigint
 }
 
 const keyOf = (by: SumsBy, receipt: Receipt): string | null => {
@@ -45,11 +48,15 @@ export const sumsOf = (
       settled: 0n,
       settledCount: 0,
       uncollected: 0n,
-      uncollectedCount: 0
+      uncollectedCount: 0,
+      providerCost: 0n,
+      providerCostCount: 0,
+      margin: 0n
     }
     sums.set(name, sum)
     sum[receipt.outcome] += BigInt(receipt.amount)
     sum[`${receipt.outcome}Count`] += 1
+    addCost(sum, receipt)
   }
   const sorted = [...sums.values()].toSorted((left, right) =>
     by === "day"
@@ -59,9 +66,20 @@ export const sumsOf = (
   return { items: sorted.slice(0, pageSizeMax).map(viewOf), leftOut: Math.max(0, sorted.length - pageSizeMax) }
 }
 
-const viewOf = ({ token, settled, uncollected, ...sum }: Sum): ReceiptSum => ({
+/** A margin is of the receipts whose cost is known alone: others would look as if they cost nothing. */
+const addCost = (sum: Sum, { outcome, amount, providerCost }: Receipt) => {
+  if (providerCost === undefined) return
+  const cost = BigInt(providerCost)
+  sum.providerCost += cost
+  sum.providerCostCount += 1
+  sum.margin += (outcome === "settled" ? BigInt(amount) : 0n) - cost
+}
+
+const viewOf = ({ token, settled, uncollected, providerCost, margin, ...sum }: Sum): ReceiptSum => ({
   ...sum,
   ...token,
   settled: String(settled),
-  uncollected: String(uncollected)
+  uncollected: String(uncollected),
+  providerCost: sum.providerCostCount === 0 ? null : String(providerCost),
+  margin: sum.providerCostCount === 0 ? null : String(margin)
 })

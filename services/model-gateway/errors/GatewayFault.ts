@@ -51,8 +51,8 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   402: "billing_error",
   404: "not_found_error",
-  // Clients go by the status.
-  409: "overloaded_error",
+  // An identifier that is taken stays taken; whether to try again stands in `x-should-retry`.
+  409: "invalid_request_error",
   429: "rate_limit_error",
   500: "api_error",
   503: "overloaded_error",

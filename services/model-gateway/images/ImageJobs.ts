@@ -11,12 +11,11 @@ import { type BusError, Kv, Objects } from "#bus"
 import type { ImageJob } from "#contracts/model-gateway"
 import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
-import { imageJobs, providerCost } from "../metrics.ts"
-import { costUsd } from "../models/ModelRegistry.ts"
+import { imageJobs } from "../metrics.ts"
+import { costCounter } from "../models/provider-cost.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
-import { noUsage } from "../translate/answers.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import type { ImageCall } from "./answer-images.ts"
 
@@ -161,7 +160,7 @@ export class ImageWork extends Context.Service<
       const { ModelGateway } = yield* Configuration
       const metrics = yield* Metrics
       const ended = metrics.counter(imageJobs)
-      const costs = metrics.counter(providerCost)
+      const countCost = yield* costCounter
       const scope = yield* Effect.scope
       const workMs = ModelGateway.FirstByteSeconds * 1_000 + endingMs
 
@@ -175,10 +174,12 @@ export class ImageWork extends Context.Service<
         const { body, route } = yield* withinPayment(payment, upstreams.whole(upstreamOrder)).pipe(
           Effect.onError(() => payment.release)
         )
-        const usd = costUsd(route.cost, noUsage, call.count)
-        if (usd !== undefined) costs.inc({ model: call.model.entry.Id, provider: route.provider.name }, usd)
+        const cost = countCost(
+          { model: call.model.entry.Id, provider: route.provider.name, cost: route.cost },
+          { tokens: undefined, count: call.count }
+        )
         const bytes = utf8.encode(JSON.stringify(body))
-        const settled = yield* payment.settle(bytes)
+        const settled = yield* payment.settle({ body: bytes, costMicroUsd: cost })
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })

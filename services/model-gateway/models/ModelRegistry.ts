@@ -4,20 +4,12 @@
  * runs.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
-import {
-  type ModelEntry,
-  type ModelUpstream,
-  type ProviderEntry,
-  entriesOf,
-  isJson,
-  type Json,
-  unreadable
-} from "#contracts"
+import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
 import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
-import type { Usage } from "../translate/answers.ts"
+import { costOf, type UpstreamCost } from "./provider-cost.ts"
 
 export interface Provider {
   readonly name: string
@@ -25,14 +17,6 @@ export interface Provider {
   readonly baseUrl: string
   readonly key: Redacted.Redacted | undefined
   readonly connectionsMax: number
-}
-
-/** In micro-dollars, as the configuration says; undefined where it says nothing. */
-export interface UpstreamCost {
-  readonly inputPerMillion: number | undefined
-  readonly cachedPerMillion: number | undefined
-  readonly outputPerMillion: number | undefined
-  readonly flat: number | undefined
 }
 
 export interface ModelRoute {
@@ -100,31 +84,6 @@ export const configuredModels = Effect.gen(function* () {
   }))
   return { providers, models }
 })
-
-const costOf = (upstream: ModelUpstream): UpstreamCost => ({
-  inputPerMillion: upstream.CostInputMicroUsdPerMillionTokens,
-  cachedPerMillion: upstream.CostCachedMicroUsdPerMillionTokens ?? upstream.CostInputMicroUsdPerMillionTokens,
-  outputPerMillion: upstream.CostOutputMicroUsdPerMillionTokens,
-  flat: upstream.CostFlatMicroUsd
-})
-
-/**
- * What the provider takes for one answer, in US dollars; undefined where the configuration names no cost. `images`:
- * how many a flat cost is paid for, 1 for a call.
- */
-export const costUsd = (
-  { inputPerMillion, cachedPerMillion, outputPerMillion, flat }: UpstreamCost,
-  { inputTokens, cachedTokens, outputTokens }: Pick<Usage, "inputTokens" | "cachedTokens" | "outputTokens">,
-  images = 1
-): number | undefined => {
-  if (inputPerMillion === undefined && outputPerMillion === undefined && flat === undefined) return undefined
-  const cached = Math.min(cachedTokens, inputTokens)
-  const perMillion =
-    (inputTokens - cached) * (inputPerMillion ?? 0) +
-    cached * (cachedPerMillion ?? 0) +
-    outputTokens * (outputPerMillion ?? 0)
-  return (perMillion / 1e6 + images * (flat ?? 0)) / 1e6
-}
 
 const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: number) {
   const { KeyEnvVar } = entry

@@ -12,6 +12,7 @@ import type { BusError } from "#bus"
 import type { SettlementOutcome } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
+  atomicAmount,
   type Claim,
   ClaimMove,
   Claims,
@@ -26,7 +27,7 @@ import {
 } from "#x402"
 import { PaidAnswers } from "./kept-calls.ts"
 import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
-import { type CallTasks, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
+import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
 
@@ -51,6 +52,7 @@ export class PaidCalls extends Context.Service<
       const seconds = metrics.histogram(paymentSeconds)
       const revenue = metrics.counter(charged)
       const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
+      const decimalsOf = ({ record }: Claim) => decimals.get(record.network) ?? 6
       const parts: Parts = {
         claims: yield* Claims,
         answers: yield* PaidAnswers,
@@ -60,10 +62,10 @@ export class PaidCalls extends Context.Service<
         waitMs: Payments.SettleWaitSeconds * 1_000,
         count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
         earned: ({ call, claim }, outcome) =>
-          Effect.sync(() => {
-            const { amount, network } = claim.record
-            revenue.inc({ model: call.model, outcome }, Number(amount) / 10 ** (decimals.get(network) ?? 6))
-          }),
+          Effect.sync(() =>
+            revenue.inc({ model: call.model, outcome }, Number(claim.record.amount) / 10 ** decimalsOf(claim))
+          ),
+        unitsOf: (microUsd, claim) => atomicAmount(microUsd, decimalsOf(claim)).toString(),
         timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
       }
       return PaidCalls.of({ open: (verified) => open(parts, verified) })
@@ -81,6 +83,8 @@ interface Parts {
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   /** Counts the price of a call that was answered. */
   readonly earned: (call: Pick<VerifiedCall, "call" | "claim">, outcome: "settled" | "pending") => Effect.Effect<void>
+  /** Dollars in the smallest unit of a claim's asset. */
+  readonly unitsOf: (microUsd: bigint, claim: Claim) => string
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
@@ -90,6 +94,8 @@ interface Hold extends VerifiedCall {
   claim: Claim
   /** Keeps the answer before the payment is asked for; does nothing for a stream. */
   answerKept: Effect.Effect<void, BusError>
+  /** What the provider took, once the answer is whole; in the units of the amount. */
+  providerCost?: string
   /** Runs once, for the first caller; the others share its result. */
   readonly requested: Effect.Effect<RequestedSettlement, NotCommitted>
   renewing?: Fiber.Fiber<void>
@@ -103,7 +109,7 @@ const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall):
     ...verified,
     answerKept: Effect.void,
     requested: yield* Effect.cached(
-      Effect.suspend(() => parts.settlements.request({ claim: hold.claim, answerKept: hold.answerKept }))
+      Effect.suspend(() => parts.settlements.request({ claim: withCost(hold), answerKept: hold.answerKept }))
     )
   }
   const call = openCall(tasksOf(parts, hold), leftMs)
@@ -121,6 +127,10 @@ const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
   keep: Effect.andThen(stop(parts, hold), Effect.logWarning("a stream that failed was settled before it did")),
   settle: (answer) => settle(parts, hold, answer)
 })
+
+/** The claim with what its call has cost, which goes along to the receipt. */
+const withCost = ({ claim, providerCost }: Hold): Claim =>
+  providerCost === undefined ? claim : { ...claim, record: { ...claim.record, providerCost } }
 
 /** Tolerates a renewal and another move that end in any order. */
 const advance = (hold: Hold, next: Claim) =>
@@ -177,18 +187,19 @@ const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: 
 const settle = Effect.fn("PaymentGate.settle")(function* (
   parts: Parts,
   hold: Hold,
-  answer: Uint8Array | null
+  { body, costMicroUsd }: EndedAnswer
 ): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
   const { claim, identifier } = hold
   const label = { identifier, binding: claim.record.binding }
-  if (answer !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body: answer }))
+  if (body !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body }))
+  if (costMicroUsd !== null) hold.providerCost = parts.unitsOf(costMicroUsd, claim)
   const requested = yield* hold.requested.pipe(
     Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
     Effect.mapError(() => new NotAsked({ refusal: unasked(hold) }))
   )
   yield* stop(parts, hold)
   const outcome = yield* parts.timed("settle", outcomeOf(parts, hold, requested))
-  return yield* outcome._tag === "Pending" && answer !== null ? unpaid(parts, hold) : answered(parts, hold, outcome)
+  return yield* outcome._tag === "Pending" && body !== null ? unpaid(parts, hold) : answered(parts, hold, outcome)
 })
 
 const unasked = ({ call }: Hold) => unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
@@ -212,7 +223,7 @@ const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedS
  */
 const unpaid = (parts: Parts, hold: Hold) =>
   parts.claims.expose(hold.claim).pipe(
-    Effect.andThen(parts.settlements.standing(hold.claim)),
+    Effect.andThen(parts.settlements.standing(withCost(hold))),
     Effect.catch(({ _tag }) =>
       _tag === "ClaimLost"
         ? Effect.fail(unasked(hold))

@@ -73,13 +73,21 @@ export interface SettledCall {
 /** The settlement was not requested, so the payment can be released. */
 export class NotAsked extends Data.TaggedClass("NotAsked")<{ readonly refusal: PaymentRefusal }> {}
 
+/** An answer as its call ends. */
+export interface EndedAnswer {
+  /** A whole answer, kept until it is paid for; null after a stream. */
+  readonly body: Uint8Array | null
+  /** What its provider takes for it; null where that is not known. */
+  readonly costMicroUsd: bigint | null
+}
+
 /** The tasks of the table, as effects on the claim. */
 export interface CallTasks {
   readonly serve: Effect.Effect<void, PaymentRefusal>
   readonly force: Effect.Effect<void>
   readonly release: Effect.Effect<void>
   readonly keep: Effect.Effect<void>
-  readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal | NotAsked>
+  readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal | NotAsked>
 }
 
 export interface PaidCall {
@@ -89,8 +97,7 @@ export interface PaidCall {
   readonly release: Effect.Effect<void>
   /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
   readonly serve: Effect.Effect<void, PaymentRefusal>
-  /** `answer`: a whole answer, kept until it is paid for; null after a stream. */
-  readonly settle: (answer: Uint8Array | null) => Effect.Effect<SettledCall, PaymentRefusal>
+  readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal>
   readonly leave: Effect.Effect<void>
 }
 
@@ -100,6 +107,8 @@ export interface OpenCall extends PaidCall {
 }
 
 const nothingOwed: SettledCall = { headers: {} }
+/** Of a stream whose caller has left: how far its provider had come is not known. */
+const unknownEnd: EndedAnswer = { body: null, costMicroUsd: null }
 
 /** Runs the tasks as the table says. A task that has begun is not interrupted. */
 export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
@@ -115,7 +124,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
       if (task === "release") return tasks.release
       return task === "keep" ? tasks.keep : Effect.void
     })
-  const settled = (answer: Uint8Array | null) =>
+  const settled = (answer: EndedAnswer) =>
     tasks.settle(answer).pipe(
       Effect.catchTag("NotAsked", ({ refusal }) => Effect.andThen(giveBack("NotAsked"), Effect.fail(refusal))),
       Effect.onExit(() => Effect.sync(() => on("Settled")))
@@ -129,7 +138,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     if (task === "release") return tasks.release
     if (task !== "settle") return Effect.void
     // The caller has left, so a failure here has nobody to hear of it.
-    return Effect.catch(settled(null), ({ code }) =>
+    return Effect.catch(settled(unknownEnd), ({ code }) =>
       Effect.annotateLogs(Effect.logWarning("a stream that was left could not be settled"), { code })
     )
   })

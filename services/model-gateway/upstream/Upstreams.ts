@@ -24,7 +24,8 @@ import {
   upstreamCalls,
   upstreamSeconds
 } from "../metrics.ts"
-import { costUsd, ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
+import { ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
+import { hasCost } from "../models/provider-cost.ts"
 import type { JsonObject } from "../translate/json.ts"
 import {
   type AttemptFailed,
@@ -34,7 +35,6 @@ import {
   type StreamedAnswer
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
-import { noUsage } from "../translate/answers.ts"
 
 /** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {
@@ -97,8 +97,7 @@ const beginAtZero = (metrics: Metrics["Service"], models: ReadonlyArray<Register
     for (const { cost, provider } of routes) {
       metrics.counter(upstreamCalls).begin({ provider: provider.name })
       metrics.counter(fallbacks).begin({ provider: provider.name })
-      const hasCost = costUsd(cost, noUsage) !== undefined
-      if (hasCost) metrics.counter(providerCost).begin({ model: entry.Id, provider: provider.name })
+      if (hasCost(cost)) metrics.counter(providerCost).begin({ model: entry.Id, provider: provider.name })
     }
   }
 }

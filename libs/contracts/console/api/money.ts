@@ -34,7 +34,13 @@ const receipt = {
   reason: Schema.NullOr(Schema.String).pipe(describe("Why nothing was collected.")),
   model,
   requestedAt: Timestamp,
-  endedAt: Timestamp
+  endedAt: Timestamp,
+  providerCost: Schema.NullOr(AtomicAmount).pipe(
+    describe(
+      "What the model's provider took for the answer, in the unit of `amount`, rounded up as the price is. Null where its cost is " +
+        "not configured, in receipts of older releases, and of a stream that was left, or settled, before its end."
+    )
+  )
 }
 
 const withoutPlace = ({ sequence: _sequence, ...fields }: typeof receipt) => fields
@@ -123,7 +129,14 @@ export const ReceiptSum = Schema.Struct({
   settled: amount,
   settledCount: Count,
   uncollected: amount,
-  uncollectedCount: Count
+  uncollectedCount: Count,
+  providerCost: Schema.NullOr(AtomicAmount).pipe(
+    describe("What providers took for answers, whether paid or not; null where it is known of no receipt.")
+  ),
+  providerCostCount: Count.pipe(describe("Receipts whose provider's cost is known.")),
+  margin: Schema.NullOr(Schema.String.check(Schema.isPattern(/^-?\d{1,100}$/u))).pipe(
+    describe("What was settled of those receipts, less what their providers took; null as `providerCost` is.")
+  )
 }).annotate({ identifier: "ReceiptSum" })
 export interface ReceiptSum extends Schema.Schema.Type<typeof ReceiptSum> {}
 

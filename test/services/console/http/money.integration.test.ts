@@ -27,6 +27,7 @@ const fiveReceipts = Effect.gen(function* () {
         ...(index % 2 === 0 ? { payer: bob } : {}),
         ...(index === 4 ? { outcome: "uncollected", transaction: null, reason: "insufficient_funds" } : {}),
         amount: String(index * 1_000),
+        ...(index < 4 ? {} : { providerCost: String(index * 600) }),
         model: index < 3 ? "demo/echo" : "demo/slow",
         settledAtMs: nowMs - (index === 1 ? dayMs : 0)
       })
@@ -107,7 +108,9 @@ describe("receipts on the console", () => {
           )
           const [, ...some] = yield* table(`payer=${bob}&after=2`)
           assert.strictEqual(some.length, 1)
-          assert.match(some[0] ?? "", /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\./u)
+          assert.match(some[0] ?? "", /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400$/u)
+          assert.isTrue(head?.endsWith(",claimKey,providerCost"))
+          assert.match(lines[0] ?? "", /,claim\.[^,]*,$/u)
           assert.lengthOf(yield* table("after=5"), 1)
         }),
       moneySettings
@@ -133,6 +136,15 @@ describe("receipts on the console", () => {
             ["demo/echo", "3000", "0"]
           ])
           assert.deepStrictEqual(yield* sums(`by=payer&payer=${bob}`), [[bob, "2000", "4000"]])
+          const [slow, echo] = itemsOf((yield* call("GET /receipts/sums?by=model")).body)
+          // The fifth earned 5000 for 3000, the fourth nothing for 2400; of the third nothing is known.
+          assert.include(slow, { providerCost: "5400", providerCostCount: 2, margin: "-400" })
+          assert.include(echo, { providerCost: null, providerCostCount: 0, margin: null })
+          const both = itemsOf((yield* call("GET /receipts?model=demo/slow")).body)
+          assert.deepStrictEqual(
+            both.map(({ providerCost }) => providerCost),
+            ["3000", "2400", null]
+          )
           assert.strictEqual((yield* call("GET /receipts/sums")).body["read"], 5)
           const none = yield* call("GET /receipts/sums?network=eip155:8453")
           assert.include(none.body, { isWhole: true, read: 0, from: null, to: null })

@@ -67,6 +67,29 @@ describe("sums of receipts", () => {
     )
   })
 
+  it("show the margin of those receipts alone whose provider's cost is known", () => {
+    const some = [
+      receiptOf("known", { amount: "1000", providerCost: "300" }),
+      receiptOf("lost", { amount: "500", providerCost: "1500", outcome: "uncollected", transaction: null }),
+      receiptOf("unknown", { amount: "70" }),
+      receiptOf("other", { amount: "9", model: "demo/slow" })
+    ]
+    const { items } = sumsOf("model", some, tokenIn)
+    assert.deepStrictEqual(
+      items.map(({ key, settled, providerCost, providerCostCount, margin }) => [
+        key,
+        settled,
+        providerCost,
+        providerCostCount,
+        margin
+      ]),
+      [
+        ["demo/echo", "1070", "1800", 2, "-800"],
+        ["demo/slow", "9", null, 0, null]
+      ]
+    )
+  })
+
   it("name the first two hundred and count the rest", () => {
     const many = Array.from({ length: 250 }, (_, index) => receiptOf(`n${index}`, { payer: payerNamed(`n${index}`) }))
     const { items, leftOut } = sumsOf("payer", many, tokenIn)
@@ -104,6 +127,8 @@ describe("a receipt in a table", () => {
       line.startsWith("3,1970-01-01T00:00:00.000Z,1970-01-01T00:00:00.000Z,settled,eip155:84532,USDC,6,1000,")
     )
     assert.include(line, `,"'=HYPERLINK(""x""), or so",`)
-    assert.isTrue(line.endsWith("\r\n"))
+    assert.isTrue(line.endsWith(`,${receipt.claimKey},\r\n`))
+    const costing = { ...receipt, providerCost: "300" }
+    assert.isTrue(csvLine(receiptView(networks, { sequence: 3, receipt: costing })).endsWith(",300\r\n"))
   })
 })

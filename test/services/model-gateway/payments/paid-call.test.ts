@@ -88,6 +88,7 @@ describe("the transition table of a paid call", () => {
   )
 })
 
+const streamed = { body: null, costMicroUsd: null }
 const refusal = new PaymentRefusal({ status: 503, code: "AWAY", headers: {}, body: "{}" })
 
 /** A call that records its tasks; the named ones fail. */
@@ -115,7 +116,7 @@ describe("a paid call", () => {
       yield* call.release
       yield* call.release
       yield* call.serve
-      assert.deepStrictEqual((yield* call.settle(null)).headers, {})
+      assert.deepStrictEqual((yield* call.settle(streamed)).headers, {})
       yield* call.leave
       assert.deepStrictEqual(done, ["release"])
     })
@@ -125,14 +126,14 @@ describe("a paid call", () => {
     Effect.gen(function* () {
       const { call, done } = callWith()
       yield* call.serve
-      assert.deepStrictEqual((yield* call.settle(null)).headers, { "payment-response": "receipt" })
+      assert.deepStrictEqual((yield* call.settle(streamed)).headers, { "payment-response": "receipt" })
       yield* call.leave
       yield* call.release
       assert.deepStrictEqual(done, ["serve", "settle"])
       const left = callWith()
       yield* left.call.serve
       yield* left.call.leave
-      assert.deepStrictEqual((yield* left.call.settle(null)).headers, {})
+      assert.deepStrictEqual((yield* left.call.settle(streamed)).headers, {})
       assert.deepStrictEqual(left.done, ["serve", "settle"])
     })
   )
@@ -144,7 +145,7 @@ describe("a paid call", () => {
       yield* unserved.call.release
       assert.deepStrictEqual(unserved.done, ["serve", "release"])
       const unasked = callWith({ settle: "not asked" })
-      assert.deepStrictEqual(yield* Effect.exit(unasked.call.settle(null)), Exit.fail(refusal))
+      assert.deepStrictEqual(yield* Effect.exit(unasked.call.settle(streamed)), Exit.fail(refusal))
       yield* unasked.call.leave
       assert.deepStrictEqual(unasked.done, ["settle", "release"])
     })
@@ -153,7 +154,7 @@ describe("a paid call", () => {
   it.effect("keeps its payment when the settlement was refused, or requested before the stream failed", () =>
     Effect.gen(function* () {
       const refused = callWith({ settle: "refused" })
-      assert.deepStrictEqual(yield* Effect.exit(refused.call.settle(null)), Exit.fail(refusal))
+      assert.deepStrictEqual(yield* Effect.exit(refused.call.settle(streamed)), Exit.fail(refusal))
       yield* refused.call.release
       assert.deepStrictEqual(refused.done, ["settle"])
       const forced = callWith()
@@ -165,7 +166,7 @@ describe("a paid call", () => {
       const again = callWith({ settle: "not asked" })
       yield* again.call.serve
       yield* again.call.force
-      assert.deepStrictEqual(yield* Effect.exit(again.call.settle(null)), Exit.fail(refusal))
+      assert.deepStrictEqual(yield* Effect.exit(again.call.settle(streamed)), Exit.fail(refusal))
       assert.deepStrictEqual(again.done, ["serve", "force", "settle"])
     })
   )

@@ -69,6 +69,13 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
         assert.isAbove(revenue + pending, 0)
         assert.isAbove(cost, 0)
         assert.isBelow(cost, revenue + pending)
+        const costs = (yield* fleet.receipts).map(({ providerCost }) => Number(providerCost))
+        assert.isTrue(costs.every((units) => units > 0))
+        assert.closeTo(
+          costs.reduce((sum, units) => sum + units / 1e6, 0),
+          cost,
+          1e-9
+        )
       })
     )
   )
@@ -128,6 +135,8 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
         assert.strictEqual(data.at(-1), "[DONE]")
         assert.strictEqual(comments.filter((comment) => comment.startsWith("payment-response ")).length, 1)
         assert.strictEqual(yield* balanced(fleet), 1)
+        const costs = Effect.map(fleet.receipts, (all) => all.flatMap(({ providerCost }) => providerCost ?? []))
+        assert.lengthOf(yield* costs, 1)
 
         const long = chat("!words 1000 20", { stream: true })
         const payment = yield* signed(fleet, long)
@@ -144,6 +153,8 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
         })
         yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 2))
         assert.strictEqual(yield* balanced(fleet), 2)
+        // How far the provider had come with the second is not known.
+        assert.lengthOf(yield* costs, 1)
       })
     )
   )

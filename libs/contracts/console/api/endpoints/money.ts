@@ -67,7 +67,7 @@ export const ReceiptsGroup = HttpApiGroup.make("receipts", { topLevel: true })
         scope: "console:read",
         summary: "Sum up receipts",
         description:
-          "By day, model or payer, each asset by itself. " +
+          "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
           `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
       })
     ),
