@@ -21,11 +21,11 @@ export const paymentRules: RuleGroup = {
   alerts: [
     {
       name: "PaymentBooksDiffer",
-      expr: `sum by (network, finding) ${risen("payment_book_findings_total", "1h")} > 0`,
+      expr: "max by (network, finding) (payment_book_findings_standing) > 0",
       after: "0m",
       severity: "critical",
       summary:
-        "Chain, claims and receipts of {{ $labels.network }} differ, {{ $value | humanize }} times within an hour: {{ $labels.finding }}."
+        "Chain, claims and receipts of {{ $labels.network }} differ: {{ $value | humanize }} findings {{ $labels.finding }} stand."
     },
     {
       name: "PaymentBooksUnread",

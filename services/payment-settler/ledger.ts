@@ -49,11 +49,17 @@ export class Ledger extends Context.Service<
                 })
           )
         ).pipe(
-          Stream.map((message) => {
-            const receipt = receiptCodec.decode(message)
-            if (Result.isFailure(receipt)) return []
-            return [{ receipt: receipt.success, sequence: message.sequence, storedAtMs: message.storedAtMs }]
-          }),
+          Stream.mapEffect(
+            Effect.fnUntraced(function* (message) {
+              const { sequence, storedAtMs } = message
+              const receipt = receiptCodec.decode(message)
+              if (Result.isSuccess(receipt)) return [{ receipt: receipt.success, sequence, storedAtMs }]
+              yield* Effect.logError("a receipt cannot be read, and is left out", receipt.failure).pipe(
+                Effect.annotateLogs({ sequence })
+              )
+              return []
+            })
+          ),
           Stream.flattenIterable
         )
 
@@ -81,6 +87,7 @@ export class Ledger extends Context.Service<
           transaction: end.transaction,
           reason: end.reason?.slice(0, 256) ?? null,
           ...(record.model === undefined ? {} : { model: record.model }),
+          ...(record.providerCost === undefined ? {} : { providerCost: record.providerCost }),
           requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
           settledAtMs: nowMs
         }

@@ -37,6 +37,12 @@ export const findings = defineCounter({
   }
 })
 
+export const standingFindings = defineGauge({
+  name: "payment_book_findings_standing",
+  help: "Findings in the books that have not ended, by network and kind; shown by the settler that compares.",
+  labels: ["network", "finding"]
+})
+
 export const repairs = defineCounter({
   name: "payment_book_repairs_total",
   help: "Findings that were corrected: a payment looked up again, a missing receipt written.",
@@ -68,6 +74,7 @@ export const settlerMetrics = [
   keysHeld,
   gapsFilled,
   findings,
+  standingFindings,
   repairs,
   transferredUnits,
   receiptedUnits,

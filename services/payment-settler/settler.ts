@@ -9,7 +9,7 @@
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
 import { Metrics } from "#runtime"
-import { type Claim, ClaimMove, Claims } from "#x402"
+import { type Claim, ClaimMove, Claims, withCostOf } from "#x402"
 import { Ledger } from "./ledger.ts"
 import { settlementSeconds, settlementTries } from "./metrics.ts"
 import { Networks } from "./networks.ts"
@@ -108,7 +108,7 @@ const settleAsRead = Effect.fnUntraced(function* (
   const { claims } = deps.records
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
   if (found === undefined) return stale
-  const claim = isAskedFor(found, assumed) ? yield* claims.move(found, ClaimMove.Settle()) : found
+  const claim = isAskedFor(found, assumed) ? yield* claims.move(withCostOf(assumed, found), ClaimMove.Settle()) : found
   const known = endOf(claim)
   if (known === undefined) {
     return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void })
@@ -118,7 +118,7 @@ const settleAsRead = Effect.fnUntraced(function* (
 })
 
 /** Whether the claim is still in the life in which its holder asked. */
-const isAskedFor = ({ record }: Claim, assumed: Claim | undefined) =>
+const isAskedFor = ({ record }: Claim, assumed: Claim | undefined): assumed is Claim =>
   assumed?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
 const settleClaim = (

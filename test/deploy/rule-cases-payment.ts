@@ -5,9 +5,9 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "PaymentBooksDiffer",
     "90m",
-    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': bornAt(86) },
+    { 'payment_book_findings_standing{network="n",finding="TransferWithoutReceipt"}': "0x10 1x120" },
     { network: "n", finding: "TransferWithoutReceipt" },
-    { 'payment_book_findings_total{network="n",finding="TransferWithoutReceipt"}': "1x120" }
+    { 'payment_book_findings_standing{network="n",finding="TransferWithoutReceipt"}': "1x80 0x40" }
   ),
   ruleCase(
     "PaymentBooksUnread",

@@ -153,7 +153,12 @@ const commit = Effect.fnUntraced(function* (account: Account, patience: Patience
     receiptsFrom: account.receipts[0]?.sequence ?? account.receiptsFrom
   }
   const isSame = checkpoint.position === before.position && checkpoint.receiptsFrom === before.receiptsFrom
-  if (!isSame) account.stored = yield* checkpoints.write(network.entry, checkpoint, stored.revision)
+  if (isSame) return
+  const write = checkpoints.write(network.entry, checkpoint, stored.revision)
+  // Another settler wrote first, or this one's answer was lost: the next reading writes over what is there now.
+  account.stored = yield* Effect.tapErrorTag(write, "RevisionConflict", () =>
+    Effect.map(checkpoints.read(network.entry), (found) => void (account.stored = found))
+  )
 })
 
 const isYoung = (finding: Finding, patience: Patience): boolean => {

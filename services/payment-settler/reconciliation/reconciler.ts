@@ -6,11 +6,11 @@
  */
 import { Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
-import type { BookFinding, BookState, FindingEnd, PaymentNetwork } from "#contracts"
+import { type BookFinding, type BookState, type FindingEnd, findingKinds, type PaymentNetwork } from "#contracts"
 import { Configuration, Metrics, supervise } from "#runtime"
 import { type ChainUnavailable, type Claim, Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
-import { findings, receiptedUnits, reconciledAt, repairs, transferredUnits } from "../metrics.ts"
+import { findings, receiptedUnits, reconciledAt, repairs, standingFindings, transferredUnits } from "../metrics.ts"
 import { Networks, type SettlingNetwork } from "../networks.ts"
 import { Settler } from "../settler.ts"
 import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiver, resolvedIds } from "./Books.ts"
@@ -48,7 +48,11 @@ export const reconciler = Layer.effectDiscard(
       }
       const once = Effect.catch(reconcileAll(deps, accounts), (error) => Effect.logWarning(notCompared, error))
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
-    }).pipe(Effect.provide(yield* Effect.context<Checkpoints | Ledger>()))
+    }).pipe(
+      // Whoever takes the lease tells what stands.
+      Effect.ensuring(Effect.sync(() => [...networks.keys()].forEach((network) => showStanding(deps, network, [])))),
+      Effect.provide(yield* Effect.context<Checkpoints | Ledger>())
+    )
 
     const whileHeld = leases.whileHeld({ key: "payment-books", holder: instance }, reconciling)
     yield* Effect.forkScoped(supervise("reconciliation", whileHeld))
@@ -85,7 +89,8 @@ const dependenciesOfReconciler = Effect.gen(function* () {
     repaired: metrics.counter(repairs),
     transferred: metrics.counter(transferredUnits),
     receipted: metrics.counter(receiptedUnits),
-    reconciledAt: metrics.gauge(reconciledAt)
+    reconciledAt: metrics.gauge(reconciledAt),
+    standing: metrics.gauge(standingFindings)
   }
 })
 
@@ -109,6 +114,9 @@ const reconcileAll = Effect.fnUntraced(function* (
       const isAtEnd = Result.isSuccess(reconciled) && reconciled.success
       yield* Effect.catch(note(deps, account, { isAtEnd, trouble }), (error) =>
         Effect.logWarning("the state of the books could not be kept", error)
+      )
+      yield* Effect.catch(tellStanding(deps, account), (error) =>
+        Effect.logWarning("the findings that stand could not be counted", error)
       )
     })
     yield* Effect.annotateLogs(reconciling, { network: account.network })
@@ -155,6 +163,23 @@ const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, accou
     else account.notKept += 1
   }
 })
+
+/** Counts what stands: in the books, and what could not be written there yet. */
+const tellStanding = Effect.fnUntraced(function* (deps: Dependencies, { network, receiver, unkept }: Account) {
+  const kept = yield* deps.books.all(receiver)
+  const all = new Map([...kept.map(({ value }) => [value.id, value] as const), ...unkept])
+  showStanding(
+    deps,
+    network,
+    [...all.values()].filter(({ end }) => end === null)
+  )
+})
+
+const showStanding = ({ standing }: Dependencies, network: string, all: ReadonlyArray<BookFinding>) => {
+  for (const finding of findingKinds) {
+    standing.set({ network, finding }, all.filter(({ kind }) => kind === finding).length)
+  }
+}
 
 const note = Effect.fnUntraced(function* (
   { books, holder }: Dependencies,

@@ -121,8 +121,8 @@ describe("a difference in the payment books", () => {
             const refused = yield* run("books", "mend", id)
             assert.deepStrictEqual([refused.code, refused.out], [1, ""])
             assert.include(refused.error, "accept it once it is explained")
-            const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept")
-            assert.strictEqual(accepted.out, `${id} is accepted\n`)
+            const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept", "--json")
+            assert.deepInclude(JSON.parse(accepted.out), { id, kind: "TransferWithoutReceipt", canBeMended: false })
 
             assert.deepStrictEqual((yield* seen(run)).findings, [])
             const [ended] = (yield* seen(run, "--ended")).findings
@@ -133,6 +133,8 @@ describe("a difference in the payment books", () => {
               Effect.map(seen(run), ({ books }) => books[0]?.["comparedAt"] !== comparedAt),
               60_000
             )
+            const standing = /^payment_book_findings_standing\{.*TransferWithoutReceipt.*\} 0$/mu
+            assert.match(yield* fleet.metrics, standing)
             assert.match(yield* fleet.metrics, /^payment_book_findings_total\{.*TransferWithoutReceipt.*\} 1$/mu)
             assert.deepStrictEqual((yield* seen(run)).findings, [])
           }),
