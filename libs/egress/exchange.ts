@@ -8,7 +8,7 @@ import type { Target } from "./client.ts"
 import { DeadlineExceeded, type EgressError, toEgressError, Withdrawn } from "./errors.ts"
 
 export interface EgressRequest {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | null

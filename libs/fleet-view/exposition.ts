@@ -2,10 +2,15 @@
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
+  /** The labels as they are written: a process writes those of one series always the same. */
+  readonly written: string
 }
 
 /** Keyed by the series' names: a histogram's `_bucket`, `_sum` and `_count` are names of their own. */
-export type Exposition = ReadonlyMap<string, ReadonlyArray<Sample>>
+export interface Exposition extends ReadonlyMap<string, ReadonlyArray<Sample>> {
+  /** The length of what was read. */
+  readonly characters: number
+}
 
 const head = /^([a-zA-Z_:][\w:]*)/u
 const label = /\s*([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"\s*,?/uy
@@ -21,7 +26,7 @@ export const parseExposition = (text: string): Exposition => {
     if (known === undefined) series.set(name, [sample])
     else known.push(sample)
   }
-  return series
+  return Object.assign(series, { characters: text.length })
 }
 
 const sampleOf = (line: string, from: number): Sample | undefined => {
@@ -39,8 +44,10 @@ const sampleOf = (line: string, from: number): Sample | undefined => {
     if (line[at] !== "}") return undefined
     at += 1
   }
+  const end = at
   // A timestamp may follow the value; it is not needed here.
-  const [written = ""] = line.slice(at).trim().split(/\s+/u)
-  const value = written === "+Inf" ? Number.POSITIVE_INFINITY : written === "-Inf" ? -Infinity : Number(written)
-  return written === "" || (Number.isNaN(value) && written !== "NaN") ? undefined : { labels, value }
+  const [number = ""] = line.slice(at).trim().split(/\s+/u)
+  const value = number === "+Inf" ? Number.POSITIVE_INFINITY : number === "-Inf" ? -Infinity : Number(number)
+  const isNumber = number !== "" && (!Number.isNaN(value) || number === "NaN")
+  return isNumber ? { labels, value, written: line.slice(from, end) } : undefined
 }

@@ -2,7 +2,8 @@
  * Figures that a process shows beside its own: those of its child processes and of its broker. They are joined to one
  * text, in which each metric is described once, as Prometheus' format wants it.
  */
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { textAt } from "./http-text.ts"
 
 /** Figures in Prometheus' text format; empty when they cannot be had just now. */
 type Figures = Effect.Effect<string>
@@ -52,27 +53,10 @@ export class MetricsSources extends Context.Service<
   })
 }
 
-// Within a scraper's patience, and no more than a dispatcher of ten thousand endpoints shows.
-const answerWithin = "2 seconds"
-const bytesMax = 64 * 1_024 * 1_024
-
 /** The text at an address of this machine; empty without an answer of status 200. */
 export const figuresAt = (url: string): Figures =>
-  Effect.gen(function* () {
-    const response = yield* Effect.tryPromise((signal) => fetch(url, { signal }))
-    const { body } = response
-    if (response.status !== 200 || body === null) return ""
-    const parts: Array<Uint8Array> = []
-    let bytes = 0
-    yield* Stream.runForEach(Stream.fromReadableStream({ evaluate: () => body, onError: String }), (part) => {
-      bytes += part.length
-      parts.push(part)
-      return bytes > bytesMax ? Effect.fail("too long") : Effect.void
-    })
-    return Buffer.concat(parts).toString("utf8")
-  }).pipe(
-    Effect.timeoutOption(answerWithin),
-    Effect.map((text) => (text._tag === "Some" ? text.value : "")),
+  textAt(url).pipe(
+    Effect.map(({ status, text }) => (status === 200 ? text : "")),
     Effect.orElseSucceed(() => "")
   )
 

@@ -13,7 +13,7 @@ describe("the page at /metrics", () => {
       ].join("\n")
     )
     assert.deepStrictEqual(
-      [...series],
+      [...series].map(([name, samples]) => [name, samples.map(({ labels, value }) => ({ labels, value }))]),
       [
         [
           "a_total",
