@@ -18,7 +18,7 @@ export { dispatchersBehind, openPresences, presenceMs } from "./endpoints/dispat
 export * from "./endpoints/errors.ts"
 export { type SecretSeal, secretSeal } from "./endpoints/secret-seal.ts"
 export { type EndpointStore, openEndpointStore } from "./endpoints/store.ts"
-export { configuredSeal, type ShownEndpoint, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
+export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export {
   beginCursor,

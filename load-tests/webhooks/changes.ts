@@ -19,7 +19,7 @@ const roundsMax = 80
 const fewEndpoints = 10
 const manyEndpoints = 9_900
 const quietChanges = 200
-// A request counts against its token's rate; the ten thousand are made in turn by a few callers, as a script would.
+// The ten thousand are made by a few callers in turn, as a script would: a token that is known has no rate limit.
 const madeAtOnce = 8
 const arrivesWithinMs = 60_000
 
@@ -148,7 +148,7 @@ interface Measured {
 const findingsOf = ({ count, madePerSecond, cpuMs, seen, arrivals }: Measured): Findings => {
   const figure = figuresOf(`${count} endpoints, ${eventsPerSecond} events/s`)
   const firsts = seen.map(({ endpoint }) => arrivals.find(([, at]) => at === endpoint)?.[4])
-  const elsewhere = seen.filter(({ startsAfter }, index) => firsts[index] !== startsAfter + 1)
+  const begunElsewhere = seen.filter(({ startsAfter }, index) => firsts[index] !== startsAfter + 1)
   const late = seen.flatMap(({ endpoint, removedAtMs }) =>
     arrivals.filter(([, at, , atMs]) => at === endpoint && atMs > removedAtMs)
   )
@@ -162,7 +162,12 @@ const findingsOf = ({ count, madePerSecond, cpuMs, seen, arrivals }: Measured): 
         return [figure(`${act}, p50`, percentile(ms, 0.5), "ms"), figure(`${act}, slowest`, Math.max(...ms), "ms")]
       }),
       figure("endpoints made, given an event and removed", seen.length, ""),
-      figure("of them, first events that were not the first", elsewhere.length, "", exactly(0, elsewhere.length)),
+      figure(
+        "of them, not sent the first event after their making first",
+        begunElsewhere.length,
+        "",
+        exactly(0, begunElsewhere.length)
+      ),
       figure("requests after the answer of a removal", late.length, "", exactly(0, late.length))
     ],
     series: []

@@ -1,5 +1,6 @@
 /** Common steps of the dispatcher's tests: publish an event, wait for requests, read a stream. */
-import { Effect, Stream } from "effect"
+import { setTimeout as pause } from "node:timers/promises"
+import { Effect, Fiber, Schedule, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
 import { Metrics } from "#runtime"
@@ -20,6 +21,42 @@ export const publish = (event: string) =>
 
 export const publishMany = (event: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => publish(event), { concurrency: 10 })
+
+// What an endpoint of one request at a time keeps up with on a busy machine.
+const perSecondDefault = 100
+
+/** Publishes steadily until stopped, also while the broker is away. It answers once the first events are stored. */
+export const steadily = Effect.fnUntraced(function* (eventsPerSecond = perSecondDefault) {
+  let [begun, stored, newest] = [0, 0, 0]
+  const one = Effect.map(
+    Effect.retry(publish("work_item.merged"), { schedule: Schedule.spaced("50 millis") }),
+    (sequence) => {
+      stored += 1
+      newest = Math.max(newest, sequence)
+    }
+  )
+  const beganMs = performance.now()
+  const due = Effect.gen(function* () {
+    const wanted = Math.floor(((performance.now() - beganMs) / 1_000) * eventsPerSecond)
+    for (; begun < wanted; begun += 1) yield* Effect.forkScoped(one)
+    yield* Effect.promise(() => pause(2))
+  })
+  const publishing = yield* Effect.forkScoped(Effect.forever(due))
+  /** Waits until so many more are stored. */
+  const after = (more: number) =>
+    Effect.suspend(() => {
+      const wanted = stored + more
+      return eventually(Effect.sync(() => stored >= wanted))
+    })
+  // Those on their way are stored, and so have a place in EVENTS, before it answers with the last sequence.
+  const stop = Effect.gen(function* () {
+    yield* Fiber.interrupt(publishing)
+    yield* eventually(Effect.sync(() => stored >= begun))
+    return (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence
+  })
+  yield* after(20)
+  return { after, stop, newest: () => newest }
+})
 
 export const requestsTo = (receiver: TestReceiver, path: string) =>
   receiver.requests.filter((request) => request.path === path)

@@ -5,20 +5,8 @@
  */
 import { eventCatalogue, findEvent } from "./catalogue.ts"
 
-/** How many names' answers are remembered for each endpoint; the catalogue fits many times over. */
-const rememberedMax = 1_024
-
-export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) => {
-  const matches = entries.length === 0 ? isNotProgress : matchesAny(entries)
-  const remembered = new Map<string, boolean>()
-  return (event) => {
-    const known = remembered.get(event)
-    if (known !== undefined) return known
-    const answer = matches(event)
-    if (remembered.size < rememberedMax) remembered.set(event, answer)
-    return answer
-  }
-}
+export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) =>
+  entries.length === 0 ? isNotProgress : matchesAny(entries)
 
 /** The entries that match nothing in the catalogue: allowed, but worth a warning. */
 export const unknownFilterNames = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>

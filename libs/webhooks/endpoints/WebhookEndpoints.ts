@@ -41,7 +41,7 @@ import {
 import { type SecretSeal, secretSeal } from "./secret-seal.ts"
 import { type EndpointStore, openEndpointStore } from "./store.ts"
 
-/** What is shown of an endpoint: no secret, and of the receiver's own headers only the names. */
+/** What is shown of an endpoint: no secret, and of the receiver's own headers and its address's query only the names. */
 export interface ShownEndpoint {
   readonly id: string
   readonly name: string
@@ -291,6 +291,19 @@ const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
     changed: record.changed
   }
   if (Result.isFailure(read)) return { ...common, settings: null, headerNames: [], faults: read.failure }
-  const { Headers, ...settings } = read.success
-  return { ...common, settings, headerNames: Object.keys(Headers), faults: [] }
+  return { ...common, ...shownSettings(read.success), faults: [] }
+}
+
+/** Settings without what they keep for the receiver: the values of its headers, and of its address's query. Pure. */
+export const shownSettings = ({ Headers, ...settings }: EndpointSettings) => ({
+  settings: { ...settings, Url: shownUrl(settings.Url) },
+  headerNames: Object.keys(Headers)
+})
+
+// A receiver's own token often stands in its query.
+const shownUrl = (address: string): string => {
+  const [place = "", query] = address.split("?", 2)
+  if (query === undefined) return address
+  const names = query.split("&").map((part) => `${part.split("=", 1)[0] ?? ""}=***`)
+  return `${place}?${names.join("&")}`
 }

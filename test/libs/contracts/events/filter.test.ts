@@ -26,11 +26,6 @@ describe("an event filter", () => {
     assert.strictEqual(compileFilter(entries)(event), expected)
   })
 
-  it("gives the same answer the second time, from memory", () => {
-    const wants = compileFilter(["queue.*"])
-    assert.deepStrictEqual([wants("queue.paused"), wants("queue.paused"), wants("agent.paused")], [true, true, false])
-  })
-
   it("stays fast on a pattern full of stars", () => {
     const wants = compileFilter(["*a".repeat(40)])
     assert.isFalse(wants("b".repeat(100)))

@@ -1,37 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
-import { StreamReader } from "#bus"
+import { Effect, Layer } from "effect"
 import { Webhook } from "standardwebhooks"
 import { WebhookEndpoints } from "#webhooks"
 import { signBody } from "#webhooks"
 import { Configuration } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
-import { abandonments, arrived, publish, requestsTo, sequencesTo, setUp, stream } from "../../../support/webhooks.ts"
+import {
+  abandonments,
+  arrived,
+  publish,
+  requestsTo,
+  sequencesTo,
+  setUp,
+  steadily,
+  stream
+} from "../../../support/webhooks.ts"
 
 const by = "tester"
 const operator = WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})))
 const administered = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, operator)
 const utf8 = new TextEncoder()
-
-/** Publishes without a pause until interrupted; answers with the sequences so far. */
-const steadily = Effect.gen(function* () {
-  const published: Array<number> = []
-  const fiber = yield* Effect.forkScoped(
-    publish("work_item.merged").pipe(
-      Effect.tap((sequence) => Effect.sync(() => void published.push(sequence))),
-      Effect.forever
-    )
-  )
-  yield* eventually(Effect.sync(() => published.length > 20))
-  // What is on its way when it stops is published too.
-  const stop = Effect.gen(function* () {
-    yield* Fiber.interrupt(fiber)
-    const { lastSequence } = yield* (yield* StreamReader).bounds("EVENTS")
-    return lastSequence
-  })
-  return { published, stop }
-})
 
 describe("an endpoint made at run time", () => {
   for (const [mode, PartitionsAbove] of [
@@ -50,15 +39,14 @@ describe("an endpoint made at run time", () => {
             { endpoints, delivery },
             administered(
               Effect.gen(function* () {
-                const steady = yield* steadily
+                const steady = yield* steadily()
                 const at = yield* WebhookEndpoints
                 // One at a time, so that the first to arrive is the first sent.
                 const settings = { Name: "made", Url: receiver.url("/made"), Concurrency: 1 }
                 const made = yield* at.create({ settings, by })
-                const atAnswer = steady.published.at(-1) ?? 0
-                yield* eventually(Effect.sync(() => (steady.published.at(-1) ?? 0) > atAnswer + 50))
+                const atAnswer = steady.newest()
+                yield* steady.after(50)
                 const last = yield* steady.stop
-                // One that was on its way when publishing stopped may come after the last.
                 const wanted = Array.from(
                   { length: last - made.startsAfter },
                   (_, index) => made.startsAfter + 1 + index
@@ -100,12 +88,11 @@ describe("an endpoint made at run time", () => {
                 }
                 yield* at.create({ settings, by })
                 yield* at.create({ settings: { Name: "stays", Url: receiver.url("/stays") }, by })
-                const steady = yield* steadily
+                const steady = yield* steadily()
                 yield* arrived(receiver, "/goes", 10)
                 assert.isTrue(yield* at.remove({ name: "goes", by }))
                 const sent = requestsTo(receiver, "/goes").length
-                const answeredAt = steady.published.at(-1) ?? 0
-                yield* eventually(Effect.sync(() => (steady.published.at(-1) ?? 0) > answeredAt + 100))
+                yield* steady.after(100)
                 yield* steady.stop
                 assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
                 yield* eventually(
@@ -209,7 +196,7 @@ describe("an endpoint made at run time", () => {
               if (oldKey === undefined || newKey === undefined) return assert.fail("two keys")
               const settings = { Name: "a", Url: receiver.url("/a") }
               yield* at.create({ settings, secret: oldSecret, standardWebhooksSecret: oldKey, by })
-              const steady = yield* steadily
+              const steady = yield* steadily()
               yield* arrived(receiver, "/a", 20)
               const rotation = { name: "a", secret: newSecret, standardWebhooksSecret: newKey, overlapMs: 2_000, by }
               const rotated = yield* at.rotate(rotation)

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { StreamReader } from "#bus"
 import { Configuration } from "#runtime"
 import { signBody, WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { startRoleProcess } from "../../../support/role-process.ts"
-import { publish, requestsTo, sequencesTo, setUp } from "../../../support/webhooks.ts"
+import { publish, requestsTo, sequencesTo, setUp, steadily } from "../../../support/webhooks.ts"
 
 const by = "tester"
 const utf8 = new TextEncoder()
@@ -20,26 +19,6 @@ const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
 const twoDispatchers = (server: TestNatsServer) =>
   Effect.all([startRoleProcess(server, "webhook-dispatcher"), startRoleProcess(server, "webhook-dispatcher")])
 
-/** Publishes until stopped; stopping answers with the last sequence of EVENTS. */
-const steadily = Effect.gen(function* () {
-  let newest = 0
-  const fiber = yield* Effect.forkScoped(
-    publish("work_item.merged").pipe(
-      Effect.tap((sequence) => Effect.sync(() => void (newest = Math.max(newest, sequence)))),
-      Effect.forever
-    )
-  )
-  const after = (count: number) => {
-    const from = newest
-    return eventually(Effect.sync(() => newest >= from + count))
-  }
-  const stop = Effect.gen(function* () {
-    yield* Fiber.interrupt(fiber)
-    return (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence
-  })
-  return { after, stop }
-})
-
 describe("with two dispatchers of which one is killed", () => {
   it.live("in the middle of a making, the endpoint gets every event after the answer", () =>
     Effect.gen(function* () {
@@ -50,7 +29,7 @@ describe("with two dispatchers of which one is killed", () => {
           const [one] = yield* twoDispatchers(server)
           const at = yield* WebhookEndpoints
           yield* at.create({ settings: { Name: "before", Url: receiver.url("/before") }, by })
-          const steady = yield* steadily
+          const steady = yield* steadily()
           yield* steady.after(50)
           const making = yield* Effect.forkScoped(
             at.create({ settings: { Name: "made", Url: receiver.url("/made") }, by })
@@ -83,7 +62,7 @@ describe("with two dispatchers of which one is killed", () => {
           receiver.answer("/goes", (nth) => (nth % 3 === 0 ? 500 : 204))
           const settings = { Name: "goes", Url: receiver.url("/goes"), InitialBackoffSeconds: 0.2 }
           yield* at.create({ settings, by })
-          const steady = yield* steadily
+          const steady = yield* steadily()
           yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
           yield* one.kill("SIGKILL")
           const startedAt = performance.now()
@@ -109,7 +88,7 @@ describe("with two dispatchers of which one is killed", () => {
           const at = yield* WebhookEndpoints
           const secrets = ["old-secret-of-sixteen", "new-secret-of-sixteen"] as const
           yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, secret: secrets[0], by })
-          const steady = yield* steadily
+          const steady = yield* steadily()
           yield* eventually(Effect.sync(() => requestsTo(receiver, "/a").length > 50))
           const rotating = yield* Effect.forkScoped(at.rotate({ name: "a", secret: secrets[1], overlapMs: 60_000, by }))
           yield* one.kill("SIGKILL")
@@ -142,7 +121,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
           for (const name of ["goes", "stays"]) {
             yield* at.create({ settings: { Name: name, Url: receiver.url(`/${name}`), Concurrency: 64 }, by })
           }
-          const steady = yield* steadily
+          const steady = yield* steadily()
           yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
           yield* still.kill("SIGSTOP")
           assert.isTrue(yield* at.remove({ name: "goes", by }))
