@@ -21,7 +21,7 @@ export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
-export type { Claim } from "./claims/ClaimStore.ts"
+export { type Claim, withCostOf } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
 export { isGivenOut, type PayerName } from "./claims/PayerStore.ts"
 export {
@@ -60,6 +60,17 @@ export {
 export { type Facilitator, openFacilitator } from "./facilitator/Facilitator.ts"
 export { x402Metrics } from "./metrics.ts"
 export { openChains, type OpenNetwork, openNetworks, TokenWatch } from "./networks.ts"
+export {
+  CannotPay,
+  type ChainKind,
+  openWallet,
+  type Payer,
+  type PayQuote,
+  readQuote,
+  usdText,
+  type Wallet
+} from "./wallet/Wallet.ts"
+export { TrialPayers } from "./wallet/TrialPayers.ts"
 export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
 export {
   atomicAmount,

@@ -5,6 +5,7 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
+import type { ChainKind, Payer } from "#x402"
 import { misused, noFleet } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 
@@ -20,8 +21,6 @@ export interface PayGiven {
   readonly whole: boolean
   readonly json: boolean
 }
-
-export type ChainKind = "evm" | "solana"
 
 export interface PayOrder {
   readonly prompt: string
@@ -79,11 +78,8 @@ const microUsdOf = (text: string) => {
 
 const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
 
-export interface PayFleet {
+export interface PayFleet extends Payer {
   readonly gatewayUrl: string
-  readonly rpcUrl: string
-  /** In the form that a wallet exports. */
-  readonly key: Redacted.Redacted
 }
 
 const Chains = Schema.Struct({

@@ -4,32 +4,36 @@
  */
 import { Effect, Option, Result } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { CommandRefused } from "../console.ts"
+import { type CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
+import { CommandRefused, misused } from "../console.ts"
 import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
-import { openWallet, type PayQuote, readQuote, usdText, type Wallet } from "./wallet.ts"
 
 export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const order = yield* readOrder(given)
   const fleet = yield* findPayFleet(order)
-  const wallet = yield* openWallet(order.chain, fleet)
+  const wallet = yield* told(openWallet(order.chain, fleet))
   const response = yield* callGateway(fleet.gatewayUrl, order, Option.none())
   if (isOk(response)) return yield* free(order, response)
   if (response.status !== 402) return yield* refusedBy(response, false)
   // Read to its end, so that the paid call can take its connection.
   yield* Effect.ignore(response.arrayBuffer)
-  const read = readQuote(response.headers["payment-required"], order)
+  const read = readQuote(response.headers["payment-required"], { ...order, limitName: "--max-usd" })
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
   const quote = read.success
-  const before = yield* wallet.balance(quote)
+  const before = yield* told(wallet.balance(quote))
   tell(order, quoteLine(order, quote))
   tell(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
-  const answered = yield* callPaid(fleet.gatewayUrl, order, yield* wallet.sign(quote))
+  const answered = yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
   if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
-  const after = yield* wallet.balance(quote)
+  const after = yield* told(wallet.balance(quote))
   return report(order, { quote, wallet, before, after, answer })
 })
+
+/** A key that cannot be read is the caller's mistake. */
+const told = <A>(work: Effect.Effect<A, CannotPay>) =>
+  Effect.catch(work, ({ what, reason }) => (what === "key" ? misused(reason) : new CommandRefused({ reason })))
 
 const isOk = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 200 && status < 300
 

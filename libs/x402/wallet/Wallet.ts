@@ -12,26 +12,46 @@ import {
   PaymentRequired,
   type PaymentRequirements
 } from "#contracts"
-import { checksummedEvmAddress, evmChainIdOf, readEvmKey, readSvmKey, signAuthorization, signTransfer } from "#x402"
-import { CommandRefused, misused } from "../console.ts"
-import type { ChainKind, PayFleet, PayOrder } from "./order.ts"
+import { checksummed } from "../chains/evm/encoding.ts"
+import { chainIdOf } from "../chains/evm/settings.ts"
+import { readSettlerKey as readEvmKey, signAuthorization } from "../chains/evm/signature.ts"
+import { readSettlerKey as readSvmKey } from "../chains/solana/keys.ts"
+import { signTransfer } from "../chains/solana/sign-transfer.ts"
+
+export type ChainKind = "evm" | "solana"
+
+/** The payer's key in the form that a wallet exports, and a node of its chain. */
+export interface Payer {
+  readonly key: Redacted.Redacted
+  readonly rpcUrl: string
+}
+
+/** The key cannot be read, the quote cannot be signed, or the chain does not answer: nothing was paid. */
+export class CannotPay extends Schema.TaggedError<CannotPay>()("CannotPay", {
+  what: Schema.Literals(["key", "quote", "chain"]),
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
 
 export interface Wallet {
   readonly address: string
   /** The balance of the quote's token, in millionths. */
-  readonly balance: (quote: PayQuote) => Effect.Effect<bigint, CommandRefused>
-  readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, CommandRefused>
+  readonly balance: (quote: PayQuote) => Effect.Effect<bigint, CannotPay>
+  readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, CannotPay>
 }
 
-export const openWallet = Effect.fnUntraced(function* (chain: ChainKind, { key, rpcUrl }: PayFleet) {
+export const openWallet = Effect.fnUntraced(function* (chain: ChainKind, { key, rpcUrl }: Payer) {
   const read = chain === "evm" ? readEvmKey : readSvmKey
   const found = read("payer", Redacted.value(key))
   // The reason never holds any of the key.
-  if (Result.isFailure(found)) return yield* misused(`the payer's key cannot be read: ${found.failure}`)
+  if (Result.isFailure(found)) {
+    return yield* new CannotPay({ what: "key", reason: `the payer's key cannot be read: ${found.failure}` })
+  }
   const { address, secret } = found.success
-  return chain === "evm"
-    ? evmWallet(checksummedEvmAddress(address), secret, rpcUrl)
-    : solanaWallet(address, secret, rpcUrl)
+  return chain === "evm" ? evmWallet(checksummed(address), secret, rpcUrl) : solanaWallet(address, secret, rpcUrl)
 })
 
 type Secret = Redacted.Redacted<Uint8Array>
@@ -54,7 +74,7 @@ const evmWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => (
     const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
     const [validAfter, validBefore] = [now - validSinceSeconds, now + BigInt(maxTimeoutSeconds)]
     const nonce = `0x${randomBytes(32).toString("hex")}`
-    const domain = { name, version, chainId: evmChainIdOf(network), asset }
+    const domain = { name, version, chainId: chainIdOf(network), asset }
     const terms = { from: address, to: payTo, value: BigInt(amount), validAfter, validBefore, nonce }
     const signature = signAuthorization(Redacted.value(secret), domain, terms)
     const times = { validAfter: String(validAfter), validBefore: String(validBefore) }
@@ -94,7 +114,7 @@ const solanaWallet = (address: string, secret: Secret, rpcUrl: string): Wallet =
   })
 })
 
-const cannotSign = (reason: string) => new CommandRefused({ reason: `the quote cannot be signed: ${reason}` })
+const cannotSign = (reason: string) => new CannotPay({ what: "quote", reason: `the quote cannot be signed: ${reason}` })
 
 const payloadOf = (
   { resource }: PayQuote["quote"],
@@ -123,7 +143,7 @@ const askChain = <A>(
   ).pipe(
     Effect.flatMap(decode),
     Effect.map((answer) => answer.result),
-    Effect.mapError(() => new CommandRefused({ reason: `the chain at ${rpcUrl} does not answer ${method}` }))
+    Effect.mapError(() => new CannotPay({ what: "chain", reason: `the chain at ${rpcUrl} does not answer ${method}` }))
   )
 }
 
@@ -136,8 +156,16 @@ export interface PayQuote {
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
+interface Order {
+  readonly chain: ChainKind
+  /** The highest quote that is signed, in millionths of a dollar. */
+  readonly microUsdMax: bigint
+  /** Where that limit comes from, for who is refused by it. */
+  readonly limitName: string
+}
+
 /** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
-export const readQuote = (header: string | undefined, order: Pick<PayOrder, "chain" | "microUsdMax">) => {
+export const readQuote = (header: string | undefined, order: Order) => {
   if (header === undefined) return Result.fail("the gateway asks for a payment and does not say which")
   const read = decode(Buffer.from(header, "base64").toString("utf8"))
   if (Result.isFailure(read)) return Result.fail(`the quote cannot be read: ${read.failure.message}`)
@@ -153,7 +181,7 @@ export const readQuote = (header: string | undefined, order: Pick<PayOrder, "cha
   const microUsd = BigInt(amount)
   if (microUsd > order.microUsdMax) {
     const price = `the quote is ${usdText(microUsd)} USD`
-    return Result.fail(`${price}, more than the ${usdText(order.microUsdMax)} of --max-usd; nothing was paid`)
+    return Result.fail(`${price}, more than the ${usdText(order.microUsdMax)} of ${order.limitName}; nothing was paid`)
   }
   return Result.succeed({ requirements, quote: read.success, microUsd } satisfies PayQuote)
 }

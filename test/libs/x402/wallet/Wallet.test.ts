@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { readQuote, usdText } from "../../../../services/cli/pay/wallet.ts"
+import { readQuote, usdText } from "../../../../libs/x402/wallet/Wallet.ts"
 
 const offer = {
   scheme: "exact",
@@ -18,7 +18,7 @@ const solanaOffer = {
 }
 const headerOf = (...accepts: ReadonlyArray<unknown>) =>
   Buffer.from(JSON.stringify({ x402Version: 2, resource: { url: "http://localhost/x" }, accepts })).toString("base64")
-const evm = { chain: "evm", microUsdMax: 25_685n } as const
+const evm = { chain: "evm", microUsdMax: 25_685n, limitName: "--max-usd" } as const
 
 const refusal = (header: string | undefined, order: Parameters<typeof readQuote>[1] = evm) => {
   const read = readQuote(header, order)
