@@ -79,6 +79,7 @@ export {
   takeFrom
 } from "./rate-limit/RateWindow.ts"
 export { sharedWindow, type SharedWindowOptions } from "./rate-limit/shared-window.ts"
+export { type RelayedCall, relayedAnswer, relayedCall } from "./relay.ts"
 export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
 export {
   amended,

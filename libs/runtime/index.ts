@@ -32,6 +32,7 @@ export {
 } from "./contained-process.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
+export { NoAnswer, textAt } from "./http-text.ts"
 export { keyedQueue } from "./keyed-queue.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 export {

@@ -1,8 +1,8 @@
 /**
- * Authentication by bearer token. A token that was found is cached for four seconds, so a revocation takes effect
- * within five; an unknown token costs the same work as a known one. An address that keeps sending wrong tokens is
- * refused without a look-up, except for tokens that were right before: the address may be shared. An expired token is
- * refused as expired, from the very moment it expires.
+ * Authentication by token: a bearer's, or one that the API finds beside it. A token that was found is cached for four
+ * seconds, so a revocation takes effect within five; an unknown token costs the same work as a known one. An address
+ * that keeps sending wrong tokens is refused without a look-up, except for tokens that were right before: the address
+ * may be shared. An expired token is refused as expired, from the very moment it expires.
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
@@ -28,6 +28,10 @@ export class Caller extends Context.Service<
     readonly workspace: string
     readonly kind: TokenRecord["kind"]
     readonly role: TokenRecord["role"]
+    /** What its maker called the token. */
+    readonly label: string | undefined
+    /** Undefined for a token that does not expire. */
+    readonly expiresAt: string | undefined
     /** As the token has them; `may` says what they allow. */
     readonly scopes: ReadonlyArray<string>
     readonly may: (scope: ApiScope) => boolean
@@ -39,6 +43,8 @@ interface AuthOptions {
   readonly roles?: RoleScopes
   /** Wrong tokens per address and minute. */
   readonly failuresMax?: number
+  /** The token of a caller that sends no Authorization, as a page's in a cookie; fails where it must not count. */
+  readonly tokenBeside?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
 }
 
 const failuresMaxDefault = 30
@@ -50,64 +56,92 @@ const foundFor = Duration.seconds(4)
 const unknownFor = Duration.seconds(1)
 const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
 
+/**
+ * Each call brings its own facts.
+ * @effect-expect-leaking HttpCall
+ */
 export class Auth extends Context.Service<
   Auth,
-  { readonly identify: Effect.Effect<Caller["Service"], WireError, HttpCall> }
+  {
+    readonly identify: Effect.Effect<Caller["Service"], WireError, HttpCall>
+    /** The token that came with the call, whatever it is worth. */
+    readonly sent: Effect.Effect<Option.Option<string>, WireError, HttpCall>
+    /** The caller behind a token that came in another way. */
+    readonly prove: (token: string) => Effect.Effect<Caller["Service"], WireError, HttpCall>
+    /** Looks another secret up: a wrong one counts against the caller's address as a wrong token does. */
+    readonly within: <A>(
+      look: Effect.Effect<Option.Option<A>, WireError>
+    ) => Effect.Effect<Option.Option<A>, WireError, HttpCall>
+  }
 >()("starling/http/Auth") {
-  static readonly layer = ({ roles = roleScopes, failuresMax = failuresMaxDefault }: AuthOptions = {}) =>
-    Layer.effect(
-      Auth,
-      Effect.gen(function* () {
-        const tokens = yield* Tokens
-        const uses = yield* TokenUses
-        const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
-        const proven = new Set<string>()
-        // Keys are hashes, so that the tokens themselves are not kept.
-        const wanted = new Map<string, string>()
-        const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
-          capacity: cachedTokensMax,
-          timeToLive: (exit) =>
-            Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero
-        })
-        const lookUp = (key: string, token: string) =>
-          Effect.suspend(() => {
-            wanted.set(key, token)
-            return Cache.get(cache, key)
-          }).pipe(
-            Effect.ensuring(Effect.sync(() => wanted.delete(key))),
-            Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
-            Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
-          )
-
-        const identify = Effect.gen(function* () {
-          const call = yield* HttpCall
-          const header = call.header("authorization")
-          if (Option.isNone(header)) return yield* unauthorized()
-          const token = bearer.exec(header.value)?.[1]
-          if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
-          const key = hash("sha256", token, "hex")
-          const address = addressGroup(call.remoteAddress)
-          // A token that is being looked up costs one try, however many requests bring it at once.
-          const isKnown = proven.has(key) || wanted.has(key)
-          // The try is taken before the look-up; otherwise a flood would pass before its first request was counted.
-          const tries = isKnown ? undefined : yield* failures.take(address)
-          if (tries?._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
-          const giveBack = tries === undefined ? Effect.void : failures.giveBack(address, tries)
-          const record = yield* Effect.tapError(lookUp(key, token), () => giveBack)
-          if (Option.isNone(record)) {
-            proven.delete(key)
-            return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
-          }
-          yield* giveBack
-          remember(proven, key)
-          if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
-          yield* uses.note(record.value.id)
-          return callerOf(record.value, roles)
-        })
-        return Auth.of({ identify })
-      })
-    )
+  static readonly layer = (options: AuthOptions = {}) => Layer.effect(Auth, make(options))
 }
+
+const make = Effect.fnUntraced(function* ({
+  roles = roleScopes,
+  failuresMax = failuresMaxDefault,
+  tokenBeside = Effect.succeedNone
+}: AuthOptions) {
+  const tokens = yield* Tokens
+  const uses = yield* TokenUses
+  const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
+  const proven = new Set<string>()
+  // Keys are hashes, so that the tokens themselves are not kept.
+  const wanted = new Map<string, string>()
+  const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
+    capacity: cachedTokensMax,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero)
+  })
+  const lookUp = (key: string, token: string) =>
+    Effect.suspend(() => {
+      wanted.set(key, token)
+      return Cache.get(cache, key)
+    }).pipe(
+      Effect.ensuring(Effect.sync(() => wanted.delete(key))),
+      Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
+      Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
+    )
+
+  const within = Effect.fnUntraced(function* <A>(look: Effect.Effect<Option.Option<A>, WireError>) {
+    const address = addressGroup((yield* HttpCall).remoteAddress)
+    // The try is taken before the look-up; otherwise a flood would pass before its first request was counted.
+    const tries = yield* failures.take(address)
+    if (tries._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
+    const giveBack = failures.giveBack(address, tries)
+    const found = yield* Effect.tapError(look, () => giveBack)
+    if (Option.isSome(found)) yield* giveBack
+    return found
+  })
+
+  const prove = Effect.fnUntraced(function* (token: string) {
+    const key = hash("sha256", token, "hex")
+    // A token that is being looked up costs one try, however many requests bring it at once.
+    const isKnown = proven.has(key) || wanted.has(key)
+    const record = yield* isKnown ? lookUp(key, token) : within(lookUp(key, token))
+    if (Option.isNone(record)) {
+      proven.delete(key)
+      return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
+    }
+    remember(proven, key)
+    if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
+    yield* uses.note(record.value.id)
+    return callerOf(record.value, roles)
+  })
+
+  const sent = Effect.gen(function* () {
+    const header = (yield* HttpCall).header("authorization")
+    if (Option.isNone(header)) return yield* tokenBeside
+    const token = bearer.exec(header.value)?.[1]
+    if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
+    return Option.some(token)
+  })
+  const identify = Effect.gen(function* () {
+    const token = yield* sent
+    if (Option.isNone(token)) return yield* unauthorized()
+    return yield* prove(token.value)
+  })
+  return Auth.of({ identify, sent, prove, within })
+})
 
 export interface Needed {
   /** Any one of them is enough; without any, every valid token is. */
@@ -147,6 +181,8 @@ const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => 
   workspace: record.workspace,
   kind: record.kind,
   role: record.role,
+  label: record.label,
+  expiresAt: record.expiresAt,
   scopes: record.scopes,
   may: (scope) => mayUse(record, roles, scope)
 })

@@ -203,8 +203,11 @@ const curlOf = ({ method, path, scopes, body, answers }: Operation, address: str
 
 const bodyArguments = ({ example, isForm }: NonNullable<Operation["body"]>) =>
   isForm
-    ? Object.entries(example as JsonObject).map(([name, value]) => `-F '${name}=${String(value)}'`)
-    : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`]
+    ? Object.entries(example as JsonObject).map(([name, value]) => `-F ${quoted(`${name}=${String(value)}`)}`)
+    : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example))}`]
+
+/** As one word of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const isOfBytes = ({ schema, mediaTypes }: Answer) => schema === undefined && mediaTypes.length > 0
 

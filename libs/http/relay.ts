@@ -1,0 +1,85 @@
+/**
+ * A call that is passed on to another server, and its answer as it comes. What belongs to one connection alone stays
+ * behind, and so do cookies both ways and what a browser says of its page. An answer never counts as a page of ours.
+ */
+import { Effect, Stream } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Answer, type Bytes, logBreak } from "./answers.ts"
+import { readBytes } from "./bodies/read-body.ts"
+import { HttpCall } from "./HttpCall.ts"
+import type { Method } from "./listener/routes.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface RelayedCall {
+  readonly method: Method
+  /** What follows the prefix, as it was written: path and query. */
+  readonly target: string
+  readonly headers: Headers
+  readonly body: Uint8Array | null
+}
+
+interface RelayOptions {
+  /** The part of the path that is ours, without a slash at its end. */
+  readonly prefix: string
+  readonly bodyBytesMax: number
+}
+
+const ofConnection = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length"]
+const ofRequest = [...ofConnection, "host", "cookie", "authorization", "origin", "referer", "accept-encoding", "expect"]
+const ofAnswer = [...ofConnection, "set-cookie", "content-security-policy"]
+const prefixesLeft = ["proxy-", "sec-", "x-forwarded-", "access-control-"]
+
+const without = (headers: Readonly<Record<string, string | undefined>>, names: ReadonlyArray<string>): Headers => {
+  // A sender may declare more headers to be of its connection.
+  const named = (headers["connection"] ?? "").split(",").map((name) => name.trim().toLowerCase())
+  const kept = Object.entries(headers).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined &&
+      !names.includes(entry[0]) &&
+      !named.includes(entry[0]) &&
+      !prefixesLeft.some((prefix) => entry[0].startsWith(prefix))
+  )
+  return Object.fromEntries(kept)
+}
+
+/** The call with its whole body. */
+export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax }: RelayOptions) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { requestId } = yield* HttpCall
+  const method = request.method === "HEAD" ? "GET" : (request.method as Method)
+  const body = method === "GET" ? null : yield* readBytes({ bytesMax: bodyBytesMax })
+  const call: RelayedCall = {
+    method,
+    target: request.url.slice(prefix.length),
+    headers: { ...without(request.headers, ofRequest), "x-request-id": requestId },
+    body: body === null || body.length === 0 ? null : body
+  }
+  return call
+})
+
+// Opened by its address, an answer is no page: a picture that somebody uploaded may hold a script.
+const noPage = {
+  "content-security-policy": "default-src 'none'; sandbox allow-downloads",
+  "x-content-type-options": "nosniff"
+}
+
+interface RelayedAnswer<E> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Stream.Stream<Bytes, E>
+}
+
+/** Its head goes out at once, and each piece when it comes. */
+export const relayedAnswer = <E>({ status, headers, body }: RelayedAnswer<E>): Answer => {
+  const { "content-type": contentType, ...rest } = without(headers, ofAnswer)
+  const bytes = Number(headers["content-length"] ?? Number.NaN)
+  const all = { ...rest, ...noPage }
+  if (status === 204 || status === 304) return HttpServerResponse.empty({ status, headers: all })
+  return HttpServerResponse.stream(Stream.tapCause(body, logBreak), {
+    status,
+    headers: all,
+    contentType: contentType ?? "application/octet-stream",
+    contentLength: Number.isSafeInteger(bytes) ? bytes : undefined
+  })
+}
