@@ -29,6 +29,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["pipeline-api", "speech-api", "console", "operator"]
   },
   {
+    name: "sign-in-codes",
+    why: "One-time codes by which a browser signs in to the console's page, by their hash, with the rights that they give.",
+    ttlMs: 600_000,
+    keyTtl: false,
+    valueBytesMax: 4 * kib,
+    // Of two who bring the same code one alone gets in.
+    leaderReads: true,
+    writers: ["console"],
+    readers: ["console"]
+  },
+  {
     name: "endpoints",
     why: "What is true of a webhook endpoint beyond the configuration: paused by whom and why, breaker, absent since when.",
     ttlMs: null,

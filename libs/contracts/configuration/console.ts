@@ -1,6 +1,8 @@
 /** `Console`: where operators' calls are taken. */
 import { Schema } from "effect"
-import { section, WebUrl, whole, withDefault } from "./keys.ts"
+import { optional, OwnOrigins, section, WebUrl, whole, withDefault } from "./keys.ts"
+
+const passedOn = (name: string) => `Where the page's calls to \`/apis/${name}\` go.`
 
 export const Console = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the operators' API listens."),
@@ -14,6 +16,16 @@ export const Console = section({
     Schema.Array(WebUrl).check(Schema.isMaxLength(64)),
     [],
     "Where other processes of the fleet show metrics and health, such as `http://webhook-dispatcher:9400`; each address of a name is a process of its own. The console's process and its children need not be named."
-  )
+  ),
+  Page: withDefault(Schema.Boolean, false, "Serve the page, and take sessions by cookie. `./starling up` does."),
+  PageFolder: withDefault(Schema.NonEmptyString, "/app/page", "Where the built page lies; the default is the image's."),
+  PageOrigins: withDefault(
+    OwnOrigins,
+    [],
+    "Where browsers reach the page, such as `https://console.example.com`. Loopback names, which tunnels and port forwards have, always do."
+  ),
+  PipelineUrl: optional(WebUrl, `${passedOn("pipeline")} The process' own where it runs that API.`),
+  ModelsUrl: optional(WebUrl, `${passedOn("models")} The process' own where it runs the gateway.`),
+  SpeechUrl: optional(WebUrl, `${passedOn("speech")} The process' own where it runs that API.`)
 })
 export interface Console extends Schema.Schema.Type<typeof Console> {}

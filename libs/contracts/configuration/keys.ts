@@ -71,9 +71,8 @@ const cidr =
 /** A network: an address and how many of its bits count. */
 export const Cidr = Schema.String.check(Schema.isPattern(cidr))
 
-/** An origin as browsers write it, `https://app.example.com`, or `*` for every page. */
+/** An origin as browsers write it: `https://app.example.com`. */
 const isOrigin = (text: string) => {
-  if (text === "*") return true
   const url = URL.canParse(text) && !text.includes("*") ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
     return "neither * nor an origin of https or http"
@@ -81,7 +80,11 @@ const isOrigin = (text: string) => {
   return url.origin === text ? true : `an origin is written as browsers do: ${url.origin}`
 }
 
-/** The origins whose pages may call one of our APIs from a browser. */
-export const AllowedOrigins = Schema.Array(
-  Schema.String.check(Schema.isMaxLength(512), Schema.makeFilter(isOrigin))
-).check(Schema.isMaxLength(64))
+const origins = (isOne: (text: string) => true | string) =>
+  Schema.Array(Schema.String.check(Schema.isMaxLength(512), Schema.makeFilter(isOne))).check(Schema.isMaxLength(64))
+
+/** The origins whose pages may call one of our APIs from a browser; `*` for every page. */
+export const AllowedOrigins = origins((text) => text === "*" || isOrigin(text))
+
+/** The origins under which one of our own pages is reached. */
+export const OwnOrigins = origins((text) => (text === "*" ? "an own origin is none of all" : isOrigin(text)))

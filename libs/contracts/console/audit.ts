@@ -21,6 +21,10 @@ export const auditActions = [
   "endpoint-test",
   "token-make",
   "token-revoke",
+  "sign-in-code",
+  "sign-in",
+  "sign-out",
+  "trial-pay",
   "book-mend",
   "book-accept"
 ] as const

@@ -13,16 +13,18 @@ import { EventsGroup } from "./endpoints/events.ts"
 import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
 import { RejectedGroup } from "./endpoints/rejected.ts"
 import { FleetGroup } from "./fleet.ts"
+import { SessionGroup } from "./session.ts"
 import { SettingsGroup } from "./settings.ts"
 import { SpeechGroup } from "./speech.ts"
 import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
+import { TrialsGroup } from "./trials.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
-  .add(SpeechGroup)
+  .add(SpeechGroup, SessionGroup, TrialsGroup)
   .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({

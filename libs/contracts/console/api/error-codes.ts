@@ -7,6 +7,7 @@ export const consoleErrorCodes = {
   validation_failed: commonErrorCodes.validation_failed,
   unauthorized: commonErrorCodes.unauthorized,
   insufficient_scope: commonErrorCodes.insufficient_scope,
+  foreign_origin: { status: 403, when: "A call by cookie comes from another page than the console's own." },
   not_found: { status: 404, when: "There is nothing at this path, or nothing any more." },
   method_not_allowed: commonErrorCodes.method_not_allowed,
   request_timeout: commonErrorCodes.request_timeout,
@@ -20,10 +21,17 @@ export const consoleErrorCodes = {
   },
   payload_too_large: { status: 413, when: "The body has too many bytes." },
   unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
-  rate_limited: { status: 429, when: "Too many wrong tokens from this address; come back after `Retry-After`." },
+  misdirected_request: {
+    status: 421,
+    when: "The `Host` is none that the page has: it is called by a loopback name, or by one of `Console.PageOrigins`."
+  },
+  rate_limited: {
+    status: 429,
+    when: "Too many wrong tokens or codes from this address; come back after `Retry-After`."
+  },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,
-  service_unavailable: { status: 503, when: "The broker is away; come back after `Retry-After`." }
+  service_unavailable: { status: 503, when: "The broker is away, or the API behind it; come back after `Retry-After`." }
 } as const satisfies Record<string, ErrorCode>
 
 export const refusals = refusalsFrom(consoleErrorCodes)

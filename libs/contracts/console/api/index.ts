@@ -6,7 +6,14 @@ export { ConsoleHttpApi } from "./ConsoleHttpApi.ts"
 export type { DeliveryAttempt, DeliveryLine, DeliveryWhole } from "./deliveries.ts"
 export { resendDeliveriesMax } from "./deliveries.ts"
 export { AbandonedGroup } from "./endpoints/abandoned.ts"
-export type { EndpointView } from "./endpoints.ts"
+export type {
+  ChangeEndpoint,
+  CreateEndpoint,
+  EndpointView,
+  OfRevision,
+  RotateSecrets,
+  TestEndpoint
+} from "./endpoints.ts"
 export { AuditGroup } from "./endpoints/audit.ts"
 export { DeliveriesGroup } from "./endpoints/deliveries.ts"
 export { EndpointsGroup } from "./endpoints/endpoints.ts"
@@ -32,8 +39,10 @@ export type {
 export { csvLinesMax, csvReadMax, sumsReadMax } from "./money.ts"
 export type { RejectedMessage, RejectedSummary } from "./rejected.ts"
 export { endpointsShownMax, type FleetFrame, FleetGroup } from "./fleet.ts"
+export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
 export { SettingsGroup } from "./settings.ts"
 export type { BrokerStream, StreamConsumer } from "./streams.ts"
 export { consumersShownMax, StreamsGroup } from "./streams.ts"
 export { TokensGroup, type TokenView } from "./tokens.ts"
 export { SpeechGroup } from "./speech.ts"
+export { TrialsGroup } from "./trials.ts"

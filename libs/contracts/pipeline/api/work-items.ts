@@ -217,7 +217,7 @@ export const WorkItemsGroup = HttpApiGroup.make("work items", { topLevel: true }
         description:
           "It is queued for the first runner of its agent. With `releaseId` it is linked to that release, which must be open " +
           "and of the same project. With `Idempotency-Key` it is created once, however often it is asked for.",
-        example: { title: "Oil the gate", projectId: "gates" }
+        example: { title: "Oil the gate", projectId: "gates", agent: "coder" }
       })
     ),
     HttpApiEndpoint.get("listWorkItems", "/workitems", {
