@@ -16,13 +16,23 @@ export interface Act {
   readonly reason: string
 }
 
+type Actor = AuditRecord["by"]
+
 export const auditCodec = jsonCodec(AuditRecord)
 
 const targetCharactersMax = 1_000
 
+/**
+ * Each call brings its own facts.
+ * @effect-expect-leaking HttpCall
+ */
 export class AuditLog extends Context.Service<
   AuditLog,
-  { readonly write: (act: Act) => Effect.Effect<void, WireError, Caller | HttpCall> }
+  {
+    readonly write: (act: Act) => Effect.Effect<void, WireError, Caller | HttpCall>
+    /** Of somebody who becomes a caller only by this act. */
+    readonly writeAs: (by: Actor, act: Act) => Effect.Effect<void, WireError, HttpCall>
+  }
 >()("starling/console/AuditLog") {
   static readonly layer = Layer.effect(
     AuditLog,
@@ -30,8 +40,8 @@ export class AuditLog extends Context.Service<
       const publisher = yield* Publisher
       const acts = (yield* Metrics).counter(actsTotal)
 
-      const write = Effect.fn("AuditLog.write")(function* ({ action, target, reason }: Act) {
-        const { workspace, tokenId, role } = yield* Caller
+      const writeAs = Effect.fn("AuditLog.write")(function* (by: Actor, { action, target, reason }: Act) {
+        const { workspace, tokenId, role } = by
         const { requestId } = yield* HttpCall
         const at = isoTime(yield* Clock.currentTimeMillis)
         const record: AuditRecord = {
@@ -46,7 +56,8 @@ export class AuditLog extends Context.Service<
         acts.inc({ action })
         yield* Effect.logInfo("an operator acted").pipe(Effect.annotateLogs({ action, target, by: tokenId }))
       })
-      return AuditLog.of({ write })
+      const write = (act: Act) => Effect.flatMap(Caller, (caller) => writeAs(caller, act))
+      return AuditLog.of({ write, writeAs })
     })
   )
 }

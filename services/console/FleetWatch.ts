@@ -110,7 +110,8 @@ const processes = Effect.gen(function* () {
     const named = yield* Effect.forEach(Console.Processes, targetsAt, { concurrency: 16 })
     const own: Target = { url: reachable(url), roles: [] }
     const ofChildren = (yield* children).map((child): Target => ({ url: reachable(child.url), roles: [child.role] }))
-    const others = named.flat().filter((target) => !isHere(target.url, own.url))
+    const ours = ownAddresses()
+    const others = named.flat().filter((target) => !isHere(target.url, own.url, ours))
     const all = [...new Map([own, ...ofChildren, ...others].map((target) => [target.url, target])).values()]
     const found: Found = { targets: all.slice(0, processesMax), leftOut: Math.max(0, all.length - processesMax) }
     return found
@@ -137,10 +138,11 @@ export const targetsOf = (named: string, addresses: ReadonlyArray<string>): Read
 /** What listens everywhere is reached on this machine's own address. */
 const reachable = (url: string) => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
+const ownAddresses = () =>
+  new Set(Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address)))
+
 /** Whether a named process is this one, by its port and an address of this machine. */
-const isHere = (url: string, own: string) => {
+const isHere = (url: string, own: string, ours: ReadonlySet<string>) => {
   const { hostname, port } = new URL(url)
-  const address = hostname.replaceAll(/[[\]]/gu, "")
-  const ours = Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address))
-  return port === new URL(own).port && ours.includes(address)
+  return port === new URL(own).port && ours.has(hostname.replaceAll(/[[\]]/gu, ""))
 }

@@ -4,14 +4,15 @@
  *
  * in: HTTP on Console.Port; metrics and health of every process that it is told of; the streams ATTEMPTS, EVENTS,
  * ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
- * `webhook-dispatchers`, `authorizations`, `payment-books`, `speech-figures`, `leases`
- * out: `deliveries.due.>` (tests, and sent again), `events.>` (examples, and sent again), `audit.*`; orders to settlers on
- * `payments.books`; removals from ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`
+ * `webhook-dispatchers`, `authorizations`, `payment-books`, `speech-figures`, `leases`, `sign-in-codes`; the built page
+ * out: calls of the page to the other APIs, with the caller's token; `deliveries.due.>` (tests, and sent again),
+ * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books`; removals from ABANDONED and
+ * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
  * loss of every process takes from the fleet only its operators' view
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
@@ -27,11 +28,20 @@ import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { fleetRoutes } from "./http/fleet.ts"
 import { receiptRoutes } from "./http/receipts.ts"
+import { pageRoutes } from "./http/page.ts"
+import { passedOnRoutes } from "./http/passed-on.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
+import { sessionRoutes } from "./http/session.ts"
 import { settingRoutes } from "./http/settings.ts"
 import { speechRoutes } from "./http/speech.ts"
 import { streamRoutes, StreamsSeen } from "./http/streams.ts"
 import { tokenRoutes } from "./http/tokens.ts"
+import { trialRoutes } from "./http/trials.ts"
+import { PageAccess } from "./page/PageAccess.ts"
+import { PageFiles } from "./page/PageFiles.ts"
+import { PassedOn } from "./page/PassedOn.ts"
+import { SignInCodes } from "./page/SignInCodes.ts"
+import { Trials } from "./page/Trials.ts"
 import { consoleOpenApi, servedPage } from "./documents.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
@@ -50,12 +60,16 @@ export const consoleRoutes = [
   ...streamRoutes,
   ...tokenRoutes,
   ...settingRoutes,
+  ...trialRoutes,
+  ...sessionRoutes,
   ...descriptionRoutes(consoleOpenApi, servedPage)
 ] as const
 
+const routes = [...consoleRoutes, ...pageRoutes, ...passedOnRoutes] as const
+
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ Console }) =>
-    HttpListener.layer({ name: "console", host: Console.Host, port: Console.Port, routes: consoleRoutes })
+    HttpListener.layer({ name: "console", host: Console.Host, port: Console.Port, routes })
   )
 )
 
@@ -66,6 +80,18 @@ const address = Layer.effectDiscard(
   })
 )
 
+/** A page's call has its token in a cookie. */
+const auth = Layer.unwrap(
+  Effect.map(PageAccess, ({ cookie }) =>
+    Auth.layer({
+      tokenBeside: Effect.map(
+        cookie,
+        Option.map(({ token }) => token)
+      )
+    })
+  )
+)
+
 const parts = Layer.mergeAll(
   AuditLog.layer,
   ClaimReader.layer,
@@ -74,7 +100,11 @@ const parts = Layer.mergeAll(
   liveStreams,
   FleetWatch.layer,
   StreamsSeen.layer,
-  Auth.layer().pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer)))
+  PageFiles.layer,
+  PassedOn.layer,
+  SignInCodes.layer,
+  Trials.layer,
+  auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer)))
 )
 
 /** The role with its listener exposed. Needs the bus and the runtime. */

@@ -7,11 +7,12 @@
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Context, Deferred, Effect, Layer, Result, Schema, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { type ChainsReport, isJson, type Json, roleNames } from "#contracts"
 import { localAccount, type LocalChain, solanaProgram, startLocalEvmChain } from "#dev/chain"
 import { startLocalUpstream } from "#dev/upstream"
 import { Environment, readTextFile, Secrets, startChild } from "#runtime"
+import type { TrialPayers } from "#x402"
 import type { FleetSettings } from "./settings.ts"
 
 interface LocalEvm {
@@ -194,10 +195,7 @@ const networks = ({ evm, solana }: World) => [
       ])
 ]
 
-/**
-XX below the file: only what
- * the file does not set itself.
- */
+/** What `up` runs on. It lies below the configuration file, which wins where it says something itself. */
 export const localDefaults = (world: World) => {
   const offered = networks(world)
   return {
@@ -215,6 +213,12 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
     (evm?.chain.settlers ?? []).map(({ privateKey }, index) => [settlerVariable(index), privateKey])
   ),
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
+})
+
+/** Who pays for trials: the payers of the local chains. */
+export const localPayers = ({ evm, solana }: World): typeof TrialPayers.Service => ({
+  ...(evm === undefined ? {} : { evm: { rpcUrl: evm.chain.rpcUrl, key: Redacted.make(evm.chain.payer.privateKey) } }),
+  ...(solana === undefined ? {} : { solana: { rpcUrl: solana.rpcUrl, key: Redacted.make(solana.payer.secretKey) } })
 })
 
 /** The facts that a payer on the local chains needs; undefined without any chain. */

@@ -3,9 +3,11 @@
  * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
  */
 import { existsSync } from "node:fs"
-import { Effect, Layer, Redacted } from "effect"
+import { join } from "node:path"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { applyTopology, busServices, Nats, topology } from "#bus"
 import { type ReadyReport, type RoleName, roleNames } from "#contracts"
+import { buildPageOnce } from "#dev/page"
 import { startReceiver } from "#dev/receiver"
 import { Tokens } from "#http"
 import {
@@ -20,7 +22,8 @@ import {
   Role,
   runProgram
 } from "#runtime"
-import { chainsReport, configuredParts, localDefaults, localKeys, LocalWorld } from "./LocalWorld.ts"
+import { chainsReport, configuredParts, localDefaults, localKeys, localPayers, LocalWorld } from "./LocalWorld.ts"
+import { TrialPayers } from "#x402"
 import { checkConfiguration } from "./configuration-check.ts"
 import { homeLock } from "./home-lock.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
@@ -55,11 +58,15 @@ const whole = Layer.unwrap(
     )
     const receiver = isDemo ? yield* demoReceiver(settings, demoSecretOf(environment)) : undefined
     const configuration = Layer.unwrap(
-      Effect.map(LocalWorld, (world) =>
+      Effect.map(Effect.all([LocalWorld, BuiltPage]), ([world, { folder }]) =>
         Configuration.layer({
           path: settings.configPath,
           isRequired: settings.isConfigNamed,
-          defaults: { WebhookDelivery: { AllowCidrs: loopback }, ...localDefaults(world) },
+          defaults: {
+            WebhookDelivery: { AllowCidrs: loopback },
+            Console: { Page: true, PageFolder: folder },
+            ...localDefaults(world)
+          },
           ...(receiver === undefined ? {} : { whenMissing: demoConfiguration(receiver) })
         })
       )
@@ -72,13 +79,27 @@ const whole = Layer.unwrap(
     return Layer.mergeAll(rolesHere, rolesApart, brokerFigures).pipe(
       Layer.provideMerge(processLayer),
       Layer.provideMerge(configuration),
+      Layer.provideMerge(trialPayers),
       Layer.provideMerge(roleEnvironment(environment)),
       // Side by side: the broker recovers its store and the chains start while the roles' code is loaded.
-      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), code)),
+      Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), BuiltPage.layer, code)),
       Layer.provideMerge(homeLock(settings.home))
     )
   })
 )
+
+const pagesFolder = join(import.meta.dirname, "../../.starling/cache/page")
+
+/** The console's page; built after a change of it, in a second. */
+class BuiltPage extends Context.Service<BuiltPage, { readonly folder: string }>()("starling/fleet/BuiltPage") {
+  static readonly layer = Layer.effect(
+    BuiltPage,
+    Effect.tryPromise(() => buildPageOnce(pagesFolder)).pipe(
+      Effect.catch((error) => Effect.as(Effect.logWarning("the console's page does not build", error), pagesFolder)),
+      Effect.map((folder) => BuiltPage.of({ folder }))
+    )
+  )
+}
 
 /** A connection of `up` itself, as this user. */
 const connectionAs = (user: string) =>
@@ -160,6 +181,8 @@ const roleEnvironment = (environment: Readonly<Record<string, string | undefined
     })
   )
 
+const trialPayers = Layer.effect(TrialPayers, Effect.map(LocalWorld, localPayers))
+
 const onReady = (asJson: boolean) =>
   Effect.gen(function* () {
     const settings = yield* readSettings
@@ -185,7 +208,9 @@ const onReady = (asJson: boolean) =>
     }
     // Other commands find the running fleet by this file.
     yield* writePrivately(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`)
-    process.stdout.write(asJson ? `${JSON.stringify(report)}\n` : welcome(report))
+    if (asJson) return void process.stdout.write(`${JSON.stringify(report)}\n`)
+    const page = operators === undefined ? undefined : yield* pageAddress(operators, token)
+    process.stdout.write(welcome(report, page))
   }).pipe(Effect.orDie)
 
 /** As the operator of the embedded broker. */
@@ -200,16 +225,38 @@ const ownerTokenOf = ({ home }: FleetSettings) =>
     )
   )
 
-const welcome = (report: ReadyReport) =>
+const answersWithin = "5 seconds"
+
+/** The address that signs a browser in; undefined where the page is off, or a file turned it off. */
+const pageAddress = (console: string, token: string) =>
+  Effect.tryPromise(async (signal) => {
+    const answer = await fetch(`${console}/session/codes`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ reason: "the fleet started" }),
+      signal
+    })
+    const { code } = (await answer.json()) as { readonly code?: string }
+    // A browser needs a name that this machine has.
+    const named = console.replace(/\/\/(?:0\.0\.0\.0|\[::\])/u, "//localhost")
+    return code === undefined ? undefined : `${named}/#code=${code}`
+  }).pipe(
+    Effect.timeout(answersWithin),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+const welcome = (report: ReadyReport, page: string | undefined) =>
   [
     "",
-    "Starling is up.",
+    ...(page === undefined ? ["Starling is up."] : [`Starling is up: ${page}`]),
     ...(report.pipeline === undefined ? [] : [`  pipeline            ${report.pipeline}/workitems`]),
     ...(report.gateway === undefined
       ? []
       : [`  models              ${report.gateway}/v1/chat/completions  (demo/echo, demo/free)`]),
     ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
-    ...(report.console === undefined ? [] : [`  console             ${report.console}/docs`]),
+    ...(report.console === undefined
+      ? []
+      : [`  console             ${report.console}  (./starling console signs a browser in)`]),
     `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
     `  bus                 ${report.nats}`,
     `    for a service     ${report.natsCredentials.user}  ${report.natsCredentials.pass}`,

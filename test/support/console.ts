@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Clock, Effect, Layer } from "effect"
 import { Publisher, Rejections } from "#bus"
 import { type Delivery, endpointIdOf, exampleEnvelope, isoTime, subjects } from "#contracts"
+import { ConfiguredHttp } from "#egress"
 import { HttpListener, Tokens } from "#http"
 import { Addresses, Configuration, Drain, MetricsSources, OpsServer } from "#runtime"
 import { abandonedHeaders } from "#webhooks"
@@ -18,6 +19,7 @@ export const consoleOn = (server: TestNatsServer, changes: Json = {}) =>
     Layer.provideMerge(OpsServer.layer({ host: "127.0.0.1", port: 0 })),
     Layer.provideMerge(MetricsSources.layer),
     Layer.provideMerge(Drain.layer),
+    Layer.provideMerge(ConfiguredHttp.layer),
     Layer.provideMerge(busOn(server)),
     Layer.provideMerge(Addresses.layer),
     Layer.provideMerge(Configuration.layerOf({ ...changes, Console: { ...consoleOf(changes), Port: 0 } })),

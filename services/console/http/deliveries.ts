@@ -13,7 +13,7 @@ import { AuditLog } from "../AuditLog.ts"
 import { type From, type Line, lineAt, newestLines } from "../deliveries/lines.ts"
 import { bodyOf, resend, selected } from "../deliveries/resend.ts"
 import { type Found, wholeDelivery } from "../deliveries/whole.ts"
-import { endpointIds, refuseUnknown } from "./endpoints.ts"
+import { endpointIds, refuseUnknown } from "./known-endpoints.ts"
 import { apiOptions, cursorText, linePlaceOf, refusing, timesOf } from "./requests.ts"
 
 const placeText = ({ sequence, index }: From) => `${sequence}.${index}`

@@ -22,7 +22,7 @@ export const refusing = <A, R>(work: Effect.Effect<A, BusError | WireError, R>):
     )
   })
 
-interface PageRequest {
+export interface PageRequest {
   readonly limit?: string
   readonly cursor?: string
 }

@@ -1,8 +1,7 @@
 /** Endpoints changed through the console while a process dies: a caller asks again until it has an answer. */
 import { setTimeout as pause } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Ref, Schedule } from "effect"
-import { StreamReader } from "#bus"
+import { Effect, Fiber, Layer } from "effect"
 import { Tokens } from "#http"
 import { Configuration } from "#runtime"
 import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
@@ -10,38 +9,11 @@ import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { signBody } from "#webhooks"
 import { because, type Json, tokenOf } from "../../../support/console.ts"
 import { startRoleProcess } from "../../../support/role-process.ts"
-import { publish, requestsTo, sequencesTo, setUp } from "../../../support/webhooks.ts"
+import { requestsTo, sequencesTo, setUp, steadily } from "../../../support/webhooks.ts"
 
 const utf8 = new TextEncoder()
 const eventsPerSecond = 1_000
 const [oldSecret, newSecret] = ["old-secret-of-sixteen", "new-secret-of-sixteen"]
-
-/** Publishes at a rate until stopped, also while the broker is away. */
-const steadily = Effect.gen(function* () {
-  const count = yield* Ref.make(0)
-  const again = { schedule: Schedule.spaced("50 millis") }
-  const one = Effect.andThen(
-    Effect.retry(publish("work_item.merged"), again),
-    Ref.update(count, (known) => known + 1)
-  )
-  const beganMs = performance.now()
-  let begun = 0
-  const due = Effect.gen(function* () {
-    const wanted = Math.floor(((performance.now() - beganMs) / 1_000) * eventsPerSecond)
-    for (; begun < wanted; begun += 1) yield* Effect.forkScoped(one)
-    yield* Effect.promise(() => pause(2))
-  })
-  const publishing = yield* Effect.forkScoped(Effect.forever(due))
-  const after = (more: number) =>
-    Effect.flatMap(Ref.get(count), (from) => eventually(Effect.map(Ref.get(count), (known) => known >= from + more)))
-  // Those on their way are stored, and so have a place in EVENTS, before it answers.
-  const stop = Effect.gen(function* () {
-    yield* Fiber.interrupt(publishing)
-    yield* eventually(Effect.map(Ref.get(count), (known) => known >= begun))
-    return (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence
-  })
-  return { after, stop }
-})
 
 /** Sends a request until somebody answers it; 5xx is no answer. */
 const asker = (token: string, url: () => string) => (verb: string, body: object) =>
@@ -106,7 +78,7 @@ describe("endpoints that are changed through the console under a thousand events
                 return yield* Fiber.join(asked)
               })
 
-            const steady = yield* steadily
+            const steady = yield* steadily(eventsPerSecond)
             yield* steady.after(200)
             const settings = { Name: "made", Url: receiver.url("/made") }
             const made = yield* whileKilled("POST /endpoints", { settings, secret: oldSecret }, 3)
@@ -136,7 +108,7 @@ describe("endpoints that are changed through the console under a thousand events
             })
             assert.isAbove(byNew.length, 100)
 
-            const more = yield* steadily
+            const more = yield* steadily(eventsPerSecond)
             yield* more.after(200)
             // 404: the answer of the removal itself was lost.
             const removed = yield* whileKilled("POST /endpoints/made/remove", {}, 4)

@@ -4,6 +4,7 @@ import { figuresTold } from "../../../../services/speech-api/figures.ts"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { commandsHere, objectsIn } from "../../../support/command.ts"
 import { type Json, withConsole } from "../../../support/console.ts"
 
 /** A speech-api with seven sessions, which has brought three callers their first byte. */
@@ -35,6 +36,27 @@ describe("speech on the console", () => {
         assert.deepInclude(selma, { locale: "en-US", languages: ["en-US"], engine: "flite", hasPreview: true })
         const jonas = listed(body, "voices").find(({ id }) => id === "jonas")
         assert.deepInclude(jonas, { locale: "de-DE", engine: "espeak" })
+      })
+    )
+  )
+
+  it.live("is shown by a command as two tables, or as the console answered", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const { run } = yield* commandsHere
+        const none = yield* run(["speech"])
+        assert.deepStrictEqual([none.code, none.out], [0, ""])
+        assert.include(none.error, "no process serves speech just now")
+        yield* Layer.build(speaking)
+        const processes = Effect.map(call("GET /speech"), ({ body }) => body["processes"] as ReadonlyArray<Json>)
+        yield* eventually(Effect.map(processes, ({ length }) => length === 1))
+
+        const { out } = yield* run(["speech"])
+        assert.match(out, /^process +started +speaking +at most/u)
+        assert.match(out, /\n\S+ +\S+ +7 +\d+ +3 +12 +40 +1\n/u)
+        assert.match(out, /\nselma +\S+ +\S+ +en-US +en-US +flite/u)
+        const [whole] = objectsIn(yield* run(["speech", "--json"]))
+        assert.deepStrictEqual(whole, (yield* call("GET /speech")).body)
       })
     )
   )

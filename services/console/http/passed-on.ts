@@ -1,0 +1,37 @@
+/** `/apis/<name>/…`: calls of the page to the fleet's other APIs. */
+import { Effect, Option } from "effect"
+import {
+  Admission,
+  Auth,
+  authenticated,
+  Caller,
+  HttpCall,
+  type Method,
+  relayedAnswer,
+  relayedCall,
+  route,
+  unauthorized
+} from "#http"
+import { PageAccess } from "../page/PageAccess.ts"
+import { PassedOn } from "../page/PassedOn.ts"
+
+// The recordings of which a voice is cloned are the largest that any of these APIs takes.
+const bodyBytesMax = 33_554_432
+
+const passOn = Effect.gen(function* () {
+  yield* (yield* PageAccess).requireOn
+  const token = yield* (yield* Auth).sent
+  if (Option.isNone(token)) return yield* unauthorized()
+  yield* (yield* Admission).enter((yield* Caller).workspace)
+  const { api = "" } = (yield* HttpCall).params
+  const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax })
+  const { status, headers, body } = yield* (yield* PassedOn).send(api, call, token.value)
+  return relayedAnswer({ status, headers, body })
+})
+
+const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/** Which scope a call needs is said by the API that answers it. */
+export const passedOnRoutes = methods.map((method) =>
+  route(method, "/apis/:api/*", authenticated({ scopes: [] })(passOn))
+)

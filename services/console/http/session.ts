@@ -1,0 +1,119 @@
+/** Sessions over HTTP: who signs in gets a cookie, and every call with that cookie is a call with its token. */
+import { Clock, Effect, Option } from "effect"
+import { apiScopes } from "#contracts"
+import { type Session, SessionGroup } from "#contracts/console"
+import { Auth, Caller, conflict, emptyAnswer, jsonAnswer, routesOf, Tokens, unauthorized, type WireError } from "#http"
+import { AuditLog } from "../AuditLog.ts"
+import { clearCookie, type SessionCookie, setCookie } from "../page/cookie.ts"
+import { PageAccess } from "../page/PageAccess.ts"
+import { PassedOn } from "../page/PassedOn.ts"
+import { SignInCodes, type SignInRights } from "../page/SignInCodes.ts"
+import { Trials } from "../page/Trials.ts"
+import { apiOptions, refusing } from "./requests.ts"
+
+// A working day, and no night in which a machine that was left behind stays signed in.
+const sessionLifetimeMs = 12 * 3_600_000
+const pageLabel = "console page"
+const noStore = { "cache-control": "no-store" }
+
+type Who = Caller["Service"]
+
+const sessionOf = Effect.fnUntraced(function* ({ label, role, workspace, may, expiresAt }: Who) {
+  const { isPayer } = yield* Trials
+  const session: Session = {
+    label: label === undefined || label === pageLabel ? `${role} of ${workspace}` : label,
+    scopes: apiScopes.filter((scope) => may(scope)),
+    expiresAt: (expiresAt ?? null) as Session["expiresAt"],
+    apis: yield* (yield* PassedOn).apis,
+    paysForTrials: isPayer
+  }
+  return session
+})
+
+const signedIn = Effect.fnUntraced(function* (who: Who, cookie: SessionCookie, origin: string) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const lastsMs = who.expiresAt === undefined ? undefined : Date.parse(who.expiresAt) - nowMs
+  const headers = { ...noStore, "set-cookie": setCookie(cookie, origin, lastsMs) }
+  return jsonAnswer(yield* sessionOf(who), { headers })
+})
+
+/** Written down before the token exists. */
+const tokenFor = Effect.fnUntraced(function* (rights: SignInRights) {
+  const tokens = yield* Tokens
+  const leftMs = rights.endsAt === null ? Infinity : Date.parse(rights.endsAt) - (yield* Clock.currentTimeMillis)
+  const { workspace, kind, role, scopes, by } = rights
+  const lifetimeMs = Math.max(1, Math.min(sessionLifetimeMs, leftMs))
+  const issued = yield* tokens.draft({ workspace, kind, role, scopes, label: pageLabel, lifetimeMs })
+  const who = { workspace, tokenId: issued.record.id, role }
+  yield* (yield* AuditLog).writeAs(who, { action: "sign-in", target: by, reason: "with a code that this token made" })
+  yield* refusing(
+    Effect.catchTag(tokens.keep(issued), "TooManyTokens", ({ message }) => Effect.fail(conflict(message)))
+  )
+  return issued.token
+})
+
+const noSession = (error: WireError) => (error.status === 401 ? Effect.succeed(null) : Effect.fail(error))
+
+export const sessionRoutes = routesOf(
+  SessionGroup,
+  {
+    makeSignInCode: ({ body }) =>
+      Effect.gen(function* () {
+        const { reason } = yield* body
+        yield* (yield* PageAccess).requireOn
+        const caller = yield* Caller
+        yield* (yield* AuditLog).write({ action: "sign-in-code", target: caller.tokenId, reason })
+        const codes = yield* SignInCodes
+        const made = yield* refusing(
+          Effect.catchTag(codes.make(caller), "TooManyCodes", ({ message }) => Effect.fail(conflict(message)))
+        )
+        return jsonAnswer(made, { status: 201, headers: noStore })
+      }),
+
+    getSession: () =>
+      Effect.gen(function* () {
+        const auth = yield* Auth
+        const token = yield* Effect.catch(auth.sent, (error) =>
+          Effect.map(noSession(error), () => Option.none<string>())
+        )
+        const who = Option.isNone(token) ? null : yield* Effect.catch(auth.prove(token.value), noSession)
+        return jsonAnswer(who === null ? null : yield* sessionOf(who), { headers: noStore })
+      }),
+
+    signIn: ({ body }) =>
+      Effect.gen(function* () {
+        const origin = yield* (yield* PageAccess).origin
+        const proof = yield* body
+        const auth = yield* Auth
+        if ("token" in proof) {
+          const who = yield* auth.prove(proof.token)
+          yield* (yield* AuditLog).writeAs(who, { action: "sign-in", target: who.tokenId, reason: "with a token" })
+          return yield* signedIn(who, { token: proof.token, isMadeForIt: false }, origin)
+        }
+        const rights = yield* auth.within(refusing((yield* SignInCodes).take(proof.code)))
+        if (Option.isNone(rights)) {
+          return yield* unauthorized("the code was used, or its time is over: ./starling console makes another")
+        }
+        const token = yield* tokenFor(rights.value)
+        return yield* signedIn(yield* auth.prove(token), { token, isMadeForIt: true }, origin)
+      }),
+
+    signOut: () =>
+      Effect.gen(function* () {
+        const access = yield* PageAccess
+        const origin = yield* access.origin
+        const cookie = Option.getOrUndefined(yield* access.cookie)
+        if (cookie !== undefined) yield* endOf(cookie)
+        return emptyAnswer({ headers: { ...noStore, "set-cookie": clearCookie(origin) } })
+      })
+  },
+  apiOptions
+)
+
+/** A session that is over already is forgotten all the same. */
+const endOf = Effect.fnUntraced(function* ({ token, isMadeForIt }: SessionCookie) {
+  const who = yield* Effect.catch((yield* Auth).prove(token), noSession)
+  if (who === null) return
+  yield* (yield* AuditLog).writeAs(who, { action: "sign-out", target: who.tokenId, reason: "from the page" })
+  if (isMadeForIt) yield* refusing((yield* Tokens).revoke(who.tokenId))
+})

@@ -1,0 +1,75 @@
+/** The built page, read once: it is some hundred kilobytes, and its names change with their content. */
+import { hash } from "node:crypto"
+import { readdir, readFile } from "node:fs/promises"
+import { extname, join } from "node:path"
+import { Context, Effect, Layer } from "effect"
+import { Configuration } from "#runtime"
+
+export type Packing = "br" | "gzip" | "identity"
+
+export interface PageFile {
+  readonly contentType: string
+  readonly etag: string
+  readonly bytes: Readonly<Record<Packing, Uint8Array>>
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8"
+}
+
+const filesMax = 512
+
+export class PageFiles extends Context.Service<
+  PageFiles,
+  {
+    /** `index.html`, or a name in `assets`. */
+    readonly file: (path: string) => PageFile | undefined
+  }
+>()("starling/console/PageFiles") {
+  static readonly layer = Layer.effect(
+    PageFiles,
+    Effect.gen(function* () {
+      const { Page, PageFolder } = (yield* Configuration).Console
+      const files = Page
+        ? yield* Effect.catch(
+            Effect.tryPromise(() => readPage(PageFolder)),
+            (error) =>
+              Effect.as(
+                Effect.logWarning(`there is no built page in ${PageFolder}`, error),
+                new Map<string, PageFile>()
+              )
+          )
+        : new Map<string, PageFile>()
+      return PageFiles.of({ file: (path) => files.get(path) })
+    })
+  )
+}
+
+const readPage = async (folder: string): Promise<ReadonlyMap<string, PageFile>> => {
+  const names = (await readdir(join(folder, "assets"))).filter((name) => Object.hasOwn(contentTypes, extname(name)))
+  if (names.length > filesMax) throw new RangeError(`${names.length} files are more than a page has`)
+  const paths = ["index.html", ...names.map((name) => `assets/${name}`)]
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readFileOf(join(folder, path))] as const)))
+}
+
+const readFileOf = async (path: string): Promise<PageFile> => {
+  const [identity, br, gzip] = await Promise.all([readFile(path), readFile(`${path}.br`), readFile(`${path}.gz`)])
+  return {
+    contentType: contentTypes[extname(path)] ?? "application/octet-stream",
+    etag: hash("sha256", identity, "base64url").slice(0, 22),
+    bytes: { identity, br, gzip }
+  }
+}
+
+/** The smallest form that a browser takes. Pure. */
+export const packingFor = (accepted: string | undefined): Packing => {
+  const taken = (accepted ?? "").split(",").flatMap((each) => {
+    const [name = "", ...parameters] = each.split(";").map((part) => part.trim().toLowerCase())
+    return parameters.some((parameter) => /^q=0(?:\.0*)?$/u.test(parameter)) ? [] : [name]
+  })
+  return (["br", "gzip"] as const).find((name) => taken.includes(name)) ?? "identity"
+}

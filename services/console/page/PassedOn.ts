@@ -1,0 +1,87 @@
+/**
+ * The fleet's other APIs under the console's origin: a call goes on with the caller's token, and its answer comes back
+ * as it is made. The page thereby needs one origin, and one sign-in.
+ */
+import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { type PassedOnApi, passedOnApis } from "#contracts/console"
+import { ConfiguredHttp, type EgressError, type EgressStream } from "#egress"
+import { notFound, type RelayedCall, serviceUnavailable, type WireError } from "#http"
+import { Addresses, Configuration } from "#runtime"
+
+const roleOf = { pipeline: "pipeline-api", models: "model-gateway", speech: "speech-api" } as const
+
+// A model that answers in one piece takes minutes until its head.
+const headersMs = 300_000
+// Every stream of ours sends a sign of life each ten seconds.
+const stallMs = 120_000
+// A page that is left open asks again.
+const deadlineMs = 6 * 3_600_000
+// Hours of sound.
+const answerBytesMax = 1_073_741_824
+const connectTimeoutMs = 5_000
+// Beyond the calls that the console lets in, so that no call waits here.
+const connectionsMax = 128
+
+export class PassedOn extends Context.Service<
+  PassedOn,
+  {
+    readonly apis: Effect.Effect<ReadonlyArray<PassedOnApi>>
+    readonly send: (
+      api: string,
+      call: RelayedCall,
+      token: string
+    ) => Effect.Effect<EgressStream, WireError, Scope.Scope>
+  }
+>()("starling/console/PassedOn") {
+  static readonly layer = Layer.effect(
+    PassedOn,
+    Effect.gen(function* () {
+      const { PipelineUrl, ModelsUrl, SpeechUrl } = (yield* Configuration).Console
+      const configured = { pipeline: PipelineUrl, models: ModelsUrl, speech: SpeechUrl }
+      const addresses = yield* Addresses
+      const client = yield* (yield* ConfiguredHttp).open({
+        use: "console",
+        connectionsPerLaneMax: connectionsMax,
+        lanesMax: passedOnApis.length,
+        connectTimeoutMs
+      })
+      const baseOf = (api: PassedOnApi) =>
+        Effect.map(addresses.all, (own) => Option.fromNullishOr(configured[api] ?? own.get(roleOf[api])))
+      const apis = Effect.filter(passedOnApis, (api) => Effect.map(baseOf(api), Option.isSome))
+
+      const send = Effect.fn("PassedOn.send")(function* (name: string, call: RelayedCall, token: string) {
+        const api = passedOnApis.find((known) => known === name)
+        const base = api === undefined ? undefined : Option.getOrUndefined(yield* baseOf(api))
+        if (base === undefined) return yield* notFound(absent(name))
+        const url = urlBelow(base, call.target)
+        if (url === undefined) return yield* notFound("there is nothing at this path")
+        const { method, body } = call
+        const headers = { ...call.headers, authorization: `Bearer ${token}` }
+        const request = { method, url, headers, body, headersMs, stallMs, deadlineMs, responseBytesMax: answerBytesMax }
+        return yield* Effect.catch(client.stream(request), (error) => unreached(name, error))
+      })
+      return PassedOn.of({ apis, send })
+    })
+  )
+}
+
+const absent = (name: string) =>
+  `no API ${JSON.stringify(name.slice(0, 32))} stands behind this console: Console.PipelineUrl, ModelsUrl and SpeechUrl name them`
+
+const unreached = (name: string, error: EgressError) =>
+  Effect.andThen(
+    Effect.logWarning("an API behind the console does not answer", error).pipe(
+      Effect.annotateLogs({ api_behind: name })
+    ),
+    Effect.fail(serviceUnavailable(1, `the ${name} API does not answer just now`))
+  )
+
+/** Undefined for a path that climbs out of the base. Pure. */
+export const urlBelow = (base: string, target: string): string | undefined => {
+  const root = new URL(base)
+  const above = root.pathname.replace(/\/$/u, "")
+  const made = `${root.origin}${above}${target}`
+  if (!target.startsWith("/") || !URL.canParse(made)) return undefined
+  const { origin, pathname, href } = new URL(made)
+  return origin === root.origin && pathname.startsWith(`${above}/`) ? href : undefined
+}

@@ -1,0 +1,43 @@
+/**
+ * Which calls are the page's own. A cookie comes with every call that a browser makes, whichever page makes it, so a
+ * call by cookie counts only under a name that is ours (or a foreign name, bound anew to this machine, would count as
+ * our origin) and only when the browser says that our page made it. Pure.
+ */
+export interface BrowserCall {
+  readonly method: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** `Sec-Fetch-Site`, which no script can set. */
+  readonly site: string | undefined
+  readonly accept: string | undefined
+}
+
+export type Verdict =
+  | { readonly _tag: "Own"; readonly origin: string }
+  | { readonly _tag: "Misdirected" }
+  | { readonly _tag: "Foreign" }
+
+// Tunnels and port forwards take any port, and an origin is compared with its port.
+const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
+
+/** The page's origin under this `Host`; undefined where the page has no such name. */
+export const originAt = (host: string | undefined, origins: ReadonlyArray<string>): string | undefined => {
+  if (host === undefined) return undefined
+  const named = host.toLowerCase()
+  const configured = origins.find((origin) => new URL(origin).host === named)
+  return configured ?? (loopback.test(named) ? new URL(`http://${named}`).origin : undefined)
+}
+
+export const verdictOn = (call: BrowserCall, origins: ReadonlyArray<string>): Verdict => {
+  const origin = originAt(call.host, origins)
+  if (origin === undefined) return { _tag: "Misdirected" }
+  const isProven = call.origin === origin || call.site === "same-origin"
+  const isDenied =
+    (call.origin !== undefined && call.origin !== origin) ||
+    (call.site !== undefined && call.site !== "same-origin" && call.site !== "none")
+  return !isDenied && (isProven || isPlainRead(call)) ? { _tag: "Own", origin } : { _tag: "Foreign" }
+}
+
+/** What a person may open by its address. A stream stays open, and is opened by the page alone. */
+const isPlainRead = ({ method, accept = "" }: BrowserCall) =>
+  (method === "GET" || method === "HEAD") && !accept.includes("text/event-stream")
