@@ -42,8 +42,8 @@ export const makeToken = Effect.fnUntraced(function* ({ json, nats, ...order }: 
 
 export const listTokens = ({ json, nats }: Shared) => Effect.provide(list(json), stores(nats))
 
-export const revokeToken = ({ id, nats }: { readonly id: string; readonly nats: string | undefined }) =>
-  Effect.provide(revoke(id), stores(nats))
+export const revokeToken = ({ id, json, nats }: Shared & { readonly id: string }) =>
+  Effect.provide(revoke(id, json), stores(nats))
 
 const make = Effect.fnUntraced(function* (request: TokenRequest, isJson: boolean) {
   const issued = yield* (yield* Tokens).make(request)
@@ -68,8 +68,12 @@ const list = Effect.fnUntraced(function* (isJson: boolean) {
   yield* Effect.forEach(lines, print, { discard: true })
 })
 
-const revoke = Effect.fnUntraced(function* (id: string) {
+const revoke = Effect.fnUntraced(function* (id: string, isJson: boolean) {
   const record = yield* (yield* Tokens).revoke(id)
+  if (isJson) {
+    const uses = yield* (yield* TokenUses).all
+    return yield* print(JSON.stringify(tokenJson(record, uses.get(record.id))))
+  }
   yield* print(`${record.id} is revoked since ${record.revokedAt}`)
 })
 

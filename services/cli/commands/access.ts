@@ -61,7 +61,9 @@ const tokenList = Command.make("list", {}, () =>
 )
 
 const revoke = Command.make("revoke", { id: word("id", "of the list") }, (given) =>
-  Effect.flatMap(tokenFamily, ({ nats }) => running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, nats })))
+  Effect.flatMap(tokenFamily, (shared) =>
+    running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, ...shared }))
+  )
 ).pipe(Command.withDescription("Ends a token; it is refused everywhere within five seconds."))
 
 export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, revoke]))

@@ -1,8 +1,8 @@
-/** `up`, `role` and `top`: the fleet itself. */
+/** `up`, `role`, `top` and `console`: the fleet itself. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
 import type { RoleName } from "#contracts"
-import { json, texts, toggle } from "../flags.ts"
+import { json, texts, toggle, url } from "../flags.ts"
 import { becoming, running } from "../running.ts"
 
 export const up = Command.make(
@@ -92,4 +92,17 @@ export const top = Command.make(
     { command: "starling top --once --json" },
     { command: "starling top --url http://10.0.0.7:9400 --url http://10.0.0.8:9400" }
   ])
+)
+
+export const consolePage = Command.make("console", { open: toggle("open", "open it in the browser"), url }, (given) =>
+  running(
+    () => import("../operate/page.ts"),
+    ({ openPage }) => openPage(given)
+  )
+).pipe(
+  Command.withShortDescription("the address of the console's page, signed in"),
+  Command.withDescription(
+    "Prints the address of the console's page, with a code that signs one browser in within ten minutes, with the rights of your token."
+  ),
+  Command.withExamples([{ command: "starling console --open" }])
 )

@@ -109,7 +109,7 @@ const booksShow = Command.make("show", { id: finding, json, url }, (given) =>
   running(loadMoney, ({ showFinding }) => showFinding(given))
 ).pipe(Command.withDescription("One finding: its transfer, receipts and claims, what it means and what to do."))
 
-const booksMend = Command.make("mend", { id: finding, reason, url }, (given) =>
+const booksMend = Command.make("mend", { id: finding, reason, json, url }, (given) =>
   running(loadMoney, ({ mendFinding }) => mendFinding(given))
 ).pipe(
   Command.withDescription(
@@ -122,6 +122,7 @@ const booksAccept = Command.make(
   {
     id: finding,
     reason: Flag.String("reason").pipe(Flag.withMetavar("TEXT"), Flag.withDescription("what explains it")),
+    json,
     url
   },
   (given) => running(loadMoney, ({ acceptFinding }) => acceptFinding(given))

@@ -1,6 +1,6 @@
-/** `say`: the running fleet speaks. `pay`: a paid model call. */
+/** `say`: the running fleet speaks. `speech`: how it speaks. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
-import { file, json, orUndefined, text, toggle, words } from "../flags.ts"
+import { file, json, orUndefined, text, toggle, url, words } from "../flags.ts"
 import { running } from "../running.ts"
 
 export const say = Command.make(
@@ -38,6 +38,19 @@ export const say = Command.make(
     { command: "starling say --file README.md -o readme.ogg --marks=json" },
     { command: "starling say --voices" }
   ])
+)
+
+export const speech = Command.make("speech", { json, url }, (given) =>
+  running(
+    () => import("../operate/speech.ts"),
+    ({ showSpeech }) => showSpeech(given)
+  )
+).pipe(
+  Command.withShortDescription("who speaks now, how soon it is heard, and the voices"),
+  Command.withDescription(
+    "Speech as the console sees it: the processes that serve it, with their figures of the last five minutes, and the voices that everybody has."
+  ),
+  Command.withExamples([{ command: "starling speech" }])
 )
 
 export const pay = Command.make(

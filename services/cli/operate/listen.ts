@@ -5,6 +5,7 @@
  */
 import { randomBytes, randomUUID } from "node:crypto"
 import { Clock, Effect, Queue, Ref, Result, Schema, type Scope, Stream } from "effect"
+import * as Sse from "effect/encoding/Sse"
 import { compileFilter, decodeEnvelope, type Delivery, endpointIdOf, entityOf, isoTime, partitionOf } from "#contracts"
 import { LiveEvent } from "#contracts/console"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
@@ -173,8 +174,13 @@ const live = ({ url, token }: Place, query: LiveQuery, connected: Effect.Effect<
           orElse: () => Stream.fail(new Broken({ reason: "the console is silent" }))
         }),
         Stream.decodeText,
-        Stream.mapAccumEffect(() => "", messages),
-        Stream.mapEffect(decodeLive)
+        Stream.pipeThroughChannel(Sse.decode({ maxEventSize: messageCharactersMax })),
+        Stream.catchTags({
+          SseError: ({ message }) => Stream.fail(new CommandRefused({ reason: `the console's events: ${message}` })),
+          // The console asks for another connection after a time.
+          Retry: () => Stream.fail(new Broken({ reason: "the console asks for another connection" }))
+        }),
+        Stream.mapEffect(({ data }) => decodeLive(data))
       )
     })
   )
@@ -191,17 +197,6 @@ const refused = Effect.fnUntraced(function* (response: Response, url: string) {
   const envelope = Result.getOrElse(Schema.decodeResult(Schema.fromJsonString(Schema.Unknown))(text), () => text)
   return yield* refusedBy(envelope, url)
 })
-
-/** The data of each whole message; what is not whole yet waits for the rest. */
-const messages = Effect.fnUntraced(function* (waiting: string, text: string) {
-  const blocks = `${waiting}${text}`.split("\n\n")
-  const rest = blocks.pop() ?? ""
-  if (rest.length > messageCharactersMax) return yield* new CommandRefused({ reason: "an event is too long" })
-  return [rest, blocks.flatMap(dataOf)] as const
-})
-
-const dataOf = (block: string) =>
-  block.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []))
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(LiveEvent))
 const decodeLive = (data: string) =>

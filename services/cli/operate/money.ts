@@ -4,7 +4,7 @@ import type { SumsBy } from "#contracts/console"
 import { decimalAmount } from "#x402"
 import { note, print } from "../console.ts"
 import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, printList, printWhole } from "./shown.ts"
+import { givenOf, printAct, printList, printWhole } from "./shown.ts"
 
 interface Filter {
   readonly network: string | undefined
@@ -31,18 +31,25 @@ interface Amount {
 }
 
 /** An amount for people: whole tokens with the token's name, or the smallest unit where its decimals are not known. */
-export const amountText = ({ amount, decimals, symbol }: Amount) =>
-  decimals === null ? `${amount} units` : `${decimalAmount(BigInt(amount), decimals)} ${symbol ?? ""}`.trimEnd()
+export const amountText = ({ amount, decimals, symbol }: Amount) => {
+  if (decimals === null) return `${amount} units`
+  const sign = amount.startsWith("-") ? "-" : ""
+  return `${sign}${decimalAmount(BigInt(amount.slice(sign.length)), decimals)} ${symbol ?? ""}`.trimEnd()
+}
 
 /** For people amounts are whole tokens; for programs they stay as they came. */
 const readable = <Item extends Amount>(item: Item, json: boolean) =>
   json ? item : { ...item, amount: amountText(item) }
+
+const readableReceipt = <Item extends Amount & { readonly providerCost: string | null }>(item: Item, json: boolean) =>
+  json ? item : { ...readable(item, json), providerCost: amountOrNone({ ...item, amount: item.providerCost }) }
 
 const receiptColumns = {
   number: "sequence",
   ended: "endedAt",
   network: "network",
   amount: "amount",
+  "provider cost": "providerCost",
   outcome: "outcome",
   model: "model",
   payer: "payer",
@@ -62,7 +69,7 @@ export const listReceipts = ({ url, json, limit, csv, after, cursor, ...filter }
           client.listReceipts({ query: { ...givenOf({ ...filter, cursor }), limit: String(limit) } }),
           ({ items, nextCursor }) =>
             printList(
-              { items: items.map((item) => readable(item, json)), nextCursor },
+              { items: items.map((item) => readableReceipt(item, json)), nextCursor },
               { json, columns: receiptColumns }
             )
         )
@@ -75,7 +82,7 @@ export interface ShowOrder extends OnConsole {
 export const showReceipt = ({ url, number, json }: ShowOrder & { readonly number: string }) =>
   onConsole({ url }, (client) =>
     Effect.flatMap(client.getReceipt({ params: { sequence: number } }), (whole) =>
-      printWhole(readable(whole, json), json)
+      printWhole(readableReceipt(whole, json), json)
     )
   )
 
@@ -87,7 +94,9 @@ export const sumReceipts = ({ url, json, by, ...filter }: ShowOrder & Filter & {
         const items = sums.items.map(({ settled, uncollected, ...sum }) => ({
           ...sum,
           settled: amountText({ ...sum, amount: settled }),
-          uncollected: amountText({ ...sum, amount: uncollected })
+          uncollected: amountText({ ...sum, amount: uncollected }),
+          providerCost: amountOrNone({ ...sum, amount: sum.providerCost }),
+          margin: amountOrNone({ ...sum, amount: sum.margin })
         }))
         const columns = {
           [by]: "key",
@@ -95,7 +104,9 @@ export const sumReceipts = ({ url, json, by, ...filter }: ShowOrder & Filter & {
           settled: "settled",
           payments: "settledCount",
           uncollected: "uncollected",
-          lost: "uncollectedCount"
+          lost: "uncollectedCount",
+          "provider cost": "providerCost",
+          margin: "margin"
         }
         yield* printList({ items, nextCursor: null }, { json, columns })
         const { read, isWhole, from, leftOut } = sums
@@ -205,16 +216,19 @@ export const showFinding = ({ url, id, json }: OnFinding & { readonly json: bool
 
 interface ActOrder extends OnFinding {
   readonly reason: string
+  readonly json: boolean
 }
 
-export const mendFinding = ({ url, id, reason }: ActOrder) =>
+export const mendFinding = ({ url, id, reason, json }: ActOrder) =>
   onConsole({ url }, (client) =>
-    Effect.flatMap(client.mendFinding({ params: { finding: id }, payload: { reason } }), ({ end }) =>
-      print(`${id} is mended: ${end?.how ?? "it still stands"}`)
+    Effect.flatMap(client.mendFinding({ params: { finding: id }, payload: { reason } }), (finding) =>
+      printAct({ ...finding }, { json, text: `${id} is mended: ${finding.end?.how ?? "it still stands"}` })
     )
   )
 
-export const acceptFinding = ({ url, id, reason }: ActOrder) =>
+export const acceptFinding = ({ url, id, reason, json }: ActOrder) =>
   onConsole({ url }, (client) =>
-    Effect.andThen(client.acceptFinding({ params: { finding: id }, payload: { reason } }), print(`${id} is accepted`))
+    Effect.flatMap(client.acceptFinding({ params: { finding: id }, payload: { reason } }), (finding) =>
+      printAct({ ...finding }, { json, text: `${id} is accepted` })
+    )
   )

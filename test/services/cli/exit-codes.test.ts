@@ -20,6 +20,7 @@ const variables = {
 /** A good command line of each command that needs a fleet. */
 const onFleet: ReadonlyArray<string> = [
   "top --once",
+  "console",
   "publish work_item.merged --example",
   "publish report iteration-ended --example",
   "trigger work_item.merged",
@@ -60,6 +61,7 @@ const onFleet: ReadonlyArray<string> = [
   "books mend 1",
   "books accept 1 --reason explained",
   "say hello",
+  "speech",
   "pay hello --model demo/echo",
   "token make",
   "token list",
