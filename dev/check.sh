@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Types with Effect diagnostics, the fence between the rooms, lint, format, unit tests and the topology, side by side: a
+# Types with Effect diagnostics, the page's types, the fence between the rooms, lint, format, unit tests and the topology, side by side: a
 # line each, and the output of a failed one. When STARLING_REPORTS names a folder, the report of the unit tests and the
 # failures are left there.
 set -uo pipefail
@@ -30,6 +30,11 @@ types_check() {
     --tsBuildInfoFile "$findings" --checkers "$checkers"
 }
 
+# The page runs in browsers, whose globals nothing else may see.
+page_types() {
+  GOGC=off GOMEMLIMIT=1500MiB "$compiler" --noEmit --project page/tsconfig.json --incremental --checkers 1
+}
+
 start() { # name command...
   local name=$1
   shift
@@ -54,15 +59,17 @@ report() { # name
 }
 
 start types types_check; types=$!
+start page page_types; page=$!
 start fence node dev/fence/main.ts; fence=$!
 start lint "$bin/oxlint" --quiet; lint=$!
-start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker deploy/package test load-tests vitest.config.ts; format=$!
+start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker deploy/package test load-tests page vitest.config.ts; format=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
 start topology node services/cli/main.ts topology; topology=$!
 
 report types $types
+report page $page
 report fence $fence
 report lint $lint
 report format $format

@@ -18,7 +18,7 @@ export const faultsOf = (root: string, files: ReadonlyArray<string>, entrances: 
       if (typeof found === "string") return [found]
       const target = targetOf(file, found.specifier, entrances)
       if (target !== undefined) edges.push([file, target])
-      const fault = faultOf({ room, specifier: found.specifier, target })
+      const fault = faultOf({ room, ...found, target })
       return fault === undefined ? [] : [`${file}:${found.line} imports "${found.specifier}": ${fault}`]
     })
   })
@@ -51,16 +51,17 @@ const targetOf = (file: string, specifier: string, entrances: Entrances) => {
   return undefined
 }
 
-interface Question {
+interface Question extends Import {
   readonly room: string
-  readonly specifier: string
   readonly target: string | undefined
 }
 
-const faultOf = ({ room, specifier, target }: Question): string | undefined => {
+const faultOf = ({ room, specifier, target, isTypeAlone }: Question): string | undefined => {
   if (specifier === "") return "its name is made when it runs, so nobody can check it"
   const here = rooms[room] as Room
   if (target === manifest) return undefined
+  const isForeign = target === undefined ? packageOf(specifier).startsWith("effect") : roomOf(target) !== room
+  if (here.isInBrowser && isForeign && !isTypeAlone) return `${room} runs in browsers: it takes types alone from there`
   if (target !== undefined) return faultOfOurs(room, here, specifier, roomOf(target))
   if (specifier.startsWith("#")) return "package.json gives this name to nothing"
   return here.looksInside || mayUse(here, specifier) ? undefined : `${room} may not use ${packageOf(specifier)}`

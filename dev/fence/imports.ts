@@ -8,6 +8,8 @@ export interface Import {
   /** Empty when it is known only at run time. */
   readonly specifier: string
   readonly line: number
+  /** Nothing of it is there when the program runs. */
+  readonly isTypeAlone: boolean
 }
 
 const byUrl = /new URL\(\s*"(\.[^"]+\.ts)",\s*import\.meta\.url\s*\)/gu
@@ -15,17 +17,21 @@ const quoted = /^(["'`])([^"'`$]*)\1$/u
 
 export class Unreadable extends Error {}
 
-/** Each import once. Throws Unreadable when the parser finds no program. */
+/** Each import once, and once more where types alone are taken too. Throws Unreadable when the parser finds no program. */
 export const importsOf = (path: string, text: string): ReadonlyArray<Import> => {
   const { module, errors } = parseSync(path, text)
   const [error] = errors
   if (error !== undefined) throw new Unreadable(`${path}: ${error.message}`)
   const lineAt = (offset: number) => text.slice(0, offset).split("\n").length
   const found: Array<Import> = []
-  const add = (specifier: string, offset: number) => found.push({ specifier, line: lineAt(offset) })
-  for (const { moduleRequest } of module.staticImports) add(moduleRequest.value, moduleRequest.start)
-  for (const { moduleRequest } of module.staticExports.flatMap(({ entries }) => entries)) {
-    if (moduleRequest !== null && moduleRequest !== undefined) add(moduleRequest.value, moduleRequest.start)
+  const add = (specifier: string, offset: number, isTypeAlone = false) =>
+    found.push({ specifier, line: lineAt(offset), isTypeAlone })
+  for (const { moduleRequest, entries } of module.staticImports) {
+    const isTypeAlone = entries.length > 0 && entries.every(({ isType }) => isType)
+    add(moduleRequest.value, moduleRequest.start, isTypeAlone)
+  }
+  for (const { moduleRequest, isType } of module.staticExports.flatMap(({ entries }) => entries)) {
+    if (moduleRequest !== null && moduleRequest !== undefined) add(moduleRequest.value, moduleRequest.start, isType)
   }
   for (const { moduleRequest } of module.dynamicImports) {
     const [, , specifier] = quoted.exec(text.slice(moduleRequest.start, moduleRequest.end)) ?? []
@@ -33,5 +39,9 @@ export const importsOf = (path: string, text: string): ReadonlyArray<Import> => 
   }
   if (module.importMetas.length > 0) for (const match of text.matchAll(byUrl)) add(match[1] ?? "", match.index)
   const seen = new Set<string>()
-  return found.filter(({ specifier }) => !seen.has(specifier) && seen.add(specifier))
+  const isNew = ({ specifier, isTypeAlone }: Import) => {
+    const key = `${isTypeAlone} ${specifier}`
+    return !seen.has(key) && seen.add(key)
+  }
+  return found.filter(isNew)
 }

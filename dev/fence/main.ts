@@ -10,7 +10,9 @@ const { imports } = JSON.parse(readFileSync("package.json", "utf8")) as { readon
 
 if (process.argv[2] === "table") process.stdout.write(`${roomTable(imports)}\n`)
 else {
-  const files = globSync(["libs", "services", "dev", "deploy", "load-tests", "test"].map((top) => `${top}/**/*.ts`))
+  const files = globSync(
+    ["libs", "services", "dev", "deploy", "load-tests", "test", "page"].map((top) => `${top}/**/*.{ts,tsx}`)
+  )
   const faults = faultsOf(".", files.toSorted(), imports)
   for (const fault of faults) process.stdout.write(`${fault}\n`)
   if (faults.length > 0) process.exitCode = 1

@@ -12,6 +12,8 @@ export interface Room {
   readonly packages?: ReadonlyArray<string>
   /** Data only: not even Node's own modules. */
   readonly isPure?: true
+  /** It runs in browsers: of other rooms, and of Effect, it takes types alone. */
+  readonly isInBrowser?: true
   /** It may also import inner files of the rooms it knows, and use any package. Tests do. */
   readonly looksInside?: true
 }
@@ -34,7 +36,7 @@ const roles = [
   "services/speech-synthesizer",
   "services/console"
 ]
-const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner"]
+const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner", "dev/page"]
 
 /** Keyed by folder; a file belongs to the room with the longest matching path. */
 export const rooms: Readonly<Record<string, Room>> = {
@@ -114,8 +116,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: speech },
   "services/speech-synthesizer": { holds: "the engines", knows: speech },
   "services/console": {
-    holds: "the operators' API: what was sent, what was refused, and what to do about it",
-    knows: [...bus, "libs/webhooks", "libs/http", "libs/x402", "libs/fleet-view"]
+    holds: "the operators' API and its page: what was sent, what was refused, and what to do about it",
+    knows: [...bus, "libs/egress", "libs/webhooks", "libs/http", "libs/x402", "libs/fleet-view"]
   },
   "services/fleet": {
     holds: "roles in one process, the embedded broker, the local world",
@@ -124,7 +126,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/cli": {
     holds: "the command line",
     knows: [...libs, "services/fleet", "services/speech-api", "dev/runner", "deploy"],
-    packages: ["effect/cli", "effect/http", "@effect/platform-node"]
+    packages: ["effect/cli", "effect/encoding", "effect/http", "@effect/platform-node"]
+  },
+  page: {
+    holds: "the console's page, as browsers run it; of the contracts it takes types alone",
+    knows: ["libs/contracts"],
+    packages: ["effect/http", "effect/http-api", "react", "react-dom", "uplot", "wouter"],
+    isPure: true,
+    isInBrowser: true
   },
   "dev/chain": {
     holds: "chains of this machine",
@@ -139,6 +148,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: ["libs/contracts"],
     packages: ["@nats-io/*"]
   },
+  "dev/page": { holds: "builds the console's page", knows: [], packages: ["esbuild"] },
   "dev/fixtures": {
     holds: "brokers, fleets and payments that tests and load tests stand on",
     knows: [...payments, "dev/chain"],
@@ -147,7 +157,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   dev: { holds: "checks, tests, installers", knows: [], packages: ["oxc-parser", "vitest"] },
   deploy: {
     holds: "images, manifests, backup, the doctor of clusters, the package of the contracts",
-    knows: ["libs/contracts", "libs/bus"],
+    knows: ["libs/contracts", "libs/bus", "dev/page"],
     packages: ["@nats-io/*", "esbuild", "yaml"]
   },
   "load-tests": {

@@ -13,6 +13,8 @@ interface Report {
 
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])
 
+const pageSources = globSync("page/**/*.{ts,tsx}")
+
 const linesMax = 70
 
 /** Functions of a file that are too long, by name, with their lines. */
@@ -64,7 +66,7 @@ describe("the house", () => {
   })
 
   it("has no function of more than seventy lines", () => {
-    assert.deepStrictEqual(sources.flatMap(longFunctionsIn), [])
+    assert.deepStrictEqual([...sources, ...pageSources].flatMap(longFunctionsIn), [])
   })
 
   it("gives every role a row in the architecture's table", () => {

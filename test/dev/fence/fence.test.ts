@@ -53,7 +53,7 @@ describe("the fence between rooms", () => {
   let told: ReturnType<typeof judged>
   beforeAll(() => {
     const statements = names.flatMap((from): ReadonlyArray<[string, ReadonlyArray<string>]> => [
-      [`${from}/by-name.ts`, byName(from).map(({ name }) => `import "${name}"`)],
+      [`${from}/by-name.ts`, byName(from).map(({ name }) => `import type { Trial } from "${name}"`)],
       [`${from}/by-path.ts`, others(from).map((to) => `export * from "${pathTo(from, `${to}/index.ts`)}"`)],
       [`${from}/packages.ts`, packages.map((name) => `import type { Trial } from "${name}"`)]
     ])
@@ -117,7 +117,13 @@ const refused = [
   ["services/fleet/a.ts", `import { layer } from "../sweeper/layer.ts"`],
   ["services/fleet/a.ts", `import { top } from "../cli/top/top.ts"`],
   ["dev/chain/a.ts", `import { up } from "#fleet/up"`],
-  ["load-tests/a.ts", `import { until } from "../test/support/role.ts"`]
+  ["load-tests/a.ts", `import { until } from "../test/support/role.ts"`],
+  ["page/a.ts", `import { apiScopes } from "#contracts"`],
+  ["page/a.ts", `import "#contracts"`],
+  ["page/a.ts", `import { type ApiScope, apiScopes } from "#contracts"`],
+  ["page/a.ts", `import { Effect } from "effect"`],
+  ["page/a.ts", `import type { Kv } from "#bus"`],
+  ["page/a.ts", `import { readFileSync } from "node:fs"`]
 ] as const
 
 const allowed = [
@@ -128,6 +134,10 @@ const allowed = [
   ["services/sweeper/a.ts", `import * as Option from "effect/Option"`],
   ["services/cli/a.ts", `import manifest from "../../package.json" with { type: "json" }`],
   ["services/fleet/a.ts", `const role = await import("#sweeper")`],
+  ["page/a.ts", `import type { ConsoleHttpApi } from "#contracts/console"`],
+  ["page/a.ts", `import { type HttpApi } from "effect/http-api"`],
+  ["page/a.ts", `import { useState } from "react"`],
+  ["page/a.ts", `import "./design/theme.css"`],
   ["test/libs/bus/a.ts", `import { Nats } from "../../../libs/bus/Nats.ts"`]
 ] as const
 

@@ -1,0 +1,52 @@
+/** What a screen says instead of data: that it waits, that there is nothing yet, that it was refused. */
+import type { ReactNode } from "react"
+import type { Refused } from "../api/client.ts"
+import { Button } from "./Button.tsx"
+
+/** Nothing yet: what would stand here, and how it comes. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <section className="said">
+    <h3>{title}</h3>
+    {children}
+  </section>
+)
+
+export const Loading = ({ what }: { readonly what: string }) => (
+  <p className="said" role="status">
+    Reading {what} …
+  </p>
+)
+
+interface FaultProps {
+  readonly refused: Refused
+  readonly onAgain?: () => void
+}
+
+/** A refusal, each faulty field by its name, and what to do now. */
+export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => (
+  <section className="said bad" role="alert">
+    <h3>{refusal.message}</h3>
+    <p>{adviceFor(refusal.status)}</p>
+    <ul>
+      {Object.entries(refusal.faults).map(([field, fault]) => (
+        <li key={field}>
+          <code>{field}</code> {fault}
+        </li>
+      ))}
+    </ul>
+    {onAgain === undefined ? null : <Button onClick={onAgain}>Try again</Button>}
+  </section>
+)
+
+const adviceFor = (status: number): string => {
+  if (status === 0) return "The page tries again by itself. Is the fleet running?"
+  if (status === 401) return "The session has ended: sign in again."
+  if (status === 403) return "Your token does not allow this. Its owner can make one that does, under Tokens."
+  if (status === 404) return "It may have been removed, or be older than what is kept."
+  if (status === 409) return "Somebody else changed it meanwhile: look at it again."
+  if (status === 429) return "Too many requests: wait a moment."
+  if (status === 503) return "A part that it needs is away: it comes back by itself, or Fleet says what is wrong."
+  return status >= 500
+    ? "That is a fault of ours. The request was not done."
+    : "Mend what is named here, and send it again."
+}

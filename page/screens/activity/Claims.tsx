@@ -1,0 +1,150 @@
+/** Payments in use for a call: what is unclaimed, and what holds of its payer. */
+import { type Answer, get } from "../../api/client.ts"
+import { useFilters } from "../../address.ts"
+import { usePages } from "../../api/pages.ts"
+import { useResource } from "../../api/resource.ts"
+import { Badge } from "../../design/Badge.tsx"
+import { Facts } from "../../design/Facts.tsx"
+import { Field } from "../../design/Field.tsx"
+import { Pager } from "../../design/Pager.tsx"
+import { Empty, Fault, Loading } from "../../design/Said.tsx"
+import { Table } from "../../design/Table.tsx"
+import { Time } from "../../design/Time.tsx"
+import type { Tone } from "../../design/tone.ts"
+import { amountText, shortened } from "./amounts.ts"
+import { ReceiptTable } from "./Receipts.tsx"
+
+type ClaimRow = Answer<"GET", "/claims">["items"][number]
+type ClaimState = ClaimRow["state"]
+
+const states: Readonly<Record<ClaimState, Tone>> = {
+  CLAIMED: "wait",
+  SERVING: "wait",
+  SETTLING: "wait",
+  SETTLED: "good",
+  UNCOLLECTED: "bad",
+  RELEASED: "quiet"
+}
+
+const State = ({ state }: { readonly state: ClaimState }) => <Badge tone={states[state]}>{state.toLowerCase()}</Badge>
+
+export const Claims = () => {
+  const { values, set } = useFilters(["state", "payer"])
+  const query = {
+    ...(values.state in states ? { state: values.state as ClaimState } : {}),
+    ...(values.payer === "" ? {} : { payer: values.payer })
+  }
+  const pages = usePages(
+    `claims ${JSON.stringify(query)}`,
+    (cursor, signal) =>
+      get("/claims", { query: { ...query, limit: "50", ...(cursor === undefined ? {} : { cursor }) }, signal }),
+    3_000
+  )
+  return (
+    <>
+      <div className="filters">
+        <Field label="State">
+          {(given) => (
+            <select {...given} value={values.state} onChange={({ target }) => set({ state: target.value })}>
+              <option value="">not ended</option>
+              {Object.keys(states).map((state) => (
+                <option key={state} value={state}>
+                  {state.toLowerCase()}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Payer">
+          {(given) => (
+            <input
+              {...given}
+              placeholder="0x…"
+              value={values.payer}
+              onChange={({ target }) => set({ payer: target.value.trim() })}
+            />
+          )}
+        </Field>
+      </div>
+      <Pager
+        pages={pages}
+        what="the claims"
+        empty={
+          <Empty title="No payment is in use">
+            <p>A claim holds one payment for one call, from its check until its settlement: seconds, mostly.</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label="Claims"
+            rows={rows}
+            keyOf={({ key }) => key}
+            linkOf={({ key }) => `#/activity/claims/${key}`}
+            columns={[
+              { title: "Claimed", cell: ({ claimedAt }) => <Time at={claimedAt} /> },
+              { title: "State", cell: ({ state }) => <State state={state} /> },
+              { title: "Amount", cell: amountText, isNumber: true },
+              { title: "Model", cell: ({ model }) => model ?? "–", isMinor: true },
+              { title: "Payer", cell: ({ payer }) => <code title={payer}>{shortened(payer)}</code>, isMinor: true },
+              { title: "Asked for", cell: ({ asked }) => `${asked} times`, isNumber: true, isMinor: true },
+              { title: "Good until", cell: ({ validBefore }) => <Time at={validBefore} />, isMinor: true }
+            ]}
+          />
+        )}
+      </Pager>
+    </>
+  )
+}
+
+export const Claim = ({ id }: { readonly id: string }) => {
+  const { value, refused, reload } = useResource(
+    `claim ${id}`,
+    (signal) => get("/claims/:key", { params: { key: id }, signal }),
+    { everyMs: 3_000 }
+  )
+  if (value === undefined) {
+    return refused === undefined ? <Loading what="the claim" /> : <Fault refused={refused} onAgain={reload} />
+  }
+  const { payerDenied } = value
+  return (
+    <>
+      <section className="card narrow" aria-label="The claim">
+        <h2>
+          {amountText(value)} <State state={value.state} />
+        </h2>
+        <Facts
+          facts={Object.entries({
+            Model: value.model,
+            Answer: value.kind === "stream" ? "a stream" : "whole",
+            Gateway: <code>{value.holder}</code>,
+            Payer: <code>{value.payer}</code>,
+            "Paid to": <code>{value.payTo}</code>,
+            Chain: <code>{value.network}</code>,
+            Claimed: <Time at={value.claimedAt} />,
+            "Settlement asked": value.requestedAt === null ? null : <Time at={value.requestedAt} />,
+            "Good until": <Time at={value.validBefore} />,
+            Transactions:
+              value.transactions.length === 0
+                ? null
+                : value.transactions.map((transaction) => (
+                    <div key={transaction}>
+                      <code>{transaction}</code>
+                    </div>
+                  )),
+            "Why unpaid": value.reason,
+            "Claims of the payer": `${value.payerPlaces} hold some of its money`,
+            "Payer denied": payerDenied === null ? null : `${payerDenied.reason}, since ${payerDenied.since}`,
+            Key: <code>{value.key}</code>
+          })}
+        />
+      </section>
+      {value.receipts.length === 0 ? null : (
+        <>
+          <h2>Its receipts</h2>
+          <ReceiptTable rows={value.receipts} />
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+/** Receipts summed up by day, model or payer: a plot, and the table that it is drawn from. */
+import { type Answer, get } from "../../api/client.ts"
+import { useFilters } from "../../address.ts"
+import { useResource } from "../../api/resource.ts"
+import { Field } from "../../design/Field.tsx"
+import { Empty, Fault, Loading } from "../../design/Said.tsx"
+import { type Column, Table } from "../../design/Table.tsx"
+import { Time } from "../../design/Time.tsx"
+import { count } from "../../design/words.ts"
+import { amountText, shortened } from "./amounts.ts"
+import { Plot } from "./Plot.tsx"
+import { queryOf, useReceiptFilters } from "./receipt-filters.ts"
+
+const bases = ["day", "model", "payer"] as const
+type By = (typeof bases)[number]
+
+export const Sums = () => {
+  const filters = useFilters(["by"])
+  const by: By = bases.find((each) => each === filters.values.by) ?? "day"
+  const { values } = useReceiptFilters()
+  const query = { ...queryOf(values), by }
+  const { value, refused, reload } = useResource(
+    `sums ${JSON.stringify(query)}`,
+    (signal) => get("/receipts/sums", { query, signal }),
+    { everyMs: 10_000 }
+  )
+  return (
+    <>
+      <div className="filters">
+        <Field label="Summed up by">
+          {(given) => (
+            <select {...given} value={by} onChange={({ target }) => filters.set({ by: target.value })}>
+              {bases.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      {refused === undefined ? null : <Fault refused={refused} onAgain={reload} />}
+      {value === undefined ? (
+        refused === undefined ? (
+          <Loading what="the sums" />
+        ) : null
+      ) : value.items.length === 0 ? (
+        <Empty title="Nothing to sum up yet">
+          <p>Paid calls leave receipts; their sums stand here by day, by model and by payer.</p>
+        </Empty>
+      ) : (
+        <>
+          <Plot sums={value.items} by={by} />
+          <Table
+            label={`Sums by ${by}`}
+            rows={value.items}
+            keyOf={({ key, network, asset }) => `${key} ${network} ${asset}`}
+            columns={columnsBy(by)}
+          />
+          <p className="soft">
+            {count(value.read)} receipts were read
+            {value.from === null ? null : (
+              <>
+                , from <Time at={value.from} />
+              </>
+            )}
+            {value.isWhole ? "." : "; the time asked for has more: choose a shorter one under Receipts."}
+            {value.leftOut === 0 ? null : ` ${value.leftOut} smaller sums are left out.`}
+          </p>
+        </>
+      )}
+    </>
+  )
+}
+
+type Sum = Answer<"GET", "/receipts/sums">["items"][number]
+
+const columnsBy = (by: By): ReadonlyArray<Column<Sum>> => [
+  {
+    title: by === "day" ? "Day (UTC)" : by === "model" ? "Model" : "Payer",
+    cell: ({ key }) => (key === null ? "none" : <span title={key}>{by === "payer" ? shortened(key) : key}</span>)
+  },
+  { title: "Settled", cell: ({ settled, ...token }) => amountText({ ...token, amount: settled }), isNumber: true },
+  { title: "Calls", cell: ({ settledCount }) => count(settledCount), isNumber: true },
+  {
+    title: "Not collected",
+    cell: ({ uncollected, uncollectedCount, ...token }) =>
+      uncollectedCount === 0
+        ? "–"
+        : `${amountText({ ...token, amount: uncollected })}, ${count(uncollectedCount)} calls`,
+    isNumber: true
+  },
+  { title: "Chain", cell: ({ network }) => network, isMinor: true }
+]

@@ -1,0 +1,162 @@
+/** Messages that broke their schema: what came, and what is wrong with it. */
+import { useRoute } from "wouter"
+import { addressWith, navigate, useFilters } from "../../address.ts"
+import { type Answer, get, post } from "../../api/client.ts"
+import { usePages } from "../../api/pages.ts"
+import { useResource } from "../../api/resource.ts"
+import { Act } from "../../design/Act.tsx"
+import { Drawer } from "../../design/Drawer.tsx"
+import { Facts } from "../../design/Facts.tsx"
+import { Field } from "../../design/Field.tsx"
+import { Pager } from "../../design/Pager.tsx"
+import { Empty, Fault, Loading } from "../../design/Said.tsx"
+import { type Column, Table } from "../../design/Table.tsx"
+import { Time } from "../../design/Time.tsx"
+import { countOf } from "../../design/words.ts"
+
+type Row = Answer<"GET", "/rejected">["items"][number]
+
+const columns: ReadonlyArray<Column<Row>> = [
+  { title: "Came", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+  { title: "Refused by", cell: ({ origin }) => origin },
+  {
+    title: "First fault",
+    cell: ({ firstFault, faultCount }) => (
+      <>
+        <code>{firstFault?.path ?? ""}</code> {firstFault?.message ?? "not said"}
+        {faultCount > 1 ? <span className="soft"> and {countOf(faultCount - 1, "other")}</span> : null}
+      </>
+    )
+  },
+  { title: "Subject", cell: ({ subject }) => <code>{subject}</code>, isMinor: true }
+]
+
+export const Rejected = () => {
+  const { values, set } = useFilters(["origin"])
+  const [isOne, one] = useRoute("/deliveries/rejected/:sequence")
+  const pages = usePages<Row>(
+    `rejected ${values.origin}`,
+    (cursor, signal) => {
+      const ofOrigin = values.origin === "" ? {} : { origin: values.origin }
+      return get("/rejected", { query: { ...ofOrigin, ...(cursor === undefined ? {} : { cursor }) }, signal })
+    },
+    5_000
+  )
+  return (
+    <>
+      <div className="filters">
+        <Field label="Refused by" hint="A part of the fleet: events">
+          {(given) => (
+            <input
+              {...given}
+              type="search"
+              autoComplete="off"
+              value={values.origin}
+              onChange={({ target }) => set({ origin: target.value.trim() })}
+            />
+          )}
+        </Field>
+      </div>
+      <Pager
+        pages={pages}
+        what="rejected messages"
+        empty={
+          <Empty title="Every message kept its schema">
+            <p>One that breaks it comes here with every fault, and stays for seven days.</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label="Rejected messages, newest first"
+            rows={rows}
+            columns={columns}
+            keyOf={({ sequence }) => String(sequence)}
+            linkOf={({ sequence }) => `#${addressWith(`/deliveries/rejected/${sequence}`, values)}`}
+          />
+        )}
+      </Pager>
+      {isOne ? (
+        <RejectedDrawer
+          sequence={one.sequence}
+          onClose={() => navigate(addressWith("/deliveries/rejected", values))}
+          onChanged={pages.reload}
+        />
+      ) : null}
+    </>
+  )
+}
+
+interface RejectedDrawerProps {
+  readonly sequence: string
+  readonly onClose: () => void
+  readonly onChanged: () => void
+}
+
+const RejectedDrawer = ({ sequence, onClose, onChanged }: RejectedDrawerProps) => {
+  const params = { sequence }
+  const { value, refused, reload } = useResource(`rejected ${sequence}`, (signal) =>
+    get("/rejected/:sequence", { params, signal })
+  )
+  const after = (done: Promise<unknown>) =>
+    done.then(() => {
+      onChanged()
+      onClose()
+    })
+  return (
+    <Drawer title="Rejected message" onClose={onClose}>
+      {refused === undefined ? null : <Fault refused={refused} onAgain={reload} />}
+      {value === undefined && refused === undefined ? <Loading what="the message" /> : null}
+      {value === undefined ? null : (
+        <>
+          <div className="actions">
+            <Act
+              label="Send again"
+              kind="main"
+              scope="console:write"
+              question="Publish it as it is?"
+              notNow={notSentBecause(value)}
+              run={(reason) => after(post("/rejected/:sequence/resend", { reason }, { params }))}
+            >
+              <p>This release must accept it by now; otherwise it stays here.</p>
+            </Act>
+            <Act
+              label="Discard"
+              kind="danger"
+              scope="console:operate"
+              question="Discard it for good?"
+              run={(reason) => after(post("/rejected/:sequence/discard", { reason }, { params }))}
+            >
+              <p>The message is gone then; what sent it does not send it again.</p>
+            </Act>
+          </div>
+          <Facts
+            facts={[
+              ["Subject", <code key="subject">{value.subject}</code>],
+              ["Refused by", value.origin],
+              ["Came", <Time key="at" at={value.receivedAt} />],
+              ["Came from place", value.sourceSequence]
+            ]}
+          />
+          <h3>{countOf(value.faults.length, "fault")}</h3>
+          <ul>
+            {value.faults.map(({ path, message }) => (
+              <li key={`${path} ${message}`}>
+                <code>{path === "" ? "the whole" : path}</code> {message}
+              </li>
+            ))}
+          </ul>
+          <h3>What came</h3>
+          <pre className="code-wrap" tabIndex={0}>
+            {value.payload ?? "Shown to tokens with the scope payloads:read."}
+          </pre>
+        </>
+      )}
+    </Drawer>
+  )
+}
+
+const notSentBecause = ({ subject, isTruncated }: Pick<Row, "subject" | "isTruncated">) => {
+  if (!subject.startsWith("events.")) return "Only events are sent again from here; others by those who sent them."
+  return isTruncated ? "Only its beginning is kept." : undefined
+}

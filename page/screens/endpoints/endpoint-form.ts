@@ -1,0 +1,87 @@
+/** What a form says of an endpoint, as the keys of the configuration file. Pure. */
+
+type Settings = Readonly<Record<string, unknown>>
+
+export interface SettingField {
+  readonly key: string
+  readonly label: string
+  readonly hint: string
+  readonly kind: "text" | "number" | "list" | "switch" | "choice"
+  readonly choices?: ReadonlyArray<string>
+}
+
+/** In the order in which they are asked for. The first two are all that an endpoint needs. */
+export const settingFields: ReadonlyArray<SettingField> = [
+  { key: "Name", label: "Name", hint: "Its label in lists, logs and metrics.", kind: "text" },
+  { key: "Url", label: "Address", hint: "Where events are posted: https://ci.example/hooks", kind: "text" },
+  {
+    key: "EventFilter",
+    label: "Events",
+    hint: "Names or patterns, with commas: work_item.*, queue.paused. Empty: all but progress.",
+    kind: "list"
+  },
+  { key: "Description", label: "Description", hint: "For who reads the list.", kind: "text" },
+  { key: "MaxAttempts", label: "Attempts", hint: "1 to 20; 3 if empty.", kind: "number" },
+  {
+    key: "RetrySchedule",
+    label: "Retries",
+    hint: "Patient: nine attempts over two days.",
+    kind: "choice",
+    choices: ["exponential", "patient"]
+  },
+  {
+    key: "InitialBackoffSeconds",
+    label: "First retry after (s)",
+    hint: "Doubles each time; 1 if empty.",
+    kind: "number"
+  },
+  { key: "TimeoutSeconds", label: "Time for an attempt (s)", hint: "10 if empty.", kind: "number" },
+  { key: "Concurrency", label: "At once", hint: "Deliveries on the way; 32 if empty.", kind: "number" },
+  {
+    key: "BacklogMax",
+    label: "Backlog at most",
+    hint: "Deliveries; beyond, it is parked. 100,000 if empty.",
+    kind: "number"
+  },
+  { key: "CircuitBreaker", label: "Breaker", hint: "Leaves it in peace after 20 failures in a row.", kind: "switch" }
+]
+
+/** A setting as text for its control; empty where it has none. */
+export const typedOf = (settings: Settings, { key, kind }: SettingField): string => {
+  const value = settings[key]
+  if (value === undefined || value === null) return kind === "switch" ? "true" : ""
+  return Array.isArray(value) ? value.join(", ") : String(value)
+}
+
+/** What was typed, as a setting; undefined where nothing was. */
+export const settingOf = (typed: string, { kind }: SettingField): unknown => {
+  const text = typed.trim()
+  if (kind === "list") return text === "" ? [] : text.split(/[\s,]+/u).filter((name) => name !== "")
+  if (text === "") return undefined
+  if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text)
+  return kind === "switch" ? text === "true" : text
+}
+
+type Typed = Readonly<Record<string, string>>
+
+/** The settings of a new endpoint: what was typed, and nothing else. */
+export const newSettings = (typed: Typed): Settings =>
+  Object.fromEntries(
+    settingFields.flatMap((field) => {
+      const value = typed[field.key] === undefined ? undefined : settingOf(typed[field.key] ?? "", field)
+      return value === undefined ? [] : [[field.key, value]]
+    })
+  )
+
+/** What differs from the settings there are; a setting that was emptied is null, which gives it its default again. */
+export const changedSettings = (before: Settings, typed: Typed): Settings =>
+  Object.fromEntries(
+    settingFields.flatMap((field) => {
+      const text = typed[field.key]
+      if (text === undefined || text === typedOf(before, field)) return []
+      return [[field.key, settingOf(text, field) ?? null]]
+    })
+  )
+
+/** A key that no one guesses: 32 bytes of chance. `bytes` gives them. */
+export const newSecret = (bytes: Uint8Array): string => `whsec_${btoa(String.fromCodePoint(...bytes))}`

@@ -1,0 +1,215 @@
+/** Events as they are published, and each of them whole. */
+import { memo, useMemo } from "react"
+import { useRoute } from "wouter"
+import { addressWith, navigate, useFilters } from "../../address.ts"
+import { useMay } from "../../api/signed-in.ts"
+import { Badge } from "../../design/Badge.tsx"
+import { Button } from "../../design/Button.tsx"
+import { Field } from "../../design/Field.tsx"
+import { Head } from "../../design/Head.tsx"
+import { Empty, Fault, Loading } from "../../design/Said.tsx"
+import { Time } from "../../design/Time.tsx"
+import { count, countOf } from "../../design/words.ts"
+import { useCatalogue } from "./catalogue.ts"
+import { EventDrawer } from "./EventDrawer.tsx"
+import "./events.css"
+import type { EventRow } from "./feed.ts"
+import { lineOf } from "./line.ts"
+import { Trigger } from "./Trigger.tsx"
+import { type Feed, useFeed } from "./useFeed.ts"
+
+const names = ["event", "entity", "projectId"] as const
+
+const Events = () => {
+  const { values, set, linkTo } = useFilters(names)
+  const feed = useFeed(values)
+  const catalogue = useCatalogue()
+  const [isOne, one] = useRoute("/events/:sequence")
+  const mayPublish = useMay("console:write")
+  const prose = useMemo(
+    () => new Map(catalogue.value?.items.map(({ event, firedWhen }) => [event, firedWhen])),
+    [catalogue.value]
+  )
+  const close = () => navigate(addressWith("/events", values))
+  return (
+    <>
+      <Head title="Events">
+        <LiveBadge feed={feed} />
+        <PauseButton feed={feed} />
+        {mayPublish ? (
+          <Button kind="main" onClick={() => navigate(addressWith("/events/trigger", values))}>
+            Trigger
+          </Button>
+        ) : null}
+      </Head>
+      <div className="filters">
+        <Filter
+          label="Event"
+          hint="A name or a pattern: work_item.*"
+          value={values.event}
+          onChange={(event) => set({ event })}
+        />
+        <Filter
+          label="About"
+          hint="workItem:<id>, as in a line"
+          value={values.entity}
+          onChange={(entity) => set({ entity })}
+        />
+        <Filter label="Project" hint="Its id" value={values.projectId} onChange={(projectId) => set({ projectId })} />
+      </div>
+      <Lines feed={feed} prose={prose} linkTo={linkTo} isFiltered={names.some((name) => values[name] !== "")} />
+      {isOne && one.sequence === "trigger" ? <Trigger onClose={close} /> : null}
+      {isOne && /^\d+$/u.test(one.sequence) ? (
+        <EventDrawer key={one.sequence} sequence={one.sequence} linkTo={linkTo} onClose={close} />
+      ) : null}
+    </>
+  )
+}
+
+export default Events
+
+interface FilterProps {
+  readonly label: string
+  readonly hint: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+const Filter = ({ label, hint, value, onChange }: FilterProps) => (
+  <Field label={label} hint={hint}>
+    {(given) => (
+      <input
+        {...given}
+        type="search"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={256}
+        value={value}
+        onChange={({ target }) => onChange(target.value.trim())}
+      />
+    )}
+  </Field>
+)
+
+const LiveBadge = ({ feed: { state, isPaused } }: { readonly feed: Feed }) => {
+  if (isPaused) return <Badge tone="wait">Paused</Badge>
+  if (state === "live") return <Badge tone="good">Live</Badge>
+  return <Badge tone="wait">{state === "connecting" ? "Connecting" : "Cut off, trying again"}</Badge>
+}
+
+const PauseButton = ({ feed: { isPaused, waitingCount, pause, resume } }: { readonly feed: Feed }) =>
+  isPaused ? (
+    <Button onClick={resume}>{waitingCount === 0 ? "Go on" : `Go on (${count(waitingCount)} wait)`}</Button>
+  ) : (
+    <Button onClick={pause}>Pause</Button>
+  )
+
+interface LinesProps {
+  readonly feed: Feed
+  readonly prose: ReadonlyMap<string, string>
+  readonly linkTo: (path: string) => string
+  readonly isFiltered: boolean
+}
+
+const Lines = ({ feed, prose, linkTo, isFiltered }: LinesProps) => {
+  const { lines, refused, hasOlder, older } = feed
+  if (lines === undefined) return refused === undefined ? <Loading what="events" /> : <Fault refused={refused} />
+  if (lines.length === 0) return <NoEvents isFiltered={isFiltered} hasOlder={hasOlder} onOlder={older} />
+  return (
+    <>
+      <div className="table-room">
+        <table className="events" aria-label="Events, newest first">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">What happened</th>
+              <th scope="col" className="minor">
+                Event
+              </th>
+              <th scope="col" className="minor">
+                About
+              </th>
+              <th scope="col" className="minor">
+                Project
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((row) => (
+              <Line key={row.sequence} row={row} prose={prose.get(row.event)} linkTo={linkTo} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="pager">
+        {hasOlder ? <Button onClick={older}>Older</Button> : null}
+        <span className="soft">{countOf(lines.length, "event")} shown</span>
+      </div>
+    </>
+  )
+}
+
+interface NoEventsProps {
+  readonly isFiltered: boolean
+  readonly hasOlder: boolean
+  readonly onOlder: () => void
+}
+
+const NoEvents = ({ isFiltered, hasOlder, onOlder }: NoEventsProps) => (
+  <Empty title={isFiltered ? "No event of the newest matches" : "Nothing was published yet"}>
+    <p>
+      {isFiltered
+        ? "A pattern has stars: work_item.* is every event of work items. What comes from now on appears by itself."
+        : "Publish an example with Trigger, or from a terminal:"}
+    </p>
+    {isFiltered ? null : <pre>./starling events example work_item.merged</pre>}
+    {isFiltered && hasOlder ? <Button onClick={onOlder}>Look further back</Button> : null}
+  </Empty>
+)
+
+interface LineProps {
+  readonly row: EventRow
+  readonly prose: string | undefined
+  readonly linkTo: (path: string) => string
+}
+
+/** A line is drawn once: a thousand events a second change none of those that stand. */
+const Line = memo(({ row, prose, linkTo }: LineProps) => {
+  const { sequence, event, storedAt, entity, projectId, envelope = null } = row
+  const text = lineOf({ event, entity, envelope: parsed(envelope), firedWhen: prose })
+  return (
+    <tr>
+      <td className="when">
+        <Time at={storedAt} />
+      </td>
+      <td className="what">
+        <a className="row-link" href={linkTo(`/events/${sequence}`)}>
+          {text}
+        </a>
+        <code className="only-narrow">{event}</code>
+      </td>
+      <td className="minor">
+        <a href={`#${addressWith("/events", { event })}`}>
+          <code>{event}</code>
+        </a>
+      </td>
+      <td className="minor">
+        {entity === null ? "–" : <a href={`#${addressWith("/events", { entity })}`}>{shortEntity(entity)}</a>}
+      </td>
+      <td className="minor">
+        {projectId === null ? "–" : <a href={`#${addressWith("/events", { projectId })}`}>{projectId}</a>}
+      </td>
+    </tr>
+  )
+})
+
+const parsed = (envelope: string | null): Readonly<Record<string, unknown>> | null => {
+  if (envelope === null) return null
+  try {
+    return JSON.parse(envelope) as Readonly<Record<string, unknown>>
+  } catch {
+    return null
+  }
+}
+
+const shortEntity = (entity: string) => entity.replace(/([\da-f]{8})-[\da-f-]{27}$/u, "$1")

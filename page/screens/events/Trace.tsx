@@ -1,0 +1,81 @@
+/** Who got an event, and with what answer: read again while attempts may still come. */
+import { get } from "../../api/client.ts"
+import { addressWith } from "../../address.ts"
+import { usePages } from "../../api/pages.ts"
+import { Fault } from "../../design/Said.tsx"
+import { Time, useNowMs } from "../../design/Time.tsx"
+import { duration } from "../../design/words.ts"
+import { type DeliveryRow, OutcomeBadge } from "../deliveries/OutcomeBadge.tsx"
+
+interface TraceProps {
+  readonly sequence: number
+  readonly event: string
+  readonly storedAt: string
+}
+
+// The clocks of broker and dispatchers differ.
+const beforeMs = 2_000
+/** First attempts start within moments; of a busy event's own minutes only these are looked through. */
+const withinMs = 120_000
+const youngMs = 60_000
+const rowsAtOnce = "200"
+
+export const Trace = ({ sequence, event, storedAt }: TraceProps) => {
+  const storedMs = Date.parse(storedAt)
+  const isYoung = useNowMs() - storedMs < youngMs
+  const since = new Date(storedMs - beforeMs).toISOString()
+  const until = new Date(storedMs + withinMs).toISOString()
+  const pages = usePages<DeliveryRow>(
+    `trace ${sequence}`,
+    async (cursor, signal) => {
+      const query = { event, since, until, limit: rowsAtOnce, ...(cursor === undefined ? {} : { cursor }) }
+      const page = await get("/deliveries", { query, signal })
+      return {
+        items: page.items.filter(({ eventSequence }) => eventSequence === sequence),
+        nextCursor: page.nextCursor
+      }
+    },
+    isYoung ? 700 : undefined
+  )
+  const newest = newestOfEach(pages.rows ?? [])
+  return (
+    <>
+      {pages.refused === undefined ? null : <Fault refused={pages.refused} onAgain={pages.reload} />}
+      {newest.length === 0 && pages.rows !== undefined ? (
+        <Nobody isYoung={isYoung} event={event} since={since} />
+      ) : null}
+      <ul className="trace-list" aria-label="Deliveries" aria-live="polite">
+        {newest.map((row) => (
+          <li key={row.deliveryId}>
+            <a href={`#${addressWith(`/deliveries/${row.deliveryId}`, { near: row.place })}`}>{row.endpoint}</a>
+            <OutcomeBadge row={row} />
+            <span className="soft">
+              after {duration(row.durationMs)}, attempt {row.attempt}, <Time at={row.startedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** The newest attempt of each delivery; rows come newest first. */
+const newestOfEach = (rows: ReadonlyArray<DeliveryRow>): ReadonlyArray<DeliveryRow> => [
+  ...new Map(rows.toReversed().map((row) => [row.deliveryId, row])).values()
+]
+
+interface NobodyProps {
+  readonly isYoung: boolean
+  readonly event: string
+  readonly since: string
+}
+
+const Nobody = ({ isYoung, event, since }: NobodyProps) => (
+  <p className="soft" role="status">
+    {isYoung
+      ? "Nobody was called yet. An endpoint that wants it is called within moments; paused ones wait."
+      : "No attempt within two minutes of it. No endpoint wanted it, or it waited longer:"}{" "}
+    <a href="#/endpoints">endpoints</a>,{" "}
+    <a href={`#${addressWith("/deliveries", { event, since })}`}>every attempt since</a>.
+  </p>
+)

@@ -1,0 +1,33 @@
+/** The lines of the live list: the newest first, each event once, and no more than a reader can use. Pure. */
+import type { Answer } from "../../api/client.ts"
+
+export type EventRow = Answer<"GET", "/events">["items"][number] & { readonly envelope?: string | null }
+
+export const linesMax = 500
+/** Who reads further back than this finds it sooner by a filter. */
+export const olderMax = 2_000
+
+/** Puts what came, oldest first, before the lines there are. What comes again stands for what was there. */
+export const merged = (lines: ReadonlyArray<EventRow>, batch: ReadonlyArray<EventRow>): ReadonlyArray<EventRow> => {
+  const newest = lines[0]?.sequence ?? 0
+  if (batch.every(({ sequence }) => sequence > newest)) return [...batch.toReversed(), ...lines].slice(0, linesMax)
+  const bySequence = new Map([...lines, ...batch].map((line) => [line.sequence, line]))
+  return [...bySequence.values()].toSorted((left, right) => right.sequence - left.sequence).slice(0, linesMax)
+}
+
+/** Puts an older page after the lines there are, each once. */
+export const withOlder = (lines: ReadonlyArray<EventRow>, page: ReadonlyArray<EventRow>): ReadonlyArray<EventRow> => {
+  const oldest = lines.at(-1)?.sequence ?? Number.POSITIVE_INFINITY
+  return [...lines, ...page.filter(({ sequence }) => sequence < oldest)].slice(0, linesMax + olderMax)
+}
+
+/** More than this between the ends of a page is not worth another look for the sake of its envelopes. */
+const againMax = 1_000
+
+/** After which event the live stream begins, so that no event is between it and a page of the list. */
+export const followedFrom = (page: ReadonlyArray<EventRow>): number | undefined => {
+  const newest = page[0]?.sequence
+  const oldest = page.at(-1)?.sequence
+  if (newest === undefined || oldest === undefined) return undefined
+  return newest - oldest < againMax ? oldest - 1 : newest
+}

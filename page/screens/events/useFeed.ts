@@ -1,0 +1,101 @@
+/** The live list of events: a page of it at first, then what is published, and older pages for who stops it. */
+import { useEffect, useRef, useState } from "react"
+import { addressOf, get, type Refused } from "../../api/client.ts"
+import { type LiveState, useLive } from "../../api/live.ts"
+import { useResource } from "../../api/resource.ts"
+import { type EventRow, followedFrom, merged, withOlder } from "./feed.ts"
+
+export interface EventFilter {
+  readonly event: string
+  readonly entity: string
+  readonly projectId: string
+}
+
+export interface Feed {
+  /** Undefined until the first are there. */
+  readonly lines: ReadonlyArray<EventRow> | undefined
+  readonly refused: Refused | undefined
+  readonly state: LiveState
+  readonly isPaused: boolean
+  /** What came since the list was paused. */
+  readonly waitingCount: number
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Reads older lines, and pauses the list, which would else push them away. */
+  readonly older: () => void
+  readonly hasOlder: boolean
+}
+
+const firstCount = "50"
+const olderCount = "100"
+const nothingWaits = { count: 0, lines: [] as ReadonlyArray<EventRow> }
+
+/** What is not filtered by is left out: the API takes no empty names. */
+const given = ({ event, entity, projectId }: EventFilter) => ({
+  ...(event === "" ? {} : { event }),
+  ...(entity === "" ? {} : { entity }),
+  ...(projectId === "" ? {} : { projectId })
+})
+
+export const useFeed = (filter: EventFilter): Feed => {
+  const key = JSON.stringify(filter)
+  const [kept, setKept] = useState({ key, lines: [] as ReadonlyArray<EventRow> })
+  const [waiting, setWaiting] = useState(nothingWaits)
+  const [isPaused, setPaused] = useState(false)
+  const [end, setEnd] = useState<{ readonly cursor: string | null; readonly until: string }>()
+  const paused = useRef(false)
+  paused.current = isPaused
+
+  const first = useResource(key, (signal) => get("/events", { query: { ...given(filter), limit: firstCount }, signal }))
+  const page = first.value?.items
+  useEffect(() => {
+    setWaiting(nothingWaits)
+    setPaused(false)
+    setEnd(undefined)
+  }, [key])
+  const take = (batch: ReadonlyArray<EventRow>) => {
+    if (paused.current) setWaiting(({ count, lines }) => ({ count: count + batch.length, lines: merged(lines, batch) }))
+    else setKept((before) => ({ key, lines: merged(before.key === key ? before.lines : [], batch) }))
+  }
+  useEffect(() => {
+    if (page === undefined) return
+    setKept((before) => ({ key, lines: merged(before.key === key ? before.lines : [], page.toReversed()) }))
+  }, [page, key])
+
+  const after = page === undefined ? undefined : followedFrom(page)
+  const query = { ...given(filter), ...(after === undefined ? {} : { after: String(after) }) }
+  const address = page === undefined ? null : addressOf("/events/live", { query })
+  const state = useLive<EventRow>({ address, onBatch: take, isResumable: true })
+
+  const lines = kept.key === key && page !== undefined ? kept.lines : undefined
+  const older = () => {
+    setPaused(true)
+    const until = end?.until ?? lines?.at(-1)?.storedAt
+    if (until === undefined) return
+    const cursor = end?.cursor
+    const asked = { ...given(filter), until, limit: olderCount, ...(cursor == null ? {} : { cursor }) }
+    get("/events", { query: asked }).then(
+      (answer) => {
+        setKept((before) => ({ key, lines: withOlder(before.lines, answer.items) }))
+        setEnd({ cursor: answer.nextCursor, until })
+      },
+      () => undefined
+    )
+  }
+  return {
+    lines,
+    refused: first.refused,
+    state,
+    isPaused,
+    waitingCount: waiting.count,
+    pause: () => setPaused(true),
+    resume: () => {
+      setKept((before) => ({ key, lines: merged(before.lines, waiting.lines.toReversed()) }))
+      setWaiting(nothingWaits)
+      setEnd(undefined)
+      setPaused(false)
+    },
+    older,
+    hasOlder: end === undefined ? first.value?.nextCursor !== null : end.cursor !== null
+  }
+}

@@ -1,0 +1,188 @@
+/** The fleet as it is this second: roles, totals, endpoints, latencies, streams and leases. */
+import { useRoute } from "wouter"
+import { Badge } from "../../design/Badge.tsx"
+import { Head, Tabs } from "../../design/Head.tsx"
+import { Loading } from "../../design/Said.tsx"
+import { type Column, Table } from "../../design/Table.tsx"
+import { Time } from "../../design/Time.tsx"
+import type { Tone } from "../../design/tone.ts"
+import { count, countOf, duration, figure, rate } from "../../design/words.ts"
+import { conditionsOf } from "./conditions.ts"
+import { Conditions } from "./Conditions.tsx"
+import "./fleet.css"
+import { Leases, Streams } from "./Streams.tsx"
+import { type Frame, useFleet } from "./useFleet.ts"
+
+const Fleet = () => {
+  const [isStreams] = useRoute("/fleet/streams")
+  const [isLeases] = useRoute("/fleet/leases")
+  return (
+    <>
+      <Head title="Fleet" />
+      <Tabs
+        label="Parts of the fleet"
+        tabs={[
+          { title: "Now", href: "#/fleet", isHere: !isStreams && !isLeases },
+          { title: "Streams", href: "#/fleet/streams", isHere: isStreams },
+          { title: "Leases", href: "#/fleet/leases", isHere: isLeases }
+        ]}
+      />
+      {isStreams ? <Streams /> : isLeases ? <Leases /> : <Now />}
+    </>
+  )
+}
+
+export default Fleet
+
+const Now = () => {
+  const { frame, past, state } = useFleet()
+  if (frame === undefined) return <Loading what="the fleet" />
+  const { roles, totals, endpoints, endpointCount, latencies, at, windowSeconds, processCount, isReady } = frame
+  return (
+    <div className="form">
+      <p className="row">
+        <Badge tone={isReady ? "good" : "bad"}>{isReady ? "Ready" : "Not ready"}</Badge>
+        {state === "live" ? null : <Badge tone="wait">Cut off, trying again</Badge>}
+        <span className="soft">
+          {countOf(processCount, "process", "processes")}, rates over {figure(windowSeconds)} s, read <Time at={at} />
+        </span>
+      </p>
+      <Conditions conditions={conditionsOf(frame)} />
+      <Totals totals={totals} past={past} />
+      <h2>Roles</h2>
+      <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />
+      <h2>Endpoints</h2>
+      {endpoints.length === 0 ? (
+        <p className="soft">None has been sent anything yet.</p>
+      ) : (
+        <Table
+          label="Endpoints with the largest backlog"
+          rows={endpoints}
+          columns={endpointColumns}
+          keyOf={({ endpoint }) => endpoint}
+          linkOf={({ endpoint }) => `#/endpoints/${encodeURIComponent(endpoint)}`}
+        />
+      )}
+      {endpointCount > endpoints.length ? (
+        <p className="soft">
+          The {count(endpoints.length)} with the largest backlog, of {count(endpointCount)}.
+        </p>
+      ) : null}
+      <h2>Latencies</h2>
+      <Table label="Latencies" rows={latencies} columns={latencyColumns} keyOf={({ what }) => what} />
+    </div>
+  )
+}
+
+interface TotalsProps {
+  readonly totals: Frame["totals"]
+  readonly past: ReadonlyArray<Frame["totals"]>
+}
+
+const Totals = ({ totals, past }: TotalsProps) => (
+  <div className="totals">
+    {Object.entries(totals).map(([group, values]) => (
+      <section key={group} className="card">
+        <h3>{words(group)}</h3>
+        <dl>
+          {Object.entries(values).map(([name, value]) => (
+            <div key={name} className="total">
+              <dt>{words(name)}</dt>
+              <dd>
+                <Curve values={past.map((one) => one[group]?.[name] ?? null)} />
+                {totalOf(name, value)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    ))}
+  </div>
+)
+
+/** `publishedPerSecond` as `published`. */
+const words = (name: string) =>
+  name
+    .replace(/PerSecond$/u, "")
+    .replace(/(Ms|Mb)$/u, "")
+    .replaceAll(/([A-Z])/gu, " $1")
+    .toLowerCase()
+
+const totalOf = (name: string, value: number | null) => {
+  if (value === null) return "–"
+  if (name.endsWith("PerSecond")) return rate(value)
+  if (name.endsWith("Ms")) return duration(value)
+  return name.endsWith("Mb") ? `${figure(value)} MB` : figure(value)
+}
+
+/** The last two minutes as a line; the figure beside it says the same to who cannot see it. */
+const Curve = ({ values }: { readonly values: ReadonlyArray<number | null> }) => {
+  const known = values.map((value) => value ?? 0)
+  const top = Math.max(1e-9, ...known)
+  const points = known.map(
+    (value, index) => `${(index / Math.max(1, known.length - 1)) * 60},${15 - (value / top) * 14}`
+  )
+  return (
+    <svg className="curve" viewBox="0 0 60 16" width="60" height="16" aria-hidden="true">
+      <polyline points={points.join(" ")} fill="none" stroke="currentColor" strokeWidth="1.2" />
+    </svg>
+  )
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  up: "good",
+  "not ready": "wait",
+  down: "bad",
+  closed: "good",
+  "half-open": "wait",
+  open: "bad",
+  paused: "wait"
+}
+const State = ({ word }: { readonly word: string }) => <Badge tone={tones[word] ?? "quiet"}>{word}</Badge>
+
+const roleColumns: ReadonlyArray<Column<Frame["roles"][number]>> = [
+  { title: "Role", cell: ({ role }) => role },
+  {
+    title: "State",
+    cell: ({ state, why }) => (
+      <>
+        <State word={state} /> {why === "" ? null : <span className="soft">{why}</span>}
+      </>
+    )
+  },
+  { title: "Takes", cell: ({ consumedPerSecond }) => rate(consumedPerSecond), isNumber: true },
+  { title: "Gives", cell: ({ publishedPerSecond }) => rate(publishedPerSecond), isNumber: true },
+  {
+    title: "Memory",
+    cell: ({ residentMb }) => (residentMb === null ? "–" : `${count(residentMb)} MB`),
+    isNumber: true,
+    isMinor: true
+  },
+  { title: "Processors", cell: ({ cores }) => (cores === null ? "–" : figure(cores)), isNumber: true, isMinor: true },
+  {
+    title: "Loop lag",
+    cell: ({ loopLagMs }) => (loopLagMs === null ? "–" : duration(loopLagMs)),
+    isNumber: true,
+    isMinor: true
+  },
+  { title: "Release", cell: ({ version }) => version ?? "–", isMinor: true },
+  { title: "At", cell: ({ at }) => <code>{at}</code>, isMinor: true }
+]
+
+const endpointColumns: ReadonlyArray<Column<Frame["endpoints"][number]>> = [
+  { title: "Endpoint", cell: ({ endpoint }) => endpoint },
+  { title: "Breaker", cell: ({ breaker }) => <State word={breaker} /> },
+  { title: "Backlog", cell: ({ backlog }) => count(backlog), isNumber: true },
+  { title: "In flight", cell: ({ inFlight }) => count(inFlight), isNumber: true, isMinor: true },
+  { title: "Delivered", cell: ({ deliveredPerSecond }) => rate(deliveredPerSecond), isNumber: true },
+  { title: "Failed", cell: ({ failedPerSecond }) => rate(failedPerSecond), isNumber: true, isMinor: true }
+]
+
+const msOf = (ms: number | null) => (ms === null ? "–" : duration(ms))
+
+const latencyColumns: ReadonlyArray<Column<Frame["latencies"][number]>> = [
+  { title: "What", cell: ({ what }) => what },
+  { title: "Rate", cell: ({ perSecond }) => rate(perSecond), isNumber: true },
+  { title: "Median", cell: ({ p50Ms }) => msOf(p50Ms), isNumber: true },
+  { title: "99 of 100 within", cell: ({ p99Ms }) => msOf(p99Ms), isNumber: true }
+]

@@ -1,0 +1,96 @@
+import { useFilters } from "../../address.ts"
+import { type Answer, get } from "../../api/client.ts"
+import { usePages } from "../../api/pages.ts"
+import { Field } from "../../design/Field.tsx"
+import { Pager } from "../../design/Pager.tsx"
+import { Empty } from "../../design/Said.tsx"
+import { type Column, Table } from "../../design/Table.tsx"
+import { Time } from "../../design/Time.tsx"
+
+type Act = Answer<"GET", "/audit">["items"][number]
+
+/** The acts that there are, as the API names them; the compiler holds each to its declaration. */
+const actions: ReadonlyArray<Act["action"]> = [
+  "event-publish",
+  "delivery-resend",
+  "abandoned-resend",
+  "abandoned-discard",
+  "rejected-resend",
+  "rejected-discard",
+  "endpoint-create",
+  "endpoint-change",
+  "endpoint-rotate",
+  "endpoint-remove",
+  "endpoint-enable",
+  "endpoint-disable",
+  "endpoint-pause",
+  "endpoint-resume",
+  "endpoint-test",
+  "token-make",
+  "token-revoke",
+  "sign-in-code",
+  "sign-in",
+  "sign-out",
+  "trial-pay",
+  "book-mend",
+  "book-accept"
+]
+
+export const Audit = () => {
+  const { values, set } = useFilters(["action"])
+  const action = actions.find((known) => known === values.action)
+  const pages = usePages<Act>(
+    `audit ${values.action}`,
+    (cursor, signal) =>
+      get("/audit", {
+        query: { ...(action === undefined ? {} : { action }), ...(cursor === undefined ? {} : { cursor }) },
+        signal
+      }),
+    5_000
+  )
+  return (
+    <>
+      <div className="filters">
+        <Field label="Act" hint="One kind only">
+          {(given) => (
+            <select {...given} value={values.action} onChange={({ target }) => set({ action: target.value })}>
+              <option value="">any</option>
+              {actions.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Pager
+        pages={pages}
+        what="the log of acts"
+        empty={
+          <Empty title="Nobody did anything yet">
+            <p>Every act through this page or the command line stands here, with who did it and why.</p>
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table label="Acts, newest first" rows={rows} columns={columns} keyOf={({ sequence }) => String(sequence)} />
+        )}
+      </Pager>
+    </>
+  )
+}
+
+const columns: ReadonlyArray<Column<Act>> = [
+  { title: "When", cell: ({ at }) => <Time at={at} /> },
+  { title: "Act", cell: ({ action }) => action },
+  { title: "To", cell: ({ target }) => <code className="value">{target}</code> },
+  { title: "Why", cell: ({ reason }) => reason },
+  {
+    title: "Who",
+    cell: ({ by: { tokenId, role } }) => (
+      <>
+        <code>{tokenId}</code> {role}
+      </>
+    ),
+    isMinor: true
+  }
+]

@@ -1,0 +1,134 @@
+/** The voices: looked for by words, heard by a sentence, and a cloned one deleted. */
+import { useState } from "react"
+import { speech } from "../../api/apis.ts"
+import { Refused } from "../../api/client.ts"
+import { useMay } from "../../api/signed-in.ts"
+import { Button } from "../../design/Button.tsx"
+import { Drawer } from "../../design/Drawer.tsx"
+import { Field } from "../../design/Field.tsx"
+import { Empty, Fault, Loading } from "../../design/Said.tsx"
+import { type Column, Table } from "../../design/Table.tsx"
+import { useSpeaking } from "./speaking.ts"
+import { isMeant, sentenceFor, useVoices, type Voice } from "./voices.ts"
+
+export const Voices = () => {
+  const voices = useVoices()
+  const mayHear = useMay("audio:stream")
+  const mayDelete = useMay("voices:delete")
+  const [wanted, setWanted] = useState("")
+  const [deleted, setDeleted] = useState<Voice>()
+  const { speaking, speak, stop } = useSpeaking()
+  if (voices.refused !== undefined && voices.value === undefined) {
+    return <Fault refused={voices.refused} onAgain={voices.reload} />
+  }
+  if (voices.value === undefined) return <Loading what="the voices" />
+  const shown = voices.value.filter((voice) => isMeant(voice, wanted.trim()))
+  const isHeard = ({ id }: Voice) =>
+    speaking.order?.kind === "text" &&
+    speaking.order.request.voice_id === id &&
+    (speaking.phase === "waiting" || speaking.phase === "speaking")
+  const hear = (voice: Voice) =>
+    isHeard(voice)
+      ? stop()
+      : speak({ kind: "text", hasMarks: true, request: { input: sentenceFor(voice.locale), voice_id: voice.id } })
+  return (
+    <>
+      <div className="filters">
+        <Field label="Look for" hint="A name, a language such as de, or a word such as warm.">
+          {(given) => (
+            <input {...given} type="search" value={wanted} onChange={({ target }) => setWanted(target.value)} />
+          )}
+        </Field>
+      </div>
+      {speaking.refused === undefined ? null : <Fault refused={speaking.refused} />}
+      {shown.length === 0 ? (
+        <Empty title="No voice is like that">
+          <p>Take a word away, or clone a voice of somebody who consents.</p>
+        </Empty>
+      ) : (
+        <Table
+          label="Voices"
+          rows={shown}
+          keyOf={({ id }) => id}
+          columns={columnsFor({
+            isHeard,
+            onHear: mayHear ? hear : undefined,
+            onDelete: mayDelete ? setDeleted : undefined
+          })}
+        />
+      )}
+      {deleted === undefined ? null : (
+        <DeleteVoice
+          voice={deleted}
+          onClose={() => {
+            setDeleted(undefined)
+            voices.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface Acts {
+  readonly isHeard: (voice: Voice) => boolean
+  /** Undefined where the token does not allow it; so is the next. */
+  readonly onHear: ((voice: Voice) => void) | undefined
+  readonly onDelete: ((voice: Voice) => void) | undefined
+}
+
+const columnsFor = ({ isHeard, onHear, onDelete }: Acts): ReadonlyArray<Column<Voice>> => [
+  { title: "Voice", cell: ({ display_name }) => display_name },
+  {
+    title: "Hear",
+    cell: (voice) => (
+      <Button
+        kind="bare"
+        disabled={onHear === undefined}
+        aria-label={`${isHeard(voice) ? "Stop" : "Hear"} ${voice.display_name}`}
+        onClick={() => onHear?.(voice)}
+      >
+        {isHeard(voice) ? "Stop" : "Hear"}
+      </Button>
+    )
+  },
+  { title: "Language", cell: ({ locale }) => locale },
+  { title: "Gender", cell: ({ gender }) => gender.replace("_", " "), isMinor: true },
+  { title: "Tags", cell: ({ tags = [] }) => tags.join(", "), isMinor: true },
+  { title: "Id", cell: ({ id }) => <code>{id}</code>, isMinor: true },
+  {
+    title: "Of",
+    cell: (voice) =>
+      voice.type === "shared" ? (
+        "everybody"
+      ) : (
+        <span className="row">
+          cloned
+          {onDelete === undefined ? null : (
+            <Button kind="bare" onClick={() => onDelete(voice)} aria-label={`Delete ${voice.display_name}`}>
+              Delete
+            </Button>
+          )}
+        </span>
+      )
+  }
+]
+
+const DeleteVoice = ({ voice, onClose }: { readonly voice: Voice; readonly onClose: () => void }) => {
+  const [refused, setRefused] = useState<Refused>()
+  const remove = () =>
+    speech.remove("/v1/voices/:voice_id", { params: { voice_id: voice.id } }).then(onClose, (error: unknown) => {
+      if (error instanceof Refused) setRefused(error)
+    })
+  return (
+    <Drawer kind="dialog" title={`Delete ${voice.display_name}?`} onClose={onClose}>
+      <p>The voice, its sample and its picture go for good. The record of consent is kept.</p>
+      {refused === undefined ? null : <Fault refused={refused} />}
+      <div className="row">
+        <Button kind="danger" onClick={() => void remove()}>
+          Delete the voice
+        </Button>
+      </div>
+    </Drawer>
+  )
+}

@@ -1,0 +1,100 @@
+import "./work-items.css"
+import { useState } from "react"
+import { pipeline } from "../../api/apis.ts"
+import { Refused } from "../../api/client.ts"
+import { useMay, useSession } from "../../api/signed-in.ts"
+import { Badge } from "../../design/Badge.tsx"
+import { Button } from "../../design/Button.tsx"
+import { Fault } from "../../design/Said.tsx"
+import { Time } from "../../design/Time.tsx"
+import { placeOf } from "./board.ts"
+import { type Fact, sayingOf } from "./facts.ts"
+import { useItem, useProjects } from "./items.ts"
+
+/** A work item in one click, and what happens to it. */
+export const RunCard = () => {
+  const { apis } = useSession()
+  const may = useMay("pipeline:read")
+  return (
+    <section className="card" aria-label="Run a work item">
+      <h2>Run a work item</h2>
+      {apis.includes("pipeline") && may ? <Trial /> : <p className="soft">No pipeline that your token may read.</p>}
+      <a href="#/work-items">All work items</a>
+    </section>
+  )
+}
+
+const Trial = () => {
+  const may = useMay("pipeline:write")
+  const projects = useProjects()
+  const [id, setId] = useState<string>()
+  const [refused, setRefused] = useState<Refused>()
+  const project = projects.value?.[0]?.id
+  const create = () => {
+    if (project === undefined) return
+    pipeline.post("/workitems", { title: "Oil the gate", projectId: project }).then(
+      (item) => setId(item.id),
+      (error: unknown) => {
+        if (error instanceof Refused) setRefused(error)
+      }
+    )
+  }
+  return (
+    <>
+      {id === undefined ? (
+        <p className="soft">
+          {projects.value?.length === 0
+            ? "There is no project yet: the first item makes one, with the address of its repository."
+            : "An agent works on a git repository; each step is a fact, and an event."}
+        </p>
+      ) : (
+        <Trace id={id} />
+      )}
+      {refused === undefined ? null : <Fault refused={refused} />}
+      <div className="row">
+        {projects.value?.length === 0 ? (
+          <a className="button main" href="#/work-items">
+            Create the first
+          </a>
+        ) : (
+          <Button kind="main" disabled={!may || project === undefined} onClick={create}>
+            Create an item
+          </Button>
+        )}
+      </div>
+    </>
+  )
+}
+
+const tracedMax = 6
+
+const Trace = ({ id }: { readonly id: string }) => {
+  const { value } = useItem(id)
+  if (value === undefined) return null
+  const { tone, words } = placeOf(value.item.state)
+  const facts = value.records.flatMap(({ at, facts: each, sequence }) =>
+    each.map((fact: Fact, index) => ({ key: `${sequence} ${index}`, at, fact }))
+  )
+  return (
+    <>
+      <p>
+        <a href={`#/work-items/${id}`}>{value.item.title}</a> <Badge tone={tone}>{words}</Badge>
+      </p>
+      <ol className="trace">
+        {facts.slice(-tracedMax).map(({ key, at, fact }) => (
+          <li key={key}>
+            {sayingOf(fact).words}{" "}
+            <span className="soft">
+              · <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      {value.item.state === "Queued" ? (
+        <p className="soft">
+          It waits for a runner: <code>./starling runner --agent {value.item.agent}</code>
+        </p>
+      ) : null}
+    </>
+  )
+}

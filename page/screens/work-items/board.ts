@@ -1,0 +1,63 @@
+/** Work items on a board: which column a state stands in, and how it looks. */
+import type { Tone } from "../../design/tone.ts"
+
+export type ColumnName = "needs you" | "waiting" | "at work" | "done" | "ended otherwise"
+
+export const columnNames: ReadonlyArray<ColumnName> = ["needs you", "waiting", "at work", "done", "ended otherwise"]
+
+interface Place {
+  readonly column: ColumnName
+  readonly tone: Tone
+  readonly words: string
+}
+
+const needsYou = (words: string): Place => ({ column: "needs you", tone: "wait", words })
+const waiting = (words: string): Place => ({ column: "waiting", tone: "quiet", words })
+const atWork = (words: string): Place => ({ column: "at work", tone: "wait", words })
+const done = (words: string): Place => ({ column: "done", tone: "good", words })
+const ended = (words: string, tone: Tone = "bad"): Place => ({ column: "ended otherwise", tone, words })
+
+const places: Readonly<Record<string, Place>> = {
+  Queued: waiting("queued"),
+  Working: atWork("working"),
+  WorkComplete: atWork("work complete"),
+  Auditing: atWork("auditing"),
+  AuditPassed: atWork("audit passed"),
+  Reworking: atWork("reworking"),
+  Merging: atWork("merging"),
+  Merged: atWork("merged"),
+  UpstreamPushing: atWork("pushing upstream"),
+  ConflictRework: atWork("reworking a conflict"),
+  NeedsOperatorInput: needsYou("waits for an answer"),
+  Delegated: needsYou("delegated"),
+  MergeConflictResolutionFailed: needsYou("merge conflict"),
+  WaitingForAgentResume: waiting("waits for its agent"),
+  WaitingForTransientRetry: waiting("waits to be tried again"),
+  WaitingForQuotaReset: waiting("waits for a quota"),
+  Done: done("done"),
+  NoActionRequired: done("nothing to do"),
+  Failed: ended("failed"),
+  AuditFailed: ended("audit failed"),
+  AbandonedAfterRecoveryAttempts: ended("given up"),
+  Cancelled: ended("cancelled", "quiet")
+}
+
+/** A state that this page does not know stands where somebody sees it. */
+export const placeOf = (state: string): Place => places[state] ?? needsYou(state)
+
+/** Whether nothing more happens to it by itself. */
+export const hasEnded = (state: string): boolean => {
+  const { column } = placeOf(state)
+  return column === "done" || column === "ended otherwise"
+}
+
+interface Row {
+  readonly state: string
+  readonly updatedAt: string
+}
+
+/** Each column with its items, what changed last first. */
+export const boardOf = <R extends Row>(rows: ReadonlyArray<R>): ReadonlyMap<ColumnName, ReadonlyArray<R>> => {
+  const newestFirst = rows.toSorted((a, b) => Date.parse(b.updatedAt) - Date.parse(a.updatedAt))
+  return new Map(columnNames.map((name) => [name, newestFirst.filter(({ state }) => placeOf(state).column === name)]))
+}

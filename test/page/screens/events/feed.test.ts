@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest"
+import { type EventRow, followedFrom, linesMax, merged, withOlder } from "../../../../page/screens/events/feed.ts"
+
+const row = (sequence: number, envelope: string | null = null): EventRow => ({
+  sequence,
+  event: "work_item.done",
+  storedAt: "2026-11-24T12:00:00.000Z",
+  entity: null,
+  projectId: null,
+  bytes: 2,
+  envelope
+})
+const rows = (...sequences: ReadonlyArray<number>) => sequences.map((sequence) => row(sequence))
+const sequences = (lines: ReadonlyArray<EventRow>) => lines.map(({ sequence }) => sequence)
+
+describe("the live list of events", () => {
+  it.each([
+    { there: [], came: [1, 2], shows: [2, 1] },
+    { there: [2, 1], came: [3, 4], shows: [4, 3, 2, 1] },
+    { there: [4, 3], came: [2, 3, 5], shows: [5, 4, 3, 2] }
+  ])("has $there, takes $came and shows $shows", ({ there, came, shows }) => {
+    expect(sequences(merged(rows(...there), rows(...came)))).toEqual(shows)
+  })
+
+  it("lets an event that comes with its envelope stand for the one without", () => {
+    expect(merged(rows(2, 1), [row(2, "{}")])[0]?.envelope).toBe("{}")
+  })
+
+  it("forgets the oldest beyond its limit, however many come at once", () => {
+    const many = rows(...Array.from({ length: 3 * linesMax }, (_, index) => index + 1))
+    const lines = merged([], many)
+    expect([lines.length, lines[0]?.sequence]).toEqual([linesMax, 3 * linesMax])
+  })
+
+  it("puts an older page below, each event once", () => {
+    expect(sequences(withOlder(rows(9, 8), rows(8, 7, 6)))).toEqual([9, 8, 7, 6])
+  })
+
+  it.each([
+    [[], undefined],
+    [[9, 5], 4],
+    [[90_000, 5], 90_000]
+  ])("after a page of %j it follows from %s", (page, from) => {
+    expect(followedFrom(rows(...page))).toBe(from)
+  })
+})

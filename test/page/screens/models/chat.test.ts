@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { chatEventsOf, dollars, reasonsFor, receiptIn, usedUsd } from "../../../../page/screens/models/chat.ts"
+import { callSnippets } from "../../../../page/screens/models/snippets.ts"
+
+describe("a streamed chat", () => {
+  it.each([
+    ["words", '{"choices":[{"delta":{"content":"Hello"}}]}', [{ type: "words", text: "Hello" }]],
+    ["nothing where a chunk has no words", '{"choices":[{"delta":{"content":null}}]}', []],
+    [
+      "the tokens that were used",
+      '{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}',
+      [{ type: "usage", usage: { inputTokens: 7, outputTokens: 3 } }]
+    ],
+    ["its end", "[DONE]", [{ type: "done" }]],
+    ["a failure in its words", '{"error":{"message":"gone","code":"TIMEOUT"}}', [{ type: "failed", message: "gone" }]]
+  ])("says %s", (_, data, events) => {
+    assert.deepStrictEqual(chatEventsOf(data), events as never)
+  })
+
+  it("finds its receipt in a comment and in a header, and nowhere else", () => {
+    const receipt = { success: true, transaction: "0xabc", network: "eip155:84532" }
+    const encoded = Buffer.from(JSON.stringify(receipt)).toString("base64")
+    assert.deepStrictEqual(receiptIn(`payment-response ${encoded}`), receipt)
+    assert.deepStrictEqual(receiptIn(encoded), receipt)
+    for (const other of [null, "", "keep-alive", "payment-response !"]) assert.isUndefined(receiptIn(other))
+  })
+})
+
+describe("what a call costs", () => {
+  it.each([
+    ["0.001000", "0.001 USD"],
+    ["0.025685", "0.025685 USD"],
+    [2, "2.00 USD"],
+    [0.5, "0.50 USD"]
+  ])("writes %s as %s", (amount, text) => {
+    assert.strictEqual(dollars(amount), text)
+  })
+
+  it("is told in sentences that name the price, the prompt and the longest answer", () => {
+    const [first = ""] = reasonsFor("0.0012", { input: 3, output: 15 }, 256)
+    for (const part of ["0.0012", "3 USD", "256 tokens", "15 USD"]) assert.include(first, part)
+    assert.deepStrictEqual(reasonsFor("0", { input: 0, output: 0 }, 256), ["The model is free."])
+  })
+
+  it("of tokens is what they cost, and of a flat price the price", () => {
+    assert.strictEqual(usedUsd({ input: 3, output: 15 }, { inputTokens: 1_000, outputTokens: 2_000 }), 0.033)
+    assert.strictEqual(usedUsd({ flat: 0.02 }, { inputTokens: 1, outputTokens: 1 }), 0.02)
+  })
+})
+
+it("writes a call as code for curl, openai, anthropic and x402, each with its model", () => {
+  const snippets = callSnippets({ model: "demo/echo", prompt: "it's so", maxTokens: 9 })
+  assert.deepStrictEqual(
+    snippets.map(({ title }) => title),
+    ["curl", "openai", "anthropic", "x402"]
+  )
+  for (const { code } of snippets) assert.include(code, "demo/echo")
+})

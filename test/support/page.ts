@@ -1,0 +1,79 @@
+/** A browser that looks at the console's page as somebody with a token does. */
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import type { RunningFleet } from "../../dev/fixtures/starling.ts"
+
+const executablePath = process.env["STARLING_CHROMIUM"] ?? "/usr/bin/chromium"
+
+export const hasBrowser = existsSync(executablePath)
+if (!hasBrowser) console.info(`stories of the page are skipped: there is no browser at ${executablePath}`)
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    // Sound plays without a click, as on a page that somebody uses often.
+    args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"]
+  })
+
+export interface SignedIn {
+  readonly page: Page
+  /** What the browser complained of: faults of scripts, what the page's own policy forbids, and calls of other hosts. */
+  readonly complaints: () => ReadonlyArray<string>
+}
+
+/** Signs in by the form, with the owner's token or another. */
+export const signedIn = async (
+  browser: Browser,
+  { ready }: RunningFleet,
+  options: BrowserContextOptions & { readonly script?: string; readonly token?: string } = {}
+): Promise<SignedIn> => {
+  const { script, token = ready.token, ...rest } = options
+  const context = await browser.newContext(rest)
+  if (script !== undefined) await context.addInitScript({ content: script })
+  const page = await context.newPage()
+  const complaints: Array<string> = []
+  const { origin } = new URL(ready.console)
+  page.on("request", (request) => {
+    const asked = new URL(request.url())
+    if (asked.protocol.startsWith("http") && asked.origin !== origin) complaints.push(`asked ${request.url()}`)
+  })
+  page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      complaints.push(message.text())
+  })
+  await page.goto(`${ready.console}/`)
+  await page.getByLabel("Token").fill(token)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("navigation", { name: "Screens" }).waitFor({ state: "attached" })
+  return { page, complaints: () => complaints }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>
+}
+
+/** What axe finds that keeps people out. It runs outside the page's own policy, as a browser's tools do. */
+export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe)
+  const found = (await page.evaluate("axe.run(document)")) as { readonly violations: ReadonlyArray<Violation> }
+  return found.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)
+    )
+}
+
+const pictures = join(import.meta.dirname, "../../.starling/screenshots")
+
+/** Keeps a picture for who wants to look at it. */
+export const shoot = async (page: Page, name: string) => {
+  mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
