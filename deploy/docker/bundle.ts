@@ -1,12 +1,14 @@
 /**
  * Bundles the roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it runs, and
- * a file for each thread that is started by its URL. Native and WebAssembly packages, and those that load them, stay
- * outside and are copied: for payments into `app`, for the engines into `speech`, which only their image includes.
+ * a file for each thread that is started by its URL; and the console's page into `app/page`. Native and WebAssembly
+ * packages, and those that load them, stay outside and are copied: for payments into `app`, for the engines into
+ * `speech`, which only their image includes.
  * `node deploy/docker/bundle.ts [folder]`; the default is `dist`.
  */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { build, type Plugin } from "esbuild"
+import { buildPage } from "#dev/page"
 
 const root = join(import.meta.dirname, "../..")
 /** The programs of the image. */
@@ -103,7 +105,8 @@ export const bundle = async (folder: string) => {
     `${JSON.stringify({ name: "starling", private: true, type: "module" })}\n`
   )
   writeFileSync(join(folder, "app/starling"), launcher, { mode: 0o755 })
-  return Object.keys(metafile.outputs).length
+  const page = await buildPage(join(folder, "app/page"))
+  return Object.keys(metafile.outputs).length + page.files
 }
 
 /** Runs any command in a container: `kubectl exec ... -- starling token list`. */
