@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { runHere } from "../support/command.ts"
 
 const homes: Array<Home> = []
 const fleets: Array<RunningFleet> = []
@@ -16,6 +18,9 @@ const up = async (where: Home) => {
   fleets.push(fleet)
   return fleet
 }
+/** A command in this process: to start one for each would take most of the time. */
+const command = (where: Home, ...words: ReadonlyArray<string>) => Effect.runPromise(runHere(words, where.environment))
+
 /** Empty for a dead process, even one that is not yet reaped. */
 const commandLine = (pid: number) => {
   const path = `/proc/${pid}/cmdline`
@@ -216,7 +221,7 @@ describe("a command", () => {
       [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"]
     ]
     for (const [parameters, reason] of cases) {
-      const ran = await starling(where, ...parameters)
+      const ran = await command(where, ...parameters)
       assert.strictEqual(ran.code, 1, parameters.join(" "))
       assert.include(ran.error, reason, parameters.join(" "))
     }
@@ -230,14 +235,19 @@ describe("a command", () => {
       [["up", "--readyjson"], "did you mean --ready-json?"]
     ]
     for (const [parameters, reason] of misused) {
-      const ran = await starling(where, ...parameters)
+      const ran = await command(where, ...parameters)
       assert.deepStrictEqual([ran.code, ran.error.includes(reason)], [2, true], ran.error)
     }
     const published = join(where.folder, "house.json")
     writeFileSync(published, "{}")
     const unlisted = ["publish", "house.built", "--file", published]
-    assert.include((await starling(where, ...unlisted)).error, "there is no event house.built")
-    assert.strictEqual((await starling(where, ...unlisted, "--unchecked")).code, 0)
+    assert.include((await command(where, ...unlisted)).error, "there is no event house.built")
+    assert.strictEqual((await command(where, ...unlisted, "--unchecked")).code, 0)
+    // The launcher hands on what a command says, and how it ended.
+    const [refused, wrong] = await Promise.all([starling(where, ...unlisted), starling(where, "publish")])
+    assert.deepStrictEqual([refused.code, refused.out, wrong.code, wrong.out], [1, "", 2, ""])
+    assert.include(refused.error, "there is no event house.built")
+    assert.include(wrong.error, "publish needs <event>")
   })
 
   it("creates tokens with few rights and an end, lists them with their age and use, and revokes them", async () => {
@@ -250,7 +260,7 @@ describe("a command", () => {
     assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
     const [id = ""] = /[0-9a-f]{12}/u.exec(made.error) ?? []
     assert.include(made.error, `token ${id}: viewer of w, scopes *; it ends in 90 d`)
-    const short = JSON.parse((await starling(where, "token", "make", "--expires", "1s", "--json")).out) as {
+    const short = JSON.parse((await command(where, "token", "make", "--expires", "1s", "--json")).out) as {
       readonly id: string
       readonly token: string
       readonly expiresAt: string
@@ -258,8 +268,8 @@ describe("a command", () => {
 
     assert.strictEqual((await callWith(token)).status, 200)
     await until(() => Date.now() > Date.parse(short.expiresAt))
-    await until(async () => (await starling(where, "token", "list")).out.includes("within the hour"))
-    const listed = await starling(where, "token", "list")
+    await until(async () => (await command(where, "token", "list")).out.includes("within the hour"))
+    const listed = await command(where, "token", "list")
     assert.notInclude(listed.out, token)
     const lines = listed.out.split("\n")
     assert.match(lines[0] ?? "", /^id +label +workspace +role +scopes +age +expires +last use$/u)
@@ -272,7 +282,10 @@ describe("a command", () => {
     assert.strictEqual(expired.status, 401)
     assert.include(await expired.text(), `the token expired at ${short.expiresAt}`)
 
-    assert.include((await starling(where, "token", "revoke", id)).out, `${id} is revoked`)
+    assert.include((await command(where, "token", "revoke", id)).out, `${id} is revoked`)
     await until(async () => (await callWith(token)).status === 401)
+    const ended = JSON.parse((await starling(where, "token", "revoke", short.id, "--json")).out) as object
+    assert.include(ended, { id: short.id, workspace: "default" })
+    assert.isNotNull((ended as { readonly revokedAt: string | null }).revokedAt)
   })
 })

@@ -1,0 +1,161 @@
+/** The curl lines of the API pages, run as they stand on a fleet with one of each thing that they name. */
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type Home, newHome, type RunningFleet, startFleet, starling, until } from "../../dev/fixtures/starling.ts"
+
+const pages = ["docs/pipeline-api.md", "docs/model-gateway.md", "docs/speech-api.md", "docs/console-api.md"]
+
+interface Example {
+  readonly page: string
+  readonly line: number
+  /** Of its heading: `POST /v1/voices`. */
+  readonly route: string
+  readonly block: string
+}
+
+/** The blocks of shell of a page, each with the line that it begins at. */
+const examplesOf = (page: string): ReadonlyArray<Example> => {
+  const text = readFileSync(page, "utf8")
+  return [...text.matchAll(/```sh\n(.*?)```/gsu)].map((match) => {
+    const before = text.slice(0, match.index)
+    const routes = [...before.matchAll(/^`([A-Z]+ \/\S*)`$/gmu)]
+    return { page, line: before.split("\n").length + 1, route: routes.at(-1)?.[1] ?? "", block: match[1] ?? "" }
+  })
+}
+
+/** The answers other than success that an example is to get on a fresh fleet, and why. */
+const otherwise: Readonly<Record<string, readonly [status: number, why: string]>> = {
+  "POST /workitems/:id/answer": [409, "the item asks nothing, and was cancelled above"],
+  "POST /workitems/:id/dismiss-question": [409, "the item asks nothing, and was cancelled above"],
+  "GET /suggestions/:id": [404, "no runner has suggested anything"],
+  "POST /releases/:id/abandon": [409, "the release was closed above"],
+  "POST /releases/:id/reopen": [409, "the release was closed above"],
+  "POST /v1/chat/completions": [402, "a quote: curl signs no payment"],
+  "POST /v1/messages": [402, "a quote: curl signs no payment"],
+  "POST /v1/responses": [402, "a quote: curl signs no payment"],
+  "POST /v1/images/generations": [402, "a quote: curl signs no payment"],
+  "GET /v1/images/jobs/:id": [404, "no image was paid for"],
+  "POST /v1/voices": [0, "curl has no recordings of a person who consents; voices-consent.fleet.test.ts makes them"],
+  "DELETE /v1/voices/:voice_id": [403, "only cloned voices are deleted, and none was cloned"],
+  "GET /v1/voices/:voice_id/sample": [404, "a voice of the catalogue has no sample"],
+  "GET /v1/voices/:voice_id/avatar": [404, "a voice of the catalogue has no picture"],
+  "POST /endpoints/:name/enable": [409, "the only endpoint left stands in the configuration file"],
+  "POST /endpoints/:name/disable": [409, "the only endpoint left stands in the configuration file"],
+  "GET /abandoned/:sequence": [404, "nothing was abandoned"],
+  "POST /abandoned/:sequence/resend": [404, "nothing was abandoned"],
+  "POST /abandoned/:sequence/discard": [404, "nothing was abandoned"],
+  "GET /rejected/:sequence": [404, "nothing was rejected"],
+  "POST /rejected/:sequence/resend": [404, "nothing was rejected"],
+  "POST /rejected/:sequence/discard": [404, "nothing was rejected"],
+  "GET /books/:finding": [404, "the books have no finding"],
+  "POST /books/:finding/mend": [404, "the books have no finding"],
+  "POST /books/:finding/accept": [404, "the books have no finding"],
+  "POST /session": [403, "only the console's own page signs in"],
+  "DELETE /session": [403, "only the console's own page signs out"]
+}
+
+/** What `$ID` and `$NAME` stand for, by the beginning of the route. */
+const ids: Readonly<Record<string, string>> = {
+  "/projects": "gates",
+  "/agents": "coder",
+  "/suggestions": "3c1f2f6e-5d0a-4c1b-9a55-0c8f6b9f2a01",
+  "/v1/images/jobs": `img_${"0".repeat(32)}`
+}
+/** Routes of the endpoint that an example makes; the others are for the one of the configuration. */
+const ofMade = ["PATCH /endpoints/:name", "POST /endpoints/:name/rotate", "POST /endpoints/:name/remove"]
+
+let home: Home
+let fleet: RunningFleet
+let variables: NodeJS.ProcessEnv
+/** Made by the examples themselves, by the beginning of the route. */
+const made: Record<string, string> = {}
+const sequences: Record<string, string> = {}
+
+const run = (route: string, block: string) =>
+  new Promise<{ readonly status: number; readonly said: string }>((resolve) => {
+    // A live answer has no end: it is heard for two seconds.
+    const asked = block.replace(/^curl /u, "curl -sS --max-time $SECONDS_MAX -w '\\n%{http_code}' ")
+    const live = / -N /u.test(block)
+    const child = spawn("bash", ["-euo", "pipefail", "-c", asked], {
+      env: {
+        ...home.environment,
+        ...variables,
+        ID: made[kindOf(route)] ?? ids[kindOf(route)] ?? "",
+        SEQUENCE: sequences[kindOf(route)] ?? "1",
+        NAME: ofMade.includes(route) ? "ci" : "demo",
+        SECONDS_MAX: live ? "2" : "30"
+      }
+    })
+    let said = ""
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (data: Buffer) => (said += data.toString("latin1")))
+    child.once("close", () => resolve({ status: Number(/\n(\d{3})(?:curl.*)?\s*$/su.exec(said)?.[1] ?? 0), said }))
+  })
+
+/** `/workitems` of `POST /workitems/:id/resume`. */
+const kindOf = (route: string) => /^\S+ (\/.*?)(?:\/:.*)?$/u.exec(route)?.[1] ?? ""
+
+const getJson = async (url: string) => {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${fleet.ready.token}` } })
+  return (await answer.json()) as Readonly<Record<string, unknown>>
+}
+
+const begin = async () => {
+  home = newHome()
+  fleet = await startFleet(home)
+  const { ready } = fleet
+  variables = {
+    PIPELINE: ready.pipeline,
+    GATEWAY: ready.gateway,
+    SPEECH: ready.speech,
+    CONSOLE: ready.console,
+    TOKEN: (await starling(home, "token", "make", "--role", "owner")).out.trim(),
+    EVENT: "work_item.merged",
+    STREAM: "EVENTS",
+    MODEL: "demo/echo",
+    VOICE_ID: "selma",
+    FINDING: "0".repeat(32),
+    FILE: `${home.folder}/answer`
+  }
+  const project = { displayName: "Gates", repositoryUrl: "https://git.example/gates" }
+  await fetch(`${ready.pipeline}/projects/gates`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${ready.token}`, "content-type": "application/json" },
+    body: JSON.stringify(project)
+  })
+  await starling(home, "publish", "work_item.merged", "--file", "dev/examples/merged.json")
+  const paid = await starling(home, "pay", "Hello", "--model", "demo/echo")
+  assert.strictEqual(paid.code, 0, paid.error)
+  const deliveries = async () =>
+    ((await getJson(`${ready.console}/deliveries`))["items"] ?? []) as ReadonlyArray<{ readonly deliveryId: string }>
+  await until(async () => (await deliveries()).length > 0)
+  variables["DELIVERYID"] = (await deliveries())[0]?.deliveryId
+  // Events have the places of their stream, which other messages share.
+  const [event] = ((await getJson(`${ready.console}/events`))["items"] ?? []) as ReadonlyArray<{
+    readonly sequence: number
+  }>
+  sequences["/events"] = String(event?.sequence)
+  variables["KEY"] = String((await getJson(`${ready.console}/receipts/1`))["claimKey"])
+}
+
+describe("the examples of the API pages", () => {
+  beforeAll(begin, 120_000)
+  afterAll(async () => {
+    if (fleet !== undefined) await fleet.stop("SIGTERM")
+    home.remove()
+  })
+
+  it.each(pages.flatMap(examplesOf).map((example) => [example.page, example.line, example.route, example] as const))(
+    "%s:%d %s",
+    async (_page, _line, route, { block }) => {
+      const { status, said } = await run(route, block)
+      const id = /"id":"([^"]+)"/u.exec(said)?.[1]
+      if (status === 201 && id !== undefined) made[kindOf(route)] = id
+      const [wanted] = otherwise[route] ?? []
+      if (wanted === undefined) assert.isTrue(status >= 200 && status < 300, `${status}: ${said.slice(0, 1_000)}`)
+      else assert.strictEqual(status, wanted, said.slice(0, 1_000))
+    },
+    60_000
+  )
+})
