@@ -120,7 +120,8 @@ export default defineConfig({
           experimental: loadedByNode,
           include: ["test/**/*.kubernetes.test.ts"],
           globalSetup: "test/kubernetes/start-cluster.ts",
-          testTimeout: 300_000,
+          // A disturbance waits for two rollouts of ten roles; on two busy processors each takes minutes.
+          testTimeout: 900_000,
           hookTimeout: 600_000,
           fileParallelism: false
         }

@@ -29,8 +29,16 @@ export const work = (everyMs: number, round: (nth: number) => Promise<void>): Wo
 
 export const stopAll = (workers: ReadonlyArray<Worker>) => Promise.all(workers.map(({ stop }) => stop()))
 
+// The tests of outages state how long the slowest answer took; this only ends what would never end, also on a
+// machine on which every role starts anew at once and takes a minute for it.
+const answeredWithinMs = 150_000
+
 /** Repeats a request until it is answered; the request must be idempotent. */
-export const insist = async <A>(what: string, act: () => Promise<A | undefined>, withinMs = 60_000): Promise<A> => {
+export const insist = async <A>(
+  what: string,
+  act: () => Promise<A | undefined>,
+  withinMs = answeredWithinMs
+): Promise<A> => {
   const deadline = performance.now() + withinMs
   let last: unknown
   while (performance.now() < deadline) {

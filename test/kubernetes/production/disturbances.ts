@@ -3,9 +3,9 @@ import { kubectl, objectsOf, pauseMs, untilReady } from "../kubectl.ts"
 import { within } from "../cluster.ts"
 
 // Two processors run three nodes: a rollout of nine roles waits for them.
-const rolloutWithinMs = 300_000
+const rolloutWithinMs = 600_000
 const drainWithinMs = 240_000
-const scaledWithinMs = 300_000
+const scaledWithinMs = 600_000
 
 const rolledOut = (namespace: string, workload: string) =>
   within("kubectl", ["-n", namespace, "rollout", "status", workload], { withinMs: rolloutWithinMs })

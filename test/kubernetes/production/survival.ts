@@ -25,7 +25,7 @@ import { scaleQuickly } from "./scaling.ts"
 import { largerOf, readSizes, readStartMs, type Sizes, tellSize } from "./sizes.ts"
 
 const roles = fleetDeployments.map(({ name }) => name)
-const readyWithinMs = 300_000
+const readyWithinMs = 600_000
 const brokers = ["statefulset/nats", "statefulset/nats-payments"]
 
 /** Of a fleet that earlier tests bring up, with traffic's password and authority in its namespace. */

@@ -8,7 +8,7 @@ import { type Outcome, trafficPort, type TrafficOrder } from "./order.ts"
 const place = `http://traffic.${callers}:${trafficPort}`
 const readyWithinMs = 120_000
 // Work that was begun ends within its own limits, of which a paid call's is the longest.
-const outcomeWithinMs = 300_000
+const outcomeWithinMs = 600_000
 
 /** The secret and the ConfigMap that docs/install-kubernetes.md has a publishing service's namespace get. */
 const given = { password: "starling-bus", authority: "starling-bus-ca" } as const
