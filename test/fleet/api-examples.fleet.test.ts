@@ -51,6 +51,7 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
   "GET /books/:finding": [404, "the books have no finding"],
   "POST /books/:finding/mend": [404, "the books have no finding"],
   "POST /books/:finding/accept": [404, "the books have no finding"],
+  "POST /trials/payments": [400, "the page's quote is cut short; console-page.fleet.test.ts pays the gateway's own"],
   "POST /session": [403, "only the console's own page signs in"],
   "DELETE /session": [403, "only the console's own page signs out"]
 }
