@@ -4,7 +4,7 @@ import { stringify } from "yaml"
 import { boards } from "./boards.ts"
 import { grafana } from "./dashboards.ts"
 import { devBroker, devBrokerFile } from "./dev-broker.ts"
-import { brokerNetwork, fleetSight, network } from "./network.ts"
+import { brokerNetwork, fleetSight, network, wayToApis } from "./network.ts"
 import { natsValues } from "./nats-values.ts"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 import { operator } from "./operator.ts"
@@ -39,7 +39,9 @@ export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
   ...fleetDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
   ...optionalDeployments.flatMap((role) => [
     yamlFile(`${role.name}/${role.name}.yaml`, workload(role)),
-    ...(role.seesFleet === true ? [yamlFile(`${role.name}/fleet.yaml`, fleetSight(role.name))] : []),
+    ...(role.seesFleet === true
+      ? [yamlFile(`${role.name}/fleet.yaml`, [...fleetSight(role.name), ...wayToApis(role.name)])]
+      : []),
     kustomization(role.name, [`${role.name}.yaml`, ...(role.seesFleet === true ? ["fleet.yaml"] : [])])
   ]),
   yamlFile("base/operator.yaml", operator),

@@ -1,6 +1,6 @@
 /** The default network policies of the namespace's pods: the bus, DNS, and the scraper. */
 import { type KubernetesObject, partOfStarling, selector } from "./objects.ts"
-import { metricsName, metricsPort, roleDeployments } from "./roles.ts"
+import { metricsName, metricsPort, passedOnApis, roleDeployments } from "./roles.ts"
 
 const every = { podSelector: { matchLabels: partOfStarling } }
 
@@ -97,3 +97,23 @@ export const fleetSight = (viewer: string): ReadonlyArray<KubernetesObject> => [
     egress: [{ to: [every], ports: [tcp(metricsPort)] }]
   })
 ]
+
+/** The way of the console's page to the other APIs, whose calls its pod passes on. */
+export const wayToApis = (viewer: string): ReadonlyArray<KubernetesObject> => {
+  const names = passedOnApis.map(({ name }) => name)
+  const apis = { podSelector: { matchExpressions: [{ key: "app.kubernetes.io/name", operator: "In", values: names }] } }
+  return [
+    policy(`apis-for-${viewer}`, {
+      ...apis,
+      policyTypes: ["Ingress"],
+      ingress: [
+        { from: [{ podSelector: { matchLabels: selector(viewer) } }], ports: [{ port: "http", protocol: "TCP" }] }
+      ]
+    }),
+    policy(`${viewer}-calls-apis`, {
+      podSelector: { matchLabels: selector(viewer) },
+      policyTypes: ["Egress"],
+      egress: [{ to: [apis], ports: passedOnApis.map(({ port }) => tcp(port)) }]
+    })
+  ]
+}

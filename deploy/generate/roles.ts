@@ -103,6 +103,13 @@ export const fleetDeployments = roleDeployments.filter(({ isOptional }) => isOpt
 /** Roles that an overlay adds by their folder. */
 export const optionalDeployments = roleDeployments.filter(({ isOptional }) => isOptional === true)
 
+/** The APIs that the console's page calls through the console, with the setting that names each. */
+export const passedOnApis = [
+  { name: "pipeline-api", variable: "CONSOLE_PIPELINE_URL" },
+  { name: "model-gateway", variable: "CONSOLE_MODELS_URL" },
+  { name: "speech-api", variable: "CONSOLE_SPEECH_URL" }
+].map((api) => ({ ...api, port: roleDeployments.find(({ name }) => name === api.name)?.api?.port ?? Number.NaN }))
+
 export const metricsPort = 9_400
 
 /** The name that has the addresses of all pods of a role, ready or not. */

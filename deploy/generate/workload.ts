@@ -1,6 +1,6 @@
 /** One role on Kubernetes: account, pods, disruption budget, and for an API its service and its open port. */
 import { containerSecurity, type KubernetesObject, podSecurity, selector } from "./objects.ts"
-import { metricsName, metricsPort, type RoleDeployment, roleDeployments } from "./roles.ts"
+import { metricsName, metricsPort, passedOnApis, type RoleDeployment, roleDeployments } from "./roles.ts"
 
 export const workload = (role: RoleDeployment): ReadonlyArray<KubernetesObject> => [
   {
@@ -104,7 +104,13 @@ const environment = ({ name, api, seesFleet }: RoleDeployment) => [
         { name: `${api.section}_HOST`, value: "0.0.0.0" },
         { name: `${api.section}_PORT`, value: String(api.port) }
       ]),
-  ...(seesFleet === true ? [{ name: "CONSOLE_PROCESSES", value: JSON.stringify(processes()) }] : [])
+  ...(seesFleet === true
+    ? [
+        { name: "CONSOLE_PROCESSES", value: JSON.stringify(processes()) },
+        // By the names of the services, which listen on port 80.
+        ...passedOnApis.map((api) => ({ name: api.variable, value: `http://${api.name}` }))
+      ]
+    : [])
 ]
 
 const processes = () => roleDeployments.map((role) => `http://${metricsName(role.name)}:${metricsPort}`)

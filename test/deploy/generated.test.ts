@@ -8,7 +8,7 @@ import { alertsOn, asked, expressionsOf, grafana } from "../../deploy/generate/d
 import { devBrokerFile, reservedBytes } from "../../deploy/generate/dev-broker.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { natsValues } from "../../deploy/generate/nats-values.ts"
-import { fleetSight } from "../../deploy/generate/network.ts"
+import { fleetSight, wayToApis } from "../../deploy/generate/network.ts"
 import { containerSecurity, partOfStarling, podSecurity } from "../../deploy/generate/objects.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { ruleGroup, runbooksUrl } from "../../deploy/generate/rules.ts"
@@ -66,6 +66,39 @@ describe("the generated manifests", () => {
       JSON.parse(variable ?? "[]"),
       roleDeployments.map(({ name }) => `http://${name}-metrics:9400`)
     )
+  })
+
+  it("let the console call the APIs that its page needs, on their open ports and nowhere else", () => {
+    const apis = {
+      podSelector: {
+        matchExpressions: [
+          { key: "app.kubernetes.io/name", operator: "In", values: ["pipeline-api", "model-gateway", "speech-api"] }
+        ]
+      }
+    }
+    const viewer = { podSelector: { matchLabels: { "app.kubernetes.io/name": "console", ...partOfStarling } } }
+    const ports = [7_401, 7_402, 7_403].map((port) => ({ port, protocol: "TCP" }))
+    assert.deepStrictEqual(
+      wayToApis("console").map(({ spec }) => spec),
+      [
+        {
+          ...apis,
+          policyTypes: ["Ingress"],
+          ingress: [{ from: [viewer], ports: [{ port: "http", protocol: "TCP" }] }]
+        },
+        { ...viewer, policyTypes: ["Egress"], egress: [{ to: [apis], ports }] }
+      ]
+    )
+    const known = environmentKeys.map(({ variable }) => variable)
+    const console = read("deploy/k8s/console/console.yaml")
+    for (const [variable, service] of [
+      ["CONSOLE_PIPELINE_URL", "pipeline-api"],
+      ["CONSOLE_MODELS_URL", "model-gateway"],
+      ["CONSOLE_SPEECH_URL", "speech-api"]
+    ] as const) {
+      assert.include(known, variable)
+      assert.match(console, new RegExp(`name: ${variable}\\n\\s+value: http://${service}\\n`, "u"))
+    }
   })
 
   it("keep payments on the servers that write before they confirm", () => {

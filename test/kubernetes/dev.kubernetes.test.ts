@@ -1,8 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { fleetDeployments } from "../../deploy/generate/roles.ts"
 import { apply, type ClusterFleet, fleetOn } from "./fleet.ts"
-import { namespaceOf, overlayFolder, withHouse } from "./house.ts"
+import { consoleOrigin, namespaceOf, overlayFolder, withHouse } from "./house.ts"
 import { kubectl, untilReady } from "./kubectl.ts"
-import { doesItsJobs } from "./jobs.ts"
+import { doesItsJobs, type Read } from "./jobs.ts"
 import { removeOutside, startOutside } from "./outside.ts"
 import { keepsStrangersOut } from "./strangers.ts"
 
@@ -47,4 +48,20 @@ describe("the development overlay on a cluster", () => {
   doesItsJobs(() => ({ fleet, token }))
 
   keepsStrangersOut("dev")
+
+  it("serves the console with its page where an overlay names it, on one origin with the other APIs", async () => {
+    await withHouse("dev", apply, { adds: ["console"] })
+    await untilReady(namespace, readyWithinMs)
+    const read = (path: string) => fleet.send<Read>("read", { token, url: `${consoleOrigin("dev")}${path}` })
+
+    const page = await read("/")
+    assert.strictEqual(page.status, 200, page.text)
+    assert.include(page.text, "<title>Starling</title>")
+    const frame = await read("/fleet")
+    for (const { name } of fleetDeployments) assert.include(frame.text, name)
+    for (const path of ["pipeline/projects", "models/v1/models", "speech/v1/voices"]) {
+      const { status, text } = await read(`/apis/${path}`)
+      assert.strictEqual(status, 200, `${path}: ${text}`)
+    }
+  })
 })

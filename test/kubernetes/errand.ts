@@ -19,8 +19,9 @@ export interface Order {
   readonly world: string
   readonly token: string
   readonly text: string
-  /** A request of its own: POST with a body as JSON. */
+  /** Of a request of its own. */
   readonly url: string
+  /** Posted as JSON. */
   readonly body: unknown
 }
 
@@ -54,6 +55,10 @@ const errands: Readonly<Record<string, (order: Order) => Promise<unknown>>> = {
   },
   speak: (order) => hearOnce(fleetOf(order), order.text),
   crowd: (order) => Promise.all(Array.from({ length: crowdSize }, () => hearOn(fleetOf(order), order.text))),
+  read: async ({ url, token }) => {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    return { status: response.status, text: await response.text() }
+  },
   ask: async ({ url, body }) => {
     const response = await fetch(url, { method: "POST", body: JSON.stringify(body ?? null) })
     const said = await response.text()

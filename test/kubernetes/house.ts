@@ -17,6 +17,9 @@ export type OverlayName = "dev" | "prod"
 export const overlayFolder = (overlay: OverlayName) => join(root, "deploy/k8s/overlays", overlay)
 export const namespaceOf = (overlay: OverlayName) => (overlay === "dev" ? "starling-dev" : "starling")
 
+/** Where a pod of the cluster reaches the console, once a house adds it. */
+export const consoleOrigin = (overlay: OverlayName) => `http://console.${namespaceOf(overlay)}`
+
 const secret = (name: string, stringData: Readonly<Record<string, string>>) => ({
   apiVersion: "v1",
   kind: "Secret",
@@ -57,7 +60,8 @@ const configurationOf = (overlay: OverlayName) => {
   const ours = JSON.parse(readFileSync(join(overlayFolder(overlay), "starling.config.json"), "utf8")) as object
   const theirs = withSolanaIn(worldName)
   const Origin = `http://model-gateway.${namespaceOf(overlay)}`
-  return { ...ours, ...theirs, ModelGateway: { ...theirs.ModelGateway, Origin } }
+  const Console = { Page: true, PageOrigins: [consoleOrigin(overlay)] }
+  return { ...ours, ...theirs, Console, ModelGateway: { ...theirs.ModelGateway, Origin } }
 }
 
 const yamlOf = (objects: ReadonlyArray<object>) => objects.map((object) => stringify(object)).join("---\n")
@@ -65,11 +69,21 @@ const yamlOf = (objects: ReadonlyArray<object>) => objects.map((object) => strin
 const imagesOf = (tag: string) =>
   ["starling-fleet", "starling-speech"].map((name) => ({ name: `registry.example/${name}`, newTag: tag }))
 
-/** Writes it to a folder that goes when `use` has ended. `release` replaces the one that the overlay names. */
+// What is added beside the overlay has not passed its list of images.
+const addedImage = { name: "starling-fleet", newTag: "dev" }
+
+interface House {
+  /** Replaces the one that the overlay names. */
+  readonly release?: string
+  /** Folders of deploy/k8s that the development overlay leaves out. */
+  readonly adds?: ReadonlyArray<string>
+}
+
+/** Writes it to a folder that goes when `use` has ended. */
 export const withHouse = async <A>(
   overlay: OverlayName,
   use: (folder: string) => Promise<A>,
-  release?: string
+  { release, adds = [] }: House = {}
 ): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "starling-house-"))
   try {
@@ -79,8 +93,13 @@ export const withHouse = async <A>(
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
       namespace: namespaceOf(overlay),
-      resources: [relative(folder, overlayFolder(overlay)), "house.yaml"],
-      ...(release === undefined ? {} : { images: imagesOf(release) }),
+      resources: [
+        ...[overlayFolder(overlay), ...adds.map((name) => join(root, "deploy/k8s", name))].map((it) =>
+          relative(folder, it)
+        ),
+        "house.yaml"
+      ],
+      images: [...(release === undefined ? [] : imagesOf(release)), ...(adds.length === 0 ? [] : [addedImage])],
       configMapGenerator: [{ name: "starling-configuration", behavior: "replace", files: ["starling.config.json"] }]
     }
     writeFileSync(join(folder, "kustomization.yaml"), stringify(kustomization))

@@ -9,6 +9,12 @@ interface Sale {
   readonly taken: string
 }
 
+/** An answer that an errand read. */
+export interface Read {
+  readonly status: number
+  readonly text: string
+}
+
 /** Of a fleet that an earlier test brings up, with a token that may speak. */
 export const doesItsJobs = (of: () => { readonly fleet: ClusterFleet; readonly token: string }) => {
   it("delivers a published event to an outside receiver, with a verifiable signature", async () => {

@@ -47,6 +47,6 @@ describe("the commands of an installation page", () => {
       ["kedacore/keda", "nats/nats", "nats/nack"]
     )
     const steps = ["Namespace", "Controllers", "Passwords", "Certificates", "Brokers", "NACK", "An overlay of your own"]
-    for (const step of [...steps, "Apply", "The first token"]) assert.isNotEmpty(commandsOf(step), step)
+    for (const step of [...steps, "Apply", "The first token", "The console"]) assert.isNotEmpty(commandsOf(step), step)
   })
 })

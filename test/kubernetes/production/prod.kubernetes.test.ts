@@ -7,8 +7,8 @@ import { fleetDeployments } from "../../../deploy/generate/roles.ts"
 import { root } from "../cluster.ts"
 import { missing } from "./controllers.ts"
 import { apply, type ClusterFleet, fleetOn, publishOne } from "../fleet.ts"
-import { namespaceOf, withHouse } from "../house.ts"
-import { doesItsJobs } from "../jobs.ts"
+import { consoleOrigin, namespaceOf, withHouse } from "../house.ts"
+import { doesItsJobs, type Read } from "../jobs.ts"
 import { kubectl, objectsOf, untilReady, whatIsWrong } from "../kubectl.ts"
 import { callers, removeOutside, startOutside } from "../outside.ts"
 import {
@@ -152,5 +152,13 @@ describe.skipIf(left.length > 0)("the production overlay on a cluster", () => {
     await untilReady(namespace, readyWithinMs, owned)
 
     assert.isAbove(await publishOne(fleet, "sandbox.leak_detected"), before)
+  })
+
+  it("adds the console by the page's commands, which shows every role to the edge", async () => {
+    await installation.step("The console", (line) => line.replaceAll("ingress-nginx", callers))
+
+    const { status, text } = await fleet.send<Read>("read", { token, url: `${consoleOrigin("prod")}/fleet` })
+    assert.strictEqual(status, 200, text)
+    for (const { name } of fleetDeployments) assert.include(text, name)
   })
 })

@@ -80,7 +80,7 @@ export const survives = (of: () => Traffic) => {
     it("loses nothing while all roles are upgraded at once, and rolled back", async () => {
       let seen: ReadonlyArray<string> = []
       await disturbed("an upgrade and its rollback", async () => {
-        await withHouse("prod", apply, releases.next)
+        await withHouse("prod", apply, { release: releases.next })
         await untilReady(namespace(), readyWithinMs)
         seen = await runningReleases(namespace(), roles)
         await rollBack(namespace(), roles)
