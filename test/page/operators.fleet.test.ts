@@ -82,6 +82,7 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await question.getByRole("button", { name: "Send again" }).click()
     await page.getByText("Sent again as").getByRole("link").click()
     await page.getByRole("dialog").getByText("204 delivered").waitFor(within(8_000))
+    await page.getByText("It answered 204, which is all that is kept of a success").waitFor()
     assert.deepStrictEqual(complaints(), [])
     await page.close()
   })

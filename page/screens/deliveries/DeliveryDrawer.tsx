@@ -10,6 +10,7 @@ import { Facts } from "../../design/Facts.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Time, useNowMs } from "../../design/Time.tsx"
 import { duration } from "../../design/words.ts"
+import { whyNoAnswer } from "./answer.ts"
 import { OutcomeBadge } from "./OutcomeBadge.tsx"
 
 interface DeliveryDrawerProps {
@@ -116,7 +117,8 @@ const Countdown = ({ at }: { readonly at: string }) => {
 }
 
 const AttemptCard = ({ attempt }: { readonly attempt: Attempt }) => {
-  const { attempt: number, startedAt, durationMs, outcome, requestHeaders, responseHeaders, responseBody } = attempt
+  const { attempt: number, startedAt, durationMs, requestHeaders, responseHeaders, responseBody } = attempt
+  const why = whyNoAnswer(attempt)
   return (
     <li className="attempt">
       <div className="row">
@@ -126,18 +128,13 @@ const AttemptCard = ({ attempt }: { readonly attempt: Attempt }) => {
           <Time at={startedAt} />, took {duration(durationMs)}
         </span>
       </div>
-      {outcome === "delivered" ? (
-        <p className="soft">Headers and answers are kept of attempts that did not deliver.</p>
-      ) : (
+      {why === undefined ? null : <p className="soft">{why}</p>}
+      <Headers title="Request headers" headers={requestHeaders} />
+      <Headers title="Answer's headers" headers={responseHeaders} />
+      {responseBody === null || responseBody === "" ? null : (
         <>
-          <Headers title="Request headers" headers={requestHeaders} />
-          <Headers title="Answer's headers" headers={responseHeaders} />
-          {responseBody === null || responseBody === "" ? null : (
-            <>
-              <h4>Answer's first kilobyte</h4>
-              <pre tabIndex={0}>{responseBody}</pre>
-            </>
-          )}
+          <h4>Answer's first kilobyte</h4>
+          <pre tabIndex={0}>{responseBody}</pre>
         </>
       )}
     </li>
