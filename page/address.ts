@@ -28,6 +28,9 @@ const queryHere = () => here()[1]
 export const useAddress = (): [string, typeof navigate] => [useSyncExternalStore(subscribe, pathHere), navigate]
 useAddress.hrefs = (path: string) => `#${path}`
 
+/** The path as the address has it, undecoded. */
+export const usePath = (): string => useSyncExternalStore(subscribe, pathHere)
+
 /** An address with a query; values that are empty are left out. */
 export const addressWith = (path: string, filters: Readonly<Record<string, string>>): string => {
   const given = Object.entries(filters).filter(([, value]) => value !== "")

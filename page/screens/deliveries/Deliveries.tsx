@@ -12,6 +12,7 @@ import { Time } from "../../design/Time.tsx"
 import { When } from "../../design/When.tsx"
 import { duration } from "../../design/words.ts"
 import { type DeliveryRow, OutcomeBadge } from "./OutcomeBadge.tsx"
+import { addAddress } from "../../endpoint-addresses.ts"
 import { Abandoned } from "./Abandoned.tsx"
 import "./deliveries.css"
 import { DeliveryDrawer } from "./DeliveryDrawer.tsx"
@@ -151,7 +152,7 @@ const NoDeliveries = ({ isFiltered }: { readonly isFiltered: boolean }) => (
         "Attempts of the last seven days are kept. Take a filter away, or look at what was abandoned."
       ) : (
         <>
-          Add an <a href="#/endpoints/add">endpoint</a>, and <a href="#/events/trigger">trigger</a> an event. From a
+          Add an <a href={`#${addAddress}`}>endpoint</a>, and <a href="#/events/trigger">trigger</a> an event. From a
           terminal, events reach your own port so:
         </>
       )}

@@ -10,6 +10,7 @@ import { Facts } from "../../design/Facts.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Time, useNowMs } from "../../design/Time.tsx"
 import { duration } from "../../design/words.ts"
+import { endpointAddress } from "../../endpoint-addresses.ts"
 import { whyNoAnswer } from "./answer.ts"
 import { OutcomeBadge } from "./OutcomeBadge.tsx"
 
@@ -79,7 +80,7 @@ const Whole = ({ delivery }: { readonly delivery: Delivery }) => {
           ["Delivery", <code key="id">{deliveryId}</code>],
           [
             "Endpoint",
-            <a key="to" href={`#/endpoints/${encodeURIComponent(endpoint)}`}>
+            <a key="to" href={`#${endpointAddress(endpoint)}`}>
               {endpoint}
             </a>
           ],

@@ -8,6 +8,7 @@ import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
 import { Once } from "../../design/Once.tsx"
 import { Fault } from "../../design/Said.tsx"
+import { endpointAddress } from "../../endpoint-addresses.ts"
 import { changedSettings, newSecret, newSettings, type SettingField, settingFields, typedOf } from "./endpoint-form.ts"
 import type { EndpointRow } from "./state.ts"
 
@@ -43,7 +44,7 @@ export const AddEndpoint = ({ onClose, onDone }: AddProps) => {
             <strong>{made.name}</strong> gets every event it wants from now on.
           </p>
           {isSigned ? <Once what="Its secret" secret={secret} /> : null}
-          <Button kind="main" onClick={() => navigate(`/endpoints/${encodeURIComponent(made.name)}`)}>
+          <Button kind="main" onClick={() => navigate(endpointAddress(made.name))}>
             Look at it
           </Button>
         </>

@@ -1,6 +1,5 @@
 /** Webhook endpoints: the state of each, and what an operator does about it. */
-import { useRoute } from "wouter"
-import { navigate } from "../../address.ts"
+import { navigate, useFilters, usePath } from "../../address.ts"
 import { get } from "../../api/client.ts"
 import { usePages } from "../../api/pages.ts"
 import { useMay } from "../../api/signed-in.ts"
@@ -12,6 +11,7 @@ import { Empty } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { useNowMs } from "../../design/Time.tsx"
 import { count } from "../../design/words.ts"
+import { addAddress, endpointAddress, endpointAt } from "../../endpoint-addresses.ts"
 import { EndpointDrawer } from "./EndpointDrawer.tsx"
 import { AddEndpoint } from "./EndpointForm.tsx"
 import "./endpoints.css"
@@ -19,7 +19,8 @@ import { type EndpointRow, stateOf } from "./state.ts"
 
 const Endpoints = () => {
   const mayChange = useMay("console:operate")
-  const [isOne, one] = useRoute("/endpoints/:name")
+  const { values } = useFilters(["form"])
+  const name = endpointAt(usePath())
   const pages = usePages<EndpointRow>(
     "endpoints",
     (cursor, signal) =>
@@ -31,7 +32,7 @@ const Endpoints = () => {
     <>
       <Head title="Endpoints">
         {mayChange ? (
-          <Button kind="main" onClick={() => navigate("/endpoints/add")}>
+          <Button kind="main" onClick={() => navigate(addAddress)}>
             Add an endpoint
           </Button>
         ) : null}
@@ -43,14 +44,12 @@ const Endpoints = () => {
             rows={rows}
             columns={columns}
             keyOf={({ name }) => name}
-            linkOf={({ name }) => `#/endpoints/${encodeURIComponent(name)}`}
+            linkOf={(row) => `#${endpointAddress(row.name)}`}
           />
         )}
       </Pager>
-      {isOne && one.name === "add" ? <AddEndpoint onClose={close} onDone={pages.reload} /> : null}
-      {isOne && one.name !== "add" ? (
-        <EndpointDrawer key={one.name} name={decodeURIComponent(one.name)} onClose={close} onChanged={pages.reload} />
-      ) : null}
+      {name === undefined && values.form === "add" ? <AddEndpoint onClose={close} onDone={pages.reload} /> : null}
+      {name === undefined ? null : <EndpointDrawer key={name} name={name} onClose={close} onChanged={pages.reload} />}
     </>
   )
 }
@@ -77,7 +76,7 @@ export const StateBadge = ({ endpoint }: { readonly endpoint: EndpointRow }) => 
 const NoEndpoints = ({ mayChange }: { readonly mayChange: boolean }) => (
   <Empty title="No endpoint yet: events are only kept">
     <p>
-      {mayChange ? <a href="#/endpoints/add">Add one</a> : "An admin adds one here"}, name one under Webhooks in the
+      {mayChange ? <a href={`#${addAddress}`}>Add one</a> : "An admin adds one here"}, name one under Webhooks in the
       configuration file, or from a terminal:
     </p>
     <pre>./starling endpoints add ci https://ci.example/hooks</pre>

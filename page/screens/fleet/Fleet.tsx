@@ -7,6 +7,7 @@ import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
 import type { Tone } from "../../design/tone.ts"
 import { count, countOf, duration, figure, rate } from "../../design/words.ts"
+import { endpointAddress } from "../../endpoint-addresses.ts"
 import { conditionsOf } from "./conditions.ts"
 import { Conditions } from "./Conditions.tsx"
 import "./fleet.css"
@@ -60,7 +61,7 @@ const Now = () => {
           rows={endpoints}
           columns={endpointColumns}
           keyOf={({ endpoint }) => endpoint}
-          linkOf={({ endpoint }) => `#/endpoints/${encodeURIComponent(endpoint)}`}
+          linkOf={({ endpoint }) => `#${endpointAddress(endpoint)}`}
         />
       )}
       {endpointCount > endpoints.length ? (

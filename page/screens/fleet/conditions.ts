@@ -1,6 +1,7 @@
 /** What is wrong with the fleet now, and where it is mended. Pure. */
 import type { Answer } from "../../api/client.ts"
 import { countOf } from "../../design/words.ts"
+import { endpointAddress } from "../../endpoint-addresses.ts"
 
 type Frame = Answer<"GET", "/fleet">
 
@@ -33,7 +34,7 @@ export const conditionsOf = ({
   ...breakersOpen.map((name): Condition => ({
     title: `${name} is left alone: it fails`,
     advice: "Mend the receiver. It is tried again by itself, or at once when you resume it.",
-    href: `#/endpoints/${encodeURIComponent(name)}`,
+    href: `#${endpointAddress(name)}`,
     tone: "bad"
   })),
   ...endpoints
@@ -41,7 +42,7 @@ export const conditionsOf = ({
     .map(({ endpoint, backlog }): Condition => ({
       title: `${endpoint} is paused, with ${countOf(backlog, "delivery", "deliveries")} waiting`,
       advice: "An operator paused it. It misses nothing, and goes on when somebody resumes it.",
-      href: `#/endpoints/${encodeURIComponent(endpoint)}`,
+      href: `#${endpointAddress(endpoint)}`,
       tone: "wait"
     })),
   ...[...new Set(roles.filter(({ loopLagMs }) => (loopLagMs ?? 0) > loopLagMsMax).map(({ at }) => at))].map(
