@@ -52,6 +52,15 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     return { page, complaints }
   }
 
+  const publish = async (event: string) => {
+    const answer = await fetch(`${fleet.ready.console}/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${fleet.ready.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ reason: "a story", event })
+    })
+    return ((await answer.json()) as { readonly sequence: number }).sequence
+  }
+
   it("publishes from home: the row stands in the list within two seconds, and its 204 beside it", async () => {
     const [listed, homely] = [await look("/events"), await look("/")]
     await listed.page.locator(".badge", { hasText: "Live" }).waitFor()
@@ -84,6 +93,20 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await page.getByRole("dialog").getByText("204 delivered").waitFor(within(8_000))
     await page.getByText("It answered 204, which is all that is kept of a success").waitFor()
     assert.deepStrictEqual(complaints(), [])
+    await page.close()
+  })
+
+  it("shows an event that is published after the list was read and before its stream is open", async () => {
+    const { page } = await look("/settings")
+    let published = 0
+    await page.route("**/events/live*", async (route) => {
+      if (published === 0) published = await publish("queue.paused")
+      await route.continue()
+    })
+    await page.goto(`${fleet.ready.console}/#/events?event=queue.paused`)
+    await page.locator("table.events a.row-link").first().click()
+    await page.getByRole("dialog").getByText("Envelope", { exact: true }).waitFor()
+    assert.include(page.url(), `/events/${published}?`)
     await page.close()
   })
 

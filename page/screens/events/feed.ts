@@ -24,10 +24,11 @@ export const withOlder = (lines: ReadonlyArray<EventRow>, page: ReadonlyArray<Ev
 /** More than this between the ends of a page is not worth another look for the sake of its envelopes. */
 const againMax = 1_000
 
-/** After which event the live stream begins, so that no event is between it and a page of the list. */
-export const followedFrom = (page: ReadonlyArray<EventRow>): number | undefined => {
-  const newest = page[0]?.sequence
+/**
+ * After which event the live stream begins, so that no event is between it and a page of the list. `through`: the last
+ * event before the page was read, of those that the list leaves out too.
+ */
+export const followedFrom = (page: ReadonlyArray<EventRow>, through: number): number => {
   const oldest = page.at(-1)?.sequence
-  if (newest === undefined || oldest === undefined) return undefined
-  return newest - oldest < againMax ? oldest - 1 : newest
+  return oldest !== undefined && through - oldest < againMax ? oldest - 1 : through
 }

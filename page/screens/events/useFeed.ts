@@ -62,9 +62,15 @@ export const useFeed = (filter: EventFilter): Feed => {
     setKept((before) => ({ key, lines: merged(before.key === key ? before.lines : [], page.toReversed()) }))
   }, [page, key])
 
-  const after = page === undefined ? undefined : followedFrom(page)
-  const query = { ...given(filter), ...(after === undefined ? {} : { after: String(after) }) }
-  const address = page === undefined ? null : addressOf("/events/live", { query })
+  // Of the first page alone: the stream goes on by itself from there, and a page that is read again moves it nowhere.
+  const [start, setStart] = useState<{ readonly key: string; readonly after: number }>()
+  const isStarted = start?.key === key
+  if (!isStarted && first.value !== undefined) {
+    setStart({ key, after: followedFrom(first.value.items, first.value.through) })
+  }
+  const address = isStarted
+    ? addressOf("/events/live", { query: { ...given(filter), after: String(start.after) } })
+    : null
   const state = useLive<EventRow>({ address, onBatch: take, isResumable: true })
 
   const lines = kept.key === key && page !== undefined ? kept.lines : undefined

@@ -106,8 +106,10 @@ export const eventRoutes = routesOf(
         const { before, limit } = yield* placeOf(asked)
         const { sinceMs = 0, untilMs } = yield* timesOf(asked)
         const reader = yield* StreamReader
+        const { lastSequence: through } = yield* refusing(reader.bounds("EVENTS"))
         const end = untilMs === undefined ? before : yield* refusing(reader.firstAt("EVENTS", untilMs + 1))
-        return jsonAnswer(yield* refusing(newestEvents(asked, { before: Math.min(before, end), limit, sinceMs })))
+        const page = yield* refusing(newestEvents(asked, { before: Math.min(before, end), limit, sinceMs }))
+        return jsonAnswer({ ...page, through })
       }),
 
     streamEvents: ({ query }) =>

@@ -27,7 +27,12 @@ export interface PublishedEvent extends Schema.Schema.Type<typeof PublishedEvent
 /** The same, as the data of a server-sent event. */
 export const LiveEvent = Schema.Struct(PublishedEvent.fields)
 
-export const EventPage = Schema.Struct(newestFirst(EventSummary, "Events")).annotate({ identifier: "EventPage" })
+export const EventPage = Schema.Struct({
+  ...newestFirst(EventSummary, "Events"),
+  through: Count.pipe(
+    describe("The last sequence of EVENTS before the page was read: `/events/live?after=` it misses nothing.")
+  )
+}).annotate({ identifier: "EventPage" })
 
 const filters = {
   event: Schema.optionalKey(NameFilter).pipe(describe("Only these events; a pattern such as `work_item.*` works.")),

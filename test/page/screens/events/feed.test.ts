@@ -37,10 +37,13 @@ describe("the live list of events", () => {
   })
 
   it.each([
-    [[], undefined],
-    [[9, 5], 4],
-    [[90_000, 5], 90_000]
-  ])("after a page of %j it follows from %s", (page, from) => {
-    expect(followedFrom(rows(...page))).toBe(from)
+    [[], 0, 0],
+    [[], 7, 7],
+    [[9, 5], 9, 4],
+    [[9, 5], 12, 4],
+    [[9, 5], 90_000, 90_000],
+    [[90_000, 5], 90_001, 90_001]
+  ])("after a page of %j, read when the last event was %i, it follows from %i", (page, through, from) => {
+    expect(followedFrom(rows(...page), through)).toBe(from)
   })
 })

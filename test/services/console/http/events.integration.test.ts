@@ -13,6 +13,17 @@ const publish = (name: string, changes: Json = {}) => {
 const namesOf = (call: Call, query = "") =>
   Effect.map(call(`GET /events${query}`), ({ body }) => itemsOf(body).map(({ event }) => event))
 
+/** What a stream says up to its first event; leaving it ends the call. */
+const firstOf = (response: Response) =>
+  Effect.promise(async () => {
+    let heard = ""
+    for await (const part of response.body ?? []) {
+      heard += new TextDecoder().decode(part)
+      if (heard.includes("data: ")) break
+    }
+    return heard
+  })
+
 const project = { id: "pear", displayName: "Pear", repositoryUrl: "https://git.example/pear.git" }
 
 describe("events on the console", () => {
@@ -64,17 +75,32 @@ describe("events on the console", () => {
         yield* publish("work_item.merged")
         yield* publish("queue.resumed")
 
-        const text = yield* Effect.promise(async () => {
-          let heard = ""
-          for await (const part of response.body ?? []) {
-            heard += new TextDecoder().decode(part)
-            if (heard.includes("data: ")) break
-          }
-          return heard
-        })
+        const text = yield* firstOf(response)
         assert.match(text, /^id: 3$/mu)
         assert.include(text, '"event":"queue.resumed"')
         assert.notInclude(text, "queue.paused")
+      })
+    )
+  )
+
+  it.live("that come between a page, be it empty, and its stream are the first of the stream", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpListener
+        const headers = { authorization: `Bearer ${yield* tokenOf("viewer")}` }
+        assert.strictEqual((yield* call("GET /events")).body["through"], 0)
+        yield* publish("queue.paused")
+        const { body } = yield* call("GET /events?event=queue.resumed")
+        assert.deepStrictEqual([itemsOf(body), body["through"]], [[], 1])
+        yield* publish("queue.resumed")
+
+        for (const [query, id] of [
+          ["after=0", 1],
+          ["event=queue.resumed&after=1", 2]
+        ] as const) {
+          const response = yield* Effect.promise(() => fetch(`${url}/events/live?${query}`, { headers }))
+          assert.match(yield* firstOf(response), new RegExp(`^id: ${id}$`, "mu"), query)
+        }
       })
     )
   )
