@@ -27,6 +27,7 @@ export {
   TokenRecord,
   type TokenRequest,
   tokenRequest,
+  tokenKey,
   Tokens,
   TooManyTokens,
   unknownGrants

@@ -22,7 +22,9 @@ export const TokenRecord = Schema.Struct({
   /** Without one the token does not expire. */
   expiresAt: Schema.optionalKey(Timestamp),
   /** The owner's token that `up` makes and keeps for its home; all other tokens are made by hand. */
-  purpose: Schema.optionalKey(Schema.Literal("home"))
+  purpose: Schema.optionalKey(Schema.Literal("home")),
+  /** The key of the token that it ends with, as `tokenKey` makes it: a session's, of who made its code. */
+  maker: Schema.optionalKey(Schema.String)
 })
 export interface TokenRecord extends Schema.Schema.Type<typeof TokenRecord> {}
 
@@ -34,7 +36,7 @@ export interface IssuedToken {
 
 export interface TokenRequest extends Pick<
   TokenRecord,
-  "workspace" | "kind" | "role" | "scopes" | "label" | "purpose"
+  "workspace" | "kind" | "role" | "scopes" | "label" | "purpose" | "maker"
 > {
   /** Without one the token does not expire. */
   readonly lifetimeMs?: number
@@ -94,6 +96,8 @@ export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyT
 const prefix = "stl_"
 const idCharacters = 12
 const revokeTriesMax = 4
+// A session may make a code for another browser, and so on; each step is a look-up of every call.
+const makersMax = 4
 // Long enough to find out why a caller has been refused since its holiday.
 const endedKeptMs = 30 * 86_400_000
 
@@ -105,10 +109,11 @@ export class Tokens extends Context.Service<
     /** A token that nobody accepts yet, so that its id can be written down first. */
     readonly draft: (request: TokenRequest) => Effect.Effect<IssuedToken>
     readonly keep: (issued: IssuedToken) => Effect.Effect<void, BusError | TooManyTokens>
-    /** None for an unknown or revoked token. An expired one is found; see `hasExpired`. */
+    /** None for an unknown or revoked token, and for one whose maker was revoked. An expired one is found; see `hasExpired`. */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
+    /** All of them; one whose maker was revoked is listed as revoked. */
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
-    /** Revokes a token by the id that `make` and `list` show. */
+    /** Revokes a token, and with it the sessions that its codes began. Its id is as `make` and `list` show it. */
     readonly revoke: (id: string) => Effect.Effect<TokenRecord, BusError>
   }
 >()("starling/http/Tokens") {
@@ -123,7 +128,7 @@ export class Tokens extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const record: TokenRecord = {
           ...request,
-          id: keyOf(token).slice(0, idCharacters),
+          id: tokenKey(token).slice(0, idCharacters),
           createdAt: isoTime(nowMs),
           revokedAt: null,
           ...(lifetimeMs === undefined ? {} : { expiresAt: isoTime(nowMs + lifetimeMs) })
@@ -134,7 +139,7 @@ export class Tokens extends Context.Service<
       const keep = Effect.fn("Tokens.keep")(function* ({ token, record }: IssuedToken) {
         const before = yield* bucket.entries
         if (before.length >= tokensMax) return yield* new TooManyTokens({})
-        yield* bucket.create(keyOf(token), record)
+        yield* bucket.create(tokenKey(token), record)
         // The token exists already; tokens that are left over now go with the next one.
         yield* Effect.ignore(clear(before, Date.parse(record.createdAt) - endedKeptMs))
       })
@@ -149,8 +154,15 @@ export class Tokens extends Context.Service<
         )
 
       const find = Effect.fn("Tokens.find")(function* (token: string) {
-        const entry = yield* bucket.get(keyOf(token))
-        return Option.map(entry, ({ value }) => value).pipe(Option.filter((record) => record.revokedAt === null))
+        const found = yield* bucket.get(tokenKey(token))
+        let maker = found
+        for (let steps = 0; Option.isSome(maker); steps++) {
+          const { revokedAt, maker: key } = maker.value.value
+          if (revokedAt !== null || steps > makersMax) return Option.none<TokenRecord>()
+          if (key === undefined) return Option.map(found, ({ value }) => value)
+          maker = yield* bucket.get(key)
+        }
+        return Option.none<TokenRecord>()
       })
 
       const revokeOnce = Effect.fnUntraced(function* (id: string) {
@@ -165,10 +177,22 @@ export class Tokens extends Context.Service<
       // Two who revoke it at once have both revoked it.
       const revoke = (id: string) =>
         Effect.retry(revokeOnce(id), { times: revokeTriesMax, while: ({ _tag }) => _tag === "RevisionConflict" })
-      const list = Effect.map(bucket.entries, (entries) => entries.map(({ value }) => value))
+      const list = Effect.map(bucket.entries, (entries) => endedWithMakers(entries))
       return Tokens.of({ make, draft, keep, find, list, revoke })
     })
   )
+}
+
+/** A token whose maker was revoked is revoked since then. Pure. */
+const endedWithMakers = (entries: ReadonlyArray<KvEntry<TokenRecord>>): ReadonlyArray<TokenRecord> => {
+  const byKey = new Map(entries.map(({ key, value }) => [key, value]))
+  const revokedAt = (record: TokenRecord, steps = 0): TokenRecord["revokedAt"] => {
+    if (record.revokedAt !== null || record.maker === undefined) return record.revokedAt
+    const maker = byKey.get(record.maker)
+    // A maker that is not kept any more ended long ago.
+    return maker === undefined || steps >= makersMax ? record.createdAt : revokedAt(maker, steps + 1)
+  }
+  return entries.map(({ value }) => ({ ...value, revokedAt: revokedAt(value) }))
 }
 
 export const hasExpired = ({ expiresAt }: { readonly expiresAt?: string | undefined }, nowMs: number) =>
@@ -177,8 +201,8 @@ export const hasExpired = ({ expiresAt }: { readonly expiresAt?: string | undefi
 const hasEnded = ({ expiresAt, revokedAt }: TokenRecord, nowMs: number) =>
   hasExpired({ expiresAt: revokedAt ?? expiresAt }, nowMs)
 
-// The key is the hash: one look-up finds a token, and nothing in the store leads back to it.
-const keyOf = (token: string) => hash("sha256", token, "hex")
+/** The key is the hash: one look-up finds a token, and nothing in the store leads back to it. */
+export const tokenKey = (token: string): string => hash("sha256", token, "hex")
 
 /**
  * Scopes like `audio:speech`, and the grants of a caller. A grant is a scope, a whole family (`audio:all` or

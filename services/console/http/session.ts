@@ -2,7 +2,18 @@
 import { Clock, Effect, Option } from "effect"
 import { apiScopes } from "#contracts"
 import { type Session, SessionGroup } from "#contracts/console"
-import { Auth, Caller, conflict, emptyAnswer, jsonAnswer, routesOf, Tokens, unauthorized, type WireError } from "#http"
+import {
+  Auth,
+  Caller,
+  conflict,
+  emptyAnswer,
+  jsonAnswer,
+  routesOf,
+  tokenKey,
+  Tokens,
+  unauthorized,
+  type WireError
+} from "#http"
 import { AuditLog } from "../AuditLog.ts"
 import { clearCookie, type SessionCookie, setCookie } from "../page/cookie.ts"
 import { PageAccess } from "../page/PageAccess.ts"
@@ -41,9 +52,10 @@ const signedIn = Effect.fnUntraced(function* (who: Who, cookie: SessionCookie, o
 const tokenFor = Effect.fnUntraced(function* (rights: SignInRights) {
   const tokens = yield* Tokens
   const leftMs = rights.endsAt === null ? Infinity : Date.parse(rights.endsAt) - (yield* Clock.currentTimeMillis)
-  const { workspace, kind, role, scopes, by } = rights
+  const { workspace, kind, role, scopes, by, maker } = rights
   const lifetimeMs = Math.max(1, Math.min(sessionLifetimeMs, leftMs))
-  const issued = yield* tokens.draft({ workspace, kind, role, scopes, label: pageLabel, lifetimeMs })
+  const ends = { lifetimeMs, ...(maker === undefined ? {} : { maker }) }
+  const issued = yield* tokens.draft({ workspace, kind, role, scopes, label: pageLabel, ...ends })
   const who = { workspace, tokenId: issued.record.id, role }
   yield* (yield* AuditLog).writeAs(who, { action: "sign-in", target: by, reason: "with a code that this token made" })
   yield* refusing(
@@ -62,10 +74,14 @@ export const sessionRoutes = routesOf(
         const { reason } = yield* body
         yield* (yield* PageAccess).requireOn
         const caller = yield* Caller
+        const token = yield* (yield* Auth).sent
+        if (Option.isNone(token)) return yield* unauthorized()
         yield* (yield* AuditLog).write({ action: "sign-in-code", target: caller.tokenId, reason })
         const codes = yield* SignInCodes
         const made = yield* refusing(
-          Effect.catchTag(codes.make(caller), "TooManyCodes", ({ message }) => Effect.fail(conflict(message)))
+          Effect.catchTag(codes.make({ ...caller, key: tokenKey(token.value) }), "TooManyCodes", ({ message }) =>
+            Effect.fail(conflict(message))
+          )
         )
         return jsonAnswer(made, { status: 201, headers: noStore })
       }),

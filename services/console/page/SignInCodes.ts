@@ -15,6 +15,8 @@ const SignInRights = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   /** The token that asked for it. */
   by: Schema.String,
+  /** The key of that token: a session ends with it. Codes of earlier releases have none. */
+  maker: Schema.optionalKey(Schema.String),
   /** When that token ends: nobody gives more than they have. */
   endsAt: Schema.NullOr(Timestamp),
   expiresAt: Timestamp
@@ -31,7 +33,10 @@ export class TooManyCodes extends Schema.TaggedError<TooManyCodes>()("TooManyCod
   }
 }
 
-type Maker = Pick<Caller["Service"], "workspace" | "kind" | "role" | "scopes" | "tokenId" | "expiresAt">
+interface Maker extends Pick<Caller["Service"], "workspace" | "kind" | "role" | "scopes" | "tokenId" | "expiresAt"> {
+  /** As `tokenKey` makes it. */
+  readonly key: string
+}
 
 export class SignInCodes extends Context.Service<
   SignInCodes,
@@ -48,12 +53,12 @@ export class SignInCodes extends Context.Service<
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("sign-in-codes", SignInRights)
 
-      const make = Effect.fn("SignInCodes.make")(function* ({ tokenId, expiresAt: endsAt, ...rights }: Maker) {
+      const make = Effect.fn("SignInCodes.make")(function* ({ tokenId, key, expiresAt: endsAt, ...rights }: Maker) {
         if ((yield* bucket.entries).length >= codesMax) return yield* new TooManyCodes({})
         const { workspace, kind, role, scopes } = rights
         const code = randomBytes(16).toString("base64url")
         const expiresAt = isoTime((yield* Clock.currentTimeMillis) + codeLifetimeMs)
-        const given = { workspace, kind, role, scopes, by: tokenId, endsAt: endsAt ?? null, expiresAt }
+        const given = { workspace, kind, role, scopes, by: tokenId, maker: key, endsAt: endsAt ?? null, expiresAt }
         yield* bucket.create(keyOf(code), given as SignInRights)
         return { code, expiresAt }
       })

@@ -280,6 +280,38 @@ describe("a session of the console's page", () => {
     )
   )
 
+  it.live("ends within five seconds when who made its code is revoked, and so does one that it let in itself", () =>
+    withPage((call, open) =>
+      Effect.gen(function* () {
+        const order = { ...because, label: "a maker", role: "owner", scopes: ["*", "tokens:manage"] }
+        const { body: maker } = yield* call("POST /tokens", { body: order })
+        const token = String(maker["token"])
+        const unused = yield* codeFrom(call, token)
+        const first = cookieOf(yield* signInWith(open, { code: yield* codeFrom(call, token) }))
+        const headers = { ...fromPage, cookie: first }
+        const asked = yield* open("POST /session/codes", { headers, body: because })
+        const second = cookieOf(yield* signInWith(open, { code: String(asked.body["code"]) }))
+        const statuses = Effect.forEach([first, second], (cookie) =>
+          Effect.map(open("GET /events", { headers: { ...fromPage, cookie } }), ({ status }) => status)
+        )
+        assert.deepStrictEqual(yield* statuses, [200, 200])
+
+        yield* call(`POST /tokens/${String(maker["id"])}/revoke`, { body: because })
+        const revokedAtMs = yield* Clock.currentTimeMillis
+
+        yield* eventually(Effect.map(statuses, (both) => both.every((status) => status === 401)))
+        assert.isBelow((yield* Clock.currentTimeMillis) - revokedAtMs, 5_000)
+        assert.strictEqual((yield* signInWith(open, { code: unused })).status, 401)
+        const listed = itemsOf((yield* call("GET /tokens")).body).filter(({ label }) => label === "console page")
+        assert.deepStrictEqual(
+          listed.map(({ state }) => state),
+          listed.map(() => "revoked")
+        )
+        assert.isAtLeast(listed.length, 2)
+      })
+    )
+  )
+
   it.live("is written down: who made the code, who came in, and who left", () =>
     withPage((call, open) =>
       Effect.gen(function* () {
