@@ -23,6 +23,8 @@ interface RelayOptions {
   /** The part of the path that is ours, without a slash at its end. */
   readonly prefix: string
   readonly bodyBytesMax: number
+  /** More headers that stay behind, in lower case. */
+  readonly headersLeft?: ReadonlyArray<string>
 }
 
 const ofConnection = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length"]
@@ -44,7 +46,7 @@ const without = (headers: Readonly<Record<string, string | undefined>>, names: R
 }
 
 /** The call with its whole body. */
-export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax }: RelayOptions) {
+export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax, headersLeft = [] }: RelayOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { requestId } = yield* HttpCall
   const method = request.method === "HEAD" ? "GET" : (request.method as Method)
@@ -52,7 +54,7 @@ export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax }
   const call: RelayedCall = {
     method,
     target: request.url.slice(prefix.length),
-    headers: { ...without(request.headers, ofRequest), "x-request-id": requestId },
+    headers: { ...without(request.headers, [...ofRequest, ...headersLeft]), "x-request-id": requestId },
     body: body === null || body.length === 0 ? null : body
   }
   return call

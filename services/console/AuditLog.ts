@@ -16,7 +16,9 @@ export interface Act {
   readonly reason: string
 }
 
-type Actor = AuditRecord["by"]
+interface Actor extends Omit<AuditRecord["by"], "person"> {
+  readonly person?: string | undefined
+}
 
 export const auditCodec = jsonCodec(AuditRecord)
 
@@ -41,7 +43,7 @@ export class AuditLog extends Context.Service<
       const acts = (yield* Metrics).counter(actsTotal)
 
       const writeAs = Effect.fn("AuditLog.write")(function* (by: Actor, { action, target, reason }: Act) {
-        const { workspace, tokenId, role } = by
+        const { workspace, tokenId, role, person } = by
         const { requestId } = yield* HttpCall
         const at = isoTime(yield* Clock.currentTimeMillis)
         const record: AuditRecord = {
@@ -49,7 +51,7 @@ export class AuditLog extends Context.Service<
           action,
           target: target.slice(0, targetCharactersMax),
           reason,
-          by: { workspace, tokenId, role },
+          by: { workspace, tokenId, role, ...(person === undefined ? {} : { person }) },
           requestId
         }
         yield* refusing(publisher.publish(subjects.audit(action), auditCodec, record))

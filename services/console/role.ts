@@ -39,6 +39,7 @@ import { tokenRoutes } from "./http/tokens.ts"
 import { trialRoutes } from "./http/trials.ts"
 import { PageAccess } from "./page/PageAccess.ts"
 import { PageFiles } from "./page/PageFiles.ts"
+import { ProxyPerson } from "./page/ProxyPerson.ts"
 import { PassedOn } from "./page/PassedOn.ts"
 import { SignInCodes } from "./page/SignInCodes.ts"
 import { Trials } from "./page/Trials.ts"
@@ -82,14 +83,15 @@ const address = Layer.effectDiscard(
 
 /** A page's call has its token in a cookie. */
 const auth = Layer.unwrap(
-  Effect.map(PageAccess, ({ cookie }) =>
-    Auth.layer({
-      tokenBeside: Effect.map(
-        cookie,
-        Option.map(({ token }) => token)
-      )
-    })
-  )
+  Effect.gen(function* () {
+    const { cookie } = yield* PageAccess
+    const { proven } = yield* ProxyPerson
+    const tokenBeside = Effect.map(
+      cookie,
+      Option.map(({ token }) => token)
+    )
+    return Auth.layer({ tokenBeside, personBeside: proven })
+  })
 )
 
 const parts = Layer.mergeAll(
@@ -104,7 +106,7 @@ const parts = Layer.mergeAll(
   PassedOn.layer,
   SignInCodes.layer,
   Trials.layer,
-  auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer)))
+  auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer, ProxyPerson.layer)))
 )
 
 /** The role with its listener exposed. Needs the bus and the runtime. */

@@ -42,15 +42,22 @@ const secretsOf =
       })
     )
 
-/** The key of the secrets of endpoints made at run time. */
-const secretsKey: RoleCheck = ({ WebhookDelivery }, environment) => {
-  const variable = isJson(WebhookDelivery) ? WebhookDelivery["SecretsKeyEnvVar"] : undefined
-  const message = typeof variable === "string" ? unsetSecret(environment, variable) : undefined
-  return message === undefined ? [] : [{ path: "WebhookDelivery.SecretsKeyEnvVar", message }]
-}
+/** The one secret of a section. */
+const secretIn =
+  (section: string, key: string): RoleCheck =>
+  (file, environment) => {
+    const keys = file[section]
+    const variable = isJson(keys) ? keys[key] : undefined
+    const message = typeof variable === "string" ? unsetSecret(environment, variable) : undefined
+    return message === undefined ? [] : [{ path: `${section}.${key}`, message }]
+  }
 
 const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
-  "webhook-dispatcher": [secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks"), secretsKey],
+  console: [secretIn("Console", "PageProxySecretEnvVar")],
+  "webhook-dispatcher": [
+    secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks"),
+    secretIn("WebhookDelivery", "SecretsKeyEnvVar")
+  ],
   "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf],
   "payment-settler": [
     (file, environment) =>

@@ -36,7 +36,13 @@ export const AuditRecord = Schema.Struct({
   /** What it was done to, as the route names it. */
   target: text(1_000),
   reason: text(500),
-  by: Schema.Struct({ workspace: Schema.String, tokenId: Schema.String, role: Schema.String }),
+  by: Schema.Struct({
+    workspace: Schema.String,
+    tokenId: Schema.String,
+    role: Schema.String,
+    /** Whom the proxy in front named. */
+    person: Schema.optionalKey(Schema.String)
+  }),
   requestId: Schema.String
 })
 export interface AuditRecord extends Schema.Schema.Type<typeof AuditRecord> {}
@@ -51,7 +57,10 @@ export const AuditEntry = Schema.Struct({
   by: Schema.Struct({
     workspace: Schema.String,
     tokenId: Schema.String.pipe(describe("As `./starling token list` shows it.")),
-    role: Schema.String
+    role: Schema.String,
+    person: Schema.optionalKey(Schema.String).pipe(
+      describe("Whom the proxy in front named; absent where a token alone came.")
+    )
   }),
   requestId: Schema.String
 }).annotate({ identifier: "AuditEntry" })

@@ -30,6 +30,8 @@ export class Caller extends Context.Service<
     readonly role: TokenRecord["role"]
     /** What its maker called the token. */
     readonly label: string | undefined
+    /** Whom a proxy in front named, of a session that began so. */
+    readonly person: string | undefined
     /** Undefined for a token that does not expire. */
     readonly expiresAt: string | undefined
     /** As the token has them; `may` says what they allow. */
@@ -45,6 +47,8 @@ interface AuthOptions {
   readonly failuresMax?: number
   /** The token of a caller that sends no Authorization, as a page's in a cookie; fails where it must not count. */
   readonly tokenBeside?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
+  /** Whom the call itself names. With it, a token of a person counts for calls that name that person alone. */
+  readonly personBeside?: Effect.Effect<Option.Option<string>, never, HttpCall>
 }
 
 const failuresMaxDefault = 30
@@ -80,7 +84,8 @@ export class Auth extends Context.Service<
 const make = Effect.fnUntraced(function* ({
   roles = roleScopes,
   failuresMax = failuresMaxDefault,
-  tokenBeside = Effect.succeedNone
+  tokenBeside = Effect.succeedNone,
+  personBeside
 }: AuthOptions) {
   const tokens = yield* Tokens
   const uses = yield* TokenUses
@@ -124,6 +129,7 @@ const make = Effect.fnUntraced(function* ({
     }
     remember(proven, key)
     if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
+    if (personBeside !== undefined) yield* requirePerson(record.value, personBeside)
     yield* uses.note(record.value.id)
     return callerOf(record.value, roles)
   })
@@ -176,12 +182,21 @@ const expired = ({ expiresAt }: TokenRecord) =>
     'Bearer error="invalid_token", error_description="the token expired"'
   )
 
+const requirePerson = Effect.fnUntraced(function* (
+  { person }: TokenRecord,
+  personBeside: NonNullable<AuthOptions["personBeside"]>
+) {
+  if (person === undefined || Option.contains(yield* personBeside, person)) return
+  return yield* unauthorized("the session is of somebody else: sign in again")
+})
+
 const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => ({
   tokenId: record.id,
   workspace: record.workspace,
   kind: record.kind,
   role: record.role,
   label: record.label,
+  person: record.person,
   expiresAt: record.expiresAt,
   scopes: record.scopes,
   may: (scope) => mayUse(record, roles, scope)

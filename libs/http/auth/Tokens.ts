@@ -23,6 +23,8 @@ export const TokenRecord = Schema.Struct({
   expiresAt: Schema.optionalKey(Timestamp),
   /** The owner's token that `up` makes and keeps for its home; all other tokens are made by hand. */
   purpose: Schema.optionalKey(Schema.Literal("home")),
+  /** Whom a proxy in front named: their session alone, for calls that the proxy says to be theirs. */
+  person: Schema.optionalKey(Schema.String),
   /** The key of the token that it ends with, as `tokenKey` makes it: a session's, of who made its code. */
   maker: Schema.optionalKey(Schema.String)
 })
@@ -36,7 +38,7 @@ export interface IssuedToken {
 
 export interface TokenRequest extends Pick<
   TokenRecord,
-  "workspace" | "kind" | "role" | "scopes" | "label" | "purpose" | "maker"
+  "workspace" | "kind" | "role" | "scopes" | "label" | "purpose" | "maker" | "person"
 > {
   /** Without one the token does not expire. */
   readonly lifetimeMs?: number

@@ -13,6 +13,7 @@ import {
   unauthorized
 } from "#http"
 import { PageAccess } from "../page/PageAccess.ts"
+import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { PassedOn } from "../page/PassedOn.ts"
 
 // The recordings of which a voice is cloned are the largest that any of these APIs takes.
@@ -24,7 +25,8 @@ const passOn = Effect.gen(function* () {
   if (Option.isNone(token)) return yield* unauthorized()
   yield* (yield* Admission).enter((yield* Caller).workspace)
   const { api = "" } = (yield* HttpCall).params
-  const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax })
+  const { headers: headersLeft } = yield* ProxyPerson
+  const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax, headersLeft })
   const { status, headers, body } = yield* (yield* PassedOn).send(api, call, token.value)
   return relayedAnswer({ status, headers, body })
 })

@@ -7,6 +7,7 @@ import {
   Caller,
   conflict,
   emptyAnswer,
+  type IssuedToken,
   jsonAnswer,
   routesOf,
   tokenKey,
@@ -14,10 +15,11 @@ import {
   unauthorized,
   type WireError
 } from "#http"
-import { AuditLog } from "../AuditLog.ts"
+import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, type SessionCookie, setCookie } from "../page/cookie.ts"
 import { PageAccess } from "../page/PageAccess.ts"
 import { PassedOn } from "../page/PassedOn.ts"
+import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { SignInCodes, type SignInRights } from "../page/SignInCodes.ts"
 import { Trials } from "../page/Trials.ts"
 import { apiOptions, refusing } from "./requests.ts"
@@ -29,10 +31,10 @@ const noStore = { "cache-control": "no-store" }
 
 type Who = Caller["Service"]
 
-const sessionOf = Effect.fnUntraced(function* ({ label, role, workspace, may, expiresAt }: Who) {
+const sessionOf = Effect.fnUntraced(function* ({ label, role, workspace, person, may, expiresAt }: Who) {
   const { isPayer } = yield* Trials
   const session: Session = {
-    label: label === undefined || label === pageLabel ? `${role} of ${workspace}` : label,
+    label: person ?? (label === undefined || label === pageLabel ? `${role} of ${workspace}` : label),
     scopes: apiScopes.filter((scope) => may(scope)),
     expiresAt: (expiresAt ?? null) as Session["expiresAt"],
     apis: yield* (yield* PassedOn).apis,
@@ -52,15 +54,47 @@ const signedIn = Effect.fnUntraced(function* (who: Who, cookie: SessionCookie, o
 const tokenFor = Effect.fnUntraced(function* (rights: SignInRights) {
   const tokens = yield* Tokens
   const leftMs = rights.endsAt === null ? Infinity : Date.parse(rights.endsAt) - (yield* Clock.currentTimeMillis)
-  const { workspace, kind, role, scopes, by, maker } = rights
+  const { workspace, kind, role, scopes, by, maker, person } = rights
   const lifetimeMs = Math.max(1, Math.min(sessionLifetimeMs, leftMs))
-  const ends = { lifetimeMs, ...(maker === undefined ? {} : { maker }) }
-  const issued = yield* tokens.draft({ workspace, kind, role, scopes, label: pageLabel, ...ends })
-  const who = { workspace, tokenId: issued.record.id, role }
-  yield* (yield* AuditLog).writeAs(who, { action: "sign-in", target: by, reason: "with a code that this token made" })
+  const issued = yield* tokens.draft({
+    workspace,
+    kind,
+    role,
+    scopes,
+    label: pageLabel,
+    lifetimeMs,
+    ...(maker === undefined ? {} : { maker }),
+    ...(person === undefined ? {} : { person })
+  })
+  yield* beginWith(issued, { target: by, reason: "with a code that this token made" })
+  return issued.token
+})
+
+/** The sign-in is written down before the token counts. */
+const beginWith = Effect.fnUntraced(function* (issued: IssuedToken, act: Pick<Act, "target" | "reason">) {
+  const { id, workspace, role, person } = issued.record
+  yield* (yield* AuditLog).writeAs({ tokenId: id, workspace, role, person }, { action: "sign-in", ...act })
   yield* refusing(
-    Effect.catchTag(tokens.keep(issued), "TooManyTokens", ({ message }) => Effect.fail(conflict(message)))
+    Effect.catchTag((yield* Tokens).keep(issued), "TooManyTokens", ({ message }) => Effect.fail(conflict(message)))
   )
+})
+
+/** Whom the proxy in front names; none without a claim. A wrong proof counts as a wrong token does. */
+const personInFront = Effect.gen(function* () {
+  const claim = yield* (yield* ProxyPerson).claim
+  if (claim._tag === "Nobody") return Option.none<string>()
+  if (claim._tag === "Proven") return Option.some(claim.person)
+  if (claim.isGuess) yield* (yield* Auth).within(Effect.succeedNone)
+  return yield* unauthorized(claim.why)
+})
+
+/** A session of the person whom the proxy names, with the role that is configured for all of them. */
+const tokenOfPerson = Effect.fnUntraced(function* (person: string) {
+  const { admit, role } = yield* ProxyPerson
+  yield* admit(person)
+  const rights = { workspace: "default", kind: "member", role, scopes: ["*"] } as const
+  const issued = yield* (yield* Tokens).draft({ ...rights, label: pageLabel, person, lifetimeMs: sessionLifetimeMs })
+  yield* beginWith(issued, { target: person, reason: "as the proxy in front says" })
   return issued.token
 })
 
@@ -93,7 +127,12 @@ export const sessionRoutes = routesOf(
           Effect.map(noSession(error), () => Option.none<string>())
         )
         const who = Option.isNone(token) ? null : yield* Effect.catch(auth.prove(token.value), noSession)
-        return jsonAnswer(who === null ? null : yield* sessionOf(who), { headers: noStore })
+        if (who !== null) return jsonAnswer(yield* sessionOf(who), { headers: noStore })
+        const person = yield* personInFront
+        if (Option.isNone(person)) return jsonAnswer(null, { headers: noStore })
+        const origin = yield* (yield* PageAccess).origin
+        const made = yield* tokenOfPerson(person.value)
+        return yield* signedIn(yield* auth.prove(made), { token: made, isMadeForIt: true }, origin)
       }),
 
     signIn: ({ body }) =>

@@ -15,6 +15,8 @@ const SignInRights = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   /** The token that asked for it. */
   by: Schema.String,
+  /** Whom a proxy named, where such a session asked for it: who signs in with it is that person. */
+  person: Schema.optionalKey(Schema.String),
   /** The key of that token: a session ends with it. Codes of earlier releases have none. */
   maker: Schema.optionalKey(Schema.String),
   /** When that token ends: nobody gives more than they have. */
@@ -33,7 +35,10 @@ export class TooManyCodes extends Schema.TaggedError<TooManyCodes>()("TooManyCod
   }
 }
 
-interface Maker extends Pick<Caller["Service"], "workspace" | "kind" | "role" | "scopes" | "tokenId" | "expiresAt"> {
+interface Maker extends Pick<
+  Caller["Service"],
+  "workspace" | "kind" | "role" | "scopes" | "tokenId" | "expiresAt" | "person"
+> {
   /** As `tokenKey` makes it. */
   readonly key: string
 }
@@ -55,10 +60,11 @@ export class SignInCodes extends Context.Service<
 
       const make = Effect.fn("SignInCodes.make")(function* ({ tokenId, key, expiresAt: endsAt, ...rights }: Maker) {
         if ((yield* bucket.entries).length >= codesMax) return yield* new TooManyCodes({})
-        const { workspace, kind, role, scopes } = rights
+        const { workspace, kind, role, scopes, person } = rights
         const code = randomBytes(16).toString("base64url")
         const expiresAt = isoTime((yield* Clock.currentTimeMillis) + codeLifetimeMs)
-        const given = { workspace, kind, role, scopes, by: tokenId, maker: key, endsAt: endsAt ?? null, expiresAt }
+        const who = { workspace, kind, role, scopes, ...(person === undefined ? {} : { person }) }
+        const given = { ...who, by: tokenId, maker: key, endsAt: endsAt ?? null, expiresAt }
         yield* bucket.create(keyOf(code), given as SignInRights)
         return { code, expiresAt }
       })

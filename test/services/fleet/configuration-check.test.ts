@@ -43,6 +43,19 @@ describe("the configuration check for the roles to run", () => {
     assert.deepStrictEqual(pathsOf(named, { SEAL: "a key" }, ["webhook-dispatcher"]), [])
   })
 
+  it("asks for the secret of a proxy in front of the page where the configuration names one", () => {
+    const named = { Console: { PageProxyHeader: "X-Forwarded-User", PageProxySecretEnvVar: "PROXY" } }
+    assert.deepStrictEqual(pathsOf(named, {}, ["console"]), ["Console.PageProxySecretEnvVar"])
+    assert.deepStrictEqual(pathsOf(named, { PROXY: "a secret" }, ["console"]), [])
+  })
+
+  it("lets no proxy name people without a secret, nor in a header that means something else", () => {
+    const alone = { Console: { PageProxyHeader: "X-Forwarded-User" } }
+    assert.deepStrictEqual(pathsOf(alone, {}, ["console"]), ["Console"])
+    const cookie = { Console: { PageProxyHeader: "Cookie", PageProxySecretEnvVar: "PROXY" } }
+    assert.deepStrictEqual(pathsOf(cookie, { PROXY: "a secret" }, ["console"]), ["Console.PageProxyHeader"])
+  })
+
   it("passes once every variable is set and valid", () => {
     const ModelGateway = { ...everything.ModelGateway, Models: [model] }
     const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }

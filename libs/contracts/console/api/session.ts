@@ -72,7 +72,12 @@ export const SessionGroup = HttpApiGroup.make("session", { topLevel: true })
       success: Schema.NullOr(Session),
       error: refusals(...openCodes)
     }).annotateMerge(
-      described({ summary: "Get the session", description: "Of this cookie or token; null where there is none." })
+      described({
+        summary: "Get the session",
+        description:
+          "Of this cookie or token; null where there is none. Where an authenticating proxy in front names and proves a person " +
+          "(`Console.PageProxyHeader`), it begins that person's session, and sets the cookie."
+      })
     ),
     HttpApiEndpoint.post("signIn", "/session", {
       disableCodecs: true,

@@ -1,61 +1,19 @@
-import { request } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, Option, Schema } from "effect"
 import { Kv } from "#bus"
 import { HttpListener, Tokens } from "#http"
 import { SignInCodes } from "../../../../services/console/page/SignInCodes.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
-import { because, type Call, codeOf, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
-
-interface Sent {
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-interface Got {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  readonly body: Json
-}
-
-/** As a browser sends it, and as no `fetch` of Node does: with a Host and a Sec-Fetch-Site of its own. */
-const browser = Effect.map(
-  HttpListener,
-  ({ url }) =>
-    (verb: string, { body, headers = {} }: Sent = {}) =>
-      Effect.callback<Got>((resume) => {
-        const [method = "GET", path = "/"] = verb.split(" ")
-        const text = body === undefined ? undefined : JSON.stringify(body)
-        const outgoing = request(
-          `${url}${path}`,
-          { method, headers: { ...(text === undefined ? {} : { "content-type": "application/json" }), ...headers } },
-          (answer) => {
-            if (answer.headers["content-type"] === "text/event-stream") {
-              answer.destroy()
-              return resume(Effect.succeed({ status: answer.statusCode ?? 0, headers: answer.headers, body: {} }))
-            }
-            const chunks: Array<Buffer> = []
-            answer.on("data", (chunk: Buffer) => chunks.push(chunk))
-            return answer.on("end", () => {
-              const all = Buffer.concat(chunks).toString()
-              const isJson = answer.headers["content-type"] === "application/json"
-              const parsed = isJson ? (JSON.parse(all) as Json) : { text: all }
-              resume(Effect.succeed({ status: answer.statusCode ?? 0, headers: answer.headers, body: parsed }))
-            })
-          }
-        )
-        outgoing.end(text)
-      })
-)
-type Browser = Effect.Success<typeof browser>
-
-const fromPage = { "sec-fetch-site": "same-origin" }
-
-const withPage = <A, E, R>(test: (call: Call, open: Browser) => Effect.Effect<A, E, R>, changes: Json = {}) =>
-  withConsole((call) => Effect.flatMap(browser, (open) => test(call, open)), {
-    ...changes,
-    Console: { Page: true, PageFolder: "/nowhere", ...(changes["Console"] as Json | undefined) }
-  })
+import { because, type Call, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
+import {
+  browser,
+  type Browser,
+  cookieOf,
+  fromPage,
+  headerOf,
+  statusAndCode,
+  withPage
+} from "../../../support/console-browser.ts"
 
 const codeFrom = (call: Call, token?: string) =>
   Effect.map(call("POST /session/codes", { body: because, ...(token === undefined ? {} : { token }) }), (got) => {
@@ -63,11 +21,8 @@ const codeFrom = (call: Call, token?: string) =>
     return String(got.body["code"])
   })
 
-const headerOf = (got: Got, name: string) => [got.headers[name]].flat().join("; ")
-const cookieOf = (got: Got) => headerOf(got, "set-cookie").split(";")[0] ?? ""
 const signInWith = (open: Browser, body: Json, headers: Readonly<Record<string, string>> = fromPage) =>
   open("POST /session", { body, headers })
-const statusAndCode = ({ status, body }: Got) => [status, codeOf(body)]
 
 describe("a session of the console's page", () => {
   it.live("begins with a code, has the rights of who made it for twelve hours, and says so", () =>
@@ -392,6 +347,8 @@ describe("one-time codes", () => {
           role: "viewer",
           scopes: ["*"],
           tokenId: "t",
+          key: "k",
+          person: undefined,
           expiresAt: undefined
         } as const
         yield* Effect.forEach(Array.from({ length: 100 }), () => codes.make(by), { discard: true })

@@ -1,0 +1,112 @@
+/**
+ * Who an authenticating proxy in front says that its caller is. Anybody can send the header that names a person, so the
+ * name counts only beside the secret that the proxy alone knows.
+ */
+import { hash, timingSafeEqual } from "node:crypto"
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpCall, rateLimited, rateWindow, type TokenRecord, type WireError } from "#http"
+import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+
+export const proofHeader = "x-starling-proxy-secret"
+
+// Nobody guesses it, whatever an address is allowed to try.
+const secretCharactersMin = 32
+// A browser keeps its session for a working day; who comes so often keeps no cookies, and each session is a token.
+const sessionsMax = 20
+const sessionsWindowMs = 3_600_000
+const secretPath = "Console.PageProxySecretEnvVar"
+
+export type Claim =
+  /** The call names nobody, or no proxy is configured. */
+  | { readonly _tag: "Nobody" }
+  /** `isGuess`: it counts as a wrong token does. */
+  | { readonly _tag: "Refused"; readonly why: string; readonly isGuess: boolean }
+  | { readonly _tag: "Proven"; readonly person: string }
+
+/**
+ * Each call brings its own facts.
+ * @effect-expect-leaking HttpCall
+ */
+export class ProxyPerson extends Context.Service<
+  ProxyPerson,
+  {
+    readonly claim: Effect.Effect<Claim, never, HttpCall>
+    /** None unless the proxy proved it. */
+    readonly proven: Effect.Effect<Option.Option<string>, never, HttpCall>
+    /** Fails for a person who begins too many sessions. */
+    readonly admit: (person: string) => Effect.Effect<void, WireError>
+    /** Of everybody whom the proxy lets in. */
+    readonly role: TokenRecord["role"]
+    /** What the proxy says is for this process alone: no other API gets it. */
+    readonly headers: ReadonlyArray<string>
+  }
+>()("starling/console/ProxyPerson") {
+  static readonly layer = Layer.effect(
+    ProxyPerson,
+    Effect.gen(function* () {
+      const settings = (yield* Configuration).Console
+      const { PageProxyHeader: header, PageProxySecretEnvVar: variable, PageProxyRole: role } = settings
+      const sessions = rateWindow({ name: "proxy_sign_ins", limit: sessionsMax, windowMs: sessionsWindowMs })
+      const admit = Effect.fnUntraced(function* (person: string) {
+        const taken = yield* sessions.take(person)
+        if (taken._tag === "Refused") return yield* rateLimited(taken.retryAfterMs / 1_000, sessions.name)
+      })
+      const ofAll = { admit, role }
+      if (header === undefined || variable === undefined) {
+        return ProxyPerson.of({
+          ...ofAll,
+          claim: Effect.succeed({ _tag: "Nobody" }),
+          proven: Effect.succeedNone,
+          headers: [proofHeader]
+        })
+      }
+      const secret = yield* secretOf(variable)
+      const claim = Effect.gen(function* () {
+        const { header: given } = yield* HttpCall
+        return claimOf(
+          {
+            name: Option.getOrUndefined(given(header.toLowerCase())),
+            proof: Option.getOrUndefined(given(proofHeader))
+          },
+          secret
+        )
+      })
+      const proven = Effect.map(claim, (made) =>
+        made._tag === "Proven" ? Option.some(made.person) : Option.none<string>()
+      )
+      return ProxyPerson.of({ ...ofAll, claim, proven, headers: [proofHeader, header.toLowerCase()] })
+    })
+  )
+}
+
+const secretOf = Effect.fnUntraced(function* (variable: string) {
+  const secret = yield* Effect.mapError(
+    secretFromEnv(variable, secretPath),
+    (fault) => new InvalidConfiguration({ faults: [fault] })
+  )
+  if (secret.length >= secretCharactersMin) return secret
+  const message = `${variable} has fewer than ${secretCharactersMin} characters: who guesses it is whoever they want`
+  return yield* new InvalidConfiguration({ faults: [{ path: secretPath, message }] })
+})
+
+interface Sent {
+  readonly name: string | undefined
+  readonly proof: string | undefined
+}
+
+// Several headers of one name arrive as one with commas: a caller's own name may stand before the proxy's.
+const personPattern = /^[^\p{Cc},]{1,100}$/u
+
+/** What a call claims. Pure. */
+export const claimOf = ({ name, proof }: Sent, secret: string): Claim => {
+  const person = name?.trim() ?? ""
+  if (person === "") return { _tag: "Nobody" }
+  if (proof === undefined) return { _tag: "Refused", why: `the proxy sends no ${proofHeader}`, isGuess: false }
+  // Hashes have one length, which the comparison needs.
+  const [sent, wanted] = [hash("sha256", proof, "buffer"), hash("sha256", secret, "buffer")]
+  if (!timingSafeEqual(sent, wanted)) return { _tag: "Refused", why: "the proxy's secret is wrong", isGuess: true }
+  if (!personPattern.test(person)) {
+    return { _tag: "Refused", why: "the proxy names nobody, or more than one", isGuess: false }
+  }
+  return { _tag: "Proven", person }
+}
