@@ -20,7 +20,14 @@ export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from ".
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
-export { type AuditAction, auditActions, AuditEntry, AuditRecord } from "./console/audit.ts"
+export {
+  type AuditAction,
+  auditActions,
+  AuditEntry,
+  AuditRecord,
+  onTheBroker,
+  reasonCharactersMax
+} from "./console/audit.ts"
 export { contractDocuments } from "./documents/async-api.ts"
 export { wholeEventSchema } from "./documents/event-json-schema.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"

@@ -85,6 +85,12 @@ export const brokerLogin = Effect.fnUntraced(function* (named: string | undefine
   return { url, tls, isHome, ...who } satisfies BrokerLogin
 })
 
+/** What the broker calls who runs a command. */
+export const brokerUserOf = Effect.fnUntraced(function* (named: string | undefined, keptUser = operatorUser) {
+  const { user, credentials } = yield* brokerLogin(named, keptUser)
+  return user ?? (credentials === undefined ? "no user" : "user of the credentials")
+})
+
 /**
  * Reads only `Bus`, since a fault elsewhere in the file does not concern a command. The environment overrides the file.
  */

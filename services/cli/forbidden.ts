@@ -33,6 +33,7 @@ const acts: ReadonlyArray<readonly [RegExp, (name: string) => string]> = [
   [lookAt, (name) => `look at ${stored(name)}`],
   [/^\$KV\.([^.]+)\./u, (name) => `write the bucket ${name}`],
   [/^\$O\.([^.]+)\./u, (name) => `write the object store ${name}`],
+  [/^audit\.(.+)$/u, (name) => `write ${name} in AUDIT`],
   [/^events\.(.+)$/u, (name) => `publish the event ${name}`]
 ]
 

@@ -1,21 +1,26 @@
 /**
  * Makes, lists and revokes bearer tokens of our own APIs. A token may read and expires after ninety days, unless more
- * is asked for. The token itself is shown once, alone on standard output; the rest goes to standard error.
+ * is asked for. The token itself is shown once, alone on standard output; the rest goes to standard error. What changes
+ * a token is written in AUDIT first, as the console does it.
  */
+import { randomUUID } from "node:crypto"
 import { Clock, Effect, Layer } from "effect"
-import { apiScopes, tokenLimits } from "#contracts"
+import { apiScopes, onTheBroker, reasonCharactersMax, tokenLimits } from "#contracts"
 import {
   hasExpired,
   type IssuedToken,
+  madeTarget,
   type OrderFault,
+  revokedTarget,
   roleScopes,
   type TokenRecord,
   type TokenRequest,
   tokenRequest,
   Tokens,
-  TokenUses
+  TokenUses,
+  writeAudit
 } from "#http"
-import { busOf } from "./connection.ts"
+import { brokerUserOf, busOf } from "./connection.ts"
 import { CommandRefused, note, print, table } from "./console.ts"
 
 interface TokenOrder {
@@ -32,21 +37,58 @@ interface Shared {
   readonly nats: string | undefined
 }
 
+interface Reasoned {
+  readonly reason: string
+}
+
 const stores = (nats: string | undefined) =>
   Layer.mergeAll(Tokens.layer, TokenUses.layer).pipe(Layer.provideMerge(busOf(nats)))
 
-export const makeToken = Effect.fnUntraced(function* ({ json, nats, ...order }: TokenOrder & Shared) {
+export const makeToken = Effect.fnUntraced(function* ({
+  json,
+  nats,
+  reason,
+  ...order
+}: TokenOrder & Shared & Reasoned) {
   const request = yield* requestOf(order)
-  yield* Effect.provide(make(request, json), stores(nats))
+  const write = yield* writerOf({ nats, reason })
+  yield* Effect.provide(make(request, write, json), stores(nats))
 })
 
 export const listTokens = ({ json, nats }: Shared) => Effect.provide(list(json), stores(nats))
 
-export const revokeToken = ({ id, json, nats }: Shared & { readonly id: string }) =>
-  Effect.provide(revoke(id, json), stores(nats))
+export const revokeToken = Effect.fnUntraced(function* ({
+  id,
+  json,
+  nats,
+  reason
+}: Shared & Reasoned & { readonly id: string }) {
+  const write = yield* writerOf({ nats, reason })
+  yield* Effect.provide(revoke(id, write, json), stores(nats))
+})
 
-const make = Effect.fnUntraced(function* (request: TokenRequest, isJson: boolean) {
-  const issued = yield* (yield* Tokens).make(request)
+/** Writes an act on a token in AUDIT. */
+const writerOf = Effect.fnUntraced(function* ({ nats, reason }: Reasoned & Pick<Shared, "nats">) {
+  if (reason.trim() === "" || reason.length > reasonCharactersMax) {
+    return yield* new CommandRefused({ reason: `--reason is 1 to ${reasonCharactersMax} characters, and not blank` })
+  }
+  const role = yield* brokerUserOf(nats)
+  return (action: "token-make" | "token-revoke", target: string, { workspace }: TokenRecord) =>
+    writeAudit({
+      action,
+      target,
+      reason,
+      by: { workspace, tokenId: onTheBroker, role },
+      requestId: `cli_${randomUUID()}`
+    })
+})
+type Writer = Effect.Success<ReturnType<typeof writerOf>>
+
+const make = Effect.fnUntraced(function* (request: TokenRequest, write: Writer, isJson: boolean) {
+  const tokens = yield* Tokens
+  const issued = yield* tokens.draft(request)
+  yield* write("token-make", madeTarget(issued.record), issued.record)
+  yield* tokens.keep(issued)
   if (isJson) return yield* print(JSON.stringify({ ...tokenJson(issued.record, undefined), token: issued.token }))
   yield* print(issued.token)
   // On standard error, so that a script reads the token alone.
@@ -68,8 +110,11 @@ const list = Effect.fnUntraced(function* (isJson: boolean) {
   yield* Effect.forEach(lines, print, { discard: true })
 })
 
-const revoke = Effect.fnUntraced(function* (id: string, isJson: boolean) {
-  const record = yield* (yield* Tokens).revoke(id)
+const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: boolean) {
+  const tokens = yield* Tokens
+  const found = (yield* tokens.list).find((record) => record.id === id)
+  if (found?.revokedAt === null) yield* write("token-revoke", revokedTarget(found), found)
+  const record = yield* tokens.revoke(id)
   if (isJson) {
     const uses = yield* (yield* TokenUses).all
     return yield* print(JSON.stringify(tokenJson(record, uses.get(record.id))))

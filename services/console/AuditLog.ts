@@ -2,10 +2,10 @@
  * The log of what operators did. An act is written down before it is done: one that cannot be written down does not
  * happen, and one that fails afterwards stands in the log all the same.
  */
-import { Clock, Context, Effect, Layer } from "effect"
-import { jsonCodec, Publisher } from "#bus"
-import { type AuditAction, AuditRecord, isoTime, subjects } from "#contracts"
-import { Caller, HttpCall, type WireError } from "#http"
+import { Context, Effect, Layer } from "effect"
+import { Publisher } from "#bus"
+import type { AuditAction, AuditRecord } from "#contracts"
+import { Caller, HttpCall, type WireError, writeAudit } from "#http"
 import { Metrics } from "#runtime"
 import { refusing } from "./http/requests.ts"
 import { actsTotal } from "./metrics.ts"
@@ -19,10 +19,6 @@ export interface Act {
 interface Actor extends Omit<AuditRecord["by"], "person"> {
   readonly person?: string | undefined
 }
-
-export const auditCodec = jsonCodec(AuditRecord)
-
-const targetCharactersMax = 1_000
 
 /**
  * Each call brings its own facts.
@@ -43,20 +39,11 @@ export class AuditLog extends Context.Service<
       const acts = (yield* Metrics).counter(actsTotal)
 
       const writeAs = Effect.fn("AuditLog.write")(function* (by: Actor, { action, target, reason }: Act) {
-        const { workspace, tokenId, role, person } = by
         const { requestId } = yield* HttpCall
-        const at = isoTime(yield* Clock.currentTimeMillis)
-        const record: AuditRecord = {
-          at,
-          action,
-          target: target.slice(0, targetCharactersMax),
-          reason,
-          by: { workspace, tokenId, role, ...(person === undefined ? {} : { person }) },
-          requestId
-        }
-        yield* refusing(publisher.publish(subjects.audit(action), auditCodec, record))
+        const written = writeAudit({ action, target, reason, by, requestId })
+        yield* refusing(Effect.provideService(written, Publisher, publisher))
         acts.inc({ action })
-        yield* Effect.logInfo("an operator acted").pipe(Effect.annotateLogs({ action, target, by: tokenId }))
+        yield* Effect.logInfo("an operator acted").pipe(Effect.annotateLogs({ action, target, by: by.tokenId }))
       })
       const write = (act: Act) => Effect.flatMap(Caller, (caller) => writeAs(caller, act))
       return AuditLog.of({ write, writeAs })

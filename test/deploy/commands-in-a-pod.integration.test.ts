@@ -86,7 +86,7 @@ describe("a command in a pod of a role", () => {
   it.each([
     {
       command: "token make --role member",
-      may: /user pipeline-api may not write the bucket tokens .*; console, operator may\n$/u
+      may: /user pipeline-api may not write token-make in AUDIT .*; console, operator may\n$/u
     },
     {
       command: "tail --attempts --last 5",
@@ -114,7 +114,7 @@ describe("a command in a pod of a role", () => {
     mkdirSync(passwords)
     writeFileSync(join(passwords, "pipeline-api"), `${passwordOf("pipeline-api")}\n`)
     const asRole = await inPod({ BUS_PASSWORDS_FOLDER: passwords }, "token", "make")
-    assert.match(asRole.error, /user pipeline-api may not write the bucket tokens/u)
+    assert.match(asRole.error, /user pipeline-api may not write token-make in AUDIT/u)
 
     writeFileSync(join(passwords, "operator"), `${passwordOf("operator")}\n`)
     const asOperator = await inPod({ BUS_PASSWORDS_FOLDER: passwords }, "token", "list")

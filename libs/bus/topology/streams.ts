@@ -188,7 +188,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
   },
   {
     name: "AUDIT",
-    why: "What operators did through the console: who, what, to what, and why. Written before the act.",
+    why: "What operators did, through the console or to tokens on the broker itself: who, what, to what, and why. Written before the act.",
     subjects: ["audit.*"],
     retention: "limits",
     storage: "file",
@@ -198,7 +198,9 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: 256 * mib,
     messageBytesMax: 16 * kib,
     features: ["direct reads"],
-    publishers: ["console"],
+    publishers: ["console", "operator"],
+    // The command line on the broker itself makes and revokes tokens; all else it does through the console.
+    publishesOnly: { operator: ["audit.token-make", "audit.token-revoke"] },
     readers: ["console", "operator"]
   }
 ]

@@ -1,4 +1,4 @@
-/** The log of what operators did through the console: who, what, to what, and why. */
+/** The log of what operators did, through the console or to tokens on the broker itself: who, what, to what, and why. */
 import { Schema } from "effect"
 import { Count, describe, text, Timestamp } from "../primitives.ts"
 
@@ -30,12 +30,18 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
+/** In the place of a token's id: who works on the broker itself, past the APIs. */
+export const onTheBroker = "command line on the broker"
+
+/** So long a reason of an act may be. */
+export const reasonCharactersMax = 500
+
 export const AuditRecord = Schema.Struct({
   at: Timestamp,
   action: Schema.Literals(auditActions),
   /** What it was done to, as the route names it. */
   target: text(1_000),
-  reason: text(500),
+  reason: text(reasonCharactersMax),
   by: Schema.Struct({
     workspace: Schema.String,
     tokenId: Schema.String,
@@ -56,8 +62,10 @@ export const AuditEntry = Schema.Struct({
   reason: Schema.String,
   by: Schema.Struct({
     workspace: Schema.String,
-    tokenId: Schema.String.pipe(describe("As `./starling token list` shows it.")),
-    role: Schema.String,
+    tokenId: Schema.String.pipe(
+      describe(`As \`./starling token list\` shows it; \`${onTheBroker}\` for who went past the APIs.`)
+    ),
+    role: Schema.String.pipe(describe("The token's role; on the broker itself, the broker's user.")),
     person: Schema.optionalKey(Schema.String).pipe(
       describe("Whom the proxy in front named; absent where a token alone came.")
     )

@@ -1,7 +1,7 @@
 /** `token`: bearer tokens of our own APIs. `consents`: the consents to voice cloning. */
 import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
-import { choice, json, nats, text, texts, word } from "../flags.ts"
+import { choice, json, nats, reason, text, texts, word } from "../flags.ts"
 import { running } from "../running.ts"
 
 const loadTokens = () => import("../tokens.ts")
@@ -38,7 +38,8 @@ const make = Command.make(
     kind: Flag.Literals("kind", ["member", "service"]).pipe(
       Flag.withDescription("member, whose role and scopes must both allow a call, or service, whose scopes alone do"),
       Flag.withDefault("member")
-    )
+    ),
+    reason
   },
   (given) =>
     Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ makeToken }) => makeToken({ ...given, ...shared })))
@@ -60,7 +61,7 @@ const tokenList = Command.make("list", {}, () =>
   Command.withDescription("Every token: id, label, workspace, role, scopes, age, end, last use to within an hour.")
 )
 
-const revoke = Command.make("revoke", { id: word("id", "of the list") }, (given) =>
+const revoke = Command.make("revoke", { id: word("id", "of the list"), reason }, (given) =>
   Effect.flatMap(tokenFamily, (shared) =>
     running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, ...shared }))
   )

@@ -2,8 +2,7 @@
 import { Effect, Result } from "effect"
 import { type AuditEntry, subjects } from "#contracts"
 import { AuditGroup } from "#contracts/console"
-import { jsonAnswer, routesOf } from "#http"
-import { auditCodec } from "../AuditLog.ts"
+import { auditCodec, jsonAnswer, routesOf } from "#http"
 import { apiOptions, pageOf, placeOf } from "./requests.ts"
 
 export const auditRoutes = routesOf(

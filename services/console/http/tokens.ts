@@ -10,8 +10,10 @@ import {
   HttpCall,
   insufficientScope,
   jsonAnswer,
+  madeTarget,
   notFound,
   type OrderFault,
+  revokedTarget,
   roleScopes,
   routesOf,
   type TokenRecord,
@@ -109,9 +111,7 @@ export const tokenRoutes = routesOf(
         const tokens = yield* Tokens
         const issued = yield* tokens.draft(request.success)
         const { record } = issued
-        const rights = { label, kind, role: record.role, scopes: record.scopes, expiresAt: record.expiresAt ?? null }
-        const target = `${record.id} ${JSON.stringify(rights)}`
-        yield* (yield* AuditLog).write({ action: "token-make", target, reason })
+        yield* (yield* AuditLog).write({ action: "token-make", target: madeTarget(record), reason })
         yield* refusing(
           Effect.catchTag(tokens.keep(issued), "TooManyTokens", ({ message }) => Effect.fail(conflict(message)))
         )
@@ -128,8 +128,7 @@ export const tokenRoutes = routesOf(
         const found = (yield* own).find((record) => record.id === id)
         if (found === undefined) return yield* notFound("there is no such token in this workspace")
         if (found.revokedAt === null) {
-          const target = `${found.id} ${JSON.stringify({ label: found.label ?? null })}`
-          yield* (yield* AuditLog).write({ action: "token-revoke", target, reason })
+          yield* (yield* AuditLog).write({ action: "token-revoke", target: revokedTarget(found), reason })
         }
         const revoked = yield* refusing((yield* Tokens).revoke(found.id))
         return jsonAnswer((yield* viewing)(revoked))

@@ -22,6 +22,14 @@ const texts: ReadonlyArray<readonly [Forbidden, string]> = [
     "the broker's user operator may not publish the event work_item.merged (events.work_item.merged); pipeline-api, console may"
   ],
   [
+    publish("audit.token-revoke", "pipeline-api"),
+    "the broker's user pipeline-api may not write token-revoke in AUDIT (audit.token-revoke); console, operator may"
+  ],
+  [
+    publish("audit.endpoint-remove", "operator"),
+    "the broker's user operator may not write endpoint-remove in AUDIT (audit.endpoint-remove); console may"
+  ],
+  [
     publish("$JS.API.STREAM.DELETE.LOG", "operator"),
     "the broker's user operator may not make, change or copy the stream LOG ($JS.API.STREAM.DELETE.LOG); no other user of the fleet may either"
   ],

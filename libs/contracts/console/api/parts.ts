@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { pageSizeMax } from "../../pipeline/api/parts.ts"
 import { describe, Timestamp } from "../../primitives.ts"
+import { reasonCharactersMax } from "../audit.ts"
 
 /** A page of a list, the newest first. */
 export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: string) => ({
@@ -15,7 +16,7 @@ export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, 
 
 /** Why an operator does it. */
 export const Reason = Schema.String.check(
-  Schema.isBetweenLength(1, 500),
+  Schema.isBetweenLength(1, reasonCharactersMax),
   Schema.makeFilter((value) => value.trim() !== "" || "must not be blank")
 )
 
