@@ -1,18 +1,20 @@
 /**
- * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it.
+ * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. The
+ * typed client stands beside it.
  */
-import { Context } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
-import { DescriptionGroup } from "../../http/declaration.ts"
+import { Context, Effect } from "effect"
+import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
+import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/refusals.ts"
-import { AbandonedGroup } from "./endpoints/abandoned.ts"
-import { AuditGroup } from "./endpoints/audit.ts"
-import { DeliveriesGroup } from "./endpoints/deliveries.ts"
-import { EndpointsGroup } from "./endpoints/endpoints.ts"
-import { EventsGroup } from "./endpoints/events.ts"
-import { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
-import { RejectedGroup } from "./endpoints/rejected.ts"
+import { AbandonedGroup } from "./abandoned.ts"
+import { AuditGroup } from "./audit.ts"
+import { BooksGroup } from "./books.ts"
+import { DeliveriesGroup } from "./deliveries.ts"
+import { EndpointsGroup } from "./endpoints.ts"
+import { EventsGroup } from "./events.ts"
 import { FleetGroup } from "./fleet.ts"
+import { ClaimsGroup, ReceiptsGroup } from "./money.ts"
+import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
 import { SettingsGroup } from "./settings.ts"
 import { SpeechGroup } from "./speech.ts"
@@ -35,3 +37,12 @@ export const ConsoleHttpApi = HttpApi.make("console")
     })
   )
   .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))
+
+interface ClientOptions {
+  readonly url: string
+  readonly token: string
+}
+
+/** A typed client of the API. A refusal fails with its envelope. Needs an `HttpClient`. */
+export const consoleClient = ({ url, token }: ClientOptions) =>
+  Effect.provide(HttpApiClient.make(ConsoleHttpApi, { baseUrl: url }), clientToken(token))

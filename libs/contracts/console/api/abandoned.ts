@@ -1,8 +1,11 @@
-/** Abandoned deliveries as operators see them, and the order to send them again. */
+/** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp, Uuid } from "../../primitives.ts"
-import { NameFilter, newestFirst, Reason } from "./parts.ts"
+import { Because, NameFilter, newestFirst, Reason, sequenceParams } from "./parts.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the abandoned; the id in paths.")),
@@ -63,3 +66,75 @@ export const ResentCount = Schema.Struct({
 export const ResentDelivery = Schema.Struct({
   deliveryId: Uuid.pipe(describe("The id of the new delivery; it names the old one in `X-Service-Redrive-Of`."))
 }).annotate({ identifier: "ResentDelivery" })
+
+export const AbandonedGroup = HttpApiGroup.make("abandoned", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listAbandoned", "/abandoned", {
+      disableCodecs: true,
+      query: AbandonedQuery.fields,
+      success: AbandonedPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List abandoned deliveries",
+        description: "Deliveries that were given up in the last thirty days."
+      })
+    ),
+    HttpApiEndpoint.get("getAbandoned", "/abandoned/:sequence", {
+      disableCodecs: true,
+      params: sequenceParams,
+      success: AbandonedWhole,
+      error: refusals(...readCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at an abandoned delivery",
+        description: "Why it was given up, and the body that was sent."
+      })
+    ),
+    HttpApiEndpoint.post("resendAllAbandoned", "/abandoned/resend", {
+      disableCodecs: true,
+      payload: ResendAbandoned,
+      success: ResentCount,
+      error: refusals(...writeCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:write",
+        summary: "Send abandoned deliveries again",
+        description:
+          "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
+          "With `dryRun` they are only counted.",
+        example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
+      })
+    ),
+    HttpApiEndpoint.post("resendAbandoned", "/abandoned/:sequence/resend", {
+      disableCodecs: true,
+      params: sequenceParams,
+      payload: Because,
+      success: ResentDelivery,
+      error: refusals(...writeCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:write",
+        summary: "Send an abandoned delivery again",
+        description: "It becomes a new delivery that names the old one, and leaves the list.",
+        example: { reason: "the receiver is back" }
+      })
+    ),
+    HttpApiEndpoint.post("discardAbandoned", "/abandoned/:sequence/discard", {
+      disableCodecs: true,
+      params: sequenceParams,
+      payload: Because,
+      success: HttpApiSchema.NoContent,
+      error: refusals(...writeCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:operate",
+        summary: "Discard an abandoned delivery",
+        description: "Takes it off the list for good; it can no longer be sent again.",
+        example: { reason: "the receiver is gone" }
+      })
+    )
+  )
+  .middleware(BearerToken)

@@ -1,48 +1,45 @@
 /** The operators' API as a declaration, and its client. `#contracts` has what is kept. */
-export type { AbandonedSummary, AbandonedWhole } from "./abandoned.ts"
-export { resendCountMax } from "./abandoned.ts"
-export { consoleClient } from "./client.ts"
-export { ConsoleHttpApi } from "./ConsoleHttpApi.ts"
-export type { DeliveryAttempt, DeliveryLine, DeliveryWhole } from "./deliveries.ts"
-export { resendDeliveriesMax } from "./deliveries.ts"
-export { AbandonedGroup } from "./endpoints/abandoned.ts"
-export type {
-  ChangeEndpoint,
-  CreateEndpoint,
-  EndpointView,
-  OfRevision,
-  RotateSecrets,
-  TestEndpoint
+export { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "./abandoned.ts"
+export { AuditGroup } from "./audit.ts"
+export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
+export { consoleClient, ConsoleHttpApi } from "./ConsoleHttpApi.ts"
+export {
+  DeliveriesGroup,
+  type DeliveryAttempt,
+  type DeliveryLine,
+  type DeliveryWhole,
+  resendDeliveriesMax
+} from "./deliveries.ts"
+export {
+  type ChangeEndpoint,
+  type CreateEndpoint,
+  EndpointsGroup,
+  type EndpointView,
+  type OfRevision,
+  type RotateSecrets,
+  type TestEndpoint
 } from "./endpoints.ts"
-export { AuditGroup } from "./endpoints/audit.ts"
-export { DeliveriesGroup } from "./endpoints/deliveries.ts"
-export { EndpointsGroup } from "./endpoints/endpoints.ts"
-export { EventsGroup } from "./endpoints/events.ts"
-export { BooksGroup, ClaimsGroup, ReceiptsGroup } from "./endpoints/money.ts"
-export { RejectedGroup } from "./endpoints/rejected.ts"
 export { consoleErrorCodes } from "./error-codes.ts"
-export { LiveEvent, liveReplayMax } from "./events.ts"
-export type { EventSummary, PublishedEvent } from "./events.ts"
-export type {
-  Books,
-  BookView,
-  ClaimSummary,
-  ClaimWhole,
-  FindingSummary,
-  FindingWhole,
-  ReceiptSum,
-  ReceiptSums,
-  ReceiptView,
-  ReceiptWhole,
-  SumsBy
-} from "./money.ts"
-export { csvLinesMax, csvReadMax, sumsReadMax } from "./money.ts"
-export type { RejectedMessage, RejectedSummary } from "./rejected.ts"
+export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"
 export { endpointsShownMax, type FleetFrame, FleetGroup } from "./fleet.ts"
+export {
+  ClaimsGroup,
+  type ClaimSummary,
+  type ClaimWhole,
+  csvLinesMax,
+  csvReadMax,
+  ReceiptsGroup,
+  type ReceiptSum,
+  type ReceiptSums,
+  type ReceiptView,
+  type ReceiptWhole,
+  type SumsBy,
+  sumsReadMax
+} from "./money.ts"
+export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
 export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
 export { SettingsGroup } from "./settings.ts"
-export type { BrokerStream, StreamConsumer } from "./streams.ts"
-export { consumersShownMax, StreamsGroup } from "./streams.ts"
-export { TokensGroup, type TokenView } from "./tokens.ts"
 export { SpeechGroup } from "./speech.ts"
+export { type BrokerStream, consumersShownMax, type StreamConsumer, StreamsGroup } from "./streams.ts"
+export { TokensGroup, type TokenView } from "./tokens.ts"
 export { TrialsGroup } from "./trials.ts"

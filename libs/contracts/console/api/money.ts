@@ -1,15 +1,18 @@
 /**
- * Money as operators see it: receipts, their sums, and claims. An amount is text: a whole number of the asset's
- * smallest unit, with the asset's decimals beside it.
+ * Receipts, their sums, and claims, as operators see them, with their routes. An amount is text: a whole number of the
+ * asset's smallest unit, with the asset's decimals beside it.
  */
 import { Schema } from "effect"
-import { findingEnds, FindingId, findingKinds } from "../../payments/books.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BearerToken, described } from "../../http/declaration.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { NameFilter, newestFirst, timeQuery } from "./parts.ts"
+import { listCodes, readCodes, refusals } from "./error-codes.ts"
+import { NameFilter, newestFirst, sequenceParams, timeQuery } from "./parts.ts"
 
-const token = {
+/** The token that an amount is of. */
+export const token = {
   network: Schema.String.pipe(describe("The chain, by CAIP-2.")),
   asset: Schema.String.pipe(describe("The token's contract, or its mint.")),
   symbol: Schema.NullOr(Schema.String).pipe(describe("What the token is called; null for one that is not configured.")),
@@ -43,7 +46,10 @@ const receipt = {
   )
 }
 
-const withoutPlace = ({ sequence: _sequence, ...fields }: typeof receipt) => fields
+const { sequence: _sequence, ...withoutPlace } = receipt
+
+/** A receipt beside a finding, without its place in RECEIPTS. */
+export const ReceiptOfFinding = Schema.Struct(withoutPlace)
 
 export const ReceiptView = Schema.Struct(receipt).annotate({ identifier: "Receipt" })
 export interface ReceiptView extends Schema.Schema.Type<typeof ReceiptView> {}
@@ -173,76 +179,95 @@ export const ClaimsQuery = Schema.Struct({
 
 export const claimParams = { key: Schema.String }
 
-export const BookView = Schema.Struct({
-  ...token,
-  payTo: Schema.String.pipe(describe("The account that is paid.")),
-  comparedAt: Schema.NullOr(Timestamp).pipe(describe("When chain and receipts were last compared to their end.")),
-  triedAt: Schema.NullOr(Timestamp).pipe(describe("When a settler last began to.")),
-  isBehind: Schema.Boolean.pipe(describe("They were not compared to their end for an hour.")),
-  trouble: Schema.NullOr(Schema.String).pipe(describe("Why not.")),
-  holder: Schema.NullOr(Schema.String).pipe(describe("The settler's process that compared last.")),
-  standing: Count.pipe(describe("Findings that stand.")),
-  keys: Schema.Array(
-    Schema.Struct({
-      address: Schema.String,
-      balance: Schema.NullOr(AtomicAmount).pipe(
-        describe("In the coin's smallest unit; null where the chain did not say.")
-      ),
-      decimals: Schema.NullOr(Count)
-    })
-  ).pipe(describe("What the settlers' keys held for fees, in the chain's own coin, at `triedAt`.")),
-  notKept: Count.pipe(describe("Findings beyond the 2,000 that are kept of an account; the settlers' log has them."))
-}).annotate({ identifier: "Book" })
-export interface BookView extends Schema.Schema.Type<typeof BookView> {}
+const count = (value: number) => value.toLocaleString("en-US")
 
-const finding = {
-  id: FindingId,
-  kind: Schema.Literals(findingKinds),
-  ...token,
-  payTo: Schema.String,
-  amount: Schema.NullOr(AtomicAmount).pipe(describe("Of its transfer, else of its first receipt.")),
-  payer: Schema.NullOr(Schema.String),
-  transaction: Schema.NullOr(Schema.String),
-  foundAt: Timestamp,
-  canBeMended: Schema.Boolean.pipe(
-    describe("Whether `mend` may help; otherwise it can be accepted once it is explained.")
-  ),
-  end: Schema.NullOr(
-    Schema.Struct({
-      how: Schema.Literals(findingEnds).pipe(describe("`resolved`: a later comparison found nothing any more.")),
-      at: Timestamp,
-      by: Schema.NullOr(Schema.String).pipe(describe("The operator's token; null for the settlers themselves.")),
-      reason: Schema.NullOr(Schema.String)
-    })
-  ).pipe(describe("Null while it stands."))
-}
-
-export const FindingSummary = Schema.Struct(finding).annotate({ identifier: "FindingSummary" })
-export interface FindingSummary extends Schema.Schema.Type<typeof FindingSummary> {}
-
-export const FindingWhole = Schema.Struct({
-  ...finding,
-  meaning: Schema.String,
-  advice: Schema.String.pipe(describe("What to do about it.")),
-  transferAmount: Schema.NullOr(AtomicAmount).pipe(describe("As the chain has it.")),
-  receipts: Schema.Array(Schema.Struct(withoutPlace(receipt))),
-  claims: Schema.Array(ClaimSummary).pipe(describe("As they are now, where they are still kept."))
-}).annotate({ identifier: "Finding" })
-export interface FindingWhole extends Schema.Schema.Type<typeof FindingWhole> {}
-
-export const BooksQuery = Schema.Struct({
-  ended: Schema.optionalKey(Schema.Literals(["true", "false"])).pipe(
-    describe("`true`: the findings that have ended, for thirty days. Without it, those that stand.")
+export const ReceiptsGroup = HttpApiGroup.make("receipts", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listReceipts", "/receipts", {
+      disableCodecs: true,
+      query: ReceiptsQuery.fields,
+      success: ReceiptPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List receipts",
+        description:
+          "The ends of payments of the last 400 days, as far as 8 GiB hold them. By chain and payer they are found at once; by " +
+          "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
+      })
+    ),
+    HttpApiEndpoint.get("getReceiptsCsv", "/receipts.csv", {
+      disableCodecs: true,
+      query: ReceiptsCsvQuery.fields,
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" }),
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Get receipts as a table",
+        description:
+          `CSV with a line of headings, oldest first, ${count(csvLinesMax)} lines at most: with so many, go on with \`after\`. ` +
+          `A time that holds more than ${count(csvReadMax)} receipts is refused. A connection that breaks before its last chunk ` +
+          "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
+      })
+    ),
+    HttpApiEndpoint.get("sumReceipts", "/receipts/sums", {
+      disableCodecs: true,
+      query: SumsQuery.fields,
+      success: ReceiptSums,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Sum up receipts",
+        description:
+          "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
+          `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
+      })
+    ),
+    HttpApiEndpoint.get("getReceipt", "/receipts/:sequence", {
+      disableCodecs: true,
+      params: sequenceParams,
+      success: ReceiptWhole,
+      error: refusals(...readCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at a receipt",
+        description: "With its claim, while that is kept."
+      })
+    )
   )
-})
+  .middleware(BearerToken)
 
-export const Books = Schema.Struct({
-  books: Schema.Array(BookView).pipe(describe("One for each network that is configured.")),
-  findings: Schema.Array(FindingSummary)
-    .check(Schema.isMaxLength(pageSizeMax))
-    .pipe(describe("Those that stand, the oldest first; of the ended ones the newest first.")),
-  leftOut: Count.pipe(describe(`Findings beyond the first ${pageSizeMax}.`))
-}).annotate({ identifier: "Books" })
-export interface Books extends Schema.Schema.Type<typeof Books> {}
-
-export const findingParams = { finding: Schema.String }
+export const ClaimsGroup = HttpApiGroup.make("claims", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listClaims", "/claims", {
+      disableCodecs: true,
+      query: ClaimsQuery.fields,
+      success: ClaimPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List claims",
+        description:
+          "Payments in use for a call. Those that have not ended are found at once; the ended ones are kept for a day after " +
+          "their payment's own end, and are better looked for among receipts. Signatures are not shown."
+      })
+    ),
+    HttpApiEndpoint.get("getClaim", "/claims/:key", {
+      disableCodecs: true,
+      params: claimParams,
+      success: ClaimWhole,
+      error: refusals(...readCodes, "not_found")
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at a claim",
+        description: "With its receipts, and what holds of its payer."
+      })
+    )
+  )
+  .middleware(BearerToken)

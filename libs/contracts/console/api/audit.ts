@@ -1,12 +1,12 @@
 /** The route of the log of acts. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { BearerToken, described } from "../../../http/declaration.ts"
-import { pageQuery } from "../../../pipeline/api/parts.ts"
-import { describe } from "../../../primitives.ts"
-import { auditActions, AuditEntry } from "../../audit.ts"
-import { listCodes, refusals } from "../error-codes.ts"
-import { newestFirst } from "../parts.ts"
+import { BearerToken, described } from "../../http/declaration.ts"
+import { pageQuery } from "../../pipeline/api/parts.ts"
+import { describe } from "../../primitives.ts"
+import { auditActions, AuditEntry } from "../audit.ts"
+import { listCodes, refusals } from "./error-codes.ts"
+import { newestFirst } from "./parts.ts"
 
 export const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
   identifier: "AuditPage"
