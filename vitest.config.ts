@@ -43,6 +43,9 @@ const fleetsAlone = [
   "test/fleet/speech-kills.fleet.test.ts",
   // A caller is refused whose first sound would be half a second away.
   "test/fleet/speech-limits.fleet.test.ts",
+  // A click on the page is answered within 200 ms of a thousand events each second, and the first one within a second.
+  "test/page/pace.fleet.test.ts",
+  "test/page/first-act.fleet.test.ts",
   // Medians of a thousand answers, which may differ by a few hundredths.
   "test/fleet/voices-strangers.fleet.test.ts"
 ]

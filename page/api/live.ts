@@ -10,14 +10,16 @@ export type LiveState = "connecting" | "live" | "cut off"
 interface LiveOptions<A> {
   /** Null: not connected. */
   readonly address: string | null
-  /** Called at most ten times a second, with what came since the last call, oldest first. */
-  readonly onBatch: (batch: ReadonlyArray<A>) => void
+  /** Called at most once a frame, with what came since the last call, oldest first; and how much was left out. */
+  readonly onBatch: (batch: ReadonlyArray<A>, skippedCount: number) => void
   /** The stream takes `after`, the id of the last event that came. */
   readonly isResumable?: boolean
 }
 
-/** A hidden page draws no frames; of what it misses it keeps so many. */
-const waitingMax = 1_000
+/** A hidden page draws no frames, and a busy one few; of what comes meanwhile it keeps what the longest list shows. */
+const waitingMax = 200
+/** What one frame takes in: a burst is spread over several, so that none of them holds up a click. */
+const atOnceMax = 100
 const againAfterMs = 1_500
 // Nobody reads faster.
 const betweenBatchesMs = 100
@@ -26,11 +28,14 @@ export const useLive = <A>({ address, onBatch, isResumable = false }: LiveOption
   const [state, setState] = useState<LiveState>("connecting")
   const latest = useRef(onBatch)
   latest.current = onBatch
+  const wanted = useRef(address)
+  wanted.current = address
 
   useEffect(() => {
     setState("connecting")
     if (address === null) return
     let waiting: Array<string> = []
+    let skippedCount = 0
     let lastId = ""
     let isDue = false
     let again: ReturnType<typeof setTimeout> | undefined
@@ -38,15 +43,27 @@ export const useLive = <A>({ address, onBatch, isResumable = false }: LiveOption
     let frame = 0
     let source: EventSource | undefined
     const flush = () => {
-      isDue = false
-      const batch = waiting.slice(-waitingMax)
-      waiting = []
-      latest.current(batch.map((text) => JSON.parse(text) as A))
+      // The page is already drawn for another stream, whose events these are not.
+      if (wanted.current !== address) return
+      dropOldest()
+      const [batch, skipped] = [waiting.slice(0, atOnceMax), skippedCount]
+      waiting = waiting.slice(atOnceMax)
+      skippedCount = 0
+      isDue = waiting.length > 0
+      if (isDue) frame = requestAnimationFrame(flush)
+      latest.current(
+        batch.map((text) => JSON.parse(text) as A),
+        skipped
+      )
+    }
+    const dropOldest = () => {
+      skippedCount += Math.max(0, waiting.length - waitingMax)
+      waiting = waiting.slice(-waitingMax)
     }
     const hear = ({ data, lastEventId }: MessageEvent<string>) => {
       lastId = lastEventId
       waiting.push(data)
-      if (waiting.length >= 2 * waitingMax) waiting = waiting.slice(-waitingMax)
+      if (waiting.length >= 2 * waitingMax) dropOldest()
       if (isDue) return
       isDue = true
       next = setTimeout(() => {

@@ -27,12 +27,14 @@ export const useResource = <A>(
   const [round, setRound] = useState(0)
   const latest = useRef(read)
   latest.current = read
+  const isReading = useRef(false)
   const recoveries = useRecoveries()
   const reload = useCallback(() => setRound((count) => count + 1), [])
 
   useEffect(() => {
     const aborter = new AbortController()
     setLoading(true)
+    isReading.current = true
     latest
       .current(aborter.signal)
       .then((value) => setState({ key, value }))
@@ -42,7 +44,9 @@ export const useResource = <A>(
         setState((before) => (before.key === key ? { ...before, refused } : { key, refused }))
       })
       .finally(() => {
-        if (!aborter.signal.aborted) setLoading(false)
+        if (aborter.signal.aborted) return
+        isReading.current = false
+        setLoading(false)
       })
     return () => aborter.abort()
   }, [key, round, recoveries])
@@ -50,7 +54,8 @@ export const useResource = <A>(
   useEffect(() => {
     if (everyMs === undefined) return
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") reload()
+      // A read that takes longer than this is not begun anew: it would never end.
+      if (document.visibilityState === "visible" && !isReading.current) reload()
     }, everyMs)
     return () => clearInterval(timer)
   }, [everyMs, reload])

@@ -1,5 +1,5 @@
 /** Events as they are published, and each of them whole. */
-import { memo, useMemo } from "react"
+import { memo, useDeferredValue, useMemo } from "react"
 import { useRoute } from "wouter"
 import { addressWith, navigate, useFilters } from "../../address.ts"
 import { useMay } from "../../api/signed-in.ts"
@@ -10,6 +10,7 @@ import { Head } from "../../design/Head.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
 import { count, countOf } from "../../design/words.ts"
+import { useSettled } from "../../design/useSettled.ts"
 import { useCatalogue } from "./catalogue.ts"
 import { EventDrawer } from "./EventDrawer.tsx"
 import "./events.css"
@@ -19,10 +20,12 @@ import { Trigger } from "./Trigger.tsx"
 import { type Feed, useFeed } from "./useFeed.ts"
 
 const names = ["event", "entity", "projectId"] as const
+/** Who types a filter pauses no longer between two letters: half a name is not looked for. */
+const typingMs = 250
 
 const Events = () => {
   const { values, set, linkTo } = useFilters(names)
-  const feed = useFeed(values)
+  const feed = useFeed(useSettled(values, typingMs))
   const catalogue = useCatalogue()
   const [isOne, one] = useRoute("/events/:sequence")
   const mayPublish = useMay("console:write")
@@ -30,6 +33,8 @@ const Events = () => {
     () => new Map(catalogue.value?.items.map(({ event, firedWhen }) => [event, firedWhen])),
     [catalogue.value]
   )
+  // Each letter of a filter changes every row's link: the letter is drawn first.
+  const rowLink = useDeferredValue(linkTo)
   const close = () => navigate(addressWith("/events", values))
   return (
     <>
@@ -57,7 +62,7 @@ const Events = () => {
         />
         <Filter label="Project" hint="Its id" value={values.projectId} onChange={(projectId) => set({ projectId })} />
       </div>
-      <Lines feed={feed} prose={prose} linkTo={linkTo} isFiltered={names.some((name) => values[name] !== "")} />
+      <Lines feed={feed} prose={prose} linkTo={rowLink} isFiltered={names.some((name) => values[name] !== "")} />
       {isOne && one.sequence === "trigger" ? <Trigger onClose={close} /> : null}
       {isOne && /^\d+$/u.test(one.sequence) ? (
         <EventDrawer key={one.sequence} sequence={one.sequence} linkTo={linkTo} onClose={close} />
@@ -117,13 +122,16 @@ const Lines = ({ feed, prose, linkTo, isFiltered }: LinesProps) => {
   if (lines.length === 0) return <NoEvents isFiltered={isFiltered} hasOlder={hasOlder} onOlder={older} />
   return (
     <>
+      <Passed feed={feed} />
       <div className="table-room">
         <table className="events" aria-label="Events, newest first">
           <thead>
             <tr>
-              <th scope="col">When</th>
+              <th scope="col" className="when">
+                When
+              </th>
               <th scope="col">What happened</th>
-              <th scope="col" className="minor">
+              <th scope="col" className="minor name">
                 Event
               </th>
               <th scope="col" className="minor">
@@ -148,6 +156,15 @@ const Lines = ({ feed, prose, linkTo, isFiltered }: LinesProps) => {
     </>
   )
 }
+
+/** What went by, for who would think that the list is all there was. */
+const Passed = ({ feed: { lines, passedCount } }: { readonly feed: Feed }) =>
+  passedCount === 0 ? null : (
+    <p className="soft above">
+      The newest {count(lines?.length ?? 0)} are shown; {count(passedCount)} more went by. A filter shows fewer, Pause
+      holds the list.
+    </p>
+  )
 
 interface NoEventsProps {
   readonly isFiltered: boolean
@@ -176,7 +193,10 @@ interface LineProps {
 /** A line is drawn once: a thousand events a second change none of those that stand. */
 const Line = memo(({ row, prose, linkTo }: LineProps) => {
   const { sequence, event, storedAt, entity, projectId, envelope = null } = row
-  const text = lineOf({ event, entity, envelope: parsed(envelope), firedWhen: prose })
+  const text = useMemo(
+    () => lineOf({ event, entity, envelope: parsed(envelope), firedWhen: prose }),
+    [event, entity, envelope, prose]
+  )
   return (
     <tr>
       <td className="when">

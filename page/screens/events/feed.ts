@@ -3,7 +3,8 @@ import type { Answer } from "../../api/client.ts"
 
 export type EventRow = Answer<"GET", "/events">["items"][number] & { readonly envelope?: string | null }
 
-export const linesMax = 500
+/** Who wants more reads older pages: each line that stands costs layout and paint whenever one comes. */
+export const linesMax = 200
 /** Who reads further back than this finds it sooner by a filter. */
 export const olderMax = 2_000
 
@@ -13,6 +14,21 @@ export const merged = (lines: ReadonlyArray<EventRow>, batch: ReadonlyArray<Even
   if (batch.every(({ sequence }) => sequence > newest)) return [...batch.toReversed(), ...lines].slice(0, linesMax)
   const bySequence = new Map([...lines, ...batch].map((line) => [line.sequence, line]))
   return [...bySequence.values()].toSorted((left, right) => right.sequence - left.sequence).slice(0, linesMax)
+}
+
+/** Lines, and how many that came are no longer among them. */
+export interface Kept {
+  readonly lines: ReadonlyArray<EventRow>
+  readonly passedCount: number
+}
+
+/** Takes what came, oldest first. `skippedCount`: what came too fast even to be read. */
+export const taken = ({ lines, passedCount }: Kept, batch: ReadonlyArray<EventRow>, skippedCount = 0): Kept => {
+  const before = lines.slice(0, linesMax)
+  const known = new Set(before.map(({ sequence }) => sequence))
+  const next = merged(before, batch)
+  const freshCount = batch.filter(({ sequence }) => !known.has(sequence)).length
+  return { lines: next, passedCount: passedCount + skippedCount + before.length + freshCount - next.length }
 }
 
 /** Puts an older page after the lines there are, each once. */

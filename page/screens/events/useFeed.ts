@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react"
 import { addressOf, get, type Refused } from "../../api/client.ts"
 import { type LiveState, useLive } from "../../api/live.ts"
 import { useResource } from "../../api/resource.ts"
-import { type EventRow, followedFrom, merged, withOlder } from "./feed.ts"
+import { type EventRow, followedFrom, type Kept, taken, withOlder } from "./feed.ts"
 
 export interface EventFilter {
   readonly event: string
@@ -19,6 +19,8 @@ export interface Feed {
   readonly isPaused: boolean
   /** What came since the list was paused. */
   readonly waitingCount: number
+  /** What came and is not shown: a list keeps the newest. */
+  readonly passedCount: number
   readonly pause: () => void
   readonly resume: () => void
   /** Reads older lines, and pauses the list, which would else push them away. */
@@ -28,7 +30,7 @@ export interface Feed {
 
 const firstCount = "50"
 const olderCount = "100"
-const nothingWaits = { count: 0, lines: [] as ReadonlyArray<EventRow> }
+const nothing: Kept = { lines: [], passedCount: 0 }
 
 /** What is not filtered by is left out: the API takes no empty names. */
 const given = ({ event, entity, projectId }: EventFilter) => ({
@@ -39,8 +41,8 @@ const given = ({ event, entity, projectId }: EventFilter) => ({
 
 export const useFeed = (filter: EventFilter): Feed => {
   const key = JSON.stringify(filter)
-  const [kept, setKept] = useState({ key, lines: [] as ReadonlyArray<EventRow> })
-  const [waiting, setWaiting] = useState(nothingWaits)
+  const [kept, setKept] = useState({ key, ...nothing })
+  const [waiting, setWaiting] = useState(nothing)
   const [isPaused, setPaused] = useState(false)
   const [end, setEnd] = useState<{ readonly cursor: string | null; readonly until: string }>()
   const paused = useRef(false)
@@ -49,17 +51,19 @@ export const useFeed = (filter: EventFilter): Feed => {
   const first = useResource(key, (signal) => get("/events", { query: { ...given(filter), limit: firstCount }, signal }))
   const page = first.value?.items
   useEffect(() => {
-    setWaiting(nothingWaits)
+    setWaiting(nothing)
     setPaused(false)
     setEnd(undefined)
   }, [key])
-  const take = (batch: ReadonlyArray<EventRow>) => {
-    if (paused.current) setWaiting(({ count, lines }) => ({ count: count + batch.length, lines: merged(lines, batch) }))
-    else setKept((before) => ({ key, lines: merged(before.key === key ? before.lines : [], batch) }))
+  const keep = (batch: ReadonlyArray<EventRow>, skippedCount = 0) =>
+    setKept((before) => ({ key, ...taken(before.key === key ? before : nothing, batch, skippedCount) }))
+  const take = (batch: ReadonlyArray<EventRow>, skippedCount: number) => {
+    if (paused.current) setWaiting((before) => taken(before, batch, skippedCount))
+    else keep(batch, skippedCount)
   }
   useEffect(() => {
     if (page === undefined) return
-    setKept((before) => ({ key, lines: merged(before.key === key ? before.lines : [], page.toReversed()) }))
+    setKept((before) => ({ key, ...taken(before.key === key ? before : nothing, page.toReversed()) }))
   }, [page, key])
 
   // Of the first page alone: the stream goes on by itself from there, and a page that is read again moves it nowhere.
@@ -82,7 +86,7 @@ export const useFeed = (filter: EventFilter): Feed => {
     const asked = { ...given(filter), until, limit: olderCount, ...(cursor == null ? {} : { cursor }) }
     get("/events", { query: asked }).then(
       (answer) => {
-        setKept((before) => ({ key, lines: withOlder(before.lines, answer.items) }))
+        setKept((before) => ({ ...before, key, lines: withOlder(before.lines, answer.items) }))
         setEnd({ cursor: answer.nextCursor, until })
       },
       () => undefined
@@ -93,11 +97,12 @@ export const useFeed = (filter: EventFilter): Feed => {
     refused: first.refused,
     state,
     isPaused,
-    waitingCount: waiting.count,
+    waitingCount: waiting.lines.length + waiting.passedCount,
+    passedCount: kept.key === key ? kept.passedCount : 0,
     pause: () => setPaused(true),
     resume: () => {
-      setKept((before) => ({ key, lines: merged(before.lines, waiting.lines.toReversed()) }))
-      setWaiting(nothingWaits)
+      keep(waiting.lines.toReversed(), waiting.passedCount)
+      setWaiting(nothing)
       setEnd(undefined)
       setPaused(false)
     },

@@ -122,11 +122,11 @@ export const eventRoutes = routesOf(
         const isIn = wanted(filter)
         const from = after === undefined ? lastSequence : Math.max(Number(after), lastSequence - liveReplayMax)
         const events = reader.follow("EVENTS", Math.min(from, lastSequence) + 1).pipe(
-          Stream.filter((message) => isEvent(message) && isIn(summaryOf(message))),
-          Stream.map((message) => ({
-            id: String(message.sequence),
-            data: JSON.stringify(wholeOf(message, may("payloads:read")))
-          }))
+          Stream.filter(isEvent),
+          // Each envelope is decoded once: at a thousand events a second 40 µs more are 4 % of a processor.
+          Stream.map((message) => wholeOf(message, may("payloads:read"))),
+          Stream.filter(isIn),
+          Stream.map((event) => ({ id: String(event.sequence), data: JSON.stringify(event) }))
         )
         return yield* refusing(eventsAnswer(events, { headersWithin }))
       }),

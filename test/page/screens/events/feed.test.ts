@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { type EventRow, followedFrom, linesMax, merged, withOlder } from "../../../../page/screens/events/feed.ts"
+import {
+  type EventRow,
+  followedFrom,
+  linesMax,
+  merged,
+  taken,
+  withOlder
+} from "../../../../page/screens/events/feed.ts"
 
 const row = (sequence: number, envelope: string | null = null): EventRow => ({
   sequence,
@@ -30,6 +37,22 @@ describe("the live list of events", () => {
     const many = rows(...Array.from({ length: 3 * linesMax }, (_, index) => index + 1))
     const lines = merged([], many)
     expect([lines.length, lines[0]?.sequence]).toEqual([linesMax, 3 * linesMax])
+  })
+
+  it.each([
+    { what: "fits", there: [], came: linesMax, skipped: 0, passed: 0 },
+    { what: "is more than fits", there: [], came: linesMax + 7, skipped: 0, passed: 7 },
+    { what: "pushes others away", there: [-2, -3], came: linesMax, skipped: 0, passed: 2 },
+    { what: "was there already", there: [1], came: linesMax, skipped: 0, passed: 0 },
+    { what: "follows on what nobody could read", there: [], came: 1, skipped: 900, passed: 900 }
+  ])("counts $passed that are not shown when what comes $what", ({ there, came, skipped, passed }) => {
+    const batch = rows(...Array.from({ length: came }, (_, index) => index + 1))
+    expect(taken({ lines: rows(...there), passedCount: 0 }, batch, skipped).passedCount).toBe(passed)
+  })
+
+  it("adds to what went by before, and does not count older pages that were read by hand", () => {
+    const kept = { lines: rows(...Array.from({ length: 2 * linesMax }, (_, index) => -index)), passedCount: 30 }
+    expect(taken(kept, rows(1, 2)).passedCount).toBe(32)
   })
 
   it("puts an older page below, each event once", () => {

@@ -1,0 +1,129 @@
+import { jetstream, jetstreamManager } from "@nats-io/jetstream"
+import { connect, type NatsConnection } from "@nats-io/transport-node"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { connectionTo } from "../../dev/fixtures/bus-address.ts"
+import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
+import { linesMax } from "../../page/screens/events/feed.ts"
+import { measurePace, type Pace, paceScript } from "../support/page-pace.ts"
+import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
+
+const eventsPerSecond = 1_000
+// What a minute shows, most of a quarter shows too; STARLING_FLOOD_SECONDS=60 takes the whole.
+const seconds = Number(process.env["STARLING_FLOOD_SECONDS"] ?? 15)
+// Broker, console, publisher and browser share the machine: fewer than these were no flood.
+const eventsPerSecondMin = 900
+// Of a processor: by the clock a task is as long as other programs let it be.
+const taskMsMax = 200
+const answerMsMax = 200
+const pausesCount = 3
+
+const within = (ms: number) => ({ timeout: ms })
+
+describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
+  let home: Home
+  let fleet: RunningFleet
+  let browser: Browser
+  let publisher: NatsConnection
+  let keeper: NatsConnection
+  beforeAll(async () => {
+    // Nobody is called: a dispatcher would want the processors for a thousand deliveries a second.
+    home = newHome({ FLEET_ROLES: '["console"]' })
+    fleet = await startFleet(home)
+    browser = await openBrowser()
+    publisher = await connect(connectionTo(fleet.busAs("operator")))
+    keeper = await connect(connectionTo(fleet.busAs("stream-keeper")))
+  })
+  afterAll(async () => {
+    await publisher?.close()
+    await keeper?.close()
+    await browser?.close()
+    await fleet?.stop("SIGTERM")
+    home?.remove()
+  })
+
+  const openEvents = async () => {
+    const { page, complaints } = await signedIn(browser, fleet, { script: paceScript })
+    await page.goto(`${fleet.ready.console}/#/events`)
+    await page.locator(".badge", { hasText: "Live" }).waitFor()
+    return { page, complaints, pace: await measurePace(browser, page) }
+  }
+
+  let published = 0
+  const flood = async (forSeconds: number) => {
+    const from = published
+    published += eventsPerSecond * forSeconds
+    const { confirmedAtMs, tookMs } = await publishAtRate(jetstream(publisher), eventsPerSecond, forSeconds, from)
+    return { count: confirmedAtMs.size, perSecond: (confirmedAtMs.size * 1_000) / tookMs }
+  }
+  const newestSequence = async () => {
+    const manager = await jetstreamManager(keeper)
+    return (await manager.streams.info("EVENTS")).state.last_seq
+  }
+
+  const newestLink = (page: Page) => page.locator("table.events tbody a.row-link").first().getAttribute("href")
+
+  const assertQuick = (pace: Pace, what: string) => {
+    console.info(`${what}: ${JSON.stringify(pace)}`)
+    assert.isAtMost(pace.busiestTaskMs, taskMsMax, JSON.stringify(pace))
+    assert.isAtMost(pace.inputMs, answerMsMax, JSON.stringify(pace))
+  }
+
+  it(
+    "has no long task, answers clicks, keeps its rows bounded, and says how many went by",
+    async () => {
+      const { page, complaints, pace } = await openEvents()
+      const rows = page.locator("table.events tbody tr")
+      const flooding = flood(seconds)
+      await page.getByText("more went by").waitFor(within(10_000))
+
+      for (let time = 0; time < pausesCount; time += 1) {
+        await page.getByRole("button", { name: "Pause" }).click()
+        await page.locator(".badge", { hasText: "Paused" }).waitFor()
+        const held = await newestLink(page)
+        const goOn = page.getByRole("button", { name: /^Go on \([\d,]+ wait\)$/u })
+        await goOn.waitFor()
+        assert.strictEqual(await newestLink(page), held)
+        await goOn.click()
+        await page.locator(".badge", { hasText: "Live" }).waitFor()
+        assert.isAtMost(await rows.count(), linesMax)
+      }
+
+      const { count, perSecond } = await flooding
+      const newest = await newestSequence()
+      await until(async () => (await newestLink(page)) === `#/events/${newest}`, 2_000)
+      assert.strictEqual(await rows.count(), linesMax)
+      const told = (await page.getByText("more went by").textContent()) ?? ""
+      const [shownCount = 0, passedCount = 0] = (told.match(/[\d,]+/gu) ?? []).map((text) =>
+        Number(text.replaceAll(",", ""))
+      )
+      assert.strictEqual(shownCount + passedCount, count)
+      console.info(`${count} events at ${perSecond.toFixed(0)} a second`)
+      assert.isAtLeast(perSecond, eventsPerSecondMin)
+      assertQuick(await pace(), "pausing and going on")
+      assert.deepStrictEqual(complaints(), [])
+      await page.context().close()
+    },
+    (seconds + 60) * 1_000
+  )
+
+  it("takes a filter letter by letter, opens an event and changes the screen while they come", async () => {
+    const { page, complaints, pace } = await openEvents()
+    const flooding = flood(10)
+    await page.getByText("more went by").waitFor(within(10_000))
+    await page.getByRole("searchbox", { name: "Event" }).pressSequentially("release.*")
+    await page.getByText("No event of the newest matches").waitFor()
+    await page.getByRole("searchbox", { name: "Event" }).fill("")
+    await page.locator("table.events tbody tr").first().waitFor()
+    await page.getByRole("button", { name: "Pause" }).click()
+    await page.locator("table.events tbody tr").nth(3).getByRole("link").first().click()
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click()
+    await page.getByRole("link", { name: "Fleet" }).click()
+    await page.getByRole("region", { name: "Roles" }).waitFor()
+    await flooding
+    assertQuick(await pace(), "filtering, opening and leaving")
+    assert.deepStrictEqual(complaints(), [])
+    await page.context().close()
+  })
+})
