@@ -39,7 +39,8 @@ const ask = async () => {
   for (const listener of listeners) listener()
 }
 
-const healthOf = (status: number): Health => {
+/** What a refusal with this status says of the fleet. */
+export const healthOf = (status: number): Health => {
   if (status === 0 || status === 502 || status === 504) return "console away"
   return status === 503 ? "broker away" : "well"
 }

@@ -1,6 +1,7 @@
 /** What a screen says instead of data: that it waits, that there is nothing yet, that it was refused. */
 import type { ReactNode } from "react"
 import type { Refused } from "../api/client.ts"
+import { healthOf, useHealth } from "../api/health.ts"
 import { Button } from "./Button.tsx"
 
 /** Nothing yet: what would stand here, and how it comes. */
@@ -22,20 +23,31 @@ interface FaultProps {
   readonly onAgain?: () => void
 }
 
-/** A refusal, each faulty field by its name, and what to do now. */
-export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => (
-  <section className="said bad" role="alert">
-    <h3>{refusal.message}</h3>
-    <p>{adviceFor(refusal.status)}</p>
-    <ul>
-      {Object.entries(refusal.faults).map(([field, fault]) => (
-        <li key={field}>
-          <code>{field}</code> {fault}
-        </li>
-      ))}
-    </ul>
-    {onAgain === undefined ? null : <Button onClick={onAgain}>Try again</Button>}
-  </section>
+/** A refusal, each faulty field by its name, and what to do now. `onAgain`: of a read, which does it again. */
+export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => {
+  const health = useHealth()
+  // The banner says what is away, and what is read comes back with it: an alert of each list would say it again.
+  if (onAgain !== undefined && health !== "well" && healthOf(refusal.status) !== "well") return <Stale />
+  return (
+    <section className="said bad" role="alert">
+      <h3>{refusal.message}</h3>
+      <p>{adviceFor(refusal.status)}</p>
+      <ul>
+        {Object.entries(refusal.faults).map(([field, fault]) => (
+          <li key={field}>
+            <code>{field}</code> {fault}
+          </li>
+        ))}
+      </ul>
+      {onAgain === undefined ? null : <Button onClick={onAgain}>Try again</Button>}
+    </section>
+  )
+}
+
+const Stale = () => (
+  <p className="soft above" role="status">
+    Not read anew since then.
+  </p>
 )
 
 const adviceFor = (status: number): string => {
