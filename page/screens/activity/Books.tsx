@@ -10,7 +10,7 @@ import { Json } from "../../design/Json.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
-import { amountText, shortened } from "./amounts.ts"
+import { amountText, roundedText, shortened } from "./amounts.ts"
 
 type BooksView = Answer<"GET", "/books">
 
@@ -77,7 +77,7 @@ const Compared = ({ books }: Pick<BooksView, "books">) =>
             keys.map(({ address, balance, decimals }) => (
               <div key={address}>
                 <code title={address}>{shortened(address)}</code>{" "}
-                {balance === null ? "unknown" : amountText({ amount: balance, decimals, symbol: null })}
+                {balance === null ? "unknown" : roundedText({ amount: balance, decimals, symbol: null })}
               </div>
             )),
           isMinor: true

@@ -15,6 +15,14 @@ export const amountText = ({ amount, decimals, symbol }: Amount): string => {
   return `${whole}${part === "" ? "" : `.${part}`} ${symbol ?? ""}`.trimEnd()
 }
 
+const decimalsShownMax = 6
+
+/** `999,999.999871`: enough to see whether it lasts. */
+export const roundedText = (amount: Amount): string => {
+  if (amount.decimals === null) return amountText(amount)
+  return new Intl.NumberFormat("en", { maximumFractionDigits: decimalsShownMax }).format(wholeTokens(amount))
+}
+
 /** Whole tokens as a number, for a plot alone. */
 export const wholeTokens = ({ amount, decimals }: Pick<Amount, "amount" | "decimals">): number =>
   Number(amount) / 10 ** (decimals ?? 0)

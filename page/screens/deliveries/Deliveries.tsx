@@ -140,8 +140,14 @@ const AttemptFilters = ({ values, set }: AttemptFiltersProps) => (
         />
       )}
     </Field>
-    <When label="Since" value={values.since} onChange={(since) => set({ since })} />
-    <When label="Until" value={values.until} onChange={(until) => set({ until })} />
+    {/* Two times are sixteen stops of the keyboard, and half of a small screen. */}
+    <details className="when-filter" open={values.since !== "" || values.until !== "" ? true : undefined}>
+      <summary>Time</summary>
+      <div className="filters">
+        <When label="Since" value={values.since} onChange={(since) => set({ since })} />
+        <When label="Until" value={values.until} onChange={(until) => set({ until })} />
+      </div>
+    </details>
   </div>
 )
 

@@ -45,7 +45,8 @@ const Now = () => {
         <Badge tone={isReady ? "good" : "bad"}>{isReady ? "Ready" : "Not ready"}</Badge>
         {state === "live" ? null : <Badge tone="wait">Cut off, trying again</Badge>}
         <span className="soft">
-          {countOf(processCount, "process", "processes")}, rates over {figure(windowSeconds)} s, read <Time at={at} />
+          {countOf(processCount, "process", "processes")},{" "}
+          {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
         </span>
       </p>
       <Conditions conditions={conditionsOf(frame)} />
@@ -101,19 +102,14 @@ const Totals = ({ totals, past }: TotalsProps) => (
   </div>
 )
 
-/** `publishedPerSecond` as `published`. */
-const words = (name: string) =>
-  name
-    .replace(/PerSecond$/u, "")
-    .replace(/(Ms|Mb)$/u, "")
-    .replaceAll(/([A-Z])/gu, " $1")
-    .toLowerCase()
+/** `calls/s` as `calls`: the figure has the unit. */
+const words = (name: string) => name.replace(/( s\/s|\/s| s)$/u, "")
 
 const totalOf = (name: string, value: number | null) => {
   if (value === null) return "–"
-  if (name.endsWith("PerSecond")) return rate(value)
-  if (name.endsWith("Ms")) return duration(value)
-  return name.endsWith("Mb") ? `${figure(value)} MB` : figure(value)
+  if (name.endsWith(" s/s")) return `${figure(value)} s/s`
+  if (name.endsWith("/s")) return rate(value)
+  return name.endsWith(" s") ? duration(value * 1_000) : figure(value)
 }
 
 /** The last two minutes as a line; the figure beside it says the same to who cannot see it. */

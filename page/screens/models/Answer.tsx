@@ -3,6 +3,7 @@ import { Badge, type Tone } from "../../design/Badge.tsx"
 import { Facts } from "../../design/Facts.tsx"
 import { Fault } from "../../design/Said.tsx"
 import { duration } from "../../design/words.ts"
+import { shortened } from "../activity/amounts.ts"
 import type { Calling, CallPhase } from "./calling.ts"
 import { dollars, type Pricing, reasonsFor, usedUsd } from "./chat.ts"
 
@@ -56,7 +57,9 @@ export const Answer = ({ calling, pricing, isShort = false }: AnswerProps) => {
               ) : null
             ) : receipt.success ? (
               <a href={`#/activity?transaction=${receipt.transaction}`}>
-                <code>{receipt.transaction}</code>
+                <code title={receipt.transaction}>
+                  {isShort ? shortened(receipt.transaction) : receipt.transaction}
+                </code>
               </a>
             ) : (
               `not paid: ${receipt.errorReason ?? "the chain refused"}`

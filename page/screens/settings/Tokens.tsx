@@ -29,7 +29,11 @@ export const Tokens = () => {
     { title: "Label", cell: ({ label, id }) => label ?? <code>{id}</code> },
     { title: "State", cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
     { title: "May", cell: ({ role, kind, scopes }) => mayOf(role, kind, scopes), isMinor: true },
-    { title: "Last used", cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Time at={lastUsedAt} />) },
+    {
+      title: "Last used",
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Time at={lastUsedAt} />),
+      isMinor: true
+    },
     {
       title: "Ends",
       cell: ({ expiresAt }) => (expiresAt === null ? "never" : <Time at={expiresAt} />),

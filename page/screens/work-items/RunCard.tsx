@@ -9,7 +9,7 @@ import { Fault } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
 import { placeOf } from "./board.ts"
 import { type Fact, sayingOf } from "./facts.ts"
-import { useItem, useProjects } from "./items.ts"
+import { useAgents, useItem, useProjects } from "./items.ts"
 
 /** A work item in one click, and what happens to it. */
 export const RunCard = () => {
@@ -30,9 +30,13 @@ const Trial = () => {
   const [id, setId] = useState<string>()
   const [refused, setRefused] = useState<Refused>()
   const project = projects.value?.[0]?.id
+  // The configuration may name no agent for items that name none; one that a runner brought takes work.
+  const agent = useAgents().value?.[0]?.agent
   const create = () => {
     if (project === undefined) return
-    pipeline.post("/workitems", { title: "Oil the gate", projectId: project }).then(
+    setRefused(undefined)
+    const wish = { title: "Oil the gate", projectId: project, ...(agent === undefined ? {} : { agent }) }
+    pipeline.post("/workitems", wish).then(
       (item) => setId(item.id),
       (error: unknown) => {
         if (error instanceof Refused) setRefused(error)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { amountText, seriesOf, shortened, wholeTokens } from "../../../../page/screens/activity/amounts.ts"
+import { amountText, roundedText, seriesOf, shortened, wholeTokens } from "../../../../page/screens/activity/amounts.ts"
 
 describe("an amount", () => {
   it.each([
@@ -15,6 +15,14 @@ describe("an amount", () => {
 
   it("is a number of whole tokens for a plot", () => {
     assert.strictEqual(wholeTokens({ amount: "1500000", decimals: 6 }), 1.5)
+  })
+
+  it.each([
+    ["999999999870731268236275", 18, "999,999.999871"],
+    ["1000000", 6, "1"],
+    ["5", null, "5 units"]
+  ])("rounds %s with %s decimals to %s where only its size counts", (amount, decimals, text) => {
+    assert.strictEqual(roundedText({ amount, decimals, symbol: null }), text)
   })
 
   it("stands beside an account that is shortened in its middle", () => {
