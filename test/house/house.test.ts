@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parseSync } from "oxc-parser"
 import { roleNames } from "#contracts"
+import { homePicture, pictures } from "../support/page-pictures.ts"
 
 interface Report {
   readonly diagnostics: ReadonlyArray<{ readonly filename: string; readonly code: string }>
@@ -52,6 +53,8 @@ const proseOf = (page: string) =>
     .replaceAll(/^```[\s\S]*?^```/gmu, "")
     .replaceAll(/`[^`\n]*`/gu, "")
 
+const pictured = new Set([homePicture, ...Object.values(pictures)].map((name) => `docs/screenshots/${name}.png`))
+
 const headingsOf = (page: string) =>
   [...readFileSync(page, "utf8").matchAll(/^#+ (.+)$/gmu)].map(([, text = ""]) =>
     text
@@ -82,12 +85,22 @@ describe("the house", () => {
     }
   })
 
+  it("shows a picture of each screen in docs/console.md", () => {
+    const shown = [...proseOf("docs/console.md").matchAll(/\]\((screenshots\/[^()\s]+)\)/gu)]
+    assert.sameMembers(
+      shown.map(([, to = ""]) => join("docs", to)),
+      [...pictured]
+    )
+  })
+
   it("links only to existing files and headings", () => {
     for (const page of pages) {
       for (const [, to = ""] of proseOf(page).matchAll(/\]\(([^()\s]+)\)/gu)) {
         if (/^[a-z]+:/u.test(to)) continue
         const [path = "", heading] = to.split("#")
         const target = path === "" ? page : join(dirname(page), path)
+        // A story makes the pictures, and fails without one.
+        if (pictured.has(target)) continue
         assert.isTrue(existsSync(target), `${page}: ${to}`)
         if (heading !== undefined) assert.include(headingsOf(target), heading, `${page}: ${to}`)
       }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Browser, Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
-import { hasBrowser, openBrowser, seriousFaults, shoot, signedIn } from "../support/page.ts"
+import { hasBrowser, openBrowser, shoot, signedIn } from "../support/page.ts"
 
 let home: Home
 let fleet: RunningFleet
@@ -14,14 +14,6 @@ let browser: Browser
 let status = 204
 
 const within = (ms: number) => ({ timeout: ms })
-const screens = ["/", "/events", "/endpoints", "/deliveries", "/deliveries/abandoned", "/deliveries/rejected"].concat(
-  "/fleet",
-  "/fleet/streams",
-  "/fleet/leases",
-  "/settings",
-  "/settings/tokens",
-  "/settings/acts"
-)
 
 describe.skipIf(!hasBrowser)("the page of an operator", () => {
   beforeAll(async () => {
@@ -141,29 +133,6 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await page.goto(`${fleet.ready.console}/#/events`)
     await page.getByRole("heading", { name: "Events" }).waitFor()
     assert.strictEqual(await page.getByRole("button", { name: "Trigger" }).count(), 0)
-    await page.close()
-  })
-
-  it("shows no screen that axe finds serious faults in, in light and in dark, and asks no other host", async () => {
-    const { page, complaints } = await look("/")
-    const faults: Array<string> = []
-    for (const screen of screens) {
-      await page.goto(`${fleet.ready.console}/#${screen}`)
-      await page.getByRole("heading", { level: 1 }).waitFor()
-      await page.getByText(/^Reading/u).waitFor({ state: "detached" })
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme })
-        for (const fault of await seriousFaults(page)) faults.push(`${screen} ${colorScheme} ${fault}`)
-        for (const width of [360, 768, 1_440]) {
-          await page.setViewportSize({ width, height: 900 })
-          const wider = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number
-          if (wider > 0) faults.push(`${screen} is ${wider} px wider than ${width} px`)
-          await shoot(page, `${screen.replaceAll("/", "_")}-${width}-${colorScheme}`)
-        }
-      }
-    }
-    assert.deepStrictEqual(faults, [])
-    assert.deepStrictEqual(complaints(), [])
     await page.close()
   })
 })

@@ -77,3 +77,11 @@ export const shoot = async (page: Page, name: string) => {
   mkdirSync(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
+
+const portraits = join(import.meta.dirname, "../../docs/screenshots")
+
+/** The picture of a screen that docs/console.md shows. */
+export const portray = async (page: Page, name: string) => {
+  mkdirSync(portraits, { recursive: true })
+  await page.screenshot({ path: join(portraits, `${name}.png`) })
+}
