@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await page.getByRole("button", { name: "Pay and ask" }).click()
     await page.locator(".answer[data-phase=answered]").waitFor(within(60_000))
     await page.getByRole("button", { name: "Create an item" }).click()
-    await page.getByRole("region", { name: "Run a work item" }).getByRole("list").waitFor()
+    await page.getByRole("region", { name: "Run a work item" }).getByRole("link", { name: "Oil the gate" }).waitFor()
     await page.getByRole("button", { name: "Speak a sentence" }).click()
     await page.locator(".sounding[data-phase=spoken]").waitFor(within(60_000))
     await portray(page, homePicture)

@@ -6,7 +6,7 @@ import { Field } from "../../design/Field.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
-import { count } from "../../design/words.ts"
+import { count, countOf } from "../../design/words.ts"
 import { amountText, shortened } from "./amounts.ts"
 import { Plot } from "./Plot.tsx"
 import { queryOf, useReceiptFilters } from "./receipt-filters.ts"
@@ -55,8 +55,8 @@ export const Sums = () => {
             keyOf={({ key, network, asset }) => `${key} ${network} ${asset}`}
             columns={columnsBy(by)}
           />
-          <p className="soft">
-            {count(value.read)} receipts were read
+          <p className="soft note">
+            Of {countOf(value.read, "receipt")}
             {value.from === null ? null : (
               <>
                 , from <Time at={value.from} />

@@ -2,6 +2,7 @@ import "./work-items.css"
 import { useState } from "react"
 import { pipeline } from "../../api/apis.ts"
 import { Refused } from "../../api/client.ts"
+import { useResource } from "../../api/resource.ts"
 import { useMay, useSession } from "../../api/signed-in.ts"
 import { Badge } from "../../design/Badge.tsx"
 import { Button } from "../../design/Button.tsx"
@@ -9,7 +10,7 @@ import { Fault } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
 import { placeOf } from "./board.ts"
 import { type Fact, sayingOf } from "./facts.ts"
-import { useAgents, useItem, useProjects } from "./items.ts"
+import { useItem, useProjects } from "./items.ts"
 
 /** A work item in one click, and what happens to it. */
 export const RunCard = () => {
@@ -30,12 +31,16 @@ const Trial = () => {
   const [id, setId] = useState<string>()
   const [refused, setRefused] = useState<Refused>()
   const project = projects.value?.[0]?.id
-  // The configuration may name no agent for items that name none; one that a runner brought takes work.
-  const agent = useAgents().value?.[0]?.agent
+  // The configuration may name no agent for items that name none: this one had work before.
+  const agent = useResource(
+    "an agent",
+    async (signal) => (await pipeline.get("/workitems", { query: { limit: "1" }, signal })).items[0]?.agent ?? null
+  ).value
+  const isFirst = projects.value?.length === 0 || agent === null
   const create = () => {
-    if (project === undefined) return
+    if (project === undefined || agent == null) return
     setRefused(undefined)
-    const wish = { title: "Oil the gate", projectId: project, ...(agent === undefined ? {} : { agent }) }
+    const wish = { title: "Oil the gate", projectId: project, agent }
     pipeline.post("/workitems", wish).then(
       (item) => setId(item.id),
       (error: unknown) => {
@@ -47,8 +52,8 @@ const Trial = () => {
     <>
       {id === undefined ? (
         <p className="soft">
-          {projects.value?.length === 0
-            ? "There is no project yet: the first item makes one, with the address of its repository."
+          {isFirst
+            ? "There is no item yet: the first one names its agent, and its project with the address of a repository."
             : "An agent works on a git repository; each step is a fact, and an event."}
         </p>
       ) : (
@@ -56,12 +61,12 @@ const Trial = () => {
       )}
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="row">
-        {projects.value?.length === 0 ? (
+        {isFirst ? (
           <a className="button main" href="#/work-items">
             Create the first
           </a>
         ) : (
-          <Button kind="main" disabled={!may || project === undefined} onClick={create}>
+          <Button kind="main" disabled={!may || project === undefined || agent == null} onClick={create}>
             Create an item
           </Button>
         )}
