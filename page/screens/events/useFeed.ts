@@ -1,6 +1,6 @@
 /** The live list of events: a page of it at first, then what is published, and older pages for who stops it. */
 import { useEffect, useRef, useState } from "react"
-import { addressOf, get, type Refused } from "../../api/client.ts"
+import { addressOf, type Answer, get, type Refused } from "../../api/client.ts"
 import { type LiveState, useLive } from "../../api/live.ts"
 import { useResource } from "../../api/resource.ts"
 import { type EventRow, followedFrom, type Kept, taken, withOlder } from "./feed.ts"
@@ -66,15 +66,9 @@ export const useFeed = (filter: EventFilter): Feed => {
     setKept((before) => ({ key, ...taken(before.key === key ? before : nothing, page.toReversed()) }))
   }, [page, key])
 
-  // Of the first page alone: the stream goes on by itself from there, and a page that is read again moves it nowhere.
-  const [start, setStart] = useState<{ readonly key: string; readonly after: number }>()
-  const isStarted = start?.key === key
-  if (!isStarted && first.value !== undefined) {
-    setStart({ key, after: followedFrom(first.value.items, first.value.through) })
-  }
-  const address = isStarted
-    ? addressOf("/events/live", { query: { ...given(filter), after: String(start.after) } })
-    : null
+  const after = useStart(key, first.value)
+  const address =
+    after === undefined ? null : addressOf("/events/live", { query: { ...given(filter), after: String(after) } })
   const state = useLive<EventRow>({ address, onBatch: take, isResumable: true })
 
   const lines = kept.key === key && page !== undefined ? kept.lines : undefined
@@ -109,4 +103,15 @@ export const useFeed = (filter: EventFilter): Feed => {
     older,
     hasOlder: end === undefined ? first.value?.nextCursor !== null : end.cursor !== null
   }
+}
+
+/**
+ * After which event the stream begins: that of the first page alone. The stream goes on by itself from there, and a
+ * page that is read again moves it nowhere.
+ */
+const useStart = (key: string, page: Answer<"GET", "/events"> | undefined): number | undefined => {
+  const [start, setStart] = useState<{ readonly key: string; readonly after: number }>()
+  const isStarted = start?.key === key
+  if (!isStarted && page !== undefined) setStart({ key, after: followedFrom(page.items, page.through) })
+  return isStarted ? start.after : undefined
 }
