@@ -24,7 +24,9 @@ export interface End {
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** `mayExist`: another settler may have written it before. True when it is new. */
+    /**
+     * `mayExist`: another settler may have written it longer ago than the broker remembers. True when it is new.
+     */
     readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
@@ -91,12 +93,14 @@ export class Ledger extends Context.Service<
           requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
           settledAtMs: nowMs
         }
-        yield* publisher.publish(subjects.receipts(record.network, record.payer), receiptCodec, receipt, {
-          // Two settlers that find the same end at the same moment write it once. A settler that checked and found none
-          // gets another id, so that it is not taken for an earlier write whose receipt is gone.
-          messageId: `receipt-${record.ticket}${mayExist ? "-again" : ""}`
-        })
-        return true
+        const publishAs = (messageId: string) =>
+          publisher.publish(subjects.receipts(record.network, record.payer), receiptCodec, receipt, { messageId })
+        // Two settlers may both find the end, each before the other's receipt is stored: they write under one id.
+        const first = yield* publishAs(`receipt-${record.ticket}`)
+        if (!first.duplicate) return true
+        // The broker remembers an id for a while after its receipt is gone.
+        if (yield* has(claim)) return false
+        return !(yield* publishAs(`receipt-${record.ticket}-again`)).duplicate
       })
       return Ledger.of({ write, has, from: (sequence) => read(sequence) })
     })

@@ -8,7 +8,7 @@
  * A caller that waits for the settlement hears of it first; then the receipt is written, then the claim is ended, so that a
  * claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same end.
  */
-import { Effect, Fiber, Result } from "effect"
+import { Duration, Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
 import type { PaymentCode, SettlementOutcome } from "#contracts"
 import {
@@ -127,17 +127,22 @@ const written = ({ claims }: Records, work: Work, { transaction }: PreparedSettl
         transaction
       }))
 
+// Half of the time for which the broker remembers a receipt's id. Whoever waits longer for the chain may have been taken
+// for dead, and another settler may have written the receipt.
+const rememberedFor = Duration.minutes(1)
+
 const send = Effect.fnUntraced(function* (
   records: Records,
   work: Work,
   { prepared, key: { end } }: { readonly prepared: PreparedSettlement; readonly key: SignerLease }
 ): Effect.fn.Return<Settling, Faults> {
-  const result = yield* Effect.result(
-    Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown"))
+  const [took, result] = yield* Effect.timed(
+    Effect.result(Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown")))
   )
   if (Result.isSuccess(result)) {
     yield* end("used")
-    return yield* endSettled(records, work, { transaction: result.success.transaction, mayExist: false })
+    const mayExist = Duration.isGreaterThan(took, rememberedFor)
+    return yield* endSettled(records, work, { transaction: result.success.transaction, mayExist })
   }
   const error = result.failure
   if (error._tag === "SettlementPending") {
