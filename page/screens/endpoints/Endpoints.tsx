@@ -48,7 +48,9 @@ const Endpoints = () => {
           />
         )}
       </Pager>
-      {name === undefined && values.form === "add" ? <AddEndpoint onClose={close} onDone={pages.reload} /> : null}
+      {mayChange && name === undefined && values.form === "add" ? (
+        <AddEndpoint onClose={close} onDone={pages.reload} />
+      ) : null}
       {name === undefined ? null : <EndpointDrawer key={name} name={name} onClose={close} onChanged={pages.reload} />}
     </>
   )

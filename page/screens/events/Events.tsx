@@ -63,7 +63,7 @@ const Events = () => {
         <Filter label="Project" hint="Its id" value={values.projectId} onChange={(projectId) => set({ projectId })} />
       </div>
       <Lines feed={feed} prose={prose} linkTo={rowLink} isFiltered={names.some((name) => values[name] !== "")} />
-      {isOne && one.sequence === "trigger" ? <Trigger onClose={close} /> : null}
+      {mayPublish && isOne && one.sequence === "trigger" ? <Trigger onClose={close} /> : null}
       {isOne && /^\d+$/u.test(one.sequence) ? (
         <EventDrawer key={one.sequence} sequence={one.sequence} linkTo={linkTo} onClose={close} />
       ) : null}
