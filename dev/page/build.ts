@@ -16,15 +16,28 @@ import {
 } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
-import { build, type Metafile, stop } from "esbuild"
+import { build, type Metafile, type Plugin, stop } from "esbuild"
 
 const root = join(import.meta.dirname, "../..")
-const sources = ["page/**/*.{ts,tsx,css,svg,html}", "package-lock.json", "dev/page/build.ts"]
+const runbooks = "docs/operations.md"
+const sources = ["page/**/*.{ts,tsx,css,svg,html}", runbooks, "package-lock.json", "dev/page/build.ts"]
 
 interface BuiltPage {
   /** What a browser loads before it shows anything, packed with gzip. */
   readonly firstLoadBytes: number
   readonly files: number
+}
+
+/** The page has the runbooks of the operators' document, and nothing else of it. */
+const runbooksWithin: Plugin = {
+  name: "runbooks",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /page[\\/]screens[\\/]fleet[\\/]runbooks\.ts$/ }, () => {
+      const text = readFileSync(join(root, runbooks), "utf8")
+      const from = text.indexOf("\n## Runbooks\n")
+      if (from < 0) throw new Error(`${runbooks} has no runbooks`)
+      return { contents: `export const runbooksText = ${JSON.stringify(text.slice(from))}`, loader: "js" }
+    })
 }
 
 /** Replaces the folder's content. Throws when the page does not compile. */
@@ -39,6 +52,7 @@ export const buildPage = async (folder: string): Promise<BuiltPage> => {
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
     loader: { ".svg": "copy" },
+    plugins: [runbooksWithin],
     bundle: true,
     splitting: true,
     minify: true,

@@ -13,6 +13,7 @@ import { Conditions } from "./Conditions.tsx"
 import "./fleet.css"
 import { Leases, Streams } from "./Streams.tsx"
 import { type Frame, useFleet } from "./useFleet.ts"
+import { useKeptConditions } from "./useKept.ts"
 
 const Fleet = () => {
   const [isStreams] = useRoute("/fleet/streams")
@@ -37,6 +38,7 @@ export default Fleet
 
 const Now = () => {
   const { frame, past, state } = useFleet()
+  const kept = useKeptConditions()
   if (frame === undefined) return <Loading what="the fleet" />
   const { roles, totals, endpoints, endpointCount, latencies, at, windowSeconds, processCount, isReady } = frame
   return (
@@ -49,7 +51,7 @@ const Now = () => {
           {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
         </span>
       </p>
-      <Conditions conditions={conditionsOf(frame)} />
+      <Conditions conditions={[...conditionsOf(frame), ...kept]} />
       <Totals totals={totals} past={past} />
       <h2>Roles</h2>
       <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { conditionsOf } from "../../../../page/screens/fleet/conditions.ts"
+import { conditionsOf, keptConditionsOf, runbooks } from "../../../../page/screens/fleet/conditions.ts"
 
 const role = {
   role: "sweeper",
@@ -32,7 +32,9 @@ describe("what is wrong with the fleet", () => {
   it.each([
     [{ ...well, roles: [{ ...role, state: "down" as const }] }, "sweeper is down", "#/fleet"],
     [{ ...well, roles: [late, { ...late, role: "console" }] }, "The process at http://127.0.0.1:9 is late", "#/fleet"],
-    [{ ...well, breakersOpen: ["a b"] }, "a b is left alone: it fails", "#/endpoints/a%20b"],
+    [{ ...well, breakersOpen: ["endpoint a b"] }, "endpoint a b is left alone: it fails", "#/endpoints/a%20b"],
+    [{ ...well, breakersOpen: ["provider p for m"] }, "provider p for m is left alone: it fails", "#/models"],
+    [{ ...well, breakersOpen: ["nodes of eip155:1"] }, "nodes of eip155:1 is left alone: it fails", "#/activity/books"],
     [
       { ...well, endpoints: [{ ...endpoint, breaker: "paused" as const, backlog: 1 }] },
       "ci is paused, with 1 delivery waiting",
@@ -46,5 +48,51 @@ describe("what is wrong with the fleet", () => {
   it("says why a role is not ready in the role's own words", () => {
     const frame = { ...well, roles: [{ ...role, state: "not ready" as const, why: "the broker is away" }] }
     expect(conditionsOf(frame)[0]?.advice).toBe("the broker is away")
+  })
+
+  it.each([
+    ["topology: EVENTS differs", runbooks.topology],
+    ["no broker", runbooks.brokerAway],
+    ["broker: it is away", runbooks.brokerAway],
+    ["", runbooks.gone]
+  ])("names the runbook of a role that says %j", (why, runbook) => {
+    const frame = { ...well, roles: [{ ...role, state: "not ready" as const, why }] }
+    expect(conditionsOf(frame)[0]?.runbook).toBe(runbook)
+  })
+})
+
+const state = {
+  messages: 1,
+  bytes: 80,
+  bytesMax: 100,
+  ageSecondsMax: null,
+  firstAt: null,
+  lastAt: null,
+  consumerCount: 0,
+  leader: null,
+  replicas: 1,
+  replicasBehind: []
+}
+const empty = { abandoned: [], rejected: [], streams: [], books: [] }
+
+describe("what lies until somebody looks at it", () => {
+  it("is nothing while nothing is kept, and a stream that drops its oldest may be full", () => {
+    expect(keptConditionsOf(empty)).toEqual([])
+    expect(keptConditionsOf({ ...empty, streams: [{ name: "AUDIT", atLimit: "evicts", state }] })).toEqual([])
+  })
+
+  it.each([
+    [
+      { ...empty, abandoned: [{ endpoint: "ci" }, { endpoint: "b" }, { endpoint: "ci" }] },
+      [runbooks.abandoned, runbooks.abandoned]
+    ],
+    [{ ...empty, rejected: [{}] }, [runbooks.rejected]],
+    [{ ...empty, streams: [{ name: "EVENTS", atLimit: "refuses" as const, state }] }, [runbooks.streamFull]],
+    [
+      { ...empty, books: [{ network: "eip155:1", isBehind: true, standing: 2 }] },
+      [runbooks.booksUnread, runbooks.booksDiffer]
+    ]
+  ])("is a condition with its runbook: %#", (kept, expected) => {
+    expect(keptConditionsOf(kept).map(({ runbook }) => runbook)).toEqual(expected)
   })
 })
