@@ -333,6 +333,38 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await page.close()
   })
 
+  it("are explained by the runbook beside each condition of the fleet", async () => {
+    await asked("/endpoints/demo/pause", { body: { reason: "a story" } })
+    const { page, complaints } = await look("/fleet")
+    for (const [title, words] of [
+      ["demo is paused", "./starling endpoints resume"],
+      ["to demo given up", "./starling abandoned resend"],
+      ["broke the schema", "./starling rejected"]
+    ] as const) {
+      const condition = page.getByRole("list", { name: "What needs a hand" }).locator("li", { hasText: title })
+      await condition.getByText("Runbook").click(within(15_000))
+      await condition.locator("code", { hasText: words }).first().waitFor()
+    }
+    await assertForAll(page, "open runbooks")
+    assert.deepStrictEqual(complaints(), [])
+    await page.close()
+    await asked("/endpoints/demo/resume", { body: { reason: "a story" } })
+  })
+
+  it("are found by the event: every attempt of one, and of no other", async () => {
+    const of = async (sequence: number) => (await itemsOf(`/deliveries?eventSequence=${sequence}`)).length
+    const { body } = await asked("/events", { body: { reason: "a story", event: "queue.resumed" } })
+    const sequence = Number(body["sequence"])
+    await until(async () => (await of(sequence)) === 1)
+    const { page } = await look(`/events/${sequence}`)
+    await page.getByRole("dialog").getByRole("link", { name: "every attempt", exact: true }).click()
+    const rows = page.getByRole("region", { name: "Attempts, newest first" }).locator("tbody tr")
+    await rows.filter({ hasText: "queue.resumed" }).waitFor()
+    assert.strictEqual(await rows.count(), 1)
+    assert.strictEqual(await page.getByLabel("Event's number").inputValue(), String(sequence))
+    await page.close()
+  })
+
   it("count all that was abandoned, and send it again", async () => {
     const { page } = await look("/deliveries/abandoned")
     await act(page, page, "Count all", "Count what would be sent?")

@@ -40,7 +40,7 @@ const Deliveries = () => {
 
 export default Deliveries
 
-const names = ["endpoint", "outcome", "event", "since", "until"] as const
+const names = ["endpoint", "outcome", "event", "eventSequence", "since", "until"] as const
 const outcomes = ["delivered", "failed", "refused", "gone"] as const
 
 const columns: ReadonlyArray<Column<DeliveryRow>> = [
@@ -137,6 +137,19 @@ const AttemptFilters = ({ values, set }: AttemptFiltersProps) => (
           autoComplete="off"
           value={values.event}
           onChange={({ target }) => set({ event: target.value.trim() })}
+        />
+      )}
+    </Field>
+    <Field label="Event's number" hint="Its sequence, as in its drawer">
+      {(given) => (
+        <input
+          {...given}
+          type="search"
+          inputMode="numeric"
+          autoComplete="off"
+          maxLength={15}
+          value={values.eventSequence}
+          onChange={({ target }) => set({ eventSequence: target.value.replaceAll(/\D/gu, "") })}
         />
       )}
     </Field>

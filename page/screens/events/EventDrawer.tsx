@@ -64,8 +64,10 @@ const Whole = ({
           ]
         ]}
       />
-      <h3>Who got it</h3>
-      <Trace sequence={sequence} event={event} storedAt={storedAt} />
+      <h3>
+        Who got it (<a href={`#${addressWith("/deliveries", { eventSequence: String(sequence) })}`}>every attempt</a>)
+      </h3>
+      <Trace sequence={sequence} storedAt={storedAt} />
       <div className="beside">
         <section aria-label="Envelope">
           <div className="row">

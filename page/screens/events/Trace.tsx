@@ -9,7 +9,6 @@ import { type DeliveryRow, OutcomeBadge } from "../deliveries/OutcomeBadge.tsx"
 
 interface TraceProps {
   readonly sequence: number
-  readonly event: string
   readonly storedAt: string
 }
 
@@ -20,7 +19,7 @@ const withinMs = 120_000
 const youngMs = 60_000
 const rowsAtOnce = "200"
 
-export const Trace = ({ sequence, event, storedAt }: TraceProps) => {
+export const Trace = ({ sequence, storedAt }: TraceProps) => {
   const storedMs = Date.parse(storedAt)
   const isYoung = useNowMs() - storedMs < youngMs
   const since = new Date(storedMs - beforeMs).toISOString()
@@ -28,12 +27,14 @@ export const Trace = ({ sequence, event, storedAt }: TraceProps) => {
   const pages = usePages<DeliveryRow>(
     `trace ${sequence}`,
     async (cursor, signal) => {
-      const query = { event, since, until, limit: rowsAtOnce, ...(cursor === undefined ? {} : { cursor }) }
-      const page = await get("/deliveries", { query, signal })
-      return {
-        items: page.items.filter(({ eventSequence }) => eventSequence === sequence),
-        nextCursor: page.nextCursor
+      const query = {
+        eventSequence: String(sequence),
+        since,
+        until,
+        limit: rowsAtOnce,
+        ...(cursor === undefined ? {} : { cursor })
       }
+      return get("/deliveries", { query, signal })
     },
     isYoung ? 700 : undefined
   )
@@ -41,9 +42,7 @@ export const Trace = ({ sequence, event, storedAt }: TraceProps) => {
   return (
     <>
       {pages.refused === undefined ? null : <Fault refused={pages.refused} onAgain={pages.reload} />}
-      {newest.length === 0 && pages.rows !== undefined ? (
-        <Nobody isYoung={isYoung} event={event} since={since} />
-      ) : null}
+      {newest.length === 0 && pages.rows !== undefined ? <Nobody isYoung={isYoung} sequence={sequence} /> : null}
       <ul className="trace-list" aria-label="Deliveries" aria-live="polite">
         {newest.map((row) => (
           <li key={row.deliveryId}>
@@ -66,16 +65,15 @@ const newestOfEach = (rows: ReadonlyArray<DeliveryRow>): ReadonlyArray<DeliveryR
 
 interface NobodyProps {
   readonly isYoung: boolean
-  readonly event: string
-  readonly since: string
+  readonly sequence: number
 }
 
-const Nobody = ({ isYoung, event, since }: NobodyProps) => (
+const Nobody = ({ isYoung, sequence }: NobodyProps) => (
   <p className="soft" role="status">
     {isYoung
       ? "Nobody was called yet. An endpoint that wants it is called within moments; paused ones wait."
       : "No attempt within two minutes of it. No endpoint wanted it, or it waited longer:"}{" "}
     <a href="#/endpoints">endpoints</a>,{" "}
-    <a href={`#${addressWith("/deliveries", { event, since })}`}>every attempt since</a>.
+    <a href={`#${addressWith("/deliveries", { eventSequence: String(sequence) })}`}>every attempt of it</a>.
   </p>
 )

@@ -119,7 +119,7 @@ const ExampleForm = ({ entry: { event, example, schema } }: { readonly entry: En
           Show it only
         </Button>
       </div>
-      {published === undefined ? null : <Result event={event} published={published} />}
+      {published === undefined ? null : <Result published={published} />}
     </form>
   )
 }
@@ -154,11 +154,10 @@ const ExampleInput = ({ field: { path, value, choices }, typed, fault, onChange 
 )
 
 interface ResultProps {
-  readonly event: string
   readonly published: Published & { readonly at: string }
 }
 
-const Result = ({ event, published: { sequence, envelope, at } }: ResultProps) =>
+const Result = ({ published: { sequence, envelope, at } }: ResultProps) =>
   sequence === null ? (
     <section aria-label="What would be published">
       <h3>It would be published so</h3>
@@ -169,6 +168,6 @@ const Result = ({ event, published: { sequence, envelope, at } }: ResultProps) =
       <h3 role="status">
         Published as <a href={`#/events/${sequence}`}>event {sequence}</a>
       </h3>
-      <Trace sequence={sequence} event={event} storedAt={at} />
+      <Trace sequence={sequence} storedAt={at} />
     </section>
   )

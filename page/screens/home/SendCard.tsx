@@ -51,7 +51,7 @@ export const SendCard = () => {
           <p role="status">
             Published <Time at={sent.at} /> as <a href={`#/events/${sent.sequence}`}>event {sent.sequence}</a>.
           </p>
-          <Trace key={sent.sequence} sequence={sent.sequence} event={sent.event} storedAt={sent.at} />
+          <Trace key={sent.sequence} sequence={sent.sequence} storedAt={sent.at} />
         </>
       )}
     </section>

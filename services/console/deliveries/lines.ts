@@ -18,6 +18,8 @@ export interface LineQuery {
   readonly endpoint?: string | undefined
   readonly outcome?: AttemptOutcome | undefined
   readonly event?: string | undefined
+  /** Of one event, by its place in EVENTS. */
+  readonly eventSequence?: number | undefined
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
 }
@@ -45,9 +47,10 @@ export const subjectOf = ({ endpoint, outcome }: LineQuery) =>
   subjects.attempts(endpoint === undefined ? "*" : endpointIdOf(endpoint), outcome ?? "*")
 
 /** Whether a line is within a query's event and times, which no subject tells. Pure. */
-export const isWanted = ({ event, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: LineQuery) => {
+export const isWanted = ({ event, eventSequence, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: LineQuery) => {
   const wants = event === undefined ? () => true : compileFilter([event])
   return ({ attempt }: Line) => {
+    if (eventSequence !== undefined && attempt.sequence !== eventSequence) return false
     const startedAtMs = Date.parse(attempt.startedAt)
     return startedAtMs >= sinceMs && startedAtMs <= untilMs && wants(attempt.event)
   }

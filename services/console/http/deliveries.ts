@@ -1,5 +1,6 @@
 /** Deliveries over HTTP. */
 import { Effect, Option, Stream } from "effect"
+import { StreamReader } from "#bus"
 import { endpointIdOf } from "#contracts"
 import {
   DeliveriesGroup,
@@ -117,6 +118,16 @@ const chosen = Effect.fnUntraced(function* ({ places, max = resendDeliveriesMax,
   return selected({ ...filter, sinceMs, untilMs, countMax: max })
 })
 
+// The clocks of broker and dispatchers differ.
+const clocksApartMs = 2_000
+
+/** Before an event was published nobody was called for it. Undefined where EVENTS no longer has it. */
+const publishedMs = Effect.fnUntraced(function* (eventSequence: number | undefined) {
+  if (eventSequence === undefined) return undefined
+  const found = Option.getOrUndefined(yield* refusing((yield* StreamReader).next("EVENTS", eventSequence)))
+  return found?.sequence === eventSequence ? found.storedAtMs - clocksApartMs : undefined
+})
+
 // Enough to keep the broker busy beside live deliveries.
 const sendsAtOnce = 16
 
@@ -126,11 +137,20 @@ export const deliveryRoutes = routesOf(
     listDeliveries: ({ query }) =>
       Effect.gen(function* () {
         const asked = yield* query
-        const times = yield* timesOf(asked)
+        const { sinceMs, untilMs } = yield* timesOf(asked)
         const { limit, from } = yield* linePlaceOf(asked)
+        const { endpoint, outcome, event } = asked
+        const eventSequence = asked.eventSequence === undefined ? undefined : Number(asked.eventSequence)
         const { lines, next } = yield* refusing(
           newestLines(
-            { endpoint: asked.endpoint, outcome: asked.outcome, event: asked.event, ...times },
+            {
+              endpoint,
+              outcome,
+              event,
+              eventSequence,
+              untilMs,
+              sinceMs: sinceMs ?? (yield* publishedMs(eventSequence))
+            },
             from === undefined ? undefined : placeOf(from),
             limit
           )

@@ -31,6 +31,8 @@ describe("a line of the delivery log is wanted", () => {
     ["by its event's name", { event: "work_item.merged" }, true],
     ["by a pattern of names", { event: "work_item.*" }, true],
     ["not by another event", { event: "queue.*" }, false],
+    ["by its event's place", { eventSequence: 7 }, true],
+    ["not by another place", { eventSequence: 8 }, false],
     ["from the very moment on", { sinceMs: nowMs }, true],
     ["not from before", { sinceMs: nowMs + 1 }, false],
     ["up to the very moment", { untilMs: nowMs }, true],

@@ -47,6 +47,9 @@ export const DeliveriesQuery = Schema.Struct({
   outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
   event: Schema.optionalKey(NameFilter).pipe(
     describe("Only those of this event; a pattern such as `work_item.*` works.")
+  ),
+  eventSequence: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe("Only those of the event at this place in EVENTS; without `since`, from its publication on.")
   )
 })
 

@@ -83,6 +83,28 @@ describe("deliveries on the console", () => {
     )
   )
 
+  it.live("are listed by the place of their event, from its publication on", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        yield* publishEvent
+        yield* publishEvent
+        const startedAt = isoTime(yield* Clock.currentTimeMillis)
+        const [first, second] = [1, 2].map((sequence) => attempted("demo", "failed", { sequence, startedAt }))
+        const ofAnother = attempted("demo", "failed", {
+          sequence: 2,
+          startedAt: isoTime(Date.parse(startedAt) - 60_000)
+        })
+        yield* write(ofAnother, ...[first, second].flatMap((line) => (line === undefined ? [] : [line])))
+
+        assert.deepStrictEqual(yield* idsOf(call, "eventSequence=2"), [second?.deliveryId])
+        assert.deepStrictEqual(yield* idsOf(call, "eventSequence=1&event=queue.*"), [first?.deliveryId])
+        assert.deepStrictEqual(yield* idsOf(call, "eventSequence=9"), [])
+        const refused = yield* call("GET /deliveries?eventSequence=last")
+        assert.deepStrictEqual([refused.status, codeOf(refused.body)], [400, "validation_failed"])
+      })
+    )
+  )
+
   it.live("are listed between two times, and a time after the other is refused", () =>
     withConsole((call) =>
       Effect.gen(function* () {
