@@ -94,15 +94,20 @@ const leftAlone = (name: string): Condition => {
     const advice = "Mend the receiver. It is tried again by itself, or at once when you resume it."
     return { title, advice, href: `#${endpointAddress(endpoint)}`, tone: "bad", runbook: runbooks.endpointFails }
   }
-  const isProvider = name.startsWith("provider ")
   return {
     title,
     advice: "It is tried again by itself; others take its place meanwhile, where there are others.",
-    href: isProvider ? "#/models" : "#/activity/books",
+    href: isProvider(name) ? "#/models" : "#/activity/books",
     tone: "bad",
-    runbook: isProvider ? runbooks.providerFails : runbooks.nodesFail
+    runbook: isProvider(name) ? runbooks.providerFails : runbooks.nodesFail
   }
 }
+
+const isProvider = (name: string) => name.startsWith("provider ")
+
+/** The providers of models that are left alone now: all that a fleet knows of a model's uptime. */
+export const providersAway = ({ breakersOpen }: Pick<Frame, "breakersOpen">): ReadonlyArray<Condition> =>
+  breakersOpen.filter(isProvider).map(leftAlone)
 
 /** What the fleet keeps, as far as its first pages go. */
 export interface Kept {

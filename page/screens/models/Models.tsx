@@ -1,12 +1,16 @@
 import "./models.css"
 import { useState } from "react"
-import { useSession } from "../../api/signed-in.ts"
+import { get } from "../../api/client.ts"
+import { useResource } from "../../api/resource.ts"
+import { useMay, useSession } from "../../api/signed-in.ts"
 import { Badge } from "../../design/Badge.tsx"
 import { Button } from "../../design/Button.tsx"
 import { Head } from "../../design/Head.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { count } from "../../design/words.ts"
+import { Conditions } from "../fleet/Conditions.tsx"
+import { providersAway } from "../fleet/conditions.ts"
 import { dollars } from "./chat.ts"
 import { type Model, useModels } from "./models.ts"
 import { Playground } from "./Playground.tsx"
@@ -31,8 +35,18 @@ const Models = () => {
   )
 }
 
+// A breaker tries its provider again after some seconds.
+const everyMs = 5_000
+
+/** Who does not answer now, and what to do about it. */
+const Away = () => {
+  const { value } = useResource("fleet of models", (signal) => get("/fleet", { signal }), { everyMs })
+  return value === undefined ? null : <Conditions conditions={providersAway(value)} />
+}
+
 const Sold = () => {
   const models = useModels()
+  const mayLook = useMay("console:read")
   const [chosen, setChosen] = useState("")
   if (models.value === undefined) {
     return models.refused === undefined ? (
@@ -48,6 +62,7 @@ const Sold = () => {
   const chats = models.value.filter(({ categories }) => !categories.includes("image"))
   return (
     <div className="models">
+      {mayLook ? <Away /> : null}
       <Table
         label="Models"
         rows={models.value}

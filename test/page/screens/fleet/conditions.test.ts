@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { conditionsOf, keptConditionsOf, runbooks } from "../../../../page/screens/fleet/conditions.ts"
+import { conditionsOf, keptConditionsOf, providersAway, runbooks } from "../../../../page/screens/fleet/conditions.ts"
 
 const role = {
   role: "sweeper",
@@ -43,6 +43,13 @@ describe("what is wrong with the fleet", () => {
     [{ ...well, processesLeftOut: 3 }, "3 processes not shown", "#/fleet"]
   ])("names each condition and where it is mended: %#", (frame, title, href) => {
     expect(conditionsOf(frame).map((condition) => [condition.title, condition.href])).toEqual([[title, href]])
+  })
+
+  it("is, for who looks at models, the providers that are left alone", () => {
+    const breakersOpen = ["endpoint ci", "provider p for m", "nodes of eip155:1"]
+    expect(providersAway({ breakersOpen }).map(({ title, runbook }) => [title, runbook])).toEqual([
+      ["provider p for m is left alone: it fails", runbooks.providerFails]
+    ])
   })
 
   it("says why a role is not ready in the role's own words", () => {
