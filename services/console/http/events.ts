@@ -17,6 +17,7 @@ import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } fr
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
 import { exampleWith } from "../example-event.ts"
+import { whileSignedIn } from "./while-signed-in.ts"
 import { apiOptions, cursorText, messageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 interface EventFilter {
@@ -128,7 +129,7 @@ export const eventRoutes = routesOf(
           Stream.filter(isIn),
           Stream.map((event) => ({ id: String(event.sequence), data: JSON.stringify(event) }))
         )
-        return yield* refusing(eventsAnswer(events, { headersWithin }))
+        return yield* refusing(eventsAnswer(whileSignedIn(events), { headersWithin }))
       }),
 
     listCatalogue: () =>

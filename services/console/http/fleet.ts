@@ -3,6 +3,7 @@ import { Effect, Stream } from "effect"
 import { FleetGroup } from "#contracts/console"
 import { Admission, Caller, eventsAnswer, jsonAnswer, jsonEvent, routesOf } from "#http"
 import { FleetWatch } from "../FleetWatch.ts"
+import { whileSignedIn } from "./while-signed-in.ts"
 import { apiOptions } from "./requests.ts"
 
 export const fleetRoutes = routesOf(
@@ -14,7 +15,7 @@ export const fleetRoutes = routesOf(
       Effect.gen(function* () {
         yield* (yield* Admission).enter((yield* Caller).workspace)
         const { frames } = yield* FleetWatch
-        return yield* eventsAnswer(Stream.map(frames, (frame) => jsonEvent(frame)))
+        return yield* eventsAnswer(whileSignedIn(Stream.map(frames, (frame) => jsonEvent(frame))))
       })
   },
   apiOptions

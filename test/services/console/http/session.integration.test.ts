@@ -267,6 +267,45 @@ describe("a session of the console's page", () => {
     )
   )
 
+  it.live("has its open streams ended with it, within five seconds, and those of others stay", () =>
+    withPage((call, open) =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpListener
+        const cookie = cookieOf(yield* signInWith(open, { code: yield* codeFrom(call) }))
+        const authorization = `Bearer ${yield* tokenOf("viewer")}`
+        const streams = yield* Effect.forEach(
+          [
+            ["/fleet/live", { cookie }],
+            ["/events/live", { cookie }],
+            ["/fleet/live", { authorization }]
+          ] as const,
+          ([path, who]) => Effect.promise(() => fetch(`${url}${path}`, { headers: { origin: url, ...who } }))
+        )
+        assert.deepStrictEqual(
+          streams.map(({ status }) => status),
+          [200, 200, 200]
+        )
+        const ended: Array<number> = []
+        const readers = streams.flatMap(({ body }) => body?.getReader() ?? [])
+        const readings = readers.map(async (reader, index) => {
+          while (!(await reader.read()).done);
+          ended.push(index)
+        })
+        const { body } = yield* call("GET /tokens")
+        const made = itemsOf(body).find(({ label }) => label === "console page")
+        assert.deepStrictEqual(ended, [])
+
+        yield* call(`POST /tokens/${String(made?.["id"])}/revoke`, { body: because })
+        const revokedAtMs = yield* Clock.currentTimeMillis
+        yield* Effect.promise(() => Promise.all(readings.slice(0, 2)))
+
+        assert.isBelow((yield* Clock.currentTimeMillis) - revokedAtMs, 6_000)
+        assert.sameMembers(ended, [0, 1])
+        yield* Effect.promise(async () => readers[2]?.cancel())
+      })
+    )
+  )
+
   it.live("is written down: who made the code, who came in, and who left", () =>
     withPage((call, open) =>
       Effect.gen(function* () {
