@@ -20,6 +20,7 @@ let receiver: Server
 let browser: Browser
 let status = 204
 const received: Array<string> = []
+const proxySecret = "only the proxy and the console know it"
 
 type Json = Readonly<Record<string, unknown>>
 const within = (ms: number) => ({ timeout: ms })
@@ -128,8 +129,10 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const config = join(home.folder, "starling.config.json")
     // The findings of these stories are on no chain: a comparison would end them.
     const PaymentSettler = { ReconcileSeconds: 86_400 }
-    writeFileSync(config, JSON.stringify({ Webhooks: [endpoint], PaymentSettler }))
-    fleet = await startFleet({ ...home, environment: { ...home.environment, STARLING_CONFIG: config } })
+    const Console = { PageProxyHeader: "X-Forwarded-User", PageProxySecretEnvVar: "PROXY_SECRET" }
+    writeFileSync(config, JSON.stringify({ Webhooks: [endpoint], PaymentSettler, Console }))
+    const environment = { ...home.environment, STARLING_CONFIG: config, PROXY_SECRET: proxySecret }
+    fleet = await startFleet({ ...home, environment })
     browser = await openBrowser()
     await Promise.all([abandonThree(), rejectTwo(), findTwo()])
   }, 120_000)
@@ -331,6 +334,22 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       assert.strictEqual(await page.getByRole("textbox", { name: "Why" }).count(), 0, screen)
     }
     await page.close()
+  })
+
+  it("are a person's by name, whom a proxy in front signs in without a token", async () => {
+    const extraHTTPHeaders = { "x-forwarded-user": "Ada Lovelace", "x-starling-proxy-secret": proxySecret }
+    const context = await browser.newContext({ extraHTTPHeaders })
+    const page = await context.newPage()
+    await page.goto(`${fleet.ready.console}/#/settings/acts`)
+    await page
+      .getByRole("row")
+      .filter({ hasText: "as the proxy in front says" })
+      .getByText("Ada Lovelace viewer")
+      .waitFor()
+    assert.strictEqual(await page.locator(".rail-who").getByText("Ada Lovelace").count(), 1)
+    await page.goto(`${fleet.ready.console}/#/events`)
+    await page.locator(".badge", { hasText: "Live" }).waitFor()
+    await context.close()
   })
 
   it("are explained by the runbook beside each condition of the fleet", async () => {
