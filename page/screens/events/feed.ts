@@ -31,11 +31,40 @@ export const taken = ({ lines, passedCount }: Kept, batch: ReadonlyArray<EventRo
   return { lines: next, passedCount: passedCount + skippedCount + before.length + freshCount - next.length }
 }
 
+/** A list that may be held while events come. */
+export interface LiveList {
+  readonly isPaused: boolean
+  readonly kept: Kept
+  /** What came since it was paused. */
+  readonly waiting: Kept
+}
+
+const nothing: Kept = { lines: [], passedCount: 0 }
+export const emptyList: LiveList = { isPaused: false, kept: nothing, waiting: nothing }
+
+/** What came goes into the list, or waits for it. */
+export const received = (list: LiveList, batch: ReadonlyArray<EventRow>, skippedCount: number): LiveList =>
+  list.isPaused
+    ? { ...list, waiting: taken(list.waiting, batch, skippedCount) }
+    : { ...list, kept: taken(list.kept, batch, skippedCount) }
+
+/** What waited is in the list, and nothing waits. */
+export const resumed = ({ kept, waiting: { lines, passedCount } }: LiveList): LiveList => ({
+  isPaused: false,
+  kept: taken(kept, lines.toReversed(), passedCount),
+  waiting: nothing
+})
+
 /** Puts an older page after the lines there are, each once. */
 export const withOlder = (lines: ReadonlyArray<EventRow>, page: ReadonlyArray<EventRow>): ReadonlyArray<EventRow> => {
   const oldest = lines.at(-1)?.sequence ?? Number.POSITIVE_INFINITY
   return [...lines, ...page.filter(({ sequence }) => sequence < oldest)].slice(0, linesMax + olderMax)
 }
+
+export const lengthened = ({ kept, ...rest }: LiveList, page: ReadonlyArray<EventRow>): LiveList => ({
+  ...rest,
+  kept: { ...kept, lines: withOlder(kept.lines, page) }
+})
 
 /** More than this between the ends of a page is not worth another look for the sake of its envelopes. */
 const againMax = 1_000

@@ -1,9 +1,9 @@
 /** The live list of events: a page of it at first, then what is published, and older pages for who stops it. */
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useState } from "react"
 import { addressOf, type Answer, get, type Refused } from "../../api/client.ts"
 import { type LiveState, useLive } from "../../api/live.ts"
 import { useResource } from "../../api/resource.ts"
-import { type EventRow, followedFrom, type Kept, taken, withOlder } from "./feed.ts"
+import { emptyList, type EventRow, followedFrom, lengthened, type LiveList, received, resumed, taken } from "./feed.ts"
 
 export interface EventFilter {
   readonly event: string
@@ -30,7 +30,6 @@ export interface Feed {
 
 const firstCount = "50"
 const olderCount = "100"
-const nothing: Kept = { lines: [], passedCount: 0 }
 
 /** What is not filtered by is left out: the API takes no empty names. */
 const given = ({ event, entity, projectId }: EventFilter) => ({
@@ -41,46 +40,45 @@ const given = ({ event, entity, projectId }: EventFilter) => ({
 
 export const useFeed = (filter: EventFilter): Feed => {
   const key = JSON.stringify(filter)
-  const [kept, setKept] = useState({ key, ...nothing })
-  const [waiting, setWaiting] = useState(nothing)
-  const [isPaused, setPaused] = useState(false)
+  const [{ key: keyShown, list }, setList] = useState({ key, list: emptyList })
   const [end, setEnd] = useState<{ readonly cursor: string | null; readonly until: string }>()
-  const paused = useRef(false)
-  paused.current = isPaused
+  // Each change is one of the list as it is by then: what came since it was drawn is in it.
+  const change = (act: (list: LiveList) => LiveList) =>
+    setList((before) => ({ key, list: act(before.key === key ? before.list : emptyList) }))
 
   const first = useResource(key, (signal) => get("/events", { query: { ...given(filter), limit: firstCount }, signal }))
   const page = first.value?.items
-  useEffect(() => {
-    setWaiting(nothing)
-    setPaused(false)
-    setEnd(undefined)
-  }, [key])
-  const keep = (batch: ReadonlyArray<EventRow>, skippedCount = 0) =>
-    setKept((before) => ({ key, ...taken(before.key === key ? before : nothing, batch, skippedCount) }))
-  const take = (batch: ReadonlyArray<EventRow>, skippedCount: number) => {
-    if (paused.current) setWaiting((before) => taken(before, batch, skippedCount))
-    else keep(batch, skippedCount)
-  }
+  useEffect(() => setEnd(undefined), [key])
   useEffect(() => {
     if (page === undefined) return
-    setKept((before) => ({ key, ...taken(before.key === key ? before : nothing, page.toReversed()) }))
+    setList((before) => {
+      const { kept, ...rest } = before.key === key ? before.list : emptyList
+      return { key, list: { ...rest, kept: taken(kept, page.toReversed()) } }
+    })
   }, [page, key])
 
   const after = useStart(key, first.value)
   const address =
     after === undefined ? null : addressOf("/events/live", { query: { ...given(filter), after: String(after) } })
-  const state = useLive<EventRow>({ address, onBatch: take, isResumable: true })
+  const state = useLive<EventRow>({
+    address,
+    onBatch: (batch, skippedCount) => change((before) => received(before, batch, skippedCount)),
+    isResumable: true
+  })
 
-  const lines = kept.key === key && page !== undefined ? kept.lines : undefined
+  const { isPaused, kept, waiting } = keyShown === key ? list : emptyList
+  const lines = keyShown === key && page !== undefined ? kept.lines : undefined
+  const pause = () => change((before) => ({ ...before, isPaused: true }))
   const older = () => {
-    setPaused(true)
+    pause()
     const until = end?.until ?? lines?.at(-1)?.storedAt
     if (until === undefined) return
     const cursor = end?.cursor
     const asked = { ...given(filter), until, limit: olderCount, ...(cursor == null ? {} : { cursor }) }
     get("/events", { query: asked }).then(
       (answer) => {
-        setKept((before) => ({ ...before, key, lines: withOlder(before.lines, answer.items) }))
+        // Another filter may be there by now.
+        setList((before) => (before.key === key ? { key, list: lengthened(before.list, answer.items) } : before))
         setEnd({ cursor: answer.nextCursor, until })
       },
       () => undefined
@@ -92,13 +90,11 @@ export const useFeed = (filter: EventFilter): Feed => {
     state,
     isPaused,
     waitingCount: waiting.lines.length + waiting.passedCount,
-    passedCount: kept.key === key ? kept.passedCount : 0,
-    pause: () => setPaused(true),
+    passedCount: kept.passedCount,
+    pause,
     resume: () => {
-      keep(waiting.lines.toReversed(), waiting.passedCount)
-      setWaiting(nothing)
+      change(resumed)
       setEnd(undefined)
-      setPaused(false)
     },
     older,
     hasOlder: end === undefined ? first.value?.nextCursor !== null : end.cursor !== null

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest"
 import {
+  emptyList,
+  received,
+  resumed,
   type EventRow,
   followedFrom,
   linesMax,
@@ -53,6 +56,17 @@ describe("the live list of events", () => {
   it("adds to what went by before, and does not count older pages that were read by hand", () => {
     const kept = { lines: rows(...Array.from({ length: 2 * linesMax }, (_, index) => -index)), passedCount: 30 }
     expect(taken(kept, rows(1, 2)).passedCount).toBe(32)
+  })
+
+  it("holds what comes while it is paused, and loses none of it", () => {
+    const before = received(emptyList, rows(1, 2), 0)
+    const held = received(received({ ...before, isPaused: true }, rows(3), 0), rows(5), 1)
+    expect([sequences(held.kept.lines), sequences(held.waiting.lines)]).toEqual([
+      [2, 1],
+      [5, 3]
+    ])
+    const after = received(resumed(held), rows(6), 0)
+    expect([sequences(after.kept.lines), after.kept.passedCount, after.waiting.lines]).toEqual([[6, 5, 3, 2, 1], 1, []])
   })
 
   it("puts an older page below, each event once", () => {
