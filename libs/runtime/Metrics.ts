@@ -69,6 +69,8 @@ export interface CounterHandle<Label extends string, Known extends KnownValues<L
    * other labels. A series that appears with its first event hides that event from `increase()`.
    */
   readonly begin: (labels: Labels<Exclude<Label, keyof Known>>) => void
+  /** Takes out what `begin` began, when nothing will be counted for the value any more. */
+  readonly end: (labels: Labels<Exclude<Label, keyof Known>>) => void
 }
 /** The handle of a declared counter. */
 export type CounterOf<Definition> =
@@ -76,9 +78,13 @@ export type CounterOf<Definition> =
 
 export interface GaugeHandle<Label extends string> {
   readonly set: (labels: Labels<Label>, value: number) => void
+  /** Takes the series out; a later value begins it anew. */
+  readonly end: (labels: Labels<Label>) => void
 }
 export interface HistogramHandle<Label extends string> {
   readonly observe: (labels: Labels<Label>, value: number) => void
+  /** Takes the series out; a later value begins it anew. */
+  readonly end: (labels: Labels<Label>) => void
 }
 
 /** Joined to a series by its `role`, it tells which release shows a figure. */
@@ -117,9 +123,18 @@ export class Metrics extends Context.Service<
     Effect.gen(function* () {
       const registry = yield* MetricsRegistry
       const role = yield* Role
+      const counters = oncePerName((definition: CounterDefinition) =>
+        children(definition, role, counterOf(registry, definition), seriesMax)
+      )
+      const gauges = oncePerName((definition: GaugeDefinition) =>
+        children(definition, role, gaugeOf(registry, definition), seriesMax)
+      )
+      const histograms = oncePerName((definition: HistogramDefinition) =>
+        children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
+      )
       return Metrics.of({
         counter: (definition) => {
-          const { child, count, has } = children(definition, role, counterOf(registry, definition), seriesMax)
+          const { child, count, has, end } = counters(definition)
           const begin = (learned: Readonly<Record<string, string>>) => {
             for (const known of combinations(definition)) {
               const labels = { ...known, ...learned }
@@ -127,15 +142,21 @@ export class Metrics extends Context.Service<
             }
           }
           if (definition.labels.every((label) => Object.hasOwn(definition.values, label))) begin({})
-          return { inc: (labels: Readonly<Record<string, string>>, by = 1) => child(labels).inc(by), begin }
+          return {
+            inc: (labels: Readonly<Record<string, string>>, by = 1) => child(labels).inc(by),
+            begin,
+            end: (learned: Readonly<Record<string, string>>) => {
+              for (const known of combinations(definition)) end({ ...known, ...learned })
+            }
+          }
         },
         gauge: (definition) => {
-          const { child } = children(definition, role, gaugeOf(registry, definition), seriesMax)
-          return { set: (labels, value) => child(labels).set(value) }
+          const { child, end } = gauges(definition)
+          return { set: (labels, value) => child(labels).set(value), end }
         },
         histogram: (definition) => {
-          const { child } = children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
-          return { observe: (labels, value) => child(labels).observe(value) }
+          const { child, end } = histograms(definition)
+          return { observe: (labels, value) => child(labels).observe(value), end }
         },
         text: Effect.promise(() => registry.metrics())
       })
@@ -177,12 +198,22 @@ const combinations = ({ labels, values }: CounterDefinition): ReadonlyArray<Read
     [{}]
   )
 
-const children = <Child>(
-  definition: MetricDefinition,
-  role: string,
-  metric: { readonly labels: (...values: Array<string>) => Child },
-  seriesMax: number
-) => {
+/** All handles of a metric share its series, so that what one takes out no other one keeps. */
+const oncePerName = <D extends MetricDefinition, A>(make: (definition: D) => A) => {
+  const made = new Map<string, A>()
+  return (definition: D): A => {
+    const found = made.get(definition.name) ?? make(definition)
+    made.set(definition.name, found)
+    return found
+  }
+}
+
+interface Labelled<Child> {
+  readonly labels: (...values: Array<string>) => Child
+  readonly remove: (...values: Array<string>) => void
+}
+
+const children = <Child>(definition: MetricDefinition, role: string, metric: Labelled<Child>, seriesMax: number) => {
   const made = new Map<string, Child>()
   const [first, ...rest] = definition.labels
   const key = (labels: Readonly<Record<string, string>>) => (first === undefined ? "" : keyOf(labels, first, rest))
@@ -196,7 +227,12 @@ const children = <Child>(
     if (!isFull) made.set(own, found)
     return found
   }
-  return { child, count: () => made.size, has: (labels: Readonly<Record<string, string>>) => made.has(key(labels)) }
+  const end = (labels: Readonly<Record<string, string>>) => {
+    // One that was counted as `other` has no series of its own.
+    if (made.delete(key(labels))) metric.remove(role, ...definition.labels.map((label) => labels[label] ?? ""))
+  }
+  const has = (labels: Readonly<Record<string, string>>) => made.has(key(labels))
+  return { child, count: () => made.size, has, end }
 }
 
 const keyOf = (labels: Readonly<Record<string, string>>, first: string, rest: ReadonlyArray<string>) => {

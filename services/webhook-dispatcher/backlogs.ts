@@ -53,6 +53,8 @@ export class Backlogs extends Context.Service<
         for (const endpoint of chosen) {
           const oldest = yield* reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id))
           const ageMs = Option.match(oldest, { onNone: () => 0, onSome: (message) => nowMs - message.storedAtMs })
+          // It may have been removed while its age was read.
+          if (endpoints.byId(endpoint.id) === undefined) continue
           ageGauge.set({ endpoint: endpoint.name }, Math.max(0, ageMs) / 1_000)
         }
       })

@@ -128,9 +128,10 @@ const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   const endpoint = deps.endpoints.byId(id)
   const worker = workers.get(id)
   if (endpoint === undefined) {
-    if (worker === undefined) return
-    yield* worker.stop
+    yield* worker?.stop ?? Effect.void
     workers.delete(id)
+    // Its last counts are in: nothing is sent to it, and its deliveries are put away.
+    if (deps.endpoints.isGone(id)) yield* deps.metrics.end(id)
     return
   }
   if (worker === undefined) addWorker(state, endpoint)

@@ -1,5 +1,5 @@
 /** The metrics of deliveries. Their handles are made once, for they sit on the hot path. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import type { Delivery } from "#contracts"
 import type { EgressError } from "#egress"
 import { Metrics } from "#runtime"
@@ -7,10 +7,15 @@ import type { Attempted } from "./delivery-attempt.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
 import {
   attempts,
+  backlog,
   backoff,
+  circuitState,
   currentBackoff,
   deliveries,
   deliveriesMade,
+  endpointPaused,
+  inFlight,
+  oldestDueAge,
   parkedEvents,
   parkedExpired,
   postponed,
@@ -42,6 +47,11 @@ export class DeliveryMetrics extends Context.Service<
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
     /** Begins the endpoint's counters, and its parked events, at 0. */
     readonly begin: (endpoint: EndpointSettings) => void
+    /**
+     * Takes out the series of a removed endpoint: its gauges at once, for they would stand still; its counters and
+     * histograms when whoever reads them has seen the last counts.
+     */
+    readonly end: (endpointId: string) => Effect.Effect<void>
   }
 >()("starling/webhook-dispatcher/DeliveryMetrics") {
   static readonly layer = Layer.effect(
@@ -52,15 +62,6 @@ export class DeliveryMetrics extends Context.Service<
       const deliveriesTotal = metrics.counter(deliveries)
       const postponedTotal = metrics.counter(postponed)
       const testsTotal = metrics.counter(tests)
-      const perEndpoint = [
-        attemptsTotal,
-        deliveriesTotal,
-        postponedTotal,
-        testsTotal,
-        metrics.counter(deliveriesMade),
-        metrics.counter(parkedExpired)
-      ]
-      const parked = metrics.gauge(parkedEvents)
       const receiver = metrics.histogram(receiverSeconds)
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
@@ -68,7 +69,7 @@ export class DeliveryMetrics extends Context.Service<
       const backoffNow = metrics.gauge(currentBackoff)
       const lateness = metrics.histogram(retryLateness)
       const backedOff = new Set<string>()
-
+      const series = yield* endpointSeries
       return DeliveryMetrics.of({
         left: (endpoint, delivery, nowMs) => {
           if (delivery.isTest === true) return
@@ -92,14 +93,71 @@ export class DeliveryMetrics extends Context.Service<
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
         postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason }),
-        begin: ({ name }) => {
-          for (const counter of perEndpoint) counter.begin({ endpoint: name })
-          parked.set({ endpoint: name }, 0)
-        }
+        begin: series.begin,
+        end: (id) =>
+          Effect.andThen(
+            Effect.sync(() => void backedOff.delete(id)),
+            series.end(id)
+          )
       })
     })
   )
 }
+
+/** The series of each endpoint, begun when it comes and ended after it is gone. */
+const endpointSeries = Effect.gen(function* () {
+  const metrics = yield* Metrics
+  const counters = [
+    metrics.counter(attempts),
+    metrics.counter(deliveries),
+    metrics.counter(postponed),
+    metrics.counter(tests),
+    metrics.counter(deliveriesMade),
+    metrics.counter(parkedExpired)
+  ]
+  const histograms = [
+    receiverSeconds,
+    publishToFirstByteSeconds,
+    publishToDeliveredSeconds,
+    backoff,
+    retryLateness
+  ].map((definition) => metrics.histogram(definition))
+  const gauges = [currentBackoff, parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused].map(
+    (definition) => metrics.gauge(definition)
+  )
+  const parked = metrics.gauge(parkedEvents)
+  const names = new Map<string, string>()
+  const ended = new Map<string, number>()
+
+  const endCounts = Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    for (const [name, endedMs] of ended) {
+      if (nowMs - endedMs < countsKeptMs) continue
+      ended.delete(name)
+      for (const series of [...counters, ...histograms]) series.end({ endpoint: name })
+    }
+  })
+  yield* Effect.forkScoped(Effect.repeat(endCounts, Schedule.spaced(endEvery)))
+  return {
+    begin: ({ id, name }: EndpointSettings) => {
+      names.set(id, name)
+      ended.delete(name)
+      for (const counter of counters) counter.begin({ endpoint: name })
+      parked.set({ endpoint: name }, 0)
+    },
+    end: (id: string) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        const name = names.get(id)
+        if (name === undefined) return
+        names.delete(id)
+        for (const gauge of gauges) gauge.end({ endpoint: name })
+        ended.set(name, nowMs)
+      })
+  }
+})
+
+// Twice the minute that scrapes are apart at most.
+const countsKeptMs = 120_000
+const endEvery = "10 seconds"
 
 const outcomes = { Delivered: "delivered", GiveUp: "abandoned", Gone: "gone" } as const
 

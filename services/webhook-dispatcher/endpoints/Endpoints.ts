@@ -32,6 +32,8 @@ export class Endpoints extends Context.Service<
     readonly all: () => ReadonlyArray<EndpointSettings>
     readonly byId: (id: string) => EndpointSettings | undefined
     readonly leaving: () => ReadonlyMap<string, LeavingEndpoint>
+    /** Whether there is nothing of it any more: one that leaves, or cannot be read, is still there. */
+    readonly isGone: (id: string) => boolean
     /** The change of the bucket up to which all this holds. */
     readonly revision: () => number
     /** Completes when every change that is stored by now is in `all`, and acted on. */
@@ -77,6 +79,7 @@ export class Endpoints extends Context.Service<
         all: copy.all,
         byId: copy.byId,
         leaving: () => copy.leaving,
+        isGone: copy.isGone,
         revision: copy.revision,
         catchUp,
         mayLeave: (endpoint) => endpoint.madeAtRunTime === null || presence.isHeld(),
@@ -114,6 +117,7 @@ interface EndpointsCopy {
   readonly revision: () => number
   /** The ids that have a secret which ends. */
   readonly rotating: ReadonlySet<string>
+  readonly isGone: (id: string) => boolean
   /** The ids made at run time. */
   readonly ids: () => ReadonlyArray<string>
   /** Takes over one change, and answers with its id. */
@@ -166,6 +170,7 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
     leaving,
     rotating,
     revision: () => revision,
+    isGone: (id) => !present.has(id) && !stored.has(id),
     ids: () => [...stored],
     apply
   }

@@ -91,6 +91,59 @@ describe("metrics", () => {
     }).pipe(Effect.provide(Metrics.layerTest))
   )
 
+  it.effect("end with what they are about, whichever handle made them, and begin anew with a later value", () =>
+    Effect.gen(function* () {
+      const ended = defineCounter({
+        name: "ended_total",
+        help: "Ended.",
+        labels: ["endpoint", "outcome"],
+        values: { outcome: ["well", "badly"] }
+      })
+      const depth = defineGauge({ name: "depth", help: "Depth.", labels: ["endpoint"] })
+      const waited = defineHistogram({ name: "waited", help: "Waited.", labels: ["endpoint"], buckets: [1] })
+      const metrics = yield* Metrics
+      for (const endpoint of ["ci", "stays"]) {
+        metrics.counter(ended).begin({ endpoint })
+        metrics.counter(ended).inc({ endpoint, outcome: "well" }, 7)
+        metrics.gauge(depth).set({ endpoint }, 3)
+        metrics.histogram(waited).observe({ endpoint }, 0.5)
+      }
+      const of = (endpoint: string, text: string) =>
+        text.split("\n").filter((line) => line.includes(`endpoint="${endpoint}"`))
+      const stays = of("stays", yield* metrics.text)
+      assert.lengthOf(stays, 7)
+
+      metrics.counter(ended).end({ endpoint: "ci" })
+      metrics.gauge(depth).end({ endpoint: "ci" })
+      metrics.histogram(waited).end({ endpoint: "ci" })
+      metrics.gauge(depth).end({ endpoint: "never began" })
+      assert.deepStrictEqual(of("ci", yield* metrics.text), [])
+      assert.deepStrictEqual(of("stays", yield* metrics.text), stays)
+
+      metrics.counter(ended).inc({ endpoint: "ci", outcome: "well" })
+      metrics.gauge(depth).set({ endpoint: "ci" }, 1)
+      assert.deepStrictEqual(of("ci", yield* metrics.text), [
+        'ended_total{role="fleet",endpoint="ci",outcome="well"} 1',
+        'depth{role="fleet",endpoint="ci"} 1'
+      ])
+    }).pipe(Effect.provide(Metrics.layerTest))
+  )
+
+  it.effect("leave their room to others when they end", () =>
+    Effect.gen(function* () {
+      const waited = defineHistogram({ name: "waited", help: "Waited.", labels: ["endpoint"], buckets: [1] })
+      const histogram = (yield* Metrics).histogram(waited)
+      for (let index = 0; index < 1_000; index++) {
+        histogram.observe({ endpoint: `e${index}` }, 0.5)
+        histogram.end({ endpoint: `e${index}` })
+      }
+      histogram.observe({ endpoint: "last" }, 0.5)
+      const text = yield* (yield* Metrics).text
+      assert.include(text, 'waited_count{role="fleet",endpoint="last"} 1')
+      assert.notInclude(text, 'endpoint="other"')
+    }).pipe(Effect.provide(Metrics.layerTest))
+  )
+
   it("are documented from their definitions", () => {
     const page = metricsDocument([{ title: "Room", metrics: [hits, took] }])
     assert.include(page, "| `hits_total` | counter | `kind` | Hits. |")

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Webhook } from "standardwebhooks"
 import { WebhookEndpoints } from "#webhooks"
 import { signBody } from "#webhooks"
-import { Configuration } from "#runtime"
+import { Configuration, Metrics } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import {
@@ -103,6 +103,23 @@ describe("an endpoint made at run time", () => {
                 const reasons = yield* abandonments
                 assert.isAbove(reasons.length, 0)
                 for (const { reason } of reasons) assert.strictEqual(reason, "the endpoint was removed")
+                const seriesOf = (name: string) =>
+                  Effect.map(
+                    Effect.flatMap(Metrics, ({ text }) => text),
+                    (text) => text.split("\n").filter((line) => line.includes(`endpoint="${name}"`))
+                  )
+                const gauges =
+                  /^webhook_(?:in_flight|backlog|oldest_due|parked_events|circuit|endpoint_paused|backoff_current)/u
+                yield* eventually(Effect.map(seriesOf("goes"), (lines) => !lines.some((line) => gauges.test(line))))
+                // Its counts stay until they were read; every answered attempt is among them.
+                const answered = (yield* seriesOf("goes")).filter((line) => /attempts_total.*"[25]xx"/u.test(line))
+                const sum = answered.reduce((all, line) => all + Number(line.split(" ").at(-1)), 0)
+                assert.isAbove(sum, 0)
+                assert.isAtMost(sum, sent)
+                assert.lengthOf(
+                  (yield* seriesOf("stays")).filter((line) => gauges.test(line)),
+                  6
+                )
                 // Again is no fault, and the name is free.
                 assert.isFalse(yield* at.remove({ name: "goes", by }))
                 receiver.answer("/goes", () => 204)

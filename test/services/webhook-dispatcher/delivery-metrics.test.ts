@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { endpointIdOf } from "#contracts"
+import { Metrics } from "#runtime"
+import { DeliveryMetrics } from "../../../services/webhook-dispatcher/delivery-metrics.ts"
+import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
+import { backlog, circuitState, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
+
+// Name and id are all that metrics read of an endpoint.
+const endpointOf = (name: string) => ({ id: endpointIdOf(name), name }) as EndpointSettings
+
+const seriesOf = (name: string) =>
+  Effect.map(
+    Effect.flatMap(Metrics, ({ text }) => text),
+    (text) => text.split("\n").filter((line) => line.includes(`endpoint="${name}"`))
+  )
+
+const testing = DeliveryMetrics.layer.pipe(Layer.provideMerge(Metrics.layerTest))
+
+describe("the metrics of an endpoint that was removed", () => {
+  it.effect("lose its gauges at once, and its counts when they have been read for two minutes", () =>
+    Effect.gen(function* () {
+      const metrics = yield* Metrics
+      const deliveries = yield* DeliveryMetrics
+      for (const name of ["goes", "stays"]) {
+        deliveries.begin(endpointOf(name))
+        deliveries.tested(endpointOf(name), "delivered")
+        for (const gauge of [backlog, inFlight, circuitState]) metrics.gauge(gauge).set({ endpoint: name }, 1)
+      }
+      const stays = yield* seriesOf("stays")
+      const counts = (yield* seriesOf("goes")).filter((line) => line.includes("_total{"))
+
+      yield* deliveries.end(endpointIdOf("goes"))
+      assert.deepStrictEqual(yield* seriesOf("goes"), counts)
+      assert.isTrue(counts.some((line) => line.startsWith("webhook_tests_total") && line.endsWith(" 1")))
+      yield* TestClock.adjust("110 seconds")
+      assert.deepStrictEqual(yield* seriesOf("goes"), counts)
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(yield* seriesOf("goes"), [])
+      assert.deepStrictEqual(yield* seriesOf("stays"), stays)
+    }).pipe(Effect.provide(testing))
+  )
+
+  it.effect("go on counting when it is made again before that", () =>
+    Effect.gen(function* () {
+      const deliveries = yield* DeliveryMetrics
+      const again = endpointOf("again")
+      deliveries.begin(again)
+      deliveries.postponed(again, "full")
+      yield* deliveries.end(again.id)
+      yield* TestClock.adjust("1 minute")
+      deliveries.begin(again)
+      deliveries.postponed(again, "full")
+      yield* TestClock.adjust("10 minutes")
+      const series = yield* seriesOf("again")
+      assert.include(series, 'webhook_postponed_total{role="fleet",endpoint="again",reason="full"} 2')
+      assert.include(series, 'webhook_parked_events{role="fleet",endpoint="again"} 0')
+    }).pipe(Effect.provide(testing))
+  )
+})
