@@ -10,6 +10,7 @@ import { eventually } from "../../../dev/fixtures/bus.ts"
 import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
 import { fundedKey, signFor } from "../../support/attacker.ts"
+import { objectsIn } from "../../support/command.ts"
 import { consoleOn, type Json, tokenOf } from "../../support/console.ts"
 import { chat } from "../../support/gateway.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "../../support/payment-fleet.ts"
@@ -122,7 +123,10 @@ describe("a difference in the payment books", () => {
             assert.deepStrictEqual([refused.code, refused.out], [1, ""])
             assert.include(refused.error, "accept it once it is explained")
             const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept", "--json")
-            assert.deepInclude(JSON.parse(accepted.out), { id, kind: "TransferWithoutReceipt", canBeMended: false })
+            const [act, ...further] = objectsIn(accepted)
+            assert.deepStrictEqual([accepted.code, further], [0, []])
+            assert.deepInclude(act, { id, kind: "TransferWithoutReceipt", canBeMended: false })
+            assert.deepInclude(act?.["end"], { how: "accepted", reason: "a gift; it is kept" })
 
             assert.deepStrictEqual((yield* seen(run)).findings, [])
             const [ended] = (yield* seen(run, "--ended")).findings
@@ -220,8 +224,11 @@ describe("a difference in the payment books", () => {
             const mended = yield* run("books", "mend", faulty.id)
             assert.strictEqual(mended.out, `${faulty.id} is mended: settled\n`, mended.error)
 
-            const again = yield* run("books", "mend", faulty.id)
-            assert.strictEqual(again.code, 0)
+            const again = yield* run("books", "mend", faulty.id, "--json")
+            const [finding, ...further] = objectsIn(again)
+            assert.deepStrictEqual([again.code, further], [0, []])
+            assert.deepInclude(finding, { id: faulty.id, kind: "SettlingOverdue" })
+            assert.deepInclude(finding?.["end"], { how: "settled" })
             assert.lengthOf(yield* fleet.transfers, 1)
             assert.lengthOf(yield* fleet.receipts, 1)
             assert.deepStrictEqual(yield* fleet.claimStates, ["SETTLED"])
