@@ -72,5 +72,7 @@ if ((code != 0)) && ! again; then
 fi
 
 [[ -n $without ]] && echo "$without"
+browser=${STARLING_CHROMIUM:-/usr/bin/chromium}
+[[ -x $browser ]] || echo "== page: left out, for there is no Chromium at $browser: the console's page is not tried in a browser"
 node dev/count-tests.ts "$failed" "$folder"
 exit $failed

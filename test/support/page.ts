@@ -8,7 +8,6 @@ import type { RunningFleet } from "../../dev/fixtures/starling.ts"
 const executablePath = process.env["STARLING_CHROMIUM"] ?? "/usr/bin/chromium"
 
 export const hasBrowser = existsSync(executablePath)
-if (!hasBrowser) console.info(`stories of the page are skipped: there is no browser at ${executablePath}`)
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
@@ -44,8 +43,19 @@ export const signedIn = async (
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text())
   })
+  const unanswered: Array<string> = []
+  page.on("requestfailed", (request) => unanswered.push(`${request.url()}: ${request.failure()?.errorText}`))
+  page.on("response", (response) => {
+    if (response.status() >= 400) unanswered.push(`${response.url()}: ${response.status()}`)
+  })
   await page.goto(`${ready.console}/`)
-  await page.getByLabel("Token").fill(token)
+  await page
+    .getByLabel("Token")
+    .fill(token)
+    .catch(async (cause: unknown) => {
+      const shown = await page.locator("body").innerText()
+      throw new Error(`no form to sign in, but "${shown}"; ${[...unanswered, ...complaints].join("; ")}`, { cause })
+    })
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.getByRole("navigation", { name: "Screens" }).waitFor({ state: "attached" })
   return { page, complaints: () => complaints }
