@@ -22,6 +22,9 @@ export interface SignedIn {
   readonly complaints: () => ReadonlyArray<string>
 }
 
+// A browser gives its requests up when a network interface comes or goes, and the containers of other tests do both.
+const networkChangesMax = 5
+
 /** Signs in by the form, with the owner's token or another. */
 export const signedIn = async (
   browser: Browser,
@@ -48,7 +51,11 @@ export const signedIn = async (
   page.on("response", (response) => {
     if (response.status() >= 400) unanswered.push(`${response.url()}: ${response.status()}`)
   })
-  await page.goto(`${ready.console}/`)
+  for (let tries = 0; tries < networkChangesMax; tries++) {
+    const before = unanswered.length
+    await page.goto(`${ready.console}/`)
+    if (!unanswered.slice(before).some((line) => line.includes("ERR_NETWORK_CHANGED"))) break
+  }
   await page
     .getByLabel("Token")
     .fill(token)
