@@ -7,6 +7,7 @@ import { useHealth, useHealthWatch } from "./api/health.ts"
 import { type Session, session, signIn, signOut } from "./api/session.ts"
 import { SignedInProvider } from "./api/signed-in.ts"
 import { Button } from "./design/Button.tsx"
+import { Guard } from "./design/Guard.tsx"
 import { Empty, Loading } from "./design/Said.tsx"
 import { SignIn, takeCode } from "./SignIn.tsx"
 
@@ -83,20 +84,22 @@ const Shell = ({ label, onSignOut }: ShellProps) => {
       <Rail path={here?.path} label={label} onSignOut={onSignOut} />
       <main className="room" id="room" tabIndex={-1}>
         <Away />
-        <Suspense fallback={<Loading what="the screen" />}>
-          <Switch>
-            {screens.map(({ path, Screen }) => (
-              <Route key={path} path={path === "/" ? path : `${path}/*?`}>
-                <Screen />
+        <Guard key={here?.path}>
+          <Suspense fallback={<Loading what="the screen" />}>
+            <Switch>
+              {screens.map(({ path, Screen }) => (
+                <Route key={path} path={path === "/" ? path : `${path}/*?`}>
+                  <Screen />
+                </Route>
+              ))}
+              <Route>
+                <Empty title="There is no such screen">
+                  <Link href="/">Home</Link>
+                </Empty>
               </Route>
-            ))}
-            <Route>
-              <Empty title="There is no such screen">
-                <Link href="/">Home</Link>
-              </Empty>
-            </Route>
-          </Switch>
-        </Suspense>
+            </Switch>
+          </Suspense>
+        </Guard>
       </main>
     </div>
   )

@@ -125,6 +125,23 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await page.close()
   })
 
+  it("says so when a screen does not arrive, leaves the way to the others, and shows it after loading again", async () => {
+    const { page } = await look("/")
+    await page.getByRole("button", { name: "Publish it" }).waitFor()
+    await page.route(/\/assets\/Fleet-/u, (route) => route.abort())
+    await page.getByRole("link", { name: "Fleet", exact: true }).click()
+    await page.getByText("This screen could not be shown").waitFor()
+    await page.getByRole("link", { name: "Home", exact: true }).click()
+    await page.getByRole("button", { name: "Publish it" }).waitFor()
+
+    await page.getByRole("link", { name: "Fleet", exact: true }).click()
+    await page.getByText("This screen could not be shown").waitFor()
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Load the page again" }).click()
+    await page.getByRole("heading", { name: "Roles" }).waitFor()
+    await page.close()
+  })
+
   it("shows a viewer what is there, and nothing to act with", async () => {
     const made = await starling(home, "token", "make", "--role", "viewer")
     const { page } = await look("/endpoints/demo", made.out.trim())
