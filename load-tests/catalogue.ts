@@ -2,7 +2,9 @@
 import type { Findings } from "./figures.ts"
 import type { LoadOptions } from "./options.ts"
 import { evmSettle, evmVerify } from "./payments/evm.ts"
+import { freeCalls } from "./payments/free.ts"
 import { paid } from "./payments/paid.ts"
+import { quotes } from "./payments/quotes.ts"
 import { replay } from "./payments/replay.ts"
 import { budget } from "./pipeline/budget.ts"
 import { commands } from "./pipeline/commands.ts"
@@ -40,8 +42,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: []
   },
   payments: {
-    measures: "paid and unpaid calls, replays, verifying and settling; four minutes",
-    parts: { paid, replay, "evm-verify": evmVerify, "evm-settle": evmSettle },
+    measures: "paid, unpaid and free calls, replays, verifying and settling; five minutes",
+    parts: { paid, quotes, free: freeCalls, replay, "evm-verify": evmVerify, "evm-settle": evmSettle },
     takes: ["apart"]
   },
   speech: {

@@ -15,6 +15,9 @@ export interface CallOptions {
   /** Ends the prompt, so that what the provider does for a call can be told. Of a fixed length: it is priced. */
   readonly mark: string
   readonly path?: string
+  readonly model?: string
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Of every call the same length, so the same price. */
@@ -22,8 +25,9 @@ export const markOf = (index: number) => index.toString(36).padStart(8, "0")
 
 export const openClient = (origin: string, connections: number) => {
   const pool = new Pool(origin, { connections, pipelining: 1 })
-  const call = async ({ payment, mark, path = "/v1/chat/completions" }: CallOptions): Promise<Answered> => {
-    const body = JSON.stringify({ model: "demo/echo", messages: [{ role: "user", content: `one two call-${mark}` }] })
+  const call = async (options: CallOptions): Promise<Answered> => {
+    const { payment, mark, path = "/v1/chat/completions", model = "demo/echo" } = options
+    const body = JSON.stringify({ model, messages: [{ role: "user", content: `one two call-${mark}` }] })
     const from = performance.now()
     const {
       statusCode,
@@ -34,7 +38,8 @@ export const openClient = (origin: string, connections: number) => {
       path,
       headers: {
         "content-type": "application/json",
-        ...(payment === undefined ? {} : { "payment-signature": payment })
+        ...(payment === undefined ? {} : { "payment-signature": payment }),
+        ...options.headers
       },
       body
     })

@@ -1,18 +1,19 @@
 /**
- * Servers of one chain, called as fast as it goes and in turn: whatever the chain and the machine do meanwhile, they do
- * it to all of them. Rounds in which the machine was kept for others are made again. The processor time is what a busy
+ * Servers called as fast as it goes and in turn: whatever their surroundings and the machine do meanwhile, they do it
+ * to all of them. Rounds in which the machine was kept for others are made again. The processor time is what a busy
  * machine changes least.
  */
+import { percentile } from "../figures.ts"
 import { cpuSecondsOf, processesOf } from "../process-use.ts"
 import { undisturbed } from "../undisturbed.ts"
-import { closedPaid, type Course } from "./course.ts"
 
 export interface Server {
   readonly name: string
-  readonly course: Course
   readonly pids: ReadonlyArray<number>
   /** A slow one is given fewer. */
   readonly callsInRound: number
+  /** Makes so many calls, so many at a time; milliseconds for all of them. */
+  readonly call: (count: number, inFlight: number) => Promise<number>
 }
 
 export interface InTurn {
@@ -26,29 +27,46 @@ const wanted = 3
 const madeMax = 5
 
 export interface CalledInTurn {
+  /** The medians over all rounds. */
   readonly servers: ReadonlyArray<InTurn>
   readonly rounds: number
   /** Of them, those that were disturbed. */
   readonly disturbed: number
+  /** The first server's rate over the last one's, and its processor time over the last one's: medians of the rounds. */
+  readonly rateRatio: number
+  readonly cpuRatio: number
 }
 
 export const calledInTurn = async (servers: ReadonlyArray<Server>, inFlight: number): Promise<CalledInTurn> => {
-  const callOne = async ({ course, callsInRound, pids }: Server) => {
+  const callOne = async ({ call, callsInRound, name, pids }: Server): Promise<InTurn> => {
     const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
     const before = cpuSeconds()
-    const ms = await closedPaid(course, callsInRound, inFlight)
-    return { ms, cpuMs: (cpuSeconds() - before) * 1_000 }
+    const ms = await call(callsInRound, inFlight)
+    const cpuMs = ((cpuSeconds() - before) * 1_000) / callsInRound
+    return { name, perSecond: (callsInRound / ms) * 1_000, cpuMs }
   }
   const round = async () => {
-    const spent: Array<{ readonly ms: number; readonly cpuMs: number }> = []
-    for (const server of servers) spent.push(await callOne(server))
-    return spent
+    const called: Array<InTurn> = []
+    for (const server of servers) called.push(await callOne(server))
+    return called
   }
   const { results, disturbed } = await undisturbed(wanted, round, madeMax)
-  const inTurn = servers.map(({ name, callsInRound }, index) => {
-    const sum = (of: "ms" | "cpuMs") => results.reduce((total, spent) => total + (spent[index]?.[of] ?? 0), 0)
-    const calls = callsInRound * results.length
-    return { name, perSecond: (calls / sum("ms")) * 1_000, cpuMs: sum("cpuMs") / calls }
-  })
-  return { servers: inTurn, rounds: results.length, disturbed }
+  const median = (of: (round: ReadonlyArray<InTurn>) => number | undefined) =>
+    percentile(
+      results.map((round) => of(round) ?? Number.NaN),
+      0.5
+    )
+  const ratio = (key: "perSecond" | "cpuMs") =>
+    median((round) => (round[0]?.[key] ?? Number.NaN) / (round.at(-1)?.[key] ?? Number.NaN))
+  return {
+    servers: servers.map(({ name }, index) => ({
+      name,
+      perSecond: median((round) => round[index]?.perSecond),
+      cpuMs: median((round) => round[index]?.cpuMs)
+    })),
+    rounds: results.length,
+    disturbed,
+    rateRatio: ratio("perSecond"),
+    cpuRatio: ratio("cpuMs")
+  }
 }

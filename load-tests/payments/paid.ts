@@ -102,11 +102,11 @@ const measureReference = async (rig: Rig, course: Course): Promise<Findings> => 
   return { figures, series: [] }
 }
 
-const withReference = async (
+export const withReference = async <A>(
   rig: Rig,
   { accepts }: PaymentRequired,
-  use: (url: string, pid: number) => Promise<Findings>
-) => {
+  use: (url: string, pid: number) => Promise<A>
+): Promise<A> => {
   const { settlers } = rig.chain
   const key = settlers.at(-1)?.privateKey ?? ""
   const [offer] = accepts
@@ -124,6 +124,8 @@ const withReference = async (
   }
 }
 
+const paidBy = (course: Course) => (count: number, inFlight: number) => closedPaid(course, count, inFlight)
+
 const rateOf = ({ figures }: Findings, name: string) => figures.find((one) => one.name === name)?.value ?? Number.NaN
 
 /** Both servers in one run, and the books afterwards. */
@@ -136,8 +138,8 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
       const other = await courseTo(url, payers)
       const found = await measureReference(rig, other)
       const servers = [
-        { name: "ours", course, pids: rig.pids, callsInRound: load.callsInRound },
-        { name: "reference", course: other, pids: [pid], callsInRound: load.callsInRound / 4 }
+        { name: "ours", pids: rig.pids, callsInRound: load.callsInRound, call: paidBy(course) },
+        { name: "reference", pids: [pid], callsInRound: load.callsInRound / 4, call: paidBy(other) }
       ]
       const called = await calledInTurn(servers, load.inFlight)
       const inTurn = called.servers.flatMap(({ name, perSecond, cpuMs }) => [

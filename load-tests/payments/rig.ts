@@ -35,7 +35,17 @@ export { payTo }
 
 const prices = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
 
-const configurationOf = (nats: TestNatsServer, chain: LocalChain, proxy: Rig["proxy"]) => {
+/** The most that can be configured. */
+export const callsOfAddressMax = 300
+
+interface Surroundings {
+  readonly nats: TestNatsServer
+  readonly chain: LocalChain
+  readonly proxy: Rig["proxy"]
+  readonly upstreamUrl: string
+}
+
+const configurationOf = ({ nats, chain, proxy, upstreamUrl }: Surroundings) => {
   const names = chain.settlers.slice(0, 3).map((_, index) => `LOAD_SETTLER_${index}`)
   return {
     environment: Object.fromEntries(names.map((name, index) => [name, chain.settlers[index]?.privateKey ?? ""])),
@@ -43,8 +53,17 @@ const configurationOf = (nats: TestNatsServer, chain: LocalChain, proxy: Rig["pr
       Bus: { Url: nats.url },
       ModelGateway: {
         Port: 0,
-        Providers: [{ Name: "local", BaseUrl: `${proxy.provider}/v1` }],
-        Models: [{ Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices }]
+        Providers: [
+          { Name: "local", BaseUrl: `${proxy.provider}/v1` },
+          { Name: "untimed", BaseUrl: `${upstreamUrl}/v1` }
+        ],
+        Models: [
+          { Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices },
+          { Id: "demo/free", Upstreams: [{ Provider: "untimed", Model: "echo-1" }], Free: true }
+        ],
+        // Free calls come from many addresses, each within its limit, as their X-Forwarded-For says.
+        TrustedProxies: ["127.0.0.0/8"],
+        FreeTier: { PerMinute: callsOfAddressMax, PerHour: callsOfAddressMax }
       },
       Payments: {
         Networks: [
@@ -79,7 +98,7 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false)
     ends.push(upstream.end)
     const proxy = await startProxy(chain.rpcUrl, upstream.said.url)
     ends.push(proxy.end)
-    const { configuration, environment } = configurationOf(nats, chain, proxy)
+    const { configuration, environment } = configurationOf({ nats, chain, proxy, upstreamUrl: upstream.said.url })
     const roles: Array<Roles> = []
     for (const names of isApart ? roleNames.map((name) => [name]) : [roleNames]) {
       const started = await startRoles(names, configuration, environment)

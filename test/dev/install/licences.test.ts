@@ -28,7 +28,8 @@ const forTests = [
   "BlueOak-1.0.0",
   "MPL-2.0",
   "LGPL-3.0-only",
-  "Python-2.0"
+  "Python-2.0",
+  "Public Domain"
 ]
 const eitherOf = ["MIT OR Apache-2.0", "(MIT OR CC0-1.0)"]
 
