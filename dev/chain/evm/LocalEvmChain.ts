@@ -1,7 +1,8 @@
 /**
  * The EVM chain of the embedded default and of tests: an anvil of our own with the dollar token at the address where
- * clients know it, a contract for several reads at once, a funded payer and funded settlers. Nothing on it has any
- * value, and nothing is kept when it ends. Tests can pause it and move its time.
+ * clients know it, Permit2 and the proxy of the scheme `upto` at theirs, a contract for several reads at once, one that
+ * deploys wallets, a funded payer and funded settlers. Nothing on it has any value, and nothing is kept when it ends.
+ * Tests can pause it and move its time.
  */
 import { Effect, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#contracts"
@@ -55,6 +56,10 @@ export const localEvmChainId = 84_532
 export const localEvmAsset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 /** The same address as on every public chain. */
 export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
+export const permit2Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3"
+export const uptoProxyAddress = "0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002"
+/** An address of our own: it deploys contract wallets, of which no public chain has the like. */
+export const walletFactoryAddress = "0x5ca1ab1e00000000000000000000000000000001"
 
 const payerUnits = 1_000_000_000_000n
 const settlerWei = 10n ** 24n
@@ -125,6 +130,9 @@ const furnish = Effect.fnUntraced(function* (
     [
       rpc("anvil_setCode", [asset, code]),
       rpc("anvil_setCode", [manyCallsAddress, bytecode.ManyCalls]),
+      rpc("anvil_setCode", [permit2Address, bytecode.Permit2]),
+      rpc("anvil_setCode", [uptoProxyAddress, bytecode.UptoPermit2Proxy]),
+      rpc("anvil_setCode", [walletFactoryAddress, bytecode.LocalWalletFactory]),
       rpc("anvil_impersonateAccount", [minter.address]),
       ...[minter, ...settlers].map(({ address }) => rpc("anvil_setBalance", [address, `0x${settlerWei.toString(16)}`]))
     ],

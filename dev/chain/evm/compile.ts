@@ -6,7 +6,15 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import solc from "solc"
 
-const contractNames = ["LocalDollar", "LocalCoin", "ManyCalls"] as const
+const contractNames = [
+  "LocalDollar",
+  "LocalCoin",
+  "ManyCalls",
+  "Permit2",
+  "UptoPermit2Proxy",
+  "LocalWallet",
+  "LocalWalletFactory"
+] as const
 type ContractName = (typeof contractNames)[number]
 
 // One fixed target and no hash of the sources in the code: the same text gives the same bytes on every machine.
@@ -33,9 +41,9 @@ export const compileContracts = (): Record<ContractName, `0x${string}`> => {
   const input = JSON.stringify({ language: "Solidity", sources, settings })
   const { errors = [], contracts } = JSON.parse(solc.compile(input)) as Output
   if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join("\n"))
-  const codeOf = (name: ContractName): `0x${string}` =>
-    `0x${contracts?.[`${name}.sol`]?.[name]?.evm.deployedBytecode.object ?? ""}`
-  return { LocalDollar: codeOf("LocalDollar"), LocalCoin: codeOf("LocalCoin"), ManyCalls: codeOf("ManyCalls") }
+  const codeOf = (name: ContractName) =>
+    [name, `0x${contracts?.[`${name}.sol`]?.[name]?.evm.deployedBytecode.object ?? ""}`] as const
+  return Object.fromEntries(contractNames.map(codeOf)) as Record<ContractName, `0x${string}`>
 }
 
 const fileOf = (code: Record<ContractName, string>) => {

@@ -19,11 +19,18 @@ export const ResourceInfo = Schema.Struct({
 export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
 
 /**
+ * The ways to pay that are known here. `exact`: the quoted amount. `upto`: the quoted amount is the most; what the
+ * answer really cost is charged.
+ */
+export const PaymentSchemeName = Schema.Literals(["exact", "upto"])
+export type PaymentSchemeName = Schema.Schema.Type<typeof PaymentSchemeName>
+
+/**
  * One way to pay. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign: the
- * token's `name` and `version` on EVM chains, the `feePayer` on Solana.
+ * token's `name` and `version` on EVM chains, the `facilitatorAddress` of `upto`, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
-  scheme: Schema.Literal("exact"),
+  scheme: PaymentSchemeName,
   network: Network,
   amount: AtomicAmount,
   asset: ChainAddress,

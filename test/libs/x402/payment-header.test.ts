@@ -60,7 +60,7 @@ describe("a payment header", () => {
     ["of version 1", encoded({ ...payload, x402Version: 1 }), "invalid_x402_version", ""],
     [
       "of another scheme",
-      encoded({ ...payload, accepted: { ...testRequirements, scheme: "upto" } }),
+      encoded({ ...payload, accepted: { ...testRequirements, scheme: "streaming" } }),
       "invalid_scheme",
       ""
     ],

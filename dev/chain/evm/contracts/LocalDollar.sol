@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// A worthless token for the local chain. It moves by signed authorizations (EIP-3009) and refuses in the very
-/// words of the real dollar token, because payment libraries tell refusals apart by those words. Anyone may mint.
+interface ContractWallet {
+    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4);
+}
+
+/// A worthless token for the local chain. It moves by signed authorizations (EIP-3009), approves by signature (EIP-2612)
+/// and refuses in the very words of the real dollar token, because payment libraries tell refusals apart by those words. Anyone may mint.
 /// Its code is placed at an address without running a constructor: nothing here depends on one.
 contract LocalDollar {
     string public constant version = "2";
@@ -14,6 +18,8 @@ contract LocalDollar {
     );
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
+    bytes32 public constant PERMIT_TYPEHASH =
+        keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
     bytes32 private constant DOMAIN_TYPEHASH =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     // Half of the curve's order: the upper half of s is the same signature written a second way.
@@ -23,6 +29,7 @@ contract LocalDollar {
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
+    mapping(address => uint256) public nonces;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
@@ -52,9 +59,23 @@ contract LocalDollar {
     }
 
     function approve(address spender, uint256 value) external returns (bool) {
-        allowance[msg.sender][spender] = value;
-        emit Approval(msg.sender, spender, value);
+        allow(msg.sender, spender, value);
         return true;
+    }
+
+    function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)
+        external
+    {
+        permit(owner, spender, value, deadline, abi.encodePacked(r, s, v));
+    }
+
+    /// Contract wallets are asked themselves, as the real token does.
+    function permit(address owner, address spender, uint256 value, uint256 deadline, bytes memory signature) public {
+        require(deadline >= block.timestamp, "FiatTokenV2: permit is expired");
+        bytes32 message = keccak256(abi.encode(PERMIT_TYPEHASH, owner, spender, value, nonces[owner]++, deadline));
+        bytes32 hash = keccak256(abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), message));
+        require(isSigned(owner, hash, signature), "EIP2612: invalid signature");
+        allow(owner, spender, value);
     }
 
     function transferFrom(address from, address to, uint256 value) external returns (bool) {
@@ -123,6 +144,26 @@ contract LocalDollar {
         address found = ecrecover(keccak256(abi.encodePacked("\x19\x01", DOMAIN_SEPARATOR(), message)), v, r, s);
         require(found != address(0), "ECRecover: invalid signature");
         require(found == signer, "FiatTokenV2: invalid signature");
+    }
+
+    function isSigned(address owner, bytes32 hash, bytes memory signature) private view returns (bool) {
+        if (owner.code.length > 0) {
+            return ContractWallet(owner).isValidSignature(hash, signature) == ContractWallet.isValidSignature.selector;
+        }
+        if (signature.length != 65) return false;
+        (bytes32 r, bytes32 s) = (0, 0);
+        assembly {
+            r := mload(add(signature, 0x20))
+            s := mload(add(signature, 0x40))
+        }
+        if (uint256(s) > S_MAX) return false;
+        address found = ecrecover(hash, uint8(signature[64]), r, s);
+        return found != address(0) && found == owner;
+    }
+
+    function allow(address owner, address spender, uint256 value) private {
+        allowance[owner][spender] = value;
+        emit Approval(owner, spender, value);
     }
 
     function parts(bytes calldata signature) private pure returns (uint8 v, bytes32 r, bytes32 s) {

@@ -160,7 +160,7 @@ export const vectorsOf = async (scene: Scene): Promise<ReadonlyArray<Vector>> =>
 
     quoted("another scheme", "invalid_exact_svm_unsupported_scheme", requirements(), {
       ...requirements(),
-      scheme: "upto" as "exact"
+      scheme: "upto"
     }),
     quoted("another network accepted", "invalid_exact_svm_network_mismatch", requirements(), {
       ...requirements(),
