@@ -26,8 +26,7 @@ export {
   EntityNotFound,
   PreconditionFailed,
   type Projection,
-  Refusal,
-  type ViewFields
+  Refusal
 } from "./definition.ts"
 export { eventRelay } from "./event-relay.ts"
 export { projectViews } from "./views/projector.ts"

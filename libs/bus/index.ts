@@ -10,7 +10,7 @@ export { type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./con
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
 export { busLayer, busMetrics, busServices } from "./layer.ts"
-export { type HeldLease, Leases } from "./leases.ts"
+export { Leases } from "./leases.ts"
 export { LocalTransport, localTransport } from "./local-transport.ts"
 export { Mailbox } from "./mailbox.ts"
 export {

@@ -18,7 +18,7 @@ export interface Lease {
 }
 
 /** A lease as it is held now. */
-export interface HeldLease {
+interface HeldLease {
   readonly key: string
   readonly holder: string
   /** When it ends unless it is renewed before, in epoch milliseconds of the broker's clock. */

@@ -22,7 +22,6 @@ export {
   type IssuedToken,
   leastRole,
   type OrderFault,
-  type RoleScopes,
   roleScopes,
   type TokenOrder,
   TokenRecord,
@@ -50,12 +49,12 @@ export {
   retryAfter,
   templateOf
 } from "./description/document.ts"
-export { apiPage, fieldTable, type LongList, type PageOptions, table } from "./description/page.ts"
+export { apiPage, fieldTable, type LongList, table } from "./description/page.ts"
 export { descriptionRoutes } from "./description/routes.ts"
 export type { Form, FormFile, FormSpec } from "./forms/multipart-reader.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
 export { readForm } from "./forms/read-form.ts"
-export { addressGroup, HttpCall, type PerCall } from "./HttpCall.ts"
+export { addressGroup, HttpCall } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
 export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/record.ts"
 export type { CorsPolicy } from "./listener/cors.ts"
@@ -69,10 +68,8 @@ export {
   route,
   routesOf
 } from "./listener/routes.ts"
-export { listenerLimits, type ListenerLimits } from "./listener/server.ts"
 export { httpMetrics } from "./metrics.ts"
 export {
-  type RateDecision,
   rateLimitHeaders,
   type RateRefused,
   type RateTaken,
@@ -86,20 +83,16 @@ export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-eve
 export {
   amended,
   badRequest,
-  concurrencyLimitReached,
   conflict,
   forbidden,
   insufficientScope,
   internalError,
-  methodNotAllowed,
   notFound,
-  payloadTooLarge,
   rateLimited,
   type RenderError,
   renderStandardError,
   serviceUnavailable,
   unauthorized,
-  unsupportedMediaType,
   validationFailed,
   WireError
 } from "./WireError.ts"

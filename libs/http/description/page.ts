@@ -5,7 +5,7 @@
 import type { ErrorCode } from "#contracts"
 import { type JsonObject, propertiesOf } from "./document.ts"
 
-export interface PageOptions {
+interface PageOptions {
   readonly title: string
   /** Paragraphs before the routes. */
   readonly introduction: ReadonlyArray<string>

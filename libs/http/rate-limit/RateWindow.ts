@@ -128,7 +128,7 @@ export interface RateRefused {
   readonly retryAfterMs: number
 }
 
-export type RateDecision = RateTaken | RateRefused
+type RateDecision = RateTaken | RateRefused
 
 interface Rule {
   readonly limit: number
