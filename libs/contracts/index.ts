@@ -32,7 +32,14 @@ export { contractDocuments } from "./documents/async-api.ts"
 export { wholeEventSchema } from "./documents/event-json-schema.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
-export { catalogueFingerprint, eventCatalogue, eventSchemaVersion, findEvent } from "./events/catalogue.ts"
+export {
+  catalogueFingerprint,
+  compileFilter,
+  eventCatalogue,
+  eventSchemaVersion,
+  findEvent,
+  unknownFilterNames
+} from "./events/catalogue.ts"
 export type { EventDeclaration } from "./events/declaration.ts"
 export * from "./events/entities.ts"
 export {
@@ -44,7 +51,6 @@ export {
   faultsOf,
   SchemaVersion
 } from "./events/Envelope.ts"
-export { compileFilter, unknownFilterNames } from "./events/filter.ts"
 export * from "./gateway/requests.ts"
 export { type ApiScope, apiScopes, type Permission, tokenLifetimeMsDefault, tokenLimits } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"

@@ -1,11 +1,11 @@
 /**
  * The egress client calls HTTP/1.1 receivers over pools of kept-alive connections, follows no redirects, and never
  * sends a second request on a connection before the first is answered. Pools are made per lane and origin and bounded
- * in number; the least recently used one is closed for a new one.
+ * in number; the least recently used one is closed for a new one. Traces leave by such a client, too.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pool } from "undici"
-import { defineCounter, defineGauge, Metrics } from "#runtime"
+import { defineCounter, defineGauge, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
 import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver } from "./guard.ts"
@@ -251,3 +251,37 @@ const parseTarget = (url: string): Target | InvalidUrl => {
   }
   return { origin: parsed.origin, path: `${parsed.pathname}${parsed.search}` }
 }
+
+const utf8 = new TextEncoder()
+
+/** One connection, ten seconds, and no retry. `baseUrl`: the collector's, without `/v1/traces`. */
+export const otlpTransport = (baseUrl: string) =>
+  Layer.effect(
+    OtlpTransport,
+    Effect.gen(function* () {
+      const client = yield* (yield* ConfiguredHttp).open({
+        use: "otlp",
+        connectionsPerLaneMax: 1,
+        lanesMax: 1,
+        connectTimeoutMs: 5_000
+      })
+      return OtlpTransport.of({
+        send: (path, body) =>
+          client
+            .request({
+              method: "POST",
+              url: `${baseUrl.replace(/\/$/u, "")}${path}`,
+              headers: { "Content-Type": "application/json" },
+              body: utf8.encode(body),
+              deadlineMs: 10_000,
+              responseBytesMax: 4_096
+            })
+            .pipe(
+              Effect.mapError((error) => new OtlpRefused({ reason: error.message })),
+              Effect.flatMap(({ status }) =>
+                status < 300 ? Effect.void : Effect.fail(new OtlpRefused({ reason: `status ${status}` }))
+              )
+            )
+      })
+    })
+  )

@@ -1,18 +1,16 @@
 /** The egress: the only library that calls out. */
-export { ConfiguredHttp, type EgressClient, egressMetrics, UntrustedHttp } from "./client.ts"
+export { ConfiguredHttp, type EgressClient, egressMetrics, otlpTransport, UntrustedHttp } from "./client.ts"
 export {
   AddressRefused,
   DeadlineExceeded,
   type EgressError,
-  InvalidCidr,
   InvalidUrl,
   ResponseTooLarge,
   Stalled,
   type StreamError,
   Unreachable
 } from "./errors.ts"
-export type { EgressRequest, EgressResponse } from "./exchange.ts"
+export type { EgressResponse } from "./exchange.ts"
 export { addressGuard, refusedRanges, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
-export { otlpTransport } from "./otlp-transport.ts"
 export { sanitise, type SanitiseOptions } from "./sanitise.ts"
 export type { EgressStream, EgressStreamRequest } from "./streaming.ts"

@@ -141,7 +141,7 @@ export const overlay = (file: unknown, environment: Readonly<Record<string, stri
   return merged
 }
 
-export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
+class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
   path: Schema.String,
   reason: Schema.String,
   isMissing: Schema.Boolean

@@ -18,21 +18,21 @@ interface Definition<Label extends string> {
 type KnownValues<Label extends string> = { readonly [L in Label]?: ReadonlyArray<string> }
 type NoneKnown = Readonly<Record<never, never>>
 
-export interface CounterDefinition<
+interface CounterDefinition<
   Label extends string = string,
   Known extends KnownValues<Label> = KnownValues<Label>
 > extends Definition<Label> {
   readonly type: "counter"
   readonly values: Known
 }
-export interface GaugeDefinition<Label extends string = string> extends Definition<Label> {
+interface GaugeDefinition<Label extends string = string> extends Definition<Label> {
   readonly type: "gauge"
 }
-export interface HistogramDefinition<Label extends string = string> extends Definition<Label> {
+interface HistogramDefinition<Label extends string = string> extends Definition<Label> {
   readonly type: "histogram"
   readonly buckets: ReadonlyArray<number>
 }
-export type MetricDefinition = CounterDefinition | GaugeDefinition | HistogramDefinition
+type MetricDefinition = CounterDefinition | GaugeDefinition | HistogramDefinition
 
 /** With `values` for each label, every series begins at 0 with the process; see `CounterHandle.begin` for the others. */
 export const defineCounter = <const Label extends string, const Known extends KnownValues<Label> = NoneKnown>({
@@ -62,7 +62,7 @@ type CountedLabels<Label extends string, Known extends KnownValues<Label>> = {
     : string
 }
 
-export interface CounterHandle<Label extends string, Known extends KnownValues<Label> = NoneKnown> {
+interface CounterHandle<Label extends string, Known extends KnownValues<Label> = NoneKnown> {
   readonly inc: (labels: CountedLabels<Label, Known>, by?: number) => void
   /**
    * Begins at 0 the series of a value that is learned at run time, such as an endpoint, with all known values of the

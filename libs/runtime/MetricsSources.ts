@@ -2,8 +2,7 @@
  * Figures that a process shows beside its own: those of its child processes and of its broker. They are joined to one
  * text, in which each metric is described once, as Prometheus' format wants it.
  */
-import { Context, Effect, Layer, type Scope } from "effect"
-import { textAt } from "./http-text.ts"
+import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 
 /** Figures in Prometheus' text format; empty when they cannot be had just now. */
 type Figures = Effect.Effect<string>
@@ -100,3 +99,33 @@ export const joinFigures = (texts: ReadonlyArray<string>): string => {
   }
   return [...families.values()].flatMap(({ described, samples }) => [...described, ...samples, ""]).join("\n")
 }
+
+// Within a scraper's patience, and more than a dispatcher of ten thousand endpoints shows: some twenty megabytes.
+const answerWithin = "2 seconds"
+const bytesMax = 64 * 1_024 * 1_024
+
+export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
+  url: Schema.String,
+  reason: Schema.String
+}) {}
+
+/** The text at an address, with whatever status it has. */
+export const textAt = (url: string) =>
+  Effect.gen(function* () {
+    const failed = (cause: unknown) => new NoAnswer({ url, reason: String(cause) })
+    const { status, body } = yield* Effect.tryPromise({ try: (signal) => fetch(url, { signal }), catch: failed })
+    if (body === null) return { status, text: "" }
+    const parts: Array<Uint8Array> = []
+    let bytes = 0
+    yield* Stream.runForEach(Stream.fromReadableStream({ evaluate: () => body, onError: failed }), (part) => {
+      bytes += part.length
+      parts.push(part)
+      return bytes > bytesMax ? Effect.fail(failed("too long")) : Effect.void
+    })
+    return { status, text: Buffer.concat(parts).toString("utf8") }
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: answerWithin,
+      orElse: () => Effect.fail(new NoAnswer({ url, reason: "no answer in time" }))
+    })
+  )

@@ -30,7 +30,7 @@ export interface ProgramOptions<A, E> {
 }
 
 /** The exit code of a wrong configuration, as sysexits.h has it. */
-export const configurationExitCode = 78
+const configurationExitCode = 78
 
 // The time that a close may take after the drain's 30 s; a deployment kills after 45.
 const closeMsMax = 10_000

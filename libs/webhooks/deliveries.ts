@@ -1,11 +1,20 @@
 /**
  * Deliveries as messages. A due one has as its body the envelope's bytes exactly as they were published, and one header
  * holds everything else; the body is never parsed again on its way out. An abandoned one has a second header that says
- * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome.
+ * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome. A test delivery is
+ * the catalogue's example of an event, to one endpoint alone, tried once and marked as a test.
  */
-import { Option, Result } from "effect"
-import { Abandonment, AttemptBatch, Delivery } from "#contracts"
-import { type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, type SourceMessage } from "#bus"
+import { Clock, Effect, Option, Result } from "effect"
+import {
+  Abandonment,
+  AttemptBatch,
+  Delivery,
+  deliveryPartitionOf,
+  eventSchemaVersion,
+  exampleEnvelope,
+  subjects
+} from "#contracts"
+import { type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, Publisher, type SourceMessage } from "#bus"
 
 /** A delivery with the bytes to send. */
 export interface DueDelivery {
@@ -53,3 +62,27 @@ export const readAbandoned = (message: SourceMessage): Option.Option<AbandonedDe
   }))
 
 export const attemptBatchCodec = jsonCodec(AttemptBatch)
+
+/** Sends a test and answers with the delivery's id. It goes the way of every delivery: through breaker, pause and order. */
+export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, event: string) {
+  const publisher = yield* Publisher
+  const nowMs = yield* Clock.currentTimeMillis
+  const delivery: Delivery = {
+    deliveryId: crypto.randomUUID(),
+    endpointId,
+    event,
+    schemaVersion: eventSchemaVersion,
+    // It stands nowhere in EVENTS.
+    sequence: 0,
+    attempt: 1,
+    storedAt: nowMs,
+    dueAt: nowMs,
+    isTest: true
+  }
+  const body = new TextEncoder().encode(JSON.stringify(exampleEnvelope(event)))
+  yield* publisher.publishRaw(subjects.deliveriesDue(deliveryPartitionOf(endpointId), endpointId), body, {
+    messageId: `${delivery.deliveryId}:1`,
+    headers: deliveryHeaders(delivery)
+  })
+  return delivery.deliveryId
+})

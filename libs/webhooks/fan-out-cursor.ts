@@ -1,6 +1,7 @@
 /**
  * The fan-out's cursor: how far it has come, as one value that is written together with the deliveries it accounts for;
- * and its moves: its beginning, and endpoints that fall out of step or come back in. Pure.
+ * and its moves, which are pure: its beginning, and endpoints that fall out of step or come back in. Beside it
+ * stands the roster: the endpoints of the configuration that the fan-out knows, and since when one has been absent.
  *
  * `position`: every event up to this sequence has been fanned out to every endpoint that is in step.
  * `through`: the endpoints up to this id already have the event after it (one event may have more endpoints than one
@@ -10,8 +11,9 @@
  * `roster`: fingerprint of the configured endpoints for which this holds.
  * `revision`: the change of the endpoints made at run time up to which it holds for these.
  */
-import { Schema } from "effect"
-import { relayRecordCodec } from "#bus"
+import { Effect, Option, Result, Schema } from "effect"
+import { type BusError, BusRefused, jsonCodec, relayRecordCodec, StreamReader } from "#bus"
+import { subjects } from "#contracts"
 
 const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -57,3 +59,24 @@ export const join = (cursor: FanOutCursor, staysParked: (endpointId: string) => 
   for (const id of met) delete next[id]
   return { ...cursor, next }
 }
+
+export const Roster = Schema.Struct({
+  endpoints: Schema.Record(
+    Schema.String,
+    Schema.Struct({ name: Schema.String, absentSinceMs: Schema.NullOr(Schema.Int) })
+  )
+})
+export interface Roster extends Schema.Schema.Type<typeof Roster> {}
+
+export const rosterCodec = jsonCodec(Roster)
+export const emptyRoster: Roster = { endpoints: {} }
+
+/** The stored roster; empty before the first fan-out. */
+export const readRoster = Effect.gen(function* (): Effect.gen.Return<Roster, BusError, StreamReader> {
+  const stored = yield* (yield* StreamReader).last("DELIVERIES", subjects.deliveriesRoster)
+  if (Option.isNone(stored)) return emptyRoster
+  const decoded = rosterCodec.decode(stored.value)
+  if (Result.isSuccess(decoded)) return decoded.success
+  const detail = `the stored roster is broken: ${JSON.stringify(decoded.failure)}`
+  return yield* new BusRefused({ operation: "read the roster", detail, code: 0 })
+})

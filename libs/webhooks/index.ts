@@ -11,23 +11,33 @@ export {
   deliveryHeaders,
   type DueDelivery,
   dueDeliveryCodec,
-  readAbandoned
+  readAbandoned,
+  sendTest
 } from "./deliveries.ts"
-export { type Decided, overlapMsDefault, overlapMsMax, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
-export { dispatchersBehind, openPresences, presenceMs } from "./endpoints/dispatchers.ts"
+export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
+export {
+  dispatchersBehind,
+  type EndpointStore,
+  openEndpointStore,
+  openPresences,
+  presenceMs
+} from "./endpoints/store.ts"
 export * from "./endpoints/errors.ts"
 export { type SecretSeal, secretSeal } from "./endpoints/secret-seal.ts"
-export { type EndpointStore, openEndpointStore } from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export {
   beginCursor,
+  emptyRoster,
   FanOutCursor,
   fanOutRecordCodec,
   firstNeeded,
   hasNextEvent,
   join,
-  park
+  park,
+  readRoster,
+  type Roster,
+  rosterCodec
 } from "./fan-out-cursor.ts"
 export {
   requestHeaders,
@@ -37,6 +47,4 @@ export {
   standardWebhooksHeaders,
   standardWebhooksKey
 } from "./request-headers.ts"
-export { countAbandoned, deliveryIdFrom, redrive, type RedriveQuery, sendAgain } from "./redrive.ts"
-export { sendTest } from "./test-delivery.ts"
-export { emptyRoster, readRoster, type Roster, rosterCodec } from "./roster.ts"
+export { countAbandoned, deliveryIdFrom, redrive, sendAgain } from "./redrive.ts"

@@ -7,7 +7,7 @@ import { type AbandonedDelivery, readAbandoned } from "./deliveries.ts"
 import { deliveryHeaders } from "./deliveries.ts"
 
 /** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
-export interface RedriveQuery {
+interface RedriveQuery {
   readonly endpoint?: string | undefined
   readonly events: ReadonlyArray<string>
   readonly sinceMs?: number | undefined

@@ -7,7 +7,7 @@ import { generatedDocuments } from "#fleet/documents"
 import { exitCodes, print } from "./console.ts"
 import { Completions } from "effect/cli"
 import { helpText, interpret } from "./run.ts"
-import { starling } from "./starling.ts"
+import { starling } from "./run.ts"
 
 /** The documents of the contracts and the roles, the page of commands, and that of verifying webhooks. */
 export const allDocuments = Effect.suspend(() =>

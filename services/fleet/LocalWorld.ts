@@ -13,7 +13,7 @@ import { localAccount, type LocalChain, solanaProgram, startLocalEvmChain } from
 import { startLocalUpstream } from "#dev/upstream"
 import { Environment, readTextFile, Secrets, startChild } from "#runtime"
 import type { TrialPayers } from "#x402"
-import type { FleetSettings } from "./settings.ts"
+import type { FleetSettings } from "./home.ts"
 
 interface LocalEvm {
   readonly chain: LocalChain

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { Clock, Effect, Option } from "effect"
 import { hasExpired, type TokenRecord, Tokens } from "#http"
 import { Secrets } from "#runtime"
-import { writePrivately } from "./private-file.ts"
+import { writePrivately } from "./home.ts"
 
 /** The caller holds the home's lock. */
 export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {

@@ -27,7 +27,7 @@ import {
 import { localSettlers } from "#x402"
 import manifest from "../../package.json" with { type: "json" }
 import { checkConfiguration } from "./configuration-check.ts"
-import { readSettings } from "./settings.ts"
+import { readSettings } from "./home.ts"
 
 const pipelineApi = Effect.promise(() => import("#pipeline-api"))
 const webhookDispatcher = Effect.promise(() => import("#webhook-dispatcher"))

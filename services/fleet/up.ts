@@ -29,7 +29,7 @@ import { homeLock } from "./home-lock.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
 import { keeperUser, operatorUser, serviceUser } from "./nats-server/configuration.ts"
 import { ownerToken } from "./owner-token.ts"
-import { writePrivately } from "./private-file.ts"
+import { writePrivately } from "./home.ts"
 import { roleProcess } from "./role-process.ts"
 import { loadRoles, processLayer, rolesLayer } from "./roles.ts"
 import {
@@ -39,7 +39,7 @@ import {
   natsFolder,
   readSettings,
   secretVariable
-} from "./settings.ts"
+} from "./home.ts"
 
 // Receivers on this machine are meant for trying things; a deployment opens no address by default.
 const loopback = ["127.0.0.0/8", "::1/128"]

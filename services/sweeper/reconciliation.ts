@@ -9,7 +9,7 @@ import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, S
 import { decodeToken, EpochMs } from "#contracts"
 import { Configuration } from "#runtime"
 import { Checkpoints } from "./checkpoints.ts"
-import { readRelayed } from "./log-positions.ts"
+import { readRelayed } from "./retention.ts"
 import type { Findings, Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000

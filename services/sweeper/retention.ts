@@ -4,11 +4,11 @@
  */
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
-import { jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
+import { type BusError, BusRefused, jsonCodec, Kv, relayRecordCodec, type SourceMessage, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
+import { Count, spendCursorKey, SpendEntry, subjects } from "#contracts"
 import { Checkpoints } from "./checkpoints.ts"
 import { CommandClient, findingsOf, type PlannedCommand, toRelease, toWorkItem } from "./command-client.ts"
-import { readSlowest } from "./log-positions.ts"
 import type { Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
@@ -120,3 +120,36 @@ export const retirements = (input: RetirementInput): ReadonlyArray<PlannedComman
     )
   ]
 }
+
+// The positions of LOG's readers: a record above any of them must not be purged.
+const cursorCodec = relayRecordCodec(Schema.Struct({ position: Schema.Int }))
+
+/** The record up to which the relay has made events; the last few of them may be on their way. Read from the leader. */
+export const readRelayed = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"]
+): Effect.fn.Return<number, BusError> {
+  const last = yield* reader.last("EVENTS", subjects.eventsCursor)
+  if (Option.isNone(last)) return 0
+  const record = cursorCodec.decode(last.value)
+  if (Result.isFailure(record)) {
+    const detail = JSON.stringify(record.failure)
+    return yield* new BusRefused({ operation: "read the cursor of EVENTS", detail, code: 0 })
+  }
+  return record.success.cursor.position
+})
+
+const FollowUpCursor = Schema.Struct({ position: Count })
+
+/** The record that all readers have reached: the relay, the views, the follow-ups, and spend. */
+export const readSlowest = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"],
+  kv: Kv["Service"],
+  views: Views["Service"]
+): Effect.fn.Return<number, BusError> {
+  const relayed = yield* readRelayed(reader)
+  const spend = yield* (yield* kv.open("spend", SpendEntry)).get(spendCursorKey)
+  const followUps = yield* (yield* kv.open("cursors", FollowUpCursor)).get("follow-ups")
+  const followed = Option.match(followUps, { onNone: () => 0, onSome: ({ value }) => value.position })
+  const counted = Option.match(spend, { onNone: () => 0, onSome: ({ value }) => value.position })
+  return Math.min(relayed, followed, counted, views.freshness().sequence)
+})

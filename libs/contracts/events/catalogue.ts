@@ -1,4 +1,7 @@
-/** Every event, by name. Other names may still pass: receivers and filters treat names as open. */
+/**
+ * Every event, by name, and the patterns by which endpoints choose among them. Other names may still pass: receivers
+ * and filters treat names as open.
+ */
 import { agentEvents } from "./agents.ts"
 import type { EventDeclaration } from "./declaration.ts"
 import { projectEvents, releaseEvents } from "./projects.ts"
@@ -24,3 +27,36 @@ export const findEvent = (name: string): EventDeclaration | undefined => byName.
 export const eventSchemaVersion = "1.2.0"
 
 export const catalogueFingerprint = "d4f6cbe18db2d912"
+
+export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) =>
+  entries.length === 0 ? isNotProgress : matchesAny(entries)
+
+/** The entries that match nothing in the catalogue: allowed, but worth a warning. */
+export const unknownFilterNames = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
+  entries.filter((entry) => {
+    const matches = matchesAny([entry])
+    return !eventCatalogue.some((event) => matches(event.name))
+  })
+
+const isNotProgress = (event: string) => findEvent(event)?.isProgress !== true
+
+const matchesAny = (entries: ReadonlyArray<string>) => {
+  const patterns = entries.map((entry) => entry.split("*"))
+  return (event: string) => patterns.some((parts) => matchesParts(event, parts))
+}
+
+// The texts between the stars must follow each other: the first at the start, the last at the end. This is linear,
+// unlike a regular expression made from the same pattern.
+const matchesParts = (event: string, parts: ReadonlyArray<string>) => {
+  const [first = "", ...rest] = parts
+  if (rest.length === 0) return event === first
+  if (!event.startsWith(first)) return false
+  const last = rest.pop() ?? ""
+  let at = first.length
+  for (const part of rest) {
+    const found = event.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return event.length - last.length >= at && event.endsWith(last)
+}

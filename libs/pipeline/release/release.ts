@@ -14,6 +14,7 @@ import {
 import {
   type ReleaseCommand,
   type ReleaseCommandOf,
+  type ReleaseCommandTag,
   type ReleaseDeadline,
   ReleaseFact,
   type ReleaseFactOf,
@@ -26,7 +27,6 @@ import {
 } from "#contracts"
 import { toEvents } from "./events.ts"
 import { countsOf, findItem, hasLost, isLost, linked, stood } from "./linked-items.ts"
-import { refusalOf, type ReleaseInput, releaseTransitions } from "./transitions.ts"
 
 const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (
   release,
@@ -273,3 +273,43 @@ const summaryOf = (release: ReleaseState): ReleaseSummary => ({
   mergeSha: release.mergeSha,
   forgeReleaseUrl: release.forgeReleaseUrl
 })
+
+export type ReleaseInput = Exclude<ReleaseCommandTag, "Create">
+type Row = Partial<Record<ReleaseInput, ReadonlyArray<ReleaseStateName>>>
+
+/** Linked items reach their ends whatever becomes of the release. */
+const items = (state: ReleaseStateName) => ({ EndWorkItem: [state], ReturnWorkItem: [state] }) satisfies Row
+/** The release's branch stays in step with its target until the release is over. */
+const synced = (state: ReleaseStateName) => ({ ...items(state), ReportSyncConflict: [state] }) satisfies Row
+
+export const releaseTransitions: Record<ReleaseStateName, Row> = {
+  open: { ...synced("open"), AddWorkItem: ["open"], Close: ["closed"], Abandon: ["abandoned"] },
+  closed: { ...synced("closed"), AddWorkItem: [], BeginDeepAudit: ["in_review"] },
+  in_review: {
+    ...synced("in_review"),
+    AddWorkItem: [],
+    BeginDeepAudit: [],
+    CompleteAuditIteration: ["in_review", "failed"],
+    Publish: ["published"]
+  },
+  failed: { ...synced("failed"), AddWorkItem: [], Reopen: ["open"] },
+  published: { ...items("published"), AddWorkItem: [], Retire: ["published"] },
+  abandoned: { ...items("abandoned"), AddWorkItem: [], Retire: ["abandoned"] }
+}
+
+const refusals: Record<ReleaseInput, string> = {
+  AddWorkItem: "only an open release takes work items",
+  EndWorkItem: "it takes no ends of items",
+  ReturnWorkItem: "it takes no items back",
+  Close: "only an open release can be closed",
+  BeginDeepAudit: "only a closed release can be reviewed",
+  CompleteAuditIteration: "no deep audit of it runs",
+  Publish: "only a release in review can be published",
+  Reopen: "only a failed release can be opened again",
+  Abandon: "only an open release can be abandoned",
+  ReportSyncConflict: "its branch is not synced any more",
+  Retire: "only a release that is over can be retired"
+}
+
+/** Why a state does not take a command, in words for its sender. */
+export const refusalOf = (input: ReleaseInput): string => refusals[input]

@@ -16,8 +16,8 @@ import {
   readTime,
   year
 } from "./numbers.ts"
-import { readAddress } from "./symbols.ts"
-import { isMagnitude, readMeasure, readMoney } from "./units.ts"
+import { readAddress } from "./signs.ts"
+import { isMagnitude, readMeasure, readMoney } from "./signs.ts"
 
 const longestWord = 300
 

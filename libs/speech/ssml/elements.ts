@@ -7,8 +7,8 @@
 import { Result } from "effect"
 import { isEnglish } from "../english/normalise.ts"
 import { cardinal, decimal, isMonthFirst, ordinal, readDate, readTime, spokenDate } from "../english/numbers.ts"
-import { symbolName } from "../english/symbols.ts"
-import { readMeasure } from "../english/units.ts"
+import { symbolName } from "../english/signs.ts"
+import { readMeasure } from "../english/signs.ts"
 import {
   combineStyles,
   type Emotion,

@@ -15,7 +15,7 @@ import {
   isoTime
 } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readRoster } from "../roster.ts"
+import { readRoster } from "../fan-out-cursor.ts"
 import {
   type Creation,
   decideChange,
@@ -27,7 +27,7 @@ import {
   readSettings,
   type Rotation
 } from "./changes.ts"
-import { awaitActedOn, openPresences } from "./dispatchers.ts"
+import { awaitActedOn, openPresences } from "./store.ts"
 import {
   type EndpointExists,
   EndpointIsConfigured,

@@ -127,7 +127,7 @@ export interface Rotation extends GivenSecrets {
 
 export const overlapMsDefault = 24 * 3_600_000
 /** A week: longer than a release of a receiver takes. */
-export const overlapMsMax = 7 * overlapMsDefault
+const overlapMsMax = 7 * overlapMsDefault
 
 export const decideRotation = (
   before: EndpointRecord,

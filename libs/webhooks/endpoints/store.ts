@@ -1,7 +1,12 @@
-/** The bucket of endpoints made at run time, by endpoint id. */
-import { Effect, Option } from "effect"
+/**
+ * What is kept in KV of webhook endpoints: those made at run time, by endpoint id; and the dispatchers that live, with
+ * the last change of endpoints that each acts on. A dispatcher that stops renewing its presence is gone after three
+ * seconds by the broker's clock; it stops sending before, by its own.
+ */
+import { Clock, Effect, Option, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
-import { EndpointRecord } from "#contracts"
+import { DispatcherPresence, EndpointRecord } from "#contracts"
+import { NotActedOn } from "./errors.ts"
 
 const bucketName = "webhook-endpoints"
 
@@ -23,3 +28,33 @@ export const openEndpointStore = Effect.gen(function* () {
   }
   return store
 })
+
+export const openPresences = Effect.flatMap(Kv, (kv) => kv.open("webhook-dispatchers", DispatcherPresence))
+
+/** The life of a presence that is not renewed. */
+export const presenceMs = 3_000
+
+// A dispatcher that died is waited for during its presence's life, which the broker ends to the second.
+const waitMsMax = 10_000
+const lookEvery = "20 millis"
+
+/** Waits until every dispatcher that lives acts on the revision of the endpoints' bucket. */
+export const awaitActedOn = Effect.fnUntraced(function* (
+  presences: KvBucket<DispatcherPresence>,
+  revision: number
+): Effect.fn.Return<void, BusError | NotActedOn> {
+  const startedAtMs = yield* Clock.currentTimeMillis
+  while (true) {
+    const behind = yield* dispatchersBehind(presences, revision)
+    if (behind.length === 0) return
+    const waitedMs = (yield* Clock.currentTimeMillis) - startedAtMs
+    if (waitedMs >= waitMsMax) return yield* new NotActedOn({ dispatchers: behind, waitedMs })
+    yield* Effect.sleep(lookEvery)
+  }
+})
+
+/** The dispatchers that live and do not act on that revision yet. */
+export const dispatchersBehind = (presences: KvBucket<DispatcherPresence>, revision: number) =>
+  Effect.map(Stream.runCollect(presences.scan("*")), (present) =>
+    present.filter(({ value }) => value.actsOn < revision).map(({ key }) => key)
+  )

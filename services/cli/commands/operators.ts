@@ -243,7 +243,7 @@ export const abandoned = Command.make("abandoned").pipe(
   Command.withSubcommands([abandonedList, abandonedShow, abandonedResend, abandonedDiscard])
 )
 
-const loadRejected = () => import("../operate/rejected.ts")
+const loadRejected = () => import("../operate/deliveries.ts")
 
 const rejectedList = Command.make(
   "list",

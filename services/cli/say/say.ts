@@ -2,13 +2,15 @@
  * Has the running fleet speak a text, to a file or to the sound card, and prints the words as they are heard. Ctrl-C
  * ends the request at once and leaves no partial file.
  */
-import { Effect } from "effect"
+import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
+import { WordMark } from "#contracts"
+import type { SpeechRequest, StreamRequest } from "#contracts/speech-api"
+import { isSsml } from "#speech"
 import { fileOf } from "../files.ts"
-import { note, print } from "../console.ts"
+import { CommandRefused, note, print } from "../console.ts"
 import { findFleet, type SpeechFleet } from "./client.ts"
-import { readOrder, type SayGiven, type SayOrder } from "./order.ts"
-import { openFile, openPlayer } from "./sinks.ts"
-import { showWords, speak } from "./speech.ts"
+import { type MarksShown, readOrder, type SayGiven, type SayOrder } from "./order.ts"
+import { openFile, openPlayer, type SaySink } from "./sinks.ts"
 
 export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const order = yield* readOrder(given)
@@ -42,3 +44,183 @@ const printVoices = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
     { discard: true }
   )
 })
+
+interface Taker {
+  readonly audio: SaySink["write"]
+  readonly marks: (marks: ReadonlyArray<WordMark>) => Effect.Effect<unknown>
+}
+
+/** Returns the length of the speech in milliseconds, once all of it is written or heard. */
+export const speak = Effect.fnUntraced(function* (
+  fleet: SpeechFleet,
+  order: SayOrder,
+  sink: SaySink,
+  words: WordsShown
+) {
+  const waiting = yield* Queue.unbounded<WordMark | "end">()
+  const showing = yield* Effect.forkScoped(showAll(waiting, sink, words))
+  const taker: Taker = { audio: sink.write, marks: (marks) => Queue.offerAll(waiting, marks) }
+  const body = { ...order.asked, input: order.text, output_format: order.format.outputFormat }
+  const speaking = order.format.route === "answer" ? whole(fleet, body, taker) : streamed(fleet, body, taker)
+  const durationMs = yield* speaking
+  yield* Queue.offer(waiting, "end")
+  yield* Effect.all([Fiber.join(showing), sink.finish], { concurrency: 2, discard: true })
+  return durationMs
+}, Effect.scoped)
+
+const showAll = Effect.fnUntraced(
+  function* (waiting: Queue.Queue<WordMark | "end">, sink: SaySink, words: WordsShown) {
+    for (;;) {
+      const next = yield* Queue.take(waiting)
+      if (next === "end") return words.end(true)
+      yield* sink.heard(next.start_time)
+      words.show(next)
+    }
+  },
+  (showing, _waiting, _sink, words) => Effect.onInterrupt(showing, () => Effect.sync(() => words.end(false)))
+)
+
+const whole = Effect.fnUntraced(function* ({ api, call }: SpeechFleet, payload: SpeechRequest, taker: Taker) {
+  const spoken = yield* call(api.createSpeech({ payload }))
+  yield* taker.audio(Buffer.from(spoken.audio_data, "base64"))
+  yield* taker.marks(spoken.speech_marks.chunks.flatMap(({ chunks }) => chunks))
+  return spoken.audio_duration_ms
+})
+
+const streamed = Effect.fnUntraced(function* (fleet: SpeechFleet, body: StreamRequest, taker: Taker) {
+  const read = eventReader()
+  let durationMs: number | undefined
+  const take = (event: SpeechEvent) => {
+    switch (event.type) {
+      case "chunk":
+        return Effect.andThen(
+          event.audio.length === 0 ? Effect.void : taker.audio(event.audio),
+          taker.marks(event.marks)
+        )
+      case "done":
+        durationMs = event.durationMs
+        return Effect.void
+      case "failed":
+        return Effect.fail(new CommandRefused({ reason: event.reason }))
+    }
+  }
+  const bytes = fleet.stream("/v1/audio/stream/with-timestamps", body)
+  yield* Stream.runForEach(bytes, (part) => Effect.forEach(read(part), take, { discard: true }))
+  return durationMs ?? (yield* new CommandRefused({ reason: "the speech broke off before its end" }))
+})
+
+export type SpeechEvent =
+  | { readonly type: "chunk"; readonly audio: Uint8Array; readonly marks: ReadonlyArray<WordMark> }
+  | { readonly type: "done"; readonly durationMs: number }
+  | { readonly type: "failed"; readonly reason: string }
+
+const Wire = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({
+      type: Schema.Literal("speech.chunk"),
+      audio: Schema.optionalKey(Schema.String),
+      speech_marks: Schema.optionalKey(Schema.Array(WordMark))
+    }),
+    Schema.Struct({ type: Schema.Literal("speech.done"), audio_duration_ms: Schema.Finite }),
+    Schema.Struct({
+      type: Schema.Literal("speech.error"),
+      error: Schema.Struct({ code: Schema.String, message: Schema.String }),
+      request_id: Schema.optionalKey(Schema.String)
+    })
+  ])
+)
+
+const decode = Schema.decodeResult(Wire)
+const known = new Set(["speech.chunk", "speech.done", "speech.error"])
+
+/**
+ * Reads the events of the timestamps stream from bytes that come in pieces of any size; unknown events are skipped.
+ * Pure.
+ */
+export const eventReader = () => {
+  const utf8 = new TextDecoder()
+  let rest = ""
+  return (bytes: Uint8Array): ReadonlyArray<SpeechEvent> => {
+    const blocks = (rest + utf8.decode(bytes, { stream: true })).split("\n\n")
+    rest = blocks.pop() ?? ""
+    return blocks.flatMap(eventsOf)
+  }
+}
+
+const eventsOf = (block: string): ReadonlyArray<SpeechEvent> => {
+  const lines = block.split("\n")
+  const name = lines.find((line) => line.startsWith("event: "))?.slice("event: ".length)
+  const data = lines.find((line) => line.startsWith("data: "))?.slice("data: ".length)
+  if (name === undefined || data === undefined || !known.has(name)) return []
+  const read = decode(data)
+  if (Result.isFailure(read)) return [{ type: "failed", reason: `an event cannot be read: ${read.failure.message}` }]
+  return [eventOf(read.success)]
+}
+
+const eventOf = (wire: typeof Wire.Type): SpeechEvent => {
+  switch (wire.type) {
+    case "speech.chunk":
+      return { type: "chunk", audio: Buffer.from(wire.audio ?? "", "base64"), marks: wire.speech_marks ?? [] }
+    case "speech.done":
+      return { type: "done", durationMs: wire.audio_duration_ms }
+    case "speech.error": {
+      const request = wire.request_id === undefined ? "" : `, ${wire.request_id}`
+      return { type: "failed", reason: `${wire.error.message} (${wire.error.code}${request})` }
+    }
+  }
+}
+
+interface WordsOptions {
+  readonly text: string
+  readonly marks: MarksShown | undefined
+  readonly hasProgress: boolean
+  readonly out: (text: string) => void
+  readonly progress: (text: string) => void
+}
+
+interface WordsShown {
+  readonly show: (mark: WordMark) => void
+  /** `isWhole`: the text behind the last word belongs to it. */
+  readonly end: (isWhole: boolean) => void
+}
+
+// A shorter text is over before anybody could read its progress.
+const longCharacters = 400
+const clearLine = "\r\u001b[K"
+
+export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOptions): WordsShown => {
+  const plain = isSsml(text) ? withoutTags : (part: string) => part
+  const showsProgress = hasProgress && text.length >= longCharacters
+  let at = 0
+  let percentShown = -1
+
+  const tellProgress = ({ end, end_time: endMs }: WordMark) => {
+    const percent = Math.floor((end / text.length) * 100)
+    if (percent === percentShown) return
+    percentShown = percent
+    progress(`${clearLine}${end} of ${text.length} characters, ${clockOf(endMs)}`)
+  }
+
+  return {
+    show: (mark) => {
+      if (marks === "json") out(`${JSON.stringify(mark)}\n`)
+      if (marks === "words") {
+        const before = plain(text.slice(at, mark.start))
+        out(at === 0 ? `${before.trimStart()}${mark.value}` : `${before}${mark.value}`)
+      }
+      at = mark.end
+      if (showsProgress) tellProgress(mark)
+    },
+    end: (isWhole) => {
+      if (percentShown >= 0) progress(clearLine)
+      if (marks === "words" && at > 0) out(isWhole ? `${plain(text.slice(at)).trimEnd()}\n` : "\n")
+    }
+  }
+}
+
+const withoutTags = (part: string) => part.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ")
+
+const clockOf = (ms: number) => {
+  const seconds = Math.floor(ms / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
+}

@@ -10,11 +10,11 @@ import { Clock, Context, Effect, Layer, Option, Ref, Schedule, Schema } from "ef
 import { afterDeath, type Child, type Deaths, Environment, freePort, noDeaths, startChild } from "#runtime"
 import { homeLock } from "../home-lock.ts"
 import { runningProcess } from "../running-process.ts"
-import { natsFolder } from "../settings.ts"
+import { natsFolder } from "../home.ts"
 import { dropOldNotes, figuresOf } from "./figures.ts"
 import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
 import { keepPasswords, passwordsFolder } from "./passwords.ts"
-import { writePrivately } from "../private-file.ts"
+import { writePrivately } from "../home.ts"
 
 /** The broker of a home without its fleet, on any free port: no fleet can start there meanwhile. */
 export const brokerAlone = (home: string) =>

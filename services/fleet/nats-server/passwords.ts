@@ -11,7 +11,7 @@ import { chmod, mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { Secrets } from "#runtime"
-import { writePrivately } from "../private-file.ts"
+import { writePrivately } from "../home.ts"
 
 const passwordBytes = 32
 

@@ -6,7 +6,7 @@ import { roleNames, workItemPhases } from "#contracts"
 import { roles } from "../../../services/cli/commands/fleet.ts"
 import { phases } from "../../../services/cli/commands/hosting.ts"
 import { commandPaths, helpOf } from "../../../services/cli/documents.ts"
-import { starling } from "../../../services/cli/starling.ts"
+import { starling } from "../../../services/cli/run.ts"
 
 const descriptor = Completions.fromCommand(starling)
 

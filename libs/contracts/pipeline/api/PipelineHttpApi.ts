@@ -15,7 +15,7 @@ export * from "./fleet.ts"
 export * from "./projects.ts"
 export * from "./releases.ts"
 export * from "./work-items.ts"
-export { pipelineErrorCodes } from "./error-codes.ts"
+export { pipelineErrorCodes } from "./parts.ts"
 
 /** A rule for the bodies of all routes. */
 export const nullInBodies =

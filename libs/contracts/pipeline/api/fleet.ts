@@ -10,7 +10,7 @@ import { Count, Id, describe, text, Timestamp } from "../../primitives.ts"
 import { agentStandings, BenchCause, SmokeCategory } from "../agent.ts"
 import { pauseReasonCharactersMax } from "../queue.ts"
 import { AgentName } from "../work-item/state.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
 import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 
 /** A year. An operator would forget a longer pause; such a pause has no end instead. */

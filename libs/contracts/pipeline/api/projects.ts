@@ -9,7 +9,7 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, Ordinal, describe, Timestamp, Usd } from "../../primitives.ts"
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project.ts"
 import { capMax, WorkItemSettings } from "../work-item/state.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
 import { mayBeLeftOut, page, pageQuery } from "./parts.ts"
 import { PauseQueueRequest, ResumeQueueRequest } from "./fleet.ts"
 

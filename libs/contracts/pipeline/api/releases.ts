@@ -5,7 +5,7 @@ import { releaseStates } from "../../events/entities.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, describe, text, Timestamp, Uuid } from "../../primitives.ts"
 import { releaseItemOutcomes, releaseNameCharactersMax, releaseReasonCharactersMax } from "../release.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
 import { BranchName, isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 
 const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax), isNotBlank)

@@ -19,7 +19,7 @@ import {
   WorkItemPhase,
   WorkItemStateName
 } from "../work-item/state.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
 import { BranchName, BranchPrefix, isNotBlank, mayBeLeftOut, page, pageQuery, pageSizeMax } from "./parts.ts"
 
 const noteCharactersMax = 2_000

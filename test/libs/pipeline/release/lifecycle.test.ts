@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { entityProjection } from "#actors"
 import { ReleaseCommand, type ReleaseCommandTag, releaseStates, ReleaseSummary } from "#contracts"
 import { release, releaseProjection } from "#pipeline"
-import { releaseTransitions } from "../../../../libs/pipeline/release/transitions.ts"
+import { releaseTransitions } from "../../../../libs/pipeline/release/release.ts"
 import { entityAtWork } from "../entity-at-work.ts"
 import { wireProject } from "../wire-item.ts"
 import {

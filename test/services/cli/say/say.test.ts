@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { MarksShown } from "../../../../services/cli/say/order.ts"
-import { eventReader, showWords, type SpeechEvent } from "../../../../services/cli/say/speech.ts"
+import { eventReader, showWords, type SpeechEvent } from "../../../../services/cli/say/say.ts"
 
 const mark = { type: "word", start: 0, end: 6, start_time: 0, end_time: 297.5, value: "Grüße!" }
 const event = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`

@@ -1,5 +1,7 @@
-/** The home of a fleet and its configuration, from the environment and the working folder. */
+/** The home of a fleet and its configuration, from the environment and the working folder; and its private files. */
 import { resolve } from "node:path"
+import { randomUUID } from "node:crypto"
+import { rename, rm, writeFile } from "node:fs/promises"
 import { Effect } from "effect"
 import { Environment } from "#runtime"
 
@@ -49,3 +51,15 @@ const portOf = (text: string | undefined, otherwise: number) => {
   const port = Number(text)
   return text !== undefined && Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : otherwise
 }
+
+/** Writes a file that only its owner can read, even over one that others can: whole, or not at all. */
+export const writePrivately = (path: string, text: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const draft = `${path}.${randomUUID()}`
+    try {
+      await writeFile(draft, text, { mode: 0o600, flag: "wx" })
+      await rename(draft, path)
+    } finally {
+      await rm(draft, { force: true })
+    }
+  })
