@@ -1,41 +1,49 @@
 /** The page: who looks signs in, and then sees the screens, each loaded when it is opened. */
-import { lazy, Suspense, useEffect, useState } from "react"
+import { type ComponentType, lazy, Suspense, useCallback, useEffect, useState } from "react"
 import { Link, Route, Router, Switch, useLocation } from "wouter"
 import { useAddress } from "./address.ts"
 import { hearRefusals, Refused } from "./api/client.ts"
-import { useHealth, useHealthWatch } from "./api/health.ts"
+import { healthOf, useHealth, useHealthWatch } from "./api/health.ts"
 import { type Session, session, signIn, signOut } from "./api/session.ts"
+import { onceMore } from "./api/once-more.ts"
 import { SignedInProvider } from "./api/signed-in.ts"
 import { Button } from "./design/Button.tsx"
 import { Guard } from "./design/Guard.tsx"
-import { Empty, Loading } from "./design/Said.tsx"
+import { Empty, Fault, Loading } from "./design/Said.tsx"
 import { SignIn, takeCode } from "./SignIn.tsx"
 
+const screen = (load: () => Promise<{ readonly default: ComponentType }>) => lazy(() => onceMore(load))
+
 const screens = [
-  { path: "/", title: "Home", Screen: lazy(() => import("./screens/home/Home.tsx")) },
-  { path: "/events", title: "Events", Screen: lazy(() => import("./screens/events/Events.tsx")) },
-  { path: "/endpoints", title: "Endpoints", Screen: lazy(() => import("./screens/endpoints/Endpoints.tsx")) },
-  { path: "/deliveries", title: "Deliveries", Screen: lazy(() => import("./screens/deliveries/Deliveries.tsx")) },
-  { path: "/work-items", title: "Work items", Screen: lazy(() => import("./screens/work-items/WorkItems.tsx")) },
-  { path: "/models", title: "Models", Screen: lazy(() => import("./screens/models/Models.tsx")) },
-  { path: "/activity", title: "Activity", Screen: lazy(() => import("./screens/activity/Activity.tsx")) },
-  { path: "/speech", title: "Speech", Screen: lazy(() => import("./screens/speech/Speech.tsx")) },
-  { path: "/fleet", title: "Fleet", Screen: lazy(() => import("./screens/fleet/Fleet.tsx")) },
-  { path: "/settings", title: "Settings", Screen: lazy(() => import("./screens/settings/Settings.tsx")) }
+  { path: "/", title: "Home", Screen: screen(() => import("./screens/home/Home.tsx")) },
+  { path: "/events", title: "Events", Screen: screen(() => import("./screens/events/Events.tsx")) },
+  { path: "/endpoints", title: "Endpoints", Screen: screen(() => import("./screens/endpoints/Endpoints.tsx")) },
+  { path: "/deliveries", title: "Deliveries", Screen: screen(() => import("./screens/deliveries/Deliveries.tsx")) },
+  { path: "/work-items", title: "Work items", Screen: screen(() => import("./screens/work-items/WorkItems.tsx")) },
+  { path: "/models", title: "Models", Screen: screen(() => import("./screens/models/Models.tsx")) },
+  { path: "/activity", title: "Activity", Screen: screen(() => import("./screens/activity/Activity.tsx")) },
+  { path: "/speech", title: "Speech", Screen: screen(() => import("./screens/speech/Speech.tsx")) },
+  { path: "/fleet", title: "Fleet", Screen: screen(() => import("./screens/fleet/Fleet.tsx")) },
+  { path: "/settings", title: "Settings", Screen: screen(() => import("./screens/settings/Settings.tsx")) }
 ] as const
 
 export const App = () => {
   const [who, setWho] = useState<Session | null>()
   const [refused, setRefused] = useState<Refused>()
+  const [code] = useState(takeCode)
+  const [round, setRound] = useState(0)
+  const again = useCallback(() => setRound((count) => count + 1), [])
 
   useEffect(() => {
-    const code = takeCode()
-    const asked = code === undefined ? session() : signIn({ code })
-    asked.then(setWho, (error: unknown) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    arrival(code).then(setWho, (error: unknown) => {
       if (error instanceof Refused) setRefused(error)
-      setWho(null)
+      // What is away says nothing of who this is.
+      if (error instanceof Refused && healthOf(error.refusal.status) !== "well") timer = setTimeout(again, againAfterMs)
+      else setWho(null)
     })
-  }, [])
+    return () => clearTimeout(timer)
+  }, [code, round, again])
 
   // A session that ended is over on every screen.
   useEffect(
@@ -46,6 +54,13 @@ export const App = () => {
     []
   )
 
+  if (who === undefined && refused !== undefined) {
+    return (
+      <main className="sign-in">
+        <Fault refused={refused} onAgain={again} />
+      </main>
+    )
+  }
   if (who === undefined) return <Loading what="who you are" />
   if (who === null) return <SignIn onSignedIn={setWho} refused={refused} />
   return (
@@ -55,6 +70,19 @@ export const App = () => {
       </Router>
     </SignedInProvider>
   )
+}
+
+const againAfterMs = 1_500
+
+/** Who this is: as the one-time code says, or as the browser knows already. */
+const arrival = (code: string | undefined): Promise<Session | null> => {
+  if (code === undefined) return session()
+  return signIn({ code }).catch(async (refused: unknown) => {
+    // An answer that was lost on the way has used the code up, and left the session.
+    const known = await session()
+    if (known === null) throw refused
+    return known
+  })
 }
 
 interface ShellProps {

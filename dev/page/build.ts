@@ -66,7 +66,8 @@ export const buildPage = async (folder: string): Promise<BuiltPage> => {
     logLevel: "silent"
   })
   const first = firstLoadOf(metafile)
-  writeFileSync(join(folder, "index.html"), indexOf(readFileSync(join(root, "page/index.html"), "utf8"), first))
+  const page = readFileSync(join(root, "page/index.html"), "utf8")
+  writeFileSync(join(folder, "index.html"), indexOf(page, first, await arrivalScript()))
   for (const name of readdirSync(join(folder, "assets"))) pack(join(folder, "assets", name))
   pack(join(folder, "index.html"))
   const loaded = ["index.html", ...[...first.scripts, ...first.styles].map((name) => `assets/${name}`)]
@@ -74,6 +75,23 @@ export const buildPage = async (folder: string): Promise<BuiltPage> => {
     firstLoadBytes: loaded.reduce((sum, path) => sum + statSync(join(folder, `${path}.gz`)).size, 0),
     files: Object.keys(metafile.outputs).length + 1
   }
+}
+
+/** The one script that stands in the page itself. */
+const arrivalScript = async (): Promise<string> => {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ["page/arrival.ts"],
+    write: false,
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    logLevel: "silent"
+  })
+  const text = outputFiles.map((file) => file.text.trim()).join("")
+  if (text.includes("</")) throw new Error("the script in the page would end before its end")
+  return text
 }
 
 /** Fleets that start at once build it once each at most, and none takes another's away. */
@@ -132,8 +150,9 @@ const firstLoadOf = ({ outputs }: Metafile): FirstLoad => {
 }
 
 /** Everything that is loaded at once stands in the head, so that no file waits for another. */
-const indexOf = (page: string, { scripts: [main = "", ...rest], styles, icon }: FirstLoad) =>
+const indexOf = (page: string, { scripts: [main = "", ...rest], styles, icon }: FirstLoad, arrival: string) =>
   page
+    .replace('<script src="/assets/arrival.js"></script>', () => `<script>${arrival}</script>`)
     .replace("/assets/icon.svg", `/assets/${icon}`)
     .replace(
       '<link rel="stylesheet" href="/assets/main.css" />',

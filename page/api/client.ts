@@ -4,6 +4,7 @@
  */
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import type { ConsoleHttpApi } from "#contracts/console"
+import { onceMore } from "./once-more.ts"
 
 type EndpointsOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
 type RouteOf<Api, Method extends string, Path> = Extract<
@@ -122,12 +123,15 @@ export const answerOf = async (
   { body, headers = {}, signal }: Call
 ): Promise<Response> => {
   const isJson = body !== undefined && !(body instanceof FormData)
-  const answer = await fetch(address, {
-    method,
-    signal: signal ?? null,
-    headers: isJson ? { ...headers, "content-type": "application/json" } : headers,
-    body: isJson ? JSON.stringify(body) : ((body as FormData | undefined) ?? null)
-  }).catch((error: unknown) => {
+  const ask = () =>
+    fetch(address, {
+      method,
+      signal: signal ?? null,
+      headers: isJson ? { ...headers, "content-type": "application/json" } : headers,
+      body: isJson ? JSON.stringify(body) : ((body as FormData | undefined) ?? null)
+    })
+  const asked = method === "GET" ? onceMore(ask, () => signal?.aborted !== true) : ask()
+  const answer = await asked.catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw refuse({ status: 0, code: "unreachable", message: "The console does not answer", faults: {} })
   })

@@ -22,8 +22,21 @@ export interface SignedIn {
   readonly complaints: () => ReadonlyArray<string>
 }
 
-// A browser gives its requests up when a network interface comes or goes, and the containers of other tests do both.
-const networkChangesMax = 5
+const openingsMax = 5
+
+/**
+ * A browser gives its requests up when an interface with an address comes or goes, as those of other tests' containers do.
+ * The page loads what it lost by itself; only a page that is itself lost is opened again here.
+ */
+const opened = async (page: Page, address: string) => {
+  for (let opening = 1; ; opening++) {
+    try {
+      return await page.goto(address)
+    } catch (error) {
+      if (opening === openingsMax || !String(error).includes("ERR_NETWORK_CHANGED")) throw error
+    }
+  }
+}
 
 /** Signs in by the form, with the owner's token or another. */
 export const signedIn = async (
@@ -51,11 +64,7 @@ export const signedIn = async (
   page.on("response", (response) => {
     if (response.status() >= 400) unanswered.push(`${response.url()}: ${response.status()}`)
   })
-  for (let tries = 0; tries < networkChangesMax; tries++) {
-    const before = unanswered.length
-    await page.goto(`${ready.console}/`)
-    if (!unanswered.slice(before).some((line) => line.includes("ERR_NETWORK_CHANGED"))) break
-  }
+  await opened(page, `${ready.console}/`)
   await page
     .getByLabel("Token")
     .fill(token)

@@ -4,8 +4,14 @@ import { bytesAnswer, emptyAnswer, HttpCall, notFound, route } from "#http"
 import { PageAccess } from "../page/PageAccess.ts"
 import { packingFor, PageFiles } from "../page/PageFiles.ts"
 
-/** Nothing of another host, nothing that stands in the page itself, in no frame; sounds are made here. */
-export const pagePolicy = [
+/**
+ * Nothing of another host, nothing that stands in the page itself but the script that these hashes name, in no frame;
+ * sounds are made here.
+ */
+const policyWith = (scriptHashes: ReadonlyArray<string>) =>
+  [["script-src 'self'", ...scriptHashes].join(" "), ...policy].join("; ")
+
+const policy = [
   "default-src 'self'",
   "media-src 'self' blob:",
   "img-src 'self' data: blob:",
@@ -13,10 +19,9 @@ export const pagePolicy = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'"
-].join("; ")
+]
 
 const pageHeaders = {
-  "content-security-policy": pagePolicy,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
@@ -36,7 +41,12 @@ const answerWith = Effect.fnUntraced(function* (path: string, caching: string) {
   }
   const packing = packingFor(Option.getOrUndefined(header("accept-encoding")))
   const etag = `"${file.etag}-${packing}"`
-  const headers = { ...pageHeaders, "cache-control": caching, etag }
+  const headers = {
+    ...pageHeaders,
+    "content-security-policy": policyWith(file.scriptHashes),
+    "cache-control": caching,
+    etag
+  }
   const known = Option.getOrElse(header("if-none-match"), () => "").split(",")
   if (known.some((each) => each.trim().replace(/^W\//u, "") === etag)) return emptyAnswer({ status: 304, headers })
   const packed = packing === "identity" ? headers : { ...headers, "content-encoding": packing }

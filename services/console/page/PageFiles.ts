@@ -11,6 +11,8 @@ export interface PageFile {
   readonly contentType: string
   readonly etag: string
   readonly bytes: Readonly<Record<Packing, Uint8Array>>
+  /** Of each script that stands in the file itself, as a policy names it. */
+  readonly scriptHashes: ReadonlyArray<string>
 }
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -61,9 +63,14 @@ const readFileOf = async (path: string): Promise<PageFile> => {
   return {
     contentType: contentTypes[extname(path)] ?? "application/octet-stream",
     etag: hash("sha256", identity, "base64url").slice(0, 22),
-    bytes: { identity, br, gzip }
+    bytes: { identity, br, gzip },
+    scriptHashes: extname(path) === ".html" ? scriptHashesOf(identity.toString("utf8")) : []
   }
 }
+
+/** Pure. */
+export const scriptHashesOf = (page: string): ReadonlyArray<string> =>
+  [...page.matchAll(/<script>(.*?)<\/script>/gsu)].map(([, text = ""]) => `'sha256-${hash("sha256", text, "base64")}'`)
 
 /** The smallest form that a browser takes. Pure. */
 export const packingFor = (accepted: string | undefined): Packing => {

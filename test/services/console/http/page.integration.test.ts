@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -34,13 +35,16 @@ describe("the console's page", () => {
         assert.include(policy, "default-src 'self'")
         assert.include(policy, "frame-ancestors 'none'")
         assert.notMatch(policy, /unsafe|\*|https?:/u)
+        const page = readFileSync(join(folder, "index.html"), "utf8")
+        const [script = ""] = /(?<=<script>).*?(?=<\/script>)/su.exec(page) ?? []
+        assert.include(policy, `script-src 'self' 'sha256-${hash("sha256", script, "base64")}';`)
         assert.deepInclude(Object.fromEntries(answer.headers), {
           "x-content-type-options": "nosniff",
           "referrer-policy": "no-referrer",
           "cross-origin-opener-policy": "same-origin",
           "cache-control": "no-cache"
         })
-        assert.strictEqual(yield* textOf(answer), readFileSync(join(folder, "index.html"), "utf8"))
+        assert.strictEqual(yield* textOf(answer), page)
       })
     )
   )
