@@ -7,6 +7,7 @@ export {
   checksummed as checksummedEvmAddress,
   isWellSpelled as isWellSpelledEvmAddress
 } from "./chains/evm/encoding.ts"
+export { channelsAddress, depositCollectorAddress } from "./chains/evm/channels/contract.ts"
 export { type EvmOptions, type EvmScheme, openEvmScheme } from "./chains/evm/exact-evm.ts"
 export type { EvmPayment } from "./chains/evm/payment.ts"
 export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"

@@ -1,11 +1,12 @@
 /**
  * The EVM chain of the embedded default and of tests: an anvil of our own with the dollar token at the address where
- * clients know it, Permit2 and the proxy of the scheme `upto` at theirs, a contract for several reads at once, one that
- * deploys wallets, a funded payer and funded settlers. Nothing on it has any value, and nothing is kept when it ends.
- * Tests can pause it and move its time.
+ * clients know it, Permit2 and the proxy of the scheme `upto` at theirs, the contracts of payment channels, a contract for
+ * several reads at once, one that deploys wallets, a funded payer and funded settlers. Nothing on it has any value, and
+ * nothing is kept when it ends. Tests can pause it and move its time.
  */
 import { Effect, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#contracts"
+import { channelsAddress, depositCollectorAddress } from "#x402"
 import { addressWord, hexOf, keccak256OfText, numberWord } from "#x402/evm-encoding"
 import { localAccount, type LocalAccount } from "./accounts.ts"
 import { type AnvilMissing, type LocalChainNotStarted, startAnvil } from "./anvil.ts"
@@ -133,6 +134,8 @@ const furnish = Effect.fnUntraced(function* (
       rpc("anvil_setCode", [permit2Address, bytecode.Permit2]),
       rpc("anvil_setCode", [uptoProxyAddress, bytecode.UptoPermit2Proxy]),
       rpc("anvil_setCode", [walletFactoryAddress, bytecode.LocalWalletFactory]),
+      rpc("anvil_setCode", [channelsAddress, bytecode.LocalChannels]),
+      rpc("anvil_setCode", [depositCollectorAddress, bytecode.LocalDepositCollector]),
       rpc("anvil_impersonateAccount", [minter.address]),
       ...[minter, ...settlers].map(({ address }) => rpc("anvil_setBalance", [address, `0x${settlerWei.toString(16)}`]))
     ],

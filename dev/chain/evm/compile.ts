@@ -13,7 +13,9 @@ const contractNames = [
   "Permit2",
   "UptoPermit2Proxy",
   "LocalWallet",
-  "LocalWalletFactory"
+  "LocalWalletFactory",
+  "LocalChannels",
+  "LocalDepositCollector"
 ] as const
 type ContractName = (typeof contractNames)[number]
 

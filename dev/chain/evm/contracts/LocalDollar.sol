@@ -16,6 +16,9 @@ contract LocalDollar {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
+    bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
     bytes32 public constant PERMIT_TYPEHASH =
@@ -89,7 +92,8 @@ contract LocalDollar {
         address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
         uint8 v, bytes32 r, bytes32 s
     ) external {
-        settle(from, to, value, validAfter, validBefore, nonce, v, r, s);
+        Signed memory signed = Signed(from, to, value, validAfter, validBefore, nonce);
+        settle(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, signed, v, r, s);
     }
 
     function transferWithAuthorization(
@@ -97,7 +101,24 @@ contract LocalDollar {
         bytes calldata signature
     ) external {
         (uint8 v, bytes32 r, bytes32 s) = parts(signature);
-        settle(from, to, value, validAfter, validBefore, nonce, v, r, s);
+        Signed memory signed = Signed(from, to, value, validAfter, validBefore, nonce);
+        settle(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, signed, v, r, s);
+    }
+
+    function receiveWithAuthorization(
+        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
+        uint8 v, bytes32 r, bytes32 s
+    ) external {
+        Signed memory signed = Signed(from, to, value, validAfter, validBefore, nonce);
+        receiveSigned(signed, v, r, s);
+    }
+
+    function receiveWithAuthorization(
+        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
+        bytes calldata signature
+    ) external {
+        (uint8 v, bytes32 r, bytes32 s) = parts(signature);
+        receiveSigned(Signed(from, to, value, validAfter, validBefore, nonce), v, r, s);
     }
 
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
@@ -109,20 +130,29 @@ contract LocalDollar {
         cancel(authorizer, nonce, v, r, s);
     }
 
-    function settle(
-        address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce,
-        uint8 v, bytes32 r, bytes32 s
-    ) private {
-        require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
-        require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
-        requireUnused(from, nonce);
-        bytes32 message = keccak256(
-            abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
-        );
-        requireSigned(from, message, v, r, s);
-        authorizationState[from][nonce] = true;
-        emit AuthorizationUsed(from, nonce);
-        move(from, to, value);
+    struct Signed {
+        address from;
+        address to;
+        uint256 value;
+        uint256 validAfter;
+        uint256 validBefore;
+        bytes32 nonce;
+    }
+
+    /// Only the payee may use it, so that nobody else can take the money out of a payee's own transaction.
+    function receiveSigned(Signed memory signed, uint8 v, bytes32 r, bytes32 s) private {
+        require(signed.to == msg.sender, "FiatTokenV2: caller must be the payee");
+        settle(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, signed, v, r, s);
+    }
+
+    function settle(bytes32 typeHash, Signed memory signed, uint8 v, bytes32 r, bytes32 s) private {
+        require(block.timestamp > signed.validAfter, "FiatTokenV2: authorization is not yet valid");
+        require(block.timestamp < signed.validBefore, "FiatTokenV2: authorization is expired");
+        requireUnused(signed.from, signed.nonce);
+        requireSigned(signed.from, keccak256(abi.encode(typeHash, signed)), v, r, s);
+        authorizationState[signed.from][signed.nonce] = true;
+        emit AuthorizationUsed(signed.from, signed.nonce);
+        move(signed.from, signed.to, signed.value);
     }
 
     function cancel(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) private {

@@ -144,8 +144,12 @@ export const authorizationDigest = (separator: Uint8Array, authorization: Author
       bytesOf(nonce)
     ])
   )
-  return keccak256(Buffer.concat([prefix, separator, message]))
+  return typedDigest(separator, message)
 }
+
+/** The 32 bytes to sign of any typed data (EIP-712), by its domain's and its own hash. */
+export const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
+  keccak256(Buffer.concat([prefix, separator, message]))
 
 // A gateway asks for one token; a facilitator for others sees a handful.
 const keptMax = 64

@@ -1,0 +1,236 @@
+/**
+ * The contract that holds payment channels (x402's scheme `batch-settlement`): its addresses, the texts that are signed
+ * for it (EIP-712), its functions as call data, and its events. The addresses are the same on every public chain. Pure.
+ */
+import {
+  addressWord,
+  bytesOf,
+  type Hex,
+  hexOf,
+  keccak256,
+  keccak256OfText,
+  numberInWord,
+  numberWord
+} from "../encoding.ts"
+import { typedDigest } from "../signature.ts"
+
+export const channelsAddress = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
+/** Brings deposits that are authorized by EIP-3009. */
+export const depositCollectorAddress = "0x4020806089470a89826cB9fB1f4059150b550004"
+
+/** The contract takes no other delay. */
+export const withdrawDelaySeconds = { min: 900, max: 2_592_000 } as const
+
+/** The parties of a channel. They never change: its id is their hash. Addresses in any case. */
+export interface ChannelConfig {
+  readonly payer: string
+  /** The key that signs vouchers; zero where the payer's account itself does. */
+  readonly payerAuthorizer: string
+  readonly receiver: string
+  /** Signs claims and refunds for the receiver. */
+  readonly receiverAuthorizer: string
+  readonly token: string
+  readonly withdrawDelay: number
+  readonly salt: string
+}
+
+/** A channel's voucher with the total that is claimed of it. */
+export interface VoucherClaim {
+  readonly config: ChannelConfig
+  readonly maxClaimable: bigint
+  readonly signature: string
+  readonly totalClaimed: bigint
+}
+
+const configText =
+  "ChannelConfig(address payer,address payerAuthorizer,address receiver,address receiverAuthorizer,address token,uint40 withdrawDelay,bytes32 salt)"
+const entryText = "ClaimEntry(bytes32 channelId,uint128 maxClaimableAmount,uint128 totalClaimed)"
+const configType = keccak256OfText(configText)
+const voucherType = keccak256OfText("Voucher(bytes32 channelId,uint128 maxClaimableAmount)")
+const refundType = keccak256OfText("Refund(bytes32 channelId,uint256 nonce,uint128 amount)")
+const entryType = keccak256OfText(entryText)
+const batchType = keccak256OfText(`ClaimBatch(ClaimEntry[] claims)${entryText}`)
+
+/** The domain in which everything of the contract is signed. */
+export const channelsDomain = (chainId: bigint) => ({
+  name: "x402 Batch Settlement",
+  version: "1",
+  chainId,
+  asset: channelsAddress
+})
+
+const digestOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
+  typedDigest(separator, keccak256(Buffer.concat(words)))
+
+/** `separator`: the hash of `channelsDomain`, here and below. */
+export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =>
+  hexOf(digestOf(separator, configType, configWords(config)))
+
+export const voucherDigest = (separator: Uint8Array, channelId: string, maxClaimable: bigint): Uint8Array =>
+  digestOf(separator, voucherType, bytesOf(channelId), numberWord(maxClaimable))
+
+export const refundDigest = (separator: Uint8Array, channelId: string, nonce: bigint, amount: bigint): Uint8Array =>
+  digestOf(separator, refundType, bytesOf(channelId), numberWord(nonce), numberWord(amount))
+
+export const claimBatchDigest = (separator: Uint8Array, claims: ReadonlyArray<VoucherClaim>): Uint8Array => {
+  const entries = claims.map(({ config, maxClaimable, totalClaimed }) => {
+    const id = bytesOf(channelIdOf(separator, config))
+    return keccak256(Buffer.concat([entryType, id, numberWord(maxClaimable), numberWord(totalClaimed)]))
+  })
+  return digestOf(separator, batchType, keccak256(Buffer.concat(entries)))
+}
+
+const configWords = (config: ChannelConfig): Buffer =>
+  Buffer.concat([
+    addressWord(config.payer),
+    addressWord(config.payerAuthorizer),
+    addressWord(config.receiver),
+    addressWord(config.receiverAuthorizer),
+    addressWord(config.token),
+    numberWord(BigInt(config.withdrawDelay)),
+    bytesOf(config.salt)
+  ])
+
+const configShape = "(address,address,address,address,address,uint40,bytes32)"
+const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
+const deposit = selectorOf(`deposit(${configShape},uint128,address,bytes)`)
+const claim = selectorOf(`claimWithSignature(((${configShape},uint128),bytes,uint128)[],bytes)`)
+const refund = selectorOf(`refundWithSignature(${configShape},uint128,uint256,bytes)`)
+const multicall = selectorOf("multicall(bytes[])")
+const settle = selectorOf("settle(address,address)")
+const channels = selectorOf("channels(bytes32)")
+const pendingWithdrawals = selectorOf("pendingWithdrawals(bytes32)")
+const refundNonce = selectorOf("refundNonce(bytes32)")
+const receivers = selectorOf("receivers(address,address)")
+
+const wordBytes = 32
+
+/** Bytes of any length, as they stand behind a call's head. */
+const tailOf = (data: Uint8Array): Buffer =>
+  Buffer.concat([
+    numberWord(BigInt(data.length)),
+    data,
+    Buffer.alloc((wordBytes - (data.length % wordBytes)) % wordBytes)
+  ])
+
+/** A list whose items have no fixed length: its count, where each item stands, and the items. */
+const listOf = (items: ReadonlyArray<Uint8Array>): Buffer => {
+  let at = BigInt(items.length * wordBytes)
+  const offsets = items.map((item) => {
+    const offset = numberWord(at)
+    at += BigInt(item.length)
+    return offset
+  })
+  return Buffer.concat([numberWord(BigInt(items.length)), ...offsets, ...items])
+}
+
+/** An authorization by which the payer's token pays a deposit. */
+export interface DepositAuthorization {
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly salt: string
+  readonly signature: string
+}
+
+/** The authorization's nonce: it pays into this channel alone. */
+export const depositNonce = (channelId: string, salt: string): Hex =>
+  hexOf(keccak256(Buffer.concat([bytesOf(channelId), bytesOf(salt)])))
+
+export const depositCall = (
+  config: ChannelConfig,
+  amount: bigint,
+  { validAfter, validBefore, salt, signature }: DepositAuthorization
+): Buffer => {
+  const head = [numberWord(validAfter), numberWord(validBefore), bytesOf(salt), numberWord(128n)]
+  const data = tailOf(Buffer.concat([...head, tailOf(bytesOf(signature))]))
+  return Buffer.concat([
+    deposit,
+    configWords(config),
+    numberWord(amount),
+    addressWord(depositCollectorAddress),
+    numberWord(320n),
+    data
+  ])
+}
+
+export const claimCall = (claims: ReadonlyArray<VoucherClaim>, signature: Uint8Array): Buffer => {
+  const rows = claims.map((row) =>
+    Buffer.concat([
+      configWords(row.config),
+      numberWord(row.maxClaimable),
+      numberWord(320n),
+      numberWord(row.totalClaimed),
+      tailOf(bytesOf(row.signature))
+    ])
+  )
+  const list = listOf(rows)
+  return Buffer.concat([claim, numberWord(64n), numberWord(64n + BigInt(list.length)), list, tailOf(signature)])
+}
+
+export const refundCall = (config: ChannelConfig, amount: bigint, nonce: bigint, signature: Uint8Array): Buffer =>
+  Buffer.concat([
+    refund,
+    configWords(config),
+    numberWord(amount),
+    numberWord(nonce),
+    numberWord(320n),
+    tailOf(signature)
+  ])
+
+/** All of the calls in one transaction, or none. */
+export const multicallOf = (calls: ReadonlyArray<Uint8Array>): Buffer =>
+  Buffer.concat([multicall, numberWord(32n), listOf(calls.map(tailOf))])
+
+/** Moves all that was claimed for a receiver to it. */
+export const settleCall = (receiver: string, token: string): Buffer =>
+  Buffer.concat([settle, addressWord(receiver), addressWord(token)])
+
+/** The questions whose answers are a channel's state, in the order in which `channelStateIn` reads them. */
+export const channelQuestions = (channelId: string): ReadonlyArray<Buffer> =>
+  [channels, pendingWithdrawals, refundNonce].map((question) => Buffer.concat([question, bytesOf(channelId)]))
+
+export const receiverQuestion = (receiver: string, token: string): Buffer =>
+  Buffer.concat([receivers, addressWord(receiver), addressWord(token)])
+
+/** A channel as the chain has it. */
+export interface ChannelOnChain {
+  /** All deposits, less what was withdrawn or given back. */
+  readonly balance: bigint
+  readonly totalClaimed: bigint
+  /** Of a withdrawal that has begun; 0 without one. */
+  readonly withdrawAmount: bigint
+  /** Unix seconds; 0 without one. */
+  readonly withdrawRequestedAt: number
+  readonly refundNonce: bigint
+}
+
+/** Undefined when one of the answers is none. */
+export const channelStateIn = (answers: ReadonlyArray<Uint8Array>): ChannelOnChain | undefined => {
+  const [channel, withdrawal, nonce] = answers
+  if (channel?.length !== 64 || withdrawal?.length !== 64 || nonce?.length !== 32) return undefined
+  return {
+    balance: wordAt(channel, 0),
+    totalClaimed: wordAt(channel, 1),
+    withdrawAmount: wordAt(withdrawal, 0),
+    withdrawRequestedAt: Number(wordAt(withdrawal, 1)),
+    refundNonce: wordAt(nonce, 0)
+  }
+}
+
+/** The number in one word of an answer or of an event's data. */
+export const wordAt = (bytes: Uint8Array, index: number): bigint =>
+  numberInWord(hexOf(bytes.subarray(index * wordBytes, (index + 1) * wordBytes)))
+
+const topicOf = (signature: string) => hexOf(keccak256OfText(signature))
+
+/** The events by which a channel changes; the channel's id is the topic after them. */
+export const channelTopics = {
+  deposited: topicOf("Deposited(bytes32,address,uint128,uint128)"),
+  claimed: topicOf("Claimed(bytes32,address,uint128,uint128)"),
+  refunded: topicOf("Refunded(bytes32,address,uint128)"),
+  withdrawInitiated: topicOf("WithdrawInitiated(bytes32,uint128,uint40)"),
+  withdrawFinalized: topicOf("WithdrawFinalized(bytes32,address,uint128)")
+} as const
+
+/** A sweep of what was claimed; receiver and token are the topics after it. */
+export const settledTopic = topicOf("Settled(address,address,address,uint128)")
