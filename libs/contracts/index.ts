@@ -66,6 +66,7 @@ export {
   knownTokens
 } from "./payments/chains.ts"
 export * from "./payments/books.ts"
+export * from "./payments/channels.ts"
 export {
   addressKeyOf,
   AtomicAmount,

@@ -1,0 +1,76 @@
+/**
+ * x402's scheme `batch-settlement` on the wire: a payer deposits into a channel once and pays each call by a voucher,
+ * which raises the total that may be claimed of the deposit. Unknown keys are dropped.
+ */
+import { Schema } from "effect"
+import { AtomicAmount, EvmAddress } from "./primitives.ts"
+
+export const channelScheme = "batch-settlement"
+
+const Word = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
+
+/** Longer than a plain key's is that of a contract wallet. */
+const Signature = Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,2048}$/u))
+
+/** The contract takes no other delay than from fifteen minutes to thirty days. */
+export const withdrawDelaySecondsMin = 900
+export const withdrawDelaySecondsMax = 2_592_000
+
+export const ChannelId = Word.annotate({ identifier: "ChannelId" })
+
+/** The parties of a channel; its id is their hash. */
+export const ChannelConfig = Schema.Struct({
+  payer: EvmAddress,
+  /** The key that signs vouchers; zero where the payer's account itself does. */
+  payerAuthorizer: EvmAddress,
+  receiver: EvmAddress,
+  receiverAuthorizer: EvmAddress,
+  token: EvmAddress,
+  withdrawDelay: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 - 1 })),
+  salt: Word
+})
+export interface ChannelConfig extends Schema.Schema.Type<typeof ChannelConfig> {}
+
+const amountMax = 2n ** 128n - 1n
+const digits = /^[0-9]{1,78}$/u
+
+/** The contract counts in 128 bits. */
+const ChannelAmount = AtomicAmount.check(
+  // Filters run side by side: the pattern already reports a text of another form.
+  Schema.makeFilter((text) => !digits.test(text) || BigInt(text) <= amountMax || "more than 128 bits hold")
+)
+
+/** A payer's word that a total may be claimed of its channel. */
+export const Voucher = Schema.Struct({ maxClaimable: ChannelAmount, signature: Signature })
+export interface Voucher extends Schema.Schema.Type<typeof Voucher> {}
+
+const WrittenVoucher = Schema.Struct({
+  channelId: ChannelId,
+  maxClaimableAmount: ChannelAmount,
+  signature: Signature
+})
+
+const Erc3009Authorization = Schema.Struct({
+  validAfter: AtomicAmount,
+  validBefore: AtomicAmount,
+  salt: Word,
+  signature: Signature
+})
+
+const parties = { channelConfig: ChannelConfig, voucher: WrittenVoucher }
+
+/** `payload` of a payment by a channel. */
+export const ChannelPayload = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("voucher"), ...parties }),
+  Schema.Struct({
+    type: Schema.Literal("deposit"),
+    ...parties,
+    deposit: Schema.Struct({
+      amount: ChannelAmount,
+      authorization: Schema.Struct({ erc3009Authorization: Erc3009Authorization })
+    })
+  }),
+  /** Without an amount all that is left goes back. */
+  Schema.Struct({ type: Schema.Literal("refund"), ...parties, amount: Schema.optionalKey(ChannelAmount) })
+])
+export type ChannelPayload = Schema.Schema.Type<typeof ChannelPayload>

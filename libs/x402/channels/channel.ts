@@ -1,0 +1,319 @@
+/**
+ * A payment channel as its receiver keeps it: what was charged of it, the newest voucher that covers the charges, what
+ * the chain has of it, and the call that is in work. `decide` answers a command with facts or refuses it, `evolve` gives
+ * the state after a fact. Pure.
+ *
+ * What it promises, whoever crashes when: one call at a time; a voucher is stored before its call is made; no charge
+ * without a stored voucher that covers it, nor beyond what lies in the channel; a voucher of a call that failed can be
+ * used again; and once a stream has begun to go out, it is charged.
+ */
+import { Data, Result, Schema } from "effect"
+import { AtomicAmount, ChannelConfig, InstanceName, Network, Voucher } from "#contracts"
+
+const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const Whole = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** A channel as the chain has it, as of a block. Amounts are in the token's smallest unit. */
+export const ChannelMirror = Schema.Struct({
+  /** All deposits, less what was withdrawn or given back. */
+  balance: AtomicAmount,
+  totalClaimed: AtomicAmount,
+  /** Of a withdrawal that the payer has begun; zero without one. */
+  withdrawAmount: AtomicAmount,
+  /** Unix seconds; 0 without a withdrawal. */
+  withdrawRequestedAt: Whole,
+  refundNonce: AtomicAmount,
+  block: Whole
+})
+export interface ChannelMirror extends Schema.Schema.Type<typeof ChannelMirror> {}
+
+/** `whole` and `stream`: a call; `refund`: money on its way back to the payer. */
+export const ChannelWorkKind = Schema.Literals(["whole", "stream", "refund"])
+export type ChannelWorkKind = Schema.Schema.Type<typeof ChannelWorkKind>
+
+/** The one thing that a channel is used for now. Nothing else begins before it has ended, or its lease has. */
+export const ChannelWork = Schema.Struct({
+  /** Drawn once for this work. */
+  ticket: InstanceName,
+  /** The instance of the gateway. */
+  holder: InstanceName,
+  kind: ChannelWorkKind,
+  voucher: Voucher,
+  /** The most that it may be charged; zero for a refund. */
+  amount: AtomicAmount,
+  model: Schema.NullOr(Schema.String),
+  /** The first byte of a stream is out, or about to go out. */
+  isServing: Schema.Boolean,
+  beganAtMs: Milliseconds,
+  /** Its lease ends then unless it is renewed. */
+  untilMs: Milliseconds
+})
+export interface ChannelWork extends Schema.Schema.Type<typeof ChannelWork> {}
+
+/** How the last work has ended. Its holder knows by it that a write was stored whose answer it did not get. */
+export const EndedWork = Schema.Struct({ ticket: InstanceName, charged: AtomicAmount })
+
+export const Channel = Schema.Struct({
+  network: Network,
+  config: ChannelConfig,
+  /** Everything that was ever charged. */
+  charged: AtomicAmount,
+  /** The newest voucher that covers all charges; null while there is none, as after money was claimed without us. */
+  signed: Schema.NullOr(Voucher),
+  mirror: ChannelMirror,
+  work: Schema.NullOr(ChannelWork),
+  ended: Schema.NullOr(EndedWork),
+  /** Epoch milliseconds; 0 before the first charge. */
+  chargedAtMs: Milliseconds
+})
+export interface Channel extends Schema.Schema.Type<typeof Channel> {}
+
+export type ChannelCommand =
+  /** What the chain has of the channel; the first one makes its record. */
+  | {
+      readonly _tag: "Mirror"
+      readonly network: string
+      readonly config: ChannelConfig
+      readonly mirror: ChannelMirror
+    }
+  /** A voucher for a call that is about to be made, or for a refund. */
+  | {
+      readonly _tag: "Begin"
+      readonly work: Omit<ChannelWork, "isServing" | "beganAtMs" | "untilMs">
+      readonly leaseMs: number
+    }
+  | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number }
+  /** The first byte of a stream is about to go out. */
+  | { readonly _tag: "Serve"; readonly ticket: string }
+  /** The answer is made, or all there is of it was given out. */
+  | { readonly _tag: "Charge"; readonly ticket: string; readonly amount: string }
+  /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
+  | { readonly _tag: "Release"; readonly ticket: string }
+  /** Ends a work whose lease is over. */
+  | { readonly _tag: "Lapse" }
+
+export const ChannelCommand = Data.taggedEnum<ChannelCommand>()
+
+const Opened = Schema.TaggedStruct("Opened", { network: Network, config: ChannelConfig })
+const Mirrored = Schema.TaggedStruct("Mirrored", { mirror: ChannelMirror })
+const Begun = Schema.TaggedStruct("Begun", { work: ChannelWork })
+const Renewed = Schema.TaggedStruct("Renewed", { untilMs: Milliseconds })
+const Serving = Schema.TaggedStruct("Serving", {})
+/** `isLost`: the gateway is gone, and the stream is charged as if it had been given out whole. */
+const Charged = Schema.TaggedStruct("Charged", {
+  ticket: InstanceName,
+  amount: AtomicAmount,
+  model: Schema.NullOr(Schema.String),
+  isLost: Schema.Boolean
+})
+const Released = Schema.TaggedStruct("Released", { ticket: InstanceName, isLost: Schema.Boolean })
+
+export const ChannelFact = Schema.Union([Opened, Mirrored, Begun, Renewed, Serving, Charged, Released])
+export type ChannelFact = Schema.Schema.Type<typeof ChannelFact>
+
+/** Why a channel refuses; the reasons of a voucher are spelled as the protocol spells them. */
+const evm = <Name extends string>(name: Name) => `invalid_batch_settlement_evm_${name}` as const
+export const channelReason = {
+  busy: evm("channel_busy"),
+  missing: evm("missing_channel"),
+  mismatch: evm("cumulative_amount_mismatch"),
+  belowClaimed: evm("cumulative_below_claimed"),
+  exceedsBalance: evm("cumulative_exceeds_balance"),
+  notFound: evm("channel_not_found"),
+  exceedsSigned: evm("charge_exceeds_signed_cumulative"),
+  noBalance: evm("refund_no_balance"),
+  /** The work that a command is about is over, or another's. */
+  workOver: "channel_work_over"
+} as const
+export type ChannelReason = (typeof channelReason)[keyof typeof channelReason]
+
+type Decided = Result.Result<ReadonlyArray<ChannelFact>, ChannelReason>
+
+const nothing: ReadonlyArray<ChannelFact> = []
+
+/** `null`: a channel without a record. */
+export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: number): Decided => {
+  if (command._tag === "Mirror") return Result.succeed(decideMirror(channel, command))
+  if (channel === null) return Result.fail(channelReason.missing)
+  switch (command._tag) {
+    case "Begin":
+      return decideBegin(channel, command, nowMs)
+    case "Lapse":
+      return Result.succeed(lapseOf(channel, nowMs))
+    case "Charge":
+      return decideCharge(channel, command)
+    case "Release":
+      return decideRelease(channel, command.ticket)
+    case "Renew":
+      return Result.map(ownWork(channel, command.ticket), () => [{ _tag: "Renewed", untilMs: nowMs + command.leaseMs }])
+    case "Serve":
+      return Result.map(ownWork(channel, command.ticket), ({ isServing }) =>
+        isServing ? nothing : [{ _tag: "Serving" }]
+      )
+  }
+}
+
+const decideMirror = (
+  channel: Channel | null,
+  { network, config, mirror }: Extract<ChannelCommand, { readonly _tag: "Mirror" }>
+): ReadonlyArray<ChannelFact> => {
+  const mirrored: ChannelFact = { _tag: "Mirrored", mirror }
+  if (channel === null) return [{ _tag: "Opened", network, config }, mirrored]
+  // Nodes behind one address are a block or two apart: what was seen of a later block stands.
+  if (mirror.block < channel.mirror.block) return nothing
+  const { block: _, ...seen } = mirror
+  const { block: __, ...known } = channel.mirror
+  return Object.entries(seen).every(([key, value]) => known[key as keyof typeof known] === value) ? nothing : [mirrored]
+}
+
+const decideBegin = (
+  channel: Channel,
+  { work, leaseMs }: Extract<ChannelCommand, { readonly _tag: "Begin" }>,
+  nowMs: number
+): Decided => {
+  if (channel.work?.ticket === work.ticket) return Result.succeed(nothing)
+  if (channel.work !== null) return Result.fail(channelReason.busy)
+  const fault = voucherFault(channel, work)
+  if (fault !== undefined) return Result.fail(fault)
+  return Result.succeed([
+    { _tag: "Begun", work: { ...work, isServing: false, beganAtMs: nowMs, untilMs: nowMs + leaseMs } }
+  ])
+}
+
+/** The voucher must cover what was charged and the most that this work may cost: no more, no less. */
+const voucherFault = (
+  { charged, mirror }: Channel,
+  { kind, voucher, amount }: Pick<ChannelWork, "kind" | "voucher" | "amount">
+): ChannelReason | undefined => {
+  const max = BigInt(voucher.maxClaimable)
+  if (max !== BigInt(charged) + BigInt(amount)) return channelReason.mismatch
+  if (BigInt(mirror.balance) === 0n) return channelReason.notFound
+  if (kind === "refund") return max < BigInt(mirror.balance) ? undefined : channelReason.noBalance
+  if (max <= BigInt(mirror.totalClaimed)) return channelReason.belowClaimed
+  return max > usableOf(mirror) ? channelReason.exceedsBalance : undefined
+}
+
+/** What a payer is withdrawing is no longer sold for: it may leave before it is claimed. */
+export const usableOf = ({ balance, withdrawAmount }: ChannelMirror): bigint => BigInt(balance) - BigInt(withdrawAmount)
+
+const ownWork = ({ work }: Channel, ticket: string): Result.Result<ChannelWork, ChannelReason> =>
+  work?.ticket === ticket ? Result.succeed(work) : Result.fail(channelReason.workOver)
+
+const decideCharge = (
+  channel: Channel,
+  { ticket, amount }: Extract<ChannelCommand, { readonly _tag: "Charge" }>
+): Decided => {
+  // Stored before: its answer was lost on the way.
+  if (channel.ended?.ticket === ticket && channel.ended.charged === amount) return Result.succeed(nothing)
+  return Result.flatMap(ownWork(channel, ticket), (work) =>
+    BigInt(amount) > leftOf(channel, work)
+      ? Result.fail(channelReason.exceedsSigned)
+      : Result.succeed<ReadonlyArray<ChannelFact>>([chargedFor(work, amount, false)])
+  )
+}
+
+/** The most that a work can still be charged: less than was agreed when money was claimed meanwhile without us. */
+const leftOf = ({ charged }: Channel, { amount, voucher }: ChannelWork): bigint => {
+  const left = BigInt(voucher.maxClaimable) - BigInt(charged)
+  return left < BigInt(amount) ? left : BigInt(amount)
+}
+
+const decideRelease = (channel: Channel, ticket: string): Decided => {
+  if (channel.ended?.ticket === ticket && channel.ended.charged === "0") return Result.succeed(nothing)
+  return Result.map(ownWork(channel, ticket), () => [{ _tag: "Released", ticket, isLost: false }])
+}
+
+/** Of a stream that had begun nobody knows how far it came: its payer pays what it had agreed to pay at most. */
+const lapseOf = (channel: Channel, nowMs: number): ReadonlyArray<ChannelFact> => {
+  const { work } = channel
+  if (work === null || work.untilMs > nowMs) return nothing
+  const left = leftOf(channel, work)
+  if (!work.isServing || left < 0n) return [{ _tag: "Released", ticket: work.ticket, isLost: true }]
+  return [chargedFor(work, left.toString(), true)]
+}
+
+const chargedFor = ({ ticket, model }: ChannelWork, amount: string, isLost: boolean): ChannelFact => ({
+  _tag: "Charged",
+  ticket,
+  amount,
+  model,
+  isLost
+})
+
+/** The lease of the work is over: it is to be ended before anything else is begun. */
+export const isLapsed = ({ work }: Channel, nowMs: number): boolean => work !== null && work.untilMs <= nowMs
+
+export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number): Channel => {
+  if (fact._tag === "Opened") return { ...empty, network: fact.network, config: fact.config }
+  if (channel === null) throw new Error(`a channel without a record was ${fact._tag}`)
+  switch (fact._tag) {
+    case "Mirrored":
+      return withMirror(channel, fact.mirror)
+    case "Begun":
+      return { ...channel, work: fact.work }
+    case "Renewed":
+      return { ...channel, work: channel.work && { ...channel.work, untilMs: fact.untilMs } }
+    case "Serving":
+      return { ...channel, work: channel.work && { ...channel.work, isServing: true } }
+    case "Released":
+      return { ...channel, work: null, ended: { ticket: fact.ticket, charged: "0" } }
+    case "Charged":
+      return {
+        ...channel,
+        charged: (BigInt(channel.charged) + BigInt(fact.amount)).toString(),
+        signed: channel.work?.voucher ?? channel.signed,
+        work: null,
+        ended: { ticket: fact.ticket, charged: fact.amount },
+        chargedAtMs: nowMs
+      }
+  }
+}
+
+const noMirror: ChannelMirror = {
+  balance: "0",
+  totalClaimed: "0",
+  withdrawAmount: "0",
+  withdrawRequestedAt: 0,
+  refundNonce: "0",
+  block: 0
+}
+const empty: Omit<Channel, "network" | "config"> = {
+  charged: "0",
+  signed: null,
+  mirror: noMirror,
+  work: null,
+  ended: null,
+  chargedAtMs: 0
+}
+
+/** What was claimed was charged, whoever claimed it: a receiver that lost its records begins again from there. */
+const withMirror = (channel: Channel, mirror: ChannelMirror): Channel => {
+  if (BigInt(mirror.totalClaimed) <= BigInt(channel.charged)) return { ...channel, mirror }
+  const covers = channel.signed !== null && BigInt(channel.signed.maxClaimable) >= BigInt(mirror.totalClaimed)
+  return { ...channel, mirror, charged: mirror.totalClaimed, signed: covers ? channel.signed : null }
+}
+
+/** The state after all facts of a decision. */
+export const evolveAll = (channel: Channel | null, facts: ReadonlyArray<ChannelFact>, nowMs: number): Channel | null =>
+  facts.reduce<Channel | null>((state, fact) => evolve(state, fact, nowMs), channel)
+
+/** A decision with what follows from it. */
+export interface ChannelDecision {
+  readonly facts: ReadonlyArray<ChannelFact>
+  readonly after: Channel | null
+  readonly refused: ChannelReason | null
+}
+
+/** Decides a command; a work whose lease is over is ended before anything is begun, even where that is then refused. */
+export const decideAll = (channel: Channel | null, command: ChannelCommand, nowMs: number): ChannelDecision => {
+  const lapsed = command._tag === "Begin" && channel !== null ? lapseOf(channel, nowMs) : nothing
+  const present = evolveAll(channel, lapsed, nowMs)
+  const decided = decide(present, command, nowMs)
+  if (Result.isFailure(decided)) return { facts: lapsed, after: present, refused: decided.failure }
+  const facts = [...lapsed, ...decided.success]
+  return { facts, after: evolveAll(present, decided.success, nowMs), refused: null }
+}
+
+/** What was charged and is not claimed yet: what is lost if the payer's money leaves the channel first. */
+export const unclaimedOf = ({ charged, mirror }: Pick<Channel, "charged" | "mirror">): bigint =>
+  BigInt(charged) - BigInt(mirror.totalClaimed)

@@ -1,0 +1,310 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import {
+  type Channel,
+  type ChannelCommand,
+  channelReason,
+  evolveAll,
+  isLapsed,
+  unclaimedOf,
+  usableOf,
+  Channel as ChannelSchema
+} from "../../../../libs/x402/channels/channel.ts"
+import { type Dice, diceOf } from "../../../support/random-ssml.ts"
+import {
+  begin,
+  channelAtWork,
+  charge,
+  lapse,
+  leaseMs,
+  mirror,
+  network,
+  release,
+  renew,
+  serve,
+  type Step,
+  testConfig,
+  voucherOf
+} from "./channel-at-work.ts"
+
+const opened = () => {
+  const channel = channelAtWork()
+  channel.tries(mirror())
+  return channel
+}
+
+/** A channel after commands that must all have been carried out. */
+const after = (...commands: ReadonlyArray<ChannelCommand>) => {
+  const channel = opened()
+  for (const command of commands) assert.isNull(channel.tries(command).refused, command._tag)
+  return channel
+}
+
+describe("a channel", () => {
+  it("has no record before the chain was asked for it", () => {
+    const channel = channelAtWork()
+    assert.strictEqual(channel.tries(begin(1_000)).refused, channelReason.missing)
+    assert.strictEqual(channel.tries(lapse).refused, channelReason.missing)
+    assert.isNull(channel.held())
+  })
+
+  it("charges the price of an answer and keeps the voucher that covers it", () => {
+    const { state } = after(begin(1_000), charge(700))
+    assert.strictEqual(state().charged, "700")
+    assert.deepStrictEqual(state().signed, voucherOf(1_000))
+    assert.isNull(state().work)
+    assert.strictEqual(unclaimedOf(state()), 700n)
+  })
+
+  it("goes on from what was really charged", () => {
+    const { state } = after(begin(1_000), charge(700), begin(1_700, { ticket: "t2" }), charge(1_000, "t2"))
+    assert.strictEqual(state().charged, "1700")
+  })
+
+  it("takes a call that costs nothing", () => {
+    const { state } = after(begin(1_000), charge(0))
+    assert.strictEqual(state().charged, "0")
+    assert.deepStrictEqual(state().signed, voucherOf(1_000))
+  })
+
+  it("takes the same voucher again when its call has failed", () => {
+    const { state, tries } = after(begin(1_000), release())
+    assert.strictEqual(state().charged, "0")
+    assert.isNull(state().signed)
+    assert.isNull(tries(begin(1_000, { ticket: "t2" })).refused)
+  })
+
+  it("goes on where the chain is when money was claimed that it knows nothing of", () => {
+    const { state, tries } = after(begin(1_000), charge(700), mirror({ totalClaimed: "2500", block: 2 }))
+    assert.strictEqual(state().charged, "2500")
+    assert.isNull(state().signed)
+    assert.isNull(tries(begin(3_500, { ticket: "t2" })).refused)
+  })
+
+  it("keeps what was seen of a later block", () => {
+    const { state } = after(mirror({ balance: "4000", block: 9 }), mirror({ balance: "10000", block: 8 }))
+    assert.strictEqual(state().mirror.balance, "4000")
+  })
+
+  it("writes nothing when the chain has not moved", () => {
+    assert.deepStrictEqual(opened().tries(mirror({ block: 50 })).facts, [])
+  })
+})
+
+describe("a voucher is refused", () => {
+  const cases: ReadonlyArray<readonly [string, ReturnType<typeof after>, ChannelCommand, string]> = [
+    ["that is too small", opened(), begin(999), channelReason.mismatch],
+    ["that is too large", opened(), begin(1_001), channelReason.mismatch],
+    ["that was charged before", after(begin(1_000), charge(700)), begin(1_000), channelReason.mismatch],
+    [
+      "from before the last charge",
+      after(begin(1_000), charge(700)),
+      begin(1_000, { ticket: "t2" }),
+      channelReason.mismatch
+    ],
+    ["beside a call in work", after(begin(1_000)), begin(1_000, { ticket: "t2" }), channelReason.busy],
+    [
+      "beside a stream whose lease is over",
+      after(begin(1_000), serve()),
+      begin(1_000, { ticket: "t2" }),
+      channelReason.busy
+    ],
+    ["above the balance", opened(), begin(10_001, { amount: 10_001 }), channelReason.exceedsBalance],
+    ["of a channel without money", after(mirror({ balance: "0", block: 2 })), begin(1_000), channelReason.notFound],
+    [
+      "over money that is being withdrawn",
+      after(mirror({ withdrawAmount: "9500", withdrawRequestedAt: 5, block: 2 })),
+      begin(1_000),
+      channelReason.exceedsBalance
+    ],
+    [
+      "for a refund of nothing",
+      after(mirror({ balance: "700", block: 2 })),
+      begin(700, { amount: 700, kind: "refund" }),
+      channelReason.noBalance
+    ],
+    [
+      "for a refund that is not the sum of the charges",
+      opened(),
+      begin(1, { amount: 0, kind: "refund" }),
+      channelReason.mismatch
+    ]
+  ]
+  it.each(cases)("%s", (_, channel, command, reason) => {
+    const before = channel.held()
+    assert.strictEqual(channel.tries(command).refused, reason)
+    assert.deepStrictEqual(channel.held(), before)
+  })
+
+  it("while the rest of a channel with a withdrawal can still be spent", () => {
+    const channel = after(mirror({ withdrawAmount: "9000", withdrawRequestedAt: 5, block: 2 }), begin(1_000))
+    assert.isNotNull(channel.state().work)
+  })
+})
+
+describe("a charge", () => {
+  it("beyond what the call was begun for is refused", () => {
+    assert.strictEqual(after(begin(1_000)).tries(charge(1_001)).refused, channelReason.exceedsSigned)
+  })
+
+  it("of another call is refused", () => {
+    assert.strictEqual(after(begin(1_000)).tries(charge(1_000, "t2")).refused, channelReason.workOver)
+  })
+
+  it("that was stored before is not made twice", () => {
+    const channel = after(begin(1_000), charge(700), charge(700))
+    assert.strictEqual(channel.state().charged, "700")
+  })
+
+  it("is refused after the call was given back", () => {
+    assert.strictEqual(after(begin(1_000), release()).tries(charge(700)).refused, channelReason.workOver)
+  })
+})
+
+describe("a call whose gateway is gone", () => {
+  it("keeps its place until its lease is over, and longer when it is renewed", () => {
+    const channel = after(begin(1_000))
+    channel.passes(leaseMs - 1)
+    assert.deepStrictEqual(channel.tries(lapse).facts, [])
+    channel.tries(renew())
+    channel.passes(leaseMs - 1)
+    assert.deepStrictEqual(channel.tries(lapse).facts, [])
+    channel.passes(1)
+    assert.isTrue(isLapsed(channel.state(), channel.now()))
+  })
+
+  it("costs nothing when nothing was given out", () => {
+    const channel = after(begin(1_000))
+    channel.passes(leaseMs)
+    channel.tries(lapse)
+    assert.strictEqual(channel.state().charged, "0")
+    assert.isNull(channel.tries(begin(1_000, { ticket: "t2" })).refused)
+  })
+
+  it("costs what was agreed when a stream had begun", () => {
+    const channel = after(begin(1_000, { kind: "stream" }), serve())
+    channel.passes(leaseMs)
+    channel.tries(lapse)
+    assert.strictEqual(channel.state().charged, "1000")
+    assert.deepStrictEqual(channel.state().signed, voucherOf(1_000))
+  })
+})
+
+/** A payer that means well or not, calls that end or die, money that comes, goes and is claimed. */
+const lifeOf = (seed: number) => {
+  const dice = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x5bd1e995)
+  const channel = channelAtWork()
+  for (let step = 0; step < 120; step += 1) {
+    channel.passes(dice.below(4_000))
+    channel.tries(randomCommand(dice, channel.held(), step))
+  }
+  return channel
+}
+
+const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelCommand => {
+  if (held === null) return dice.below(3) === 0 ? begin(1_000) : mirror({ block: step })
+  const ticket = `t${step}`
+  const own = held.work?.ticket ?? "t0"
+  const charged = Number(held.charged)
+  const amount = 1 + dice.below(1_500)
+  const claimed = Number(held.mirror.totalClaimed)
+  const tooMuch = Math.max(1, Number(held.mirror.balance) - charged + 1)
+  const moved = { ...held.mirror, block: dice.of([step, step, step - 5]) }
+  return dice.of<ChannelCommand>([
+    begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]) }),
+    begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]) }),
+    begin(charged + amount + dice.of([-1, 1, 5_000]), { ticket, amount }),
+    begin(charged + tooMuch, { ticket, amount: tooMuch }),
+    begin(charged, { ticket, amount: 0, kind: "refund" }),
+    begin(charged, { ticket, amount: 0, kind: "refund" }),
+    charge(dice.below(1_600), own),
+    charge(dice.below(1_600), own),
+    charge(dice.below(100), "t0"),
+    release(dice.of([own, own, "t0"])),
+    serve(own),
+    renew(dice.of([own, "t0"])),
+    lapse,
+    mirror({ ...moved, balance: String(Number(held.mirror.balance) + 200) }),
+    mirror({ ...moved, balance: String(Math.max(charged, claimed)) }),
+    mirror({ ...moved, totalClaimed: String(dice.of([charged, Math.max(claimed, charged - 200), charged + 50])) }),
+    mirror({ ...moved, withdrawAmount: String(dice.of([0, 2_000])), withdrawRequestedAt: dice.of([0, 7]) })
+  ])
+}
+
+describe("a random life of a channel", () => {
+  const lives = (name: string, look: (life: ReturnType<typeof lifeOf>) => void) =>
+    it.prop(name, [Schema.Int], ([seed]) => look(lifeOf(seed)), { arbitrary: { runs: 40 } })
+
+  const charges = ({ facts }: Step) => facts.flatMap((fact) => (fact._tag === "Charged" ? [fact] : []))
+
+  lives("charges only calls that were begun, and never more than their vouchers and the balance cover", ({ steps }) => {
+    for (const step of steps) {
+      for (const fact of charges(step)) {
+        const { work, charged } = step.before ?? assert.fail("charged without a record")
+        assert.strictEqual(work?.ticket, fact.ticket)
+        const total = BigInt(charged) + BigInt(fact.amount)
+        assert.isTrue(total <= BigInt(work?.voucher.maxClaimable ?? "0"))
+        assert.deepStrictEqual(step.after?.signed, work?.voucher)
+      }
+    }
+  })
+
+  lives(
+    "begins one call at a time, with a voucher over exactly what it may cost, within what is there",
+    ({ steps }) => {
+      for (const { facts, before } of steps) {
+        for (const fact of facts) {
+          if (fact._tag !== "Begun" || before === null) continue
+          assert.isNull(before.work)
+          const { voucher, amount, kind } = fact.work
+          assert.strictEqual(BigInt(voucher.maxClaimable), BigInt(before.charged) + BigInt(amount))
+          if (kind !== "refund") assert.isTrue(BigInt(voucher.maxClaimable) <= usableOf(before.mirror))
+        }
+      }
+    }
+  )
+
+  lives("never lowers what was charged, and always has a voucher for what is not claimed", ({ steps }) => {
+    for (const { before, after } of steps) {
+      if (before === null || after === null) continue
+      assert.isTrue(BigInt(after.charged) >= BigInt(before.charged))
+      assert.isTrue(BigInt(after.charged) >= BigInt(after.mirror.totalClaimed))
+      if (unclaimedOf(after) === 0n) continue
+      assert.isTrue(BigInt(after.signed?.maxClaimable ?? "0") >= BigInt(after.charged))
+    }
+  })
+
+  lives("charges every stream that had begun to go out, unless its own gateway gave it back", ({ steps }) => {
+    for (const { before, after, facts } of steps) {
+      if (before?.work?.isServing !== true || after?.work?.ticket === before.work.ticket) continue
+      const isGivenBack = facts.some((fact) => fact._tag === "Released" && !fact.isLost)
+      // Others claimed more than its voucher is for: there is nothing left to charge.
+      const isOverrun = BigInt(before.charged) > BigInt(before.work.voucher.maxClaimable)
+      assert.isTrue(isGivenBack || isOverrun || facts.some(({ _tag }) => _tag === "Charged"))
+    }
+  })
+
+  lives("changes nothing when it refuses, and leads from the facts alone to the same state", ({ steps, held }) => {
+    let replayed: Channel | null = null
+    for (const { refused, before, after, facts, nowMs } of steps) {
+      if (refused !== null) assert.deepStrictEqual(after, before)
+      replayed = evolveAll(replayed, facts, nowMs)
+    }
+    assert.deepStrictEqual(replayed, held())
+    const encode = Schema.encodeSync(ChannelSchema)
+    if (replayed !== null) assert.deepStrictEqual(Schema.decodeSync(ChannelSchema)(encode(replayed)), replayed)
+  })
+
+  it("reaches charges, losses, refusals of every kind and refunds", () => {
+    const steps = Array.from({ length: 60 }, (_, seed) => lifeOf(seed).steps).flat()
+    const refusals = new Set(steps.map(({ refused }) => refused))
+    for (const reason of ["busy", "mismatch", "exceedsBalance", "exceedsSigned", "workOver", "noBalance"] as const) {
+      assert.isTrue(refusals.has(channelReason[reason]), reason)
+    }
+    const facts = steps.flatMap(({ facts }) => facts)
+    assert.isTrue(facts.some((fact) => fact._tag === "Charged" && fact.isLost))
+    assert.isTrue(facts.some((fact) => fact._tag === "Released" && fact.isLost))
+    assert.isTrue(facts.some((fact) => fact._tag === "Begun" && fact.work.kind === "refund"))
+    assert.isTrue(steps.some(({ after }) => after?.config.payer === testConfig.payer && after.network === network))
+  })
+})
