@@ -6,7 +6,13 @@ import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#b
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 
 /** Production's payment streams: kept by servers that write to disk before they confirm. */
-export const moneyStreams: ReadonlyArray<string> = ["SETTLEMENTS", "RECEIPTS", "KV_authorizations", "OBJ_paid-answers"]
+export const moneyStreams: ReadonlyArray<string> = [
+  "SETTLEMENTS",
+  "RECEIPTS",
+  "KV_authorizations",
+  "KV_channels",
+  "OBJ_paid-answers"
+]
 
 export const moneyCluster = "nats-payments"
 const usualCluster = "nats"

@@ -43,6 +43,8 @@ export const subjects = {
   audit: (action: string) => `audit.${action}`,
   auditAll: "audit.*",
   paymentsVerify: "payments.verify",
+  /** What of a payment channel only a settler can do or see. */
+  paymentsChannels: "payments.channels",
   /** Operators' orders about what the reconciliation found. */
   paymentsBooks: "payments.books",
   settlements: (network: string) => `settlements.${encodeToken(network)}`,

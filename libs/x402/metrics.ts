@@ -26,6 +26,16 @@ export const claimSweeps = defineCounter({
   values: { move: ["Release", "Settle", "AskAgain"] }
 })
 
+export const channelCommands = defineCounter({
+  name: "x402_channel_commands_total",
+  help: "Commands to payment channels: done, refused by the channel, or failed because its record could not be read or written.",
+  labels: ["command", "outcome"],
+  values: {
+    command: ["Mirror", "Begin", "Renew", "Serve", "Charge", "Release", "Lapse"],
+    outcome: ["done", "refused", "failed"]
+  }
+})
+
 export const facilitatorCalls = defineCounter({
   name: "x402_facilitator_calls_total",
   help: "Calls to a remote facilitator: accepted, refused, pending (the outcome is unknown), unavailable.",
@@ -56,6 +66,7 @@ export const x402Metrics = [
   claimsTaken,
   claimMoves,
   claimSweeps,
+  channelCommands,
   facilitatorCalls,
   facilitatorSeconds,
   facilitatorUnconfirmed,

@@ -179,6 +179,27 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["model-gateway", "payment-verifier", "payment-settler", "console", "operator"]
   },
   {
+    name: "channels",
+    why: "Payment channels: what was charged of each, the voucher that covers it, what the chain has of it, and the call in work. One record per decision, of which the last counts; never removed, for it is worth the money that is not claimed.",
+    ttlMs: null,
+    keyTtl: false,
+    // Two vouchers with signatures of contract wallets, 4 KiB each in hex.
+    valueBytesMax: 16 * kib,
+    leaderReads: true,
+    writers: ["model-gateway", "payment-settler"],
+    readers: ["model-gateway", "payment-settler", "console", "operator"]
+  },
+  {
+    name: "channel-watches",
+    why: "Up to which block, and when, the settlers have seen what payers did with their channels; a gateway takes vouchers only while that is recent.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["payment-settler"],
+    readers: ["model-gateway", "payment-settler", "console", "operator"]
+  },
+  {
     name: "payment-books",
     why: "What the reconciliation found between chain, claims and receipts, how each finding ended, and how far it is. One that stands is kept; an ended one goes after thirty days.",
     ttlMs: null,

@@ -38,6 +38,14 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     receivers: ["payment-verifier"]
   },
   {
+    name: "orders about payment channels",
+    kind: "question",
+    why: "A deposit or a refund of a payment channel is to be made, or the channel to be looked for on the chain.",
+    subjects: ["payments.channels"],
+    senders: ["model-gateway"],
+    receivers: ["payment-settler"]
+  },
+  {
     name: "orders about the payment books",
     kind: "question",
     why: "An operator has a finding of the reconciliation mended, or says that it is explained.",

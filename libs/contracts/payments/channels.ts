@@ -3,7 +3,8 @@
  * which raises the total that may be claimed of the deposit. Unknown keys are dropped.
  */
 import { Schema } from "effect"
-import { AtomicAmount, EvmAddress } from "./primitives.ts"
+import { EpochMs, text } from "../primitives.ts"
+import { AtomicAmount, EvmAddress, Network, ReasonText, TransactionId } from "./primitives.ts"
 
 export const channelScheme = "batch-settlement"
 
@@ -74,3 +75,31 @@ export const ChannelPayload = Schema.Union([
   Schema.Struct({ type: Schema.Literal("refund"), ...parties, amount: Schema.optionalKey(ChannelAmount) })
 ])
 export type ChannelPayload = Schema.Schema.Type<typeof ChannelPayload>
+
+/** A deposit's authorization by the token itself (EIP-3009). */
+export const DepositAuthorization = Erc3009Authorization
+export interface DepositAuthorization extends Schema.Schema.Type<typeof DepositAuthorization> {}
+
+/** What of a channel only the chain knows, or only a settler can have done there. Each may be asked twice. */
+const target = { network: Network, channelId: ChannelId, config: ChannelConfig }
+export const ChannelOrder = Schema.Union([
+  /** The chain is read, and the channel's record brought up to it. */
+  Schema.TaggedStruct("Look", target),
+  Schema.TaggedStruct("Deposit", { ...target, amount: ChannelAmount, authorization: DepositAuthorization }),
+  /** What was charged is claimed, and the amount goes back; null: all that is left. */
+  Schema.TaggedStruct("Refund", { ...target, amount: Schema.NullOr(ChannelAmount), voucher: Voucher })
+])
+export type ChannelOrder = Schema.Schema.Type<typeof ChannelOrder>
+
+export const ChannelOrderAnswer = Schema.Union([
+  /** The channel's record is as the chain is. `transaction` null: nothing had to be sent. `amount`: what moved. */
+  Schema.TaggedStruct("Done", { transaction: Schema.NullOr(TransactionId), amount: AtomicAmount }),
+  Schema.TaggedStruct("Refused", { reason: ReasonText, detail: Schema.optionalKey(text(1_024)) }),
+  /** Not known yet, or nobody can say: the same order may be given again. */
+  Schema.TaggedStruct("Unavailable", { detail: text(1_024) })
+])
+export type ChannelOrderAnswer = Schema.Schema.Type<typeof ChannelOrderAnswer>
+
+/** Up to which block of a network the settlers have seen what payers did with their channels. */
+export const ChannelWatch = Schema.Struct({ block: Schema.Int, atMs: EpochMs })
+export interface ChannelWatch extends Schema.Schema.Type<typeof ChannelWatch> {}

@@ -15,7 +15,7 @@ import { look, type LookOptions } from "./look.ts"
 import { settlementRefused, diagnose } from "./simulate.ts"
 import { hasTransfer } from "./token.ts"
 
-interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "resendMs"> {
+export interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "resendMs"> {
   readonly waiters: Waiters
 }
 
@@ -34,7 +34,7 @@ interface Waiters {
 /**
  * `SettlementPending`: no receipt in time, or another transaction has the nonce. `ChainUnavailable`: it was never sent.
  */
-const sendForReceipt = Effect.fnUntraced(function* (
+export const sendForReceipt = Effect.fnUntraced(function* (
   node: EvmNode,
   options: SendOptions,
   prepared: EvmPrepared

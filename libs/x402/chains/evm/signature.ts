@@ -130,12 +130,22 @@ export const domainSeparator = ({ name, version, chainId, asset }: TokenDomain):
     ])
   )
 
+const receiveType = keccak256OfText(
+  "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+)
+
 /** The 32 bytes under the payer's signature. */
-export const authorizationDigest = (separator: Uint8Array, authorization: Authorization): Uint8Array => {
-  const { from, to, value, validAfter, validBefore, nonce } = authorization
-  const message = keccak256(
+export const authorizationDigest = (separator: Uint8Array, authorization: Authorization): Uint8Array =>
+  typedDigest(separator, authorizationHash(transferType, authorization))
+
+/** The same for an authorization that only its payee can use. */
+export const receiveDigest = (separator: Uint8Array, authorization: Authorization): Uint8Array =>
+  typedDigest(separator, authorizationHash(receiveType, authorization))
+
+const authorizationHash = (type: Uint8Array, { from, to, value, validAfter, validBefore, nonce }: Authorization) =>
+  keccak256(
     Buffer.concat([
-      transferType,
+      type,
       addressWord(from),
       addressWord(to),
       numberWord(value),
@@ -144,8 +154,6 @@ export const authorizationDigest = (separator: Uint8Array, authorization: Author
       bytesOf(nonce)
     ])
   )
-  return typedDigest(separator, message)
-}
 
 /** The 32 bytes to sign of any typed data (EIP-712), by its domain's and its own hash. */
 export const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>

@@ -89,23 +89,29 @@ const callOf = (target: string, data: Uint8Array): Buffer => {
   return Buffer.concat([addressWord(target), numberWord(64n), numberWord(BigInt(data.length)), data, padding])
 }
 
-/** The first word of each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
-export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined => {
+/** Each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
+export const answersOf = (answer: string, count: number): ReadonlyArray<Buffer | undefined> | undefined => {
   const bytes = bytesOf(answer)
   const list = offsetAt(bytes, 0)
   if (list === undefined || offsetAt(bytes, list) !== count) return undefined
   const start = list + 32
   return Array.from({ length: count }, (_, index) => {
     const offset = offsetAt(bytes, start + index * 32)
-    return offset === undefined ? undefined : wordOf(bytes, start + offset)
+    return offset === undefined ? undefined : answerAt(bytes, start + offset)
   })
 }
 
-const wordOf = (bytes: Buffer, at: number): bigint | undefined => {
+/** The first word of each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
+export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined =>
+  answersOf(answer, count)?.map((data) => (data === undefined ? undefined : wordAt(data, 0)))
+
+const answerAt = (bytes: Buffer, at: number): Buffer | undefined => {
   const isSuccess = offsetAt(bytes, at) === 1
   const data = offsetAt(bytes, at + 32)
-  if (!isSuccess || data === undefined || (offsetAt(bytes, at + data) ?? 0) < 32) return undefined
-  return wordAt(bytes, at + data + 32)
+  const length = data === undefined ? undefined : offsetAt(bytes, at + data)
+  if (!isSuccess || data === undefined || length === undefined) return undefined
+  const from = at + data + 32
+  return from + length <= bytes.length ? bytes.subarray(from, from + length) : undefined
 }
 
 const wordAt = (bytes: Buffer, at: number) =>

@@ -59,17 +59,35 @@ interface Preparation {
 }
 
 /** Signs the settling transaction and sends nothing; the hash is known from here on. */
-export const prepare = Effect.fnUntraced(function* (
-  { fees, chainId }: Preparation,
-  payment: EvmPayment,
+export const prepare = (preparation: Preparation, payment: EvmPayment, lease: SettlerLease) =>
+  prepareCall(
+    preparation,
+    {
+      to: payment.asset,
+      data: transferWithAuthorization(payment.authorization, payment.signature),
+      gas: transferGas
+    },
+    lease
+  )
+
+interface ContractCall {
+  readonly to: string
+  readonly data: Uint8Array
+  /** The most that it may use. */
+  readonly gas: bigint
+}
+
+/** Signs a call of a contract; sends nothing. */
+export const prepareCall = Effect.fnUntraced(function* (
+  { fees, chainId }: Pick<Preparation, "fees" | "chainId">,
+  call: ContractCall,
   { key, nonce }: SettlerLease
 ): Effect.fn.Return<EvmPrepared, ChainUnavailable> {
   if (nonce === null) {
     return yield* new ChainUnavailable({ operation: "sign", detail: "the lease carries no nonce of the account" })
   }
   const offer = yield* fees.current()
-  const data = transferWithAuthorization(payment.authorization, payment.signature)
-  const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: transferGas, to: payment.asset, data }
+  const fields = { ...offer, chainId, nonce: BigInt(nonce), ...call }
   const { hash, raw } = signTransaction(fields, Redacted.value(key.secret))
   return { transaction: hash, raw: new Uint8Array(bytesOf(raw)), nonce }
 })

@@ -1,0 +1,182 @@
+/**
+ * The channel contract of one network: what it has of a channel, whether a call would succeed, a call sent and awaited,
+ * and what happened to channels since a block. It keeps nothing of any channel, and holds no key.
+ */
+import { Clock, Effect, type Scope } from "effect"
+import type { ConfiguredHttp } from "#egress"
+import type { Metrics } from "#runtime"
+import { ChainUnavailable, type SettlementPending } from "../../../errors.ts"
+import type { SettlerLease } from "../../../scheme.ts"
+import { type JsonRpcOptions, openJsonRpc } from "../../json-rpc.ts"
+import { EvmNode, type Log, type Reverted, type TooManyLogs, type TransactionReceipt } from "../EvmNode.ts"
+import { isSameAddress, readQuantity } from "../encoding.ts"
+import { sendForReceipt } from "../send.ts"
+import { chainIdOf, evmDefaults } from "../settings.ts"
+import { domainSeparator } from "../signature.ts"
+import { answersOf, authorizationState, manyCallsAddress, tryAggregate } from "../token.ts"
+import { FeeSource, prepareCall } from "../transaction.ts"
+import {
+  channelQuestions,
+  channelsAddress,
+  channelsDomain,
+  type ChannelOnChain,
+  channelStateIn,
+  channelTopics,
+  receiverQuestion,
+  settledTopic,
+  wordAt
+} from "./contract.ts"
+
+/** A channel as the chain has it; it was like this at the block, or later. */
+export interface SeenChannel extends ChannelOnChain {
+  readonly block: number
+}
+
+/** Claimed for a receiver, and of that moved to it. */
+export interface ReceiverTotals {
+  readonly totalClaimed: bigint
+  readonly totalSettled: bigint
+}
+
+/** `refused`: the call ran and the contract said no; it has changed nothing. */
+export type CallOutcome =
+  | { readonly _tag: "Made"; readonly receipt: TransactionReceipt }
+  | { readonly _tag: "Refused"; readonly transaction: string }
+
+export interface ChannelContract {
+  readonly network: string
+  readonly chainId: bigint
+  /** The hash of the domain in which everything of the contract is signed. */
+  readonly separator: Uint8Array
+  readonly state: (channelId: string) => Effect.Effect<SeenChannel, ChainUnavailable>
+  readonly totals: (receiver: string, token: string) => Effect.Effect<ReceiverTotals, ChainUnavailable>
+  /** Whether a payer's authorization was used up, by a deposit or otherwise. */
+  readonly isAuthorizationUsed: (
+    token: string,
+    payer: string,
+    nonce: string
+  ) => Effect.Effect<boolean, ChainUnavailable>
+  /** Whether the call would succeed now. */
+  readonly simulate: (data: Uint8Array) => Effect.Effect<void, Reverted | ChainUnavailable>
+  /** Signs, sends and awaits. Pending: it may be on its way. */
+  readonly send: (
+    call: { readonly data: Uint8Array; readonly gas: bigint },
+    lease: SettlerLease
+  ) => Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable>
+  /** Unix seconds and number of the newest block, and of the newest that is final. */
+  readonly head: Effect.Effect<{ readonly block: number; readonly timestamp: number }, ChainUnavailable>
+  /** The channels that changed in these blocks, each once. */
+  readonly changed: (fromBlock: number, toBlock: number) => Effect.Effect<ReadonlyArray<string>, ChainUnavailable>
+}
+
+interface ContractOptions {
+  readonly network: string
+  readonly rpcUrls: JsonRpcOptions["urls"]
+}
+
+const connectionsMax = 16
+
+export const openChannelContract = Effect.fn("openChannelContract")(function* ({
+  network,
+  rpcUrls
+}: ContractOptions): Effect.fn.Return<ChannelContract, never, ConfiguredHttp | Metrics | Scope.Scope> {
+  const { rpcDeadlineMs, feeWeiMax, receiptDeadlineMs, resendMs, logBlocksMax } = evmDefaults
+  const rpc = yield* openJsonRpc({ network, urls: rpcUrls, deadlineMs: rpcDeadlineMs, connectionsMax })
+  const node = new EvmNode(rpc)
+  const chainId = chainIdOf(network)
+  const signing = { fees: new FeeSource(node, feeWeiMax), chainId }
+  const sending = { receiptDeadlineMs, resendMs, waiters: { isKnown: true, now: 0, atOnceMax: connectionsMax / 2 } }
+  return {
+    network,
+    chainId,
+    separator: domainSeparator(channelsDomain(chainId)),
+    state: (channelId) => stateOf(node, channelId),
+    totals: (receiver, token) => totalsOf(node, receiver, token),
+    isAuthorizationUsed: (token, payer, nonce) =>
+      Effect.map(answered(node.call(token, authorizationState(payer, nonce))), (text) => readQuantity(text) !== 0n),
+    simulate: (data) => Effect.asVoid(node.call(channelsAddress, data)),
+    send: Effect.fnUntraced(function* (call, lease) {
+      const prepared = yield* prepareCall(signing, { to: channelsAddress, ...call }, lease)
+      const receipt = yield* sendForReceipt(node, sending, prepared)
+      if (readQuantity(receipt.status) === 1n) return { _tag: "Made", receipt } as const
+      return { _tag: "Refused", transaction: receipt.transactionHash } as const
+    }),
+    head: Effect.map(node.block("latest"), ({ number, timestamp }) => ({
+      block: Number(number),
+      timestamp: Number(timestamp)
+    })),
+    changed: (fromBlock, toBlock) => changedIn(node, logBlocksMax, fromBlock, toBlock)
+  }
+})
+
+const answered = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
+  Effect.catchTag(call, "Reverted", ({ text }) => otherAnswer(`it refuses to answer: ${text}`))
+
+const otherAnswer = (detail: string) => new ChainUnavailable({ operation: "read a channel", detail })
+
+/** By one question, so that all of it is of one block; one by one where the chain has no contract for that. */
+const stateOf = Effect.fnUntraced(function* (
+  node: EvmNode,
+  channelId: string
+): Effect.fn.Return<SeenChannel, ChainUnavailable> {
+  const { number } = yield* node.block("latest")
+  const questions = channelQuestions(channelId)
+  const together = yield* Effect.option(node.call(manyCallsAddress, tryAggregate(channelsAddress, questions)))
+  const answers = together._tag === "Some" ? answersOf(together.value, questions.length) : undefined
+  const known = answers?.every((each) => each !== undefined)
+    ? channelStateIn(answers.filter((each) => each !== undefined))
+    : undefined
+  const found = known ?? channelStateIn(yield* oneByOne(node, questions))
+  if (found === undefined) return yield* otherAnswer("the contract's answer has another shape")
+  return { ...found, block: Number(number) }
+})
+
+const oneByOne = (node: EvmNode, questions: ReadonlyArray<Uint8Array>) =>
+  Effect.forEach(questions, (question) =>
+    Effect.map(answered(node.call(channelsAddress, question)), (text) => Buffer.from(text.slice(2), "hex"))
+  )
+
+const totalsOf = Effect.fnUntraced(function* (
+  node: EvmNode,
+  receiver: string,
+  token: string
+): Effect.fn.Return<ReceiverTotals, ChainUnavailable> {
+  const text = yield* answered(node.call(channelsAddress, receiverQuestion(receiver, token)))
+  const bytes = Buffer.from(text.slice(2), "hex")
+  if (bytes.length !== 64) return yield* otherAnswer("the contract's answer has another shape")
+  return { totalClaimed: wordAt(bytes, 0), totalSettled: wordAt(bytes, 1) }
+})
+
+/** Pages shrink where a node finds too much in one. */
+const changedIn = Effect.fnUntraced(function* (
+  node: EvmNode,
+  blocksMax: bigint,
+  fromBlock: number,
+  toBlock: number
+): Effect.fn.Return<ReadonlyArray<string>, ChainUnavailable> {
+  const found = new Set<string>()
+  let blocks = blocksMax
+  for (let from = BigInt(fromBlock); from <= BigInt(toBlock);) {
+    const last = from + blocks - 1n < BigInt(toBlock) ? from + blocks - 1n : BigInt(toBlock)
+    const filter = { address: channelsAddress, fromBlock: from, toBlock: last, topics: [Object.values(channelTopics)] }
+    const page = yield* Effect.result(node.logs(filter))
+    if (page._tag === "Success") {
+      for (const { topics } of page.success) if (topics[1] !== undefined) found.add(topics[1].toLowerCase())
+      from = last + 1n
+    } else if (page.failure._tag === "ChainUnavailable" || blocks === 1n) return yield* unavailable(page.failure)
+    else blocks = blocks / 4n > 1n ? blocks / 4n : 1n
+  }
+  return [...found]
+})
+
+const unavailable = (error: TooManyLogs | ChainUnavailable) =>
+  error._tag === "ChainUnavailable" ? error : new ChainUnavailable({ operation: "read logs", detail: error.detail })
+
+/** What a sweep's receipt shows as moved to the receiver; zero when there was nothing to move. */
+export const sweptIn = (logs: ReadonlyArray<Log>): bigint => {
+  const log = logs.find(({ address, topics }) => isSameAddress(address, channelsAddress) && topics[0] === settledTopic)
+  return log === undefined ? 0n : (readQuantity(log.data) ?? 0n)
+}
+
+/** Of whole seconds, as the chain counts. */
+export const nowSeconds = Effect.map(Clock.currentTimeMillis, (nowMs) => Math.floor(nowMs / 1_000))

@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Result, Stream } from "effect"
+import { Kv } from "#bus"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { Channels, ChannelRefused } from "../../../../libs/x402/channels/Channels.ts"
+import { Channel, type ChannelCommand, channelReason } from "../../../../libs/x402/channels/channel.ts"
+import { begin, charge, mirror, network, release, serve, testConfig } from "./channel-at-work.ts"
+
+const name = { network, channelId: `0x${"7a".repeat(32)}` }
+
+/** Two gateways on one broker, each with a connection and a memory of its own. */
+const twoGateways = <A, E>(
+  test: (one: Channels["Service"], two: Channels["Service"]) => Effect.Effect<A, E, Kv>
+): Effect.Effect<A, unknown> =>
+  Effect.gen(function* () {
+    const server = yield* natsServer
+    const gateway = (holder: string) =>
+      Layer.build(Layer.fresh(Channels.layer({ holder }).pipe(Layer.provideMerge(busOn(server)))))
+    const [one, two] = yield* Effect.all([gateway("gateway-1"), gateway("gateway-2")])
+    const serviceIn = (context: typeof one) => Effect.provideContext(Channels, context)
+    return yield* Effect.provideContext(test(yield* serviceIn(one), yield* serviceIn(two)), one)
+  }).pipe(Effect.scoped)
+
+const refusalOf = (result: Result.Result<Channel, unknown>) =>
+  Result.isFailure(result) && result.failure instanceof ChannelRefused ? result.failure.reason : "none"
+
+const run = (channels: Channels["Service"], command: ChannelCommand) => channels.run(name, command)
+
+describe("the records of channels", () => {
+  it.live("go from gateway to gateway, each of which goes on where the other was", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        yield* run(one, begin(1_000))
+        yield* run(one, charge(700))
+        yield* run(two, begin(1_700, { ticket: "t2", holder: "gateway-2" }))
+        yield* run(two, charge(300, "t2"))
+        const last = yield* run(one, begin(2_000, { ticket: "t3" }))
+
+        assert.strictEqual(last.charged, "1000")
+        const read = Option.getOrThrow(yield* two.read(name))
+        assert.deepStrictEqual(read, last)
+        const all = yield* Stream.runCollect(one.all)
+        assert.deepStrictEqual(
+          all.map(({ value }) => value),
+          [last]
+        )
+      })
+    )
+  )
+
+  it.live("take one of two hundred vouchers of the same height that reach two gateways at once", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        const tries = Array.from({ length: 200 }, (_, index) => index)
+        const results = yield* Effect.forEach(
+          tries,
+          (index) => {
+            const isFirst = index % 2 === 0
+            const work = begin(1_000, { ticket: `t${index}`, holder: isFirst ? "gateway-1" : "gateway-2" })
+            return Effect.result(run(isFirst ? one : two, work))
+          },
+          { concurrency: 200 }
+        )
+
+        const taken = results.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
+        assert.strictEqual(taken.length, 1)
+        assert.strictEqual(results.filter((result) => refusalOf(result) === channelReason.busy).length, 199)
+        const stored = Option.getOrThrow(yield* one.read(name))
+        assert.strictEqual(stored.work?.ticket, taken[0]?.work?.ticket)
+      })
+    )
+  )
+
+  it.live("refuse nothing for what another gateway has changed since", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        yield* run(one, begin(1_000))
+        yield* run(two, mirror({ balance: "20000", block: 2 }))
+        yield* run(one, charge(1_000))
+        // The first gateway remembers a balance of 10,000.
+        const begun = yield* run(one, begin(16_000, { ticket: "t2", amount: 15_000 }))
+        assert.strictEqual(begun.mirror.balance, "20000")
+      })
+    )
+  )
+
+  it.live("end what a dead gateway has left before they take anything new, even when that is refused", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        const work = begin(1_000, { kind: "stream" })
+        assert.isTrue(work._tag === "Begin")
+        yield* run(one, { ...work, leaseMs: 1 } as ChannelCommand)
+        yield* run(one, serve())
+        yield* Effect.sleep("20 millis")
+        const refused = yield* Effect.result(run(two, begin(1_000, { ticket: "t2", holder: "gateway-2" })))
+
+        assert.strictEqual(refusalOf(refused), channelReason.mismatch)
+        const stored = Option.getOrThrow(yield* one.read(name))
+        assert.strictEqual(stored.charged, "1000")
+        assert.isNull(stored.work)
+        // The first gateway was not dead but slow: its charge comes too late, and nothing is charged twice.
+        assert.strictEqual(refusalOf(yield* Effect.result(run(one, charge(500)))), channelReason.workOver)
+      })
+    )
+  )
+
+  it.live("are not written for a command that changes nothing", () =>
+    twoGateways((one) =>
+      Effect.gen(function* () {
+        const bucket = yield* (yield* Kv).open("channels", Channel)
+        const revision = Effect.map(bucket.entries, (entries) => entries[0]?.revision)
+        yield* run(one, mirror())
+        yield* run(one, begin(1_000))
+        yield* run(one, release())
+        const before = yield* revision
+        yield* run(one, release())
+        yield* run(one, mirror({ block: 40 }))
+        assert.strictEqual(yield* revision, before)
+        assert.strictEqual((yield* run(one, mirror())).config.payer, testConfig.payer)
+      })
+    )
+  )
+})
