@@ -63,7 +63,9 @@ export {
   inOneCase,
   isSameAddress,
   knownTokenOf,
-  knownTokens
+  knownTokens,
+  paymentSchemes,
+  type PaymentSchemeName
 } from "./payments/chains.ts"
 export * from "./payments/books.ts"
 export * from "./payments/channels.ts"

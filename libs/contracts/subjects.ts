@@ -47,7 +47,9 @@ export const subjects = {
   paymentsChannels: "payments.channels",
   /** Operators' orders about what the reconciliation found. */
   paymentsBooks: "payments.books",
-  settlements: (network: string) => `settlements.${encodeToken(network)}`,
+  /** `facilitator`: the only account that can settle them. Its holder alone reads these. */
+  settlements: (network: string, facilitator?: string) =>
+    `settlements.${encodeToken(facilitator === undefined ? network : `${network}/${facilitator}`)}`,
   settlementsAll: "settlements.*",
   receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${addressToken(network, payer)}`,
   receiptsOf: (network: string) => `receipts.${encodeToken(network)}.*`,

@@ -75,6 +75,7 @@ const svm = (name: string) => `invalid_exact_svm_${name}`
 const replays: ReadonlySet<string> = new Set([
   reason.nonceUsed,
   evm("nonce_already_used"),
+  "permit2_invalid_nonce",
   "duplicate_settlement",
   "invalid_transaction_state",
   "authorization_already_used",
@@ -86,6 +87,11 @@ const unfunded: ReadonlySet<string> = new Set([
   "insufficient_balance",
   evm("insufficient_balance"),
   evm("transaction_simulation_failed"),
+  "permit2_insufficient_balance",
+  "permit2_simulation_failed",
+  "permit2_deadline_expired",
+  "permit2_deadline_too_long",
+  "permit2_not_yet_valid",
   // A transfer outside its window reverts just as one without funds does.
   evm("payload_authorization_valid_before"),
   evm("payload_authorization_valid_after"),
@@ -108,22 +114,26 @@ const simulation: ReadonlyArray<readonly [pattern: RegExp, code: PaymentCode]> =
 const isSimulation = (text: string) =>
   text === svm("transaction_simulation_failed") || text === "transaction_simulation_failed"
 
+const allowanceRequired = "permit2_allowance_required"
+
 /** `detail`: the chain's or facilitator's text beside the reason. */
 export const codeOf = (text: string, detail = ""): PaymentCode => {
   if (replays.has(text)) return "PAYMENT_REPLAY"
   if (unfunded.has(text)) return "PAYMENT_UNFUNDED"
+  if (text === allowanceRequired) return "PERMIT2_ALLOWANCE_REQUIRED"
   if (text === "BlockhashNotFound") return "PAYMENT_BLOCKHASH_STALE"
   if (!isSimulation(text)) return "PAYMENT_INVALID"
   return simulation.find(([pattern]) => pattern.test(detail))?.[1] ?? "PAYMENT_INVALID"
 }
 
 const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
-  [/valid_too_long/u, "authorization valid for too long"],
+  [/too_long/u, "authorization valid for too long"],
   [/valid_before|expired/u, "authorization expired"],
-  [/valid_after/u, "authorization not yet valid"],
+  [/valid_after|not_yet_valid/u, "authorization not yet valid"],
+  [/allowance/u, "the token is not approved for Permit2"],
   [/insufficient/u, "insufficient balance"],
   [/signature/u, "invalid signature"],
-  [/nonce_already_used|duplicate|authorization_already_used/u, "authorization already used"],
+  [/nonce_already_used|invalid_nonce|duplicate|authorization_already_used/u, "authorization already used"],
   [/simulation/u, "transfer simulation failed"]
 ]
 

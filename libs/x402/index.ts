@@ -17,12 +17,13 @@ export {
   signAuthorization
 } from "./chains/evm/signature.ts"
 export { transferWithAuthorization } from "./chains/evm/token.ts"
+export type { UptoEvmScheme } from "./chains/evm/upto/upto-evm.ts"
 export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
 export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
-export { type Claim, withCostOf } from "./claims/ClaimStore.ts"
+export { type Claim, withFiguresOf } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
 export { isGivenOut, type PayerName } from "./claims/PayerStore.ts"
 export {
@@ -34,7 +35,15 @@ export {
   type RequestedSettlement,
   Settlements
 } from "./claims/Settlements.ts"
-export { ClaimLost, ClaimMove, ClaimRecord, claimRefusalAnswer, ClaimRefused, type ClaimState } from "./claims/claim.ts"
+export {
+  chargeOf,
+  ClaimLost,
+  ClaimMove,
+  ClaimRecord,
+  claimRefusalAnswer,
+  ClaimRefused,
+  type ClaimState
+} from "./claims/claim.ts"
 export {
   claimOfJob,
   factsOf,
@@ -78,14 +87,19 @@ export {
   chargedInputTokens,
   decimalAmount,
   flatPrice,
+  facilitatorOf,
   inputTokensOf,
+  meteredTariff,
   microUsdOf,
   offerOf,
   type OutputTokens,
   outputTokensHeaders,
   outputTokensOf,
   type PromptSize,
+  requirementsFor,
+  type Tariff,
   tariffOf,
+  type TokenPrices,
   tokenPrice
 } from "./quote.ts"
 export {

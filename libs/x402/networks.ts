@@ -1,18 +1,19 @@
 /**
- * Every configured network with its scheme: our own, or one whose payments a facilitator verifies and settles; and the
+ * Every configured network with its ways to pay: our own, or ones whose payments a facilitator verifies and settles; and the
  * watch over its token. Networks are opened once for each role that handles payments; opening asks the chains nothing.
  */
 import { Context, Deferred, Effect, Layer, Result, type Scope } from "effect"
 import type { PaymentNetwork, Payments } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import { Health, Metrics, supervise } from "#runtime"
-import { type OpenScheme, openScheme } from "./chains/families.ts"
+import { openChain, type OpenChain } from "./chains/families.ts"
 import { openFacilitator, remoteScheme } from "./facilitator/Facilitator.ts"
 import { facilitatorUnconfirmed, tokenMismatch } from "./metrics.ts"
 import type { ChainMismatch, ChainUnavailable } from "./errors.ts"
+import type { PaymentScheme, PaymentSchemes } from "./scheme.ts"
 
 /** `account` is null too where a facilitator signs. */
-export interface OpenNetwork extends OpenScheme {
+export interface OpenNetwork extends OpenChain {
   readonly entry: PaymentNetwork
   /** A facilitator signs and sends for us. */
   readonly isRemote: boolean
@@ -36,9 +37,9 @@ export const openNetworks = Effect.fn("openNetworks")(function* (
 /** The chains alone, for roles that ask no facilitator. */
 export const openChains = Effect.fn("openChains")(function* (
   section: Pick<Payments, "Networks">
-): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "scheme">>, never, Needs> {
+): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "chain">>, never, Needs> {
   return yield* Effect.forEach(section.Networks, (entry) =>
-    Effect.map(openScheme(entry), ({ scheme }) => ({ entry, scheme }))
+    Effect.map(openChain(entry), ({ chain }) => ({ entry, chain }))
   )
 })
 
@@ -46,7 +47,7 @@ const openNetwork = Effect.fnUntraced(function* (
   section: Payments,
   entry: PaymentNetwork
 ): Effect.fn.Return<OpenNetwork, never, Needs> {
-  const own = yield* openScheme(entry)
+  const own = yield* openChain(entry)
   if (entry.FacilitatorUrl === undefined) return { entry, ...own, isRemote: false }
   const facilitator = yield* openFacilitator({
     url: entry.FacilitatorUrl,
@@ -56,11 +57,16 @@ const openNetwork = Effect.fnUntraced(function* (
   const unconfirmed = (yield* Metrics).counter(facilitatorUnconfirmed)
   unconfirmed.begin({ network: entry.Network })
   const onUnconfirmed = () => unconfirmed.inc({ network: entry.Network })
-  const scheme = remoteScheme(own.scheme, facilitator, { confirmMs: facilitatorConfirmMs, onUnconfirmed })
-  return { entry, scheme, account: null, isRemote: true }
+  const options = { confirmMs: facilitatorConfirmMs, onUnconfirmed }
+  const remote = (scheme: PaymentScheme) => remoteScheme(scheme, facilitator, options)
+  const schemes = mapSchemes(own.schemes, remote)
+  return { entry, chain: own.chain, schemes, account: null, isRemote: true }
 })
 
-type Watched = Pick<OpenNetwork, "entry" | "scheme">
+const mapSchemes = (schemes: PaymentSchemes, change: (scheme: PaymentScheme) => PaymentScheme): PaymentSchemes =>
+  Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, change(scheme)]))
+
+type Watched = Pick<OpenNetwork, "entry" | "chain">
 
 interface TokenWatchOptions {
   /** Whether a process whose token differs is unready: a rollout of it then stops. */
@@ -105,7 +111,7 @@ const watchAll = Effect.fnUntraced(function* (networks: ReadonlyArray<Watched>, 
 
 /** Returns an effect that completes once the chain was asked for the first time, answer or not. */
 const watch = Effect.fnUntraced(function* (
-  { entry, scheme }: Watched,
+  { entry, chain }: Watched,
   stops: Map<string, string>,
   { isNeeded, everyMs = everyMsUsual }: TokenWatchOptions
 ) {
@@ -126,7 +132,7 @@ const watch = Effect.fnUntraced(function* (
   const loop = Effect.gen(function* () {
     let awayMs = awayMsMin
     while (true) {
-      const verdict = yield* Effect.result(scheme.probe(terms))
+      const verdict = yield* Effect.result(chain.probe(terms))
       yield* note(verdict)
       Deferred.doneUnsafe(looked, Effect.void)
       const isAway = Result.isFailure(verdict) && verdict.failure._tag === "ChainUnavailable"

@@ -150,6 +150,12 @@ export const identifierDeclaration = {
   }
 }
 
+/**
+ * The `eip2612GasSponsoring` extension: a payer of `upto` that has not approved Permit2 signs the approval, and the
+ * settlement sends it along.
+ */
+export const approvalDeclaration = { eip2612GasSponsoring: { info: { version: "1" } } }
+
 /** The client's name for its call, or null without one. Fails on an invalid name. */
 export const paymentIdentifier = (payload: PaymentPayload): Result.Result<string | null, PaymentRefused> => {
   const id = infoOf(payload.extensions?.[extension])["id"]

@@ -1,13 +1,22 @@
 /**
  * The price of a call, known before it is made: the estimated input, a share of the longest answer that is asked for,
- * at least a minimum, and a flat fee. The quote is the price: nothing is refunded and nothing added afterwards.
- * Integers throughout, rounded up once at the end. Pure.
+ * at least a minimum, and a flat fee. Under `exact` the quote is the price: nothing is refunded and nothing added
+ * afterwards. Under `upto` the quote is the price of the longest answer, and what was used is charged. Integers
+ * throughout, rounded up once at the end. Pure.
  */
-import { knownTokenOf, type PaymentNetwork, type PaymentRequirements } from "#contracts"
+import {
+  inOneCase,
+  isSameAddress,
+  knownTokenOf,
+  type PaymentNetwork,
+  type PaymentPayload,
+  type PaymentRequirements,
+  type PaymentSchemeName
+} from "#contracts"
 import { quoteExtra } from "./chains/families.ts"
 
 /** The terms of every price; `outputShareMillionths` of the longest answer is charged. */
-interface Tariff {
+export interface Tariff {
   readonly flatFeeMicroUsd: bigint
   readonly priceMinMicroUsd: bigint
   readonly outputShareMillionths: bigint
@@ -25,7 +34,7 @@ export const tariffOf = (section: {
 })
 
 /** Millionths of a dollar for a million tokens; whole numbers. */
-interface TokenPrices {
+export interface TokenPrices {
   readonly inputMicroUsdPerMillionTokens: number
   readonly outputMicroUsdPerMillionTokens: number
 }
@@ -46,6 +55,9 @@ export const tokenPrice = (tariff: Tariff, prices: TokenPrices, use: TokenUse): 
   return withFee(tariff, divideUp(input + output, million * million))
 }
 
+/** The same tariff for tokens that are counted and not guessed. */
+export const meteredTariff = (tariff: Tariff): Tariff => ({ ...tariff, outputShareMillionths: million })
+
 /** The price of a call that costs the same whatever its content: `count` images, or one call. */
 export const flatPrice = (tariff: Tariff, microUsdEach: number, count = 1): bigint =>
   withFee(tariff, BigInt(microUsdEach) * BigInt(count))
@@ -53,9 +65,11 @@ export const flatPrice = (tariff: Tariff, microUsdEach: number, count = 1): bigi
 const withFee = (tariff: Tariff, microUsd: bigint) =>
   (microUsd > tariff.priceMinMicroUsd ? microUsd : tariff.priceMinMicroUsd) + tariff.flatFeeMicroUsd
 
-/** A price as requirements that a client can sign: one entry per network, in the configured order. Pure. */
+/** A price as requirements that a client can sign: one entry per network and way to pay. Pure. */
 export interface Offer {
   readonly requirements: PaymentRequirements
+  /** The accounts of which the requirements name one, where payers sign who may settle. */
+  readonly facilitators: ReadonlyArray<string>
   /** Dollars as a decimal text, equal to the amount: `0.025685`. */
   readonly priceUsd: string
   /** The network's common name: `base-sepolia`. */
@@ -63,22 +77,51 @@ export interface Offer {
   readonly assetSymbol: string
 }
 
-export const offerOf = (network: PaymentNetwork, priceMicroUsd: bigint, maxTimeoutSeconds: number): Offer => {
+interface OfferTerms {
+  readonly maxTimeoutSeconds: number
+  readonly scheme?: PaymentSchemeName
+  /** Quotes name our settlers in turn. */
+  readonly turn?: number
+}
+
+export const offerOf = (
+  network: PaymentNetwork,
+  priceMicroUsd: bigint,
+  { maxTimeoutSeconds, scheme = "exact", turn = 0 }: OfferTerms
+): Offer => {
   const amount = atomicAmount(priceMicroUsd, network.AssetDecimals)
   return {
     requirements: {
-      scheme: "exact",
+      scheme,
       network: network.Network,
       amount: amount.toString(),
       asset: network.Asset,
       payTo: network.PayTo,
       maxTimeoutSeconds,
-      extra: quoteExtra(network)
+      extra: quoteExtra(network, scheme, turn)
     },
+    facilitators: scheme === "exact" ? [] : network.FacilitatorAddresses,
     priceUsd: decimalAmount(amount, network.AssetDecimals),
     plainNetwork: network.PlainName ?? knownTokenOf(network.Network)?.plainName ?? network.Network,
     assetSymbol: network.AssetSymbol
   }
+}
+
+/** The requirements that a payment answers: an earlier quote may have named another of our settlers. */
+export const requirementsFor = (
+  { requirements, facilitators }: Pick<Offer, "requirements" | "facilitators">,
+  { accepted }: PaymentPayload
+): PaymentRequirements => {
+  const facilitatorAddress = accepted.extra?.["facilitatorAddress"]
+  if (typeof facilitatorAddress !== "string") return requirements
+  const isOurs = facilitators.some((one) => isSameAddress(requirements.network, one, facilitatorAddress))
+  return isOurs ? { ...requirements, extra: { ...requirements.extra, facilitatorAddress } } : requirements
+}
+
+/** The account that alone may settle a payment, in one case; undefined where any may. */
+export const facilitatorOf = ({ scheme, network, extra }: PaymentRequirements): string | undefined => {
+  const address = extra?.["facilitatorAddress"]
+  return scheme === "upto" && typeof address === "string" ? inOneCase(network, address) : undefined
 }
 
 const microDecimals = 6

@@ -4,16 +4,22 @@
  * and its body. Bodies have the three shapes of the routes: OpenAI's chat (and images), Anthropic's messages, OpenAI's
  * responses. Pure.
  */
-import { type PaymentCode, x402Version, type ResourceInfo, type SettleResponse } from "#contracts"
+import {
+  type PaymentCode,
+  type PaymentRequirements,
+  type ResourceInfo,
+  type SettleResponse,
+  x402Version
+} from "#contracts"
 import { sanitise } from "#egress"
 import { explained } from "./errors.ts"
 import type { Offer } from "./quote.ts"
-import { identifierDeclaration, identifierWithoutSchema } from "./payment-header.ts"
+import { approvalDeclaration, identifierDeclaration, identifierWithoutSchema } from "./payment-header.ts"
 
 export type ReplyShape = "chat" | "messages" | "responses"
 
 export interface PaymentReply {
-  readonly status: 402
+  readonly status: 402 | 412
   readonly headers: Readonly<Record<string, string>>
   /** JSON. */
   readonly body: string
@@ -31,7 +37,7 @@ const message = "This endpoint requires x402 payment"
 
 /** The answer to a call without a payment. */
 export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply => {
-  const { accepts, header } = quoteText(quote, "Payment Required")
+  const { accepts, ...headers } = quoteText(quote, "Payment Required")
   const [{ priceUsd, plainNetwork, assetSymbol }] = quote.offers
   const price = JSON.stringify({ amount: priceUsd, currency: "USD" })
   const info = JSON.stringify({ network: plainNetwork, asset: assetSymbol, x402Version })
@@ -42,13 +48,14 @@ export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply =
     messages: () => `{"type":"error","error":${JSON.stringify(messagesError(message))},${mirror},${rest}}`,
     responses: () => `{${mirror},"error":${JSON.stringify(responsesError(message))},${rest}}`
   }[shape]()
-  return { status: 402, headers: quoteHeaders(header), body }
+  return { status: 402, headers: quoteHeaders(headers), body }
 }
 
 /** The answer to a payment that cannot be accepted; nothing was sent to the chain. */
 export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: PaymentFailure): PaymentReply => ({
-  status: 402,
-  headers: { ...quoteHeaders(quoteText(quote, failure.reason).header), "x-error-code": failure.code },
+  // By the specification of upto, a client that has not approved Permit2 is told by this status.
+  status: failure.code === "PERMIT2_ALLOWANCE_REQUIRED" ? 412 : 402,
+  headers: { ...quoteHeaders(quoteText(quote, failure.reason)), "x-error-code": failure.code },
   body: JSON.stringify(
     shape === "chat"
       ? verificationBody(failure)
@@ -64,7 +71,7 @@ export const settlementFailed = (
 ): PaymentReply => ({
   status: 402,
   headers: {
-    ...quoteHeaders(quoteText(quote, failure.reason).header),
+    ...quoteHeaders(quoteText(quote, failure.reason)),
     ...settleResponseHeader({
       success: false,
       errorReason: failure.reason,
@@ -83,13 +90,13 @@ export const settlementFailed = (
   )
 })
 
-const quoteHeaders = (header: string): Readonly<Record<string, string>> => ({
+const quoteHeaders = ({ header, older }: Omit<QuoteText, "accepts">): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   "cache-control": "no-store",
   "payment-required": header,
-  "x-payment-required": header,
+  "x-payment-required": older,
   // Quoted: base64 has characters that an unquoted parameter may not have.
-  "www-authenticate": `X402 requirements="${header}"`,
+  "www-authenticate": `X402 requirements="${older}"`,
   "access-control-expose-headers": exposedHeaders
 })
 
@@ -97,7 +104,9 @@ const remedies: Readonly<Record<PaymentCode, string>> = {
   PAYMENT_INVALID: "Sign exactly the requirements from the PAYMENT-REQUIRED header.",
   PAYMENT_UNFUNDED: "Fund the wallet; if the clock is off, set it and sign again.",
   PAYMENT_BLOCKHASH_STALE: "Sign again against a current blockhash; nothing was charged.",
-  PAYMENT_REPLAY: "Sign a fresh payment authorization for each request."
+  PAYMENT_REPLAY: "Sign a fresh payment authorization for each request.",
+  PERMIT2_ALLOWANCE_REQUIRED:
+    "Approve the token for Permit2 once, or sign the approval too: the quote offers eip2612GasSponsoring."
 }
 
 /** The text may come from a chain's node; it must not name which one. */
@@ -141,34 +150,54 @@ export interface Quote {
 
 /**
  * The quote as text. It is written once and used as header and in the body, so that what a client reads in the body is
- * byte for byte what it would read in the decoded header. The header goes out three times, and proxies refuse answers
- * with more than about 3 kB of them, so the quote holds only what is needed. Pure.
+ * byte for byte what it would read in the decoded header. It goes out three times, and proxies refuse answers with more
+ * than about 3 kB of headers, so the quote holds only what is needed, and the two names that only older clients read
+ * have the ways to pay that these know. Pure.
  */
 interface QuoteText {
   /** The JSON text of `accepts`. */
   readonly accepts: string
   /** The value of `PAYMENT-REQUIRED`. */
   readonly header: string
+  /** The value under the names that older clients read: where `exact` is offered, nothing else. */
+  readonly older: string
 }
 
 const descriptionCharactersMax = 96
 
 // Three base64 copies and the other headers of a 402 then stay below 3,000 bytes.
 const quoteCharactersMax = 648
+// With a second way to pay, which the two copies for older clients leave out, below 4,000: the usual limit of a proxy.
+const longQuoteCharactersMax = 1_100
 
 /** The parts left out first when a quote becomes too long: the extension's schema, then the extension. */
-const extensionTexts = [
-  `,"extensions":${JSON.stringify(identifierDeclaration)}`,
-  `,"extensions":${JSON.stringify(identifierWithoutSchema)}`,
-  ""
-]
+const optionalExtensions = [identifierDeclaration, identifierWithoutSchema, {}]
 
 const quoteText = (quote: Quote, error: string): QuoteText => {
-  const accepts = JSON.stringify(quote.offers.map(({ requirements }) => requirements))
-  const resource = JSON.stringify(quote.resource)
-  const text = `{"x402Version":${x402Version},"error":${JSON.stringify(error)},"resource":${resource},"accepts":${accepts}`
-  const rest = extensionTexts.find((extensions) => text.length + extensions.length < quoteCharactersMax) ?? ""
-  return { accepts, header: Buffer.from(`${text}${rest}}`).toString("base64") }
+  const all = quote.offers.map(({ requirements }) => requirements)
+  const exact = all.filter(({ scheme }) => scheme === "exact")
+  const isSame = exact.length === 0 || exact.length === all.length
+  const text = headerText(quote, error, all, isSame ? quoteCharactersMax : longQuoteCharactersMax)
+  return { ...text, older: isSame ? text.header : headerText(quote, error, exact).header }
+}
+
+const headerText = (
+  { resource }: Quote,
+  error: string,
+  offered: ReadonlyArray<PaymentRequirements>,
+  charactersMax = quoteCharactersMax
+) => {
+  const accepts = JSON.stringify(offered)
+  const head = `"error":${JSON.stringify(error)},"resource":${JSON.stringify(resource)}`
+  const text = `{"x402Version":${x402Version},${head},"accepts":${accepts}`
+  // Without it a payer that has not approved Permit2 could not pay.
+  const needed = offered.some(({ scheme }) => scheme === "upto") ? approvalDeclaration : {}
+  const extensionsOf = (more: object) => {
+    const extensions = { ...needed, ...more }
+    return Object.keys(extensions).length === 0 ? "" : `,"extensions":${JSON.stringify(extensions)}`
+  }
+  const fitting = optionalExtensions.find((more) => text.length + extensionsOf(more).length < charactersMax)
+  return { accepts, header: Buffer.from(`${text}${extensionsOf(fitting ?? {})}}`).toString("base64") }
 }
 
 interface ResourceOf {
@@ -199,15 +228,29 @@ const settleResponseHeader = (response: SettleResponse): Readonly<Record<string,
 
 /** The payment headers of a paid answer: the receipt, or a note that the chain has not confirmed it yet. Pure. */
 export interface SettledPayment {
-  readonly transaction: string
+  /** Null where nothing was to be charged, which needs no transaction. */
+  readonly transaction: string | null
   readonly network: string
   readonly payer: string
+  /** What was charged, where that is not the quoted amount itself. */
+  readonly amount?: string
 }
 
 /** The headers of a paid answer. No cache on the way may keep it for another payer. */
-export const settledHeaders = ({ transaction, network, payer }: SettledPayment): Readonly<Record<string, string>> => ({
-  ...settleResponseHeader({ success: true, transaction, network, payer }),
-  "x-payment-receipt": transaction,
+export const settledHeaders = ({
+  transaction,
+  network,
+  payer,
+  amount
+}: SettledPayment): Readonly<Record<string, string>> => ({
+  ...settleResponseHeader({
+    success: true,
+    transaction: transaction ?? "",
+    network,
+    payer,
+    ...(amount === undefined ? {} : { amount })
+  }),
+  ...(transaction === null ? {} : { "x-payment-receipt": transaction }),
   "cache-control": "private",
   "access-control-expose-headers": exposedHeaders
 })

@@ -1,12 +1,19 @@
 /**
  * The port of a payment scheme on one chain: check without calling out, ask the chain, sign, send, look. A folder per
- * kind of chain implements it. A chain that cannot be asked is `ChainUnavailable` and never a refusal; only a refusal
+ * kind of chain implements it, for each way to pay there. A chain that cannot be asked is `ChainUnavailable` and never a refusal; only a refusal
  * may cost a payer anything. Methods, not properties, so that a scheme may narrow `CheckedPayment` to its own: a
  * checked payment is only ever given back to the scheme that made it.
  */
-import type { Effect, Redacted, Result, Stream } from "effect"
-import type { PaymentPayload, PaymentRequirements } from "#contracts"
-import type { ChainMismatch, ChainUnavailable, PaymentRefused, SettlementPending, SettlementRefused } from "./errors.ts"
+import { type Effect, type Redacted, Result, type Stream } from "effect"
+import type { PaymentPayload, PaymentRequirements, PaymentSchemeName } from "#contracts"
+import {
+  type ChainMismatch,
+  type ChainUnavailable,
+  PaymentRefused,
+  reason,
+  type SettlementPending,
+  type SettlementRefused
+} from "./errors.ts"
 
 /** A payment whose signature, fields and window are good; whether the chain will accept it is not yet known. */
 export interface CheckedPayment {
@@ -14,8 +21,14 @@ export interface CheckedPayment {
   readonly asset: string
   readonly payer: string
   readonly payTo: string
-  /** In the asset's smallest unit. */
+  /** What was signed, in the asset's smallest unit; the most that can be transferred. */
   readonly amount: bigint
+  /** What is transferred: the amount, or less of it where `charging` allows. */
+  readonly charge: bigint
+  /** The only settler that can send it, where the payer has signed one; in one case. */
+  readonly facilitator?: string
+  /** Only the chain can tell whether the payer signed it: nothing is claimed before it has. */
+  readonly isUnproven?: true
   /** Made by `claimKeyOf`. */
   readonly claimKey: string
   /** When the chain stops taking it, epoch milliseconds. */
@@ -92,14 +105,25 @@ export interface ChainTransfer {
   readonly position: ChainPosition
 }
 
-export interface PaymentScheme<
-  Checked extends CheckedPayment = CheckedPayment,
-  Prepared extends PreparedSettlement = PreparedSettlement
-> {
+/** What is the same for all ways to pay on one chain. */
+export interface PaymentChain {
   /** The chain, by CAIP-2. */
   readonly network: string
   /** Fails with the mismatch between the nodes' chain, the token, and the token's configuration. */
   probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
+  /** The chain's own coin that an account holds for fees, in its smallest unit. */
+  feeBalance(address: string): Effect.Effect<bigint, ChainUnavailable>
+  /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
+  transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>
+}
+
+/** The ways to pay on one chain, by name. */
+export type PaymentSchemes = Readonly<Partial<Record<PaymentSchemeName, PaymentScheme>>>
+
+export interface PaymentScheme<
+  Checked extends CheckedPayment = CheckedPayment,
+  Prepared extends PreparedSettlement = PreparedSettlement
+> {
   /** Local checks only: the scheme's payload, the requirements, the window, the signature. Never calls out. */
   check(
     payload: PaymentPayload,
@@ -112,6 +136,8 @@ export interface PaymentScheme<
     requirements: PaymentRequirements,
     nowMs: number
   ): Result.Result<Checked, PaymentRefused>
+  /** The payment with another amount to transfer than the signed one. */
+  charging(checked: Checked, charge: bigint): Result.Result<Checked, PaymentRefused>
   /** Whether the transfer would succeed now. */
   simulate(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** The payer's present balance, and which of these claims of theirs, over the same asset, have been paid from it. */
@@ -133,8 +159,15 @@ export interface PaymentScheme<
    * us names.
    */
   look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
-  /** The chain's own coin that an account holds for fees, in its smallest unit. */
-  feeBalance(address: string): Effect.Effect<bigint, ChainUnavailable>
-  /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
-  transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>
+}
+
+/** For schemes whose payers sign the very amount. */
+export const chargingExactly = <Checked extends CheckedPayment>(
+  checked: Checked,
+  charge: bigint
+): Result.Result<Checked, PaymentRefused> => {
+  if (charge === checked.amount) return Result.succeed(checked)
+  const { payer } = checked
+  const detail = `${checked.amount} was signed, and ${charge} cannot be transferred by it`
+  return Result.fail(new PaymentRefused({ code: "PAYMENT_INVALID", reason: reason.invalidRequirements, payer, detail }))
 }

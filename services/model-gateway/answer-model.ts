@@ -19,6 +19,7 @@ import type { ModelRoute } from "./models/ModelRegistry.ts"
 import { costCounter } from "./models/provider-cost.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
+import { nothingUsed, type Used } from "./payments/charge.ts"
 import { payable } from "./payments/quote.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
@@ -26,7 +27,8 @@ import { type ModelCall, readCall } from "./requests/read-call.ts"
 import { chatToMessage, type Usage } from "./translate/answers.ts"
 import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/chat-stream.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
-import { providerApis, type ProviderKind } from "./translate/provider-apis.ts"
+import { streamCut, writtenBytes } from "./translate/cut.ts"
+import { providerApis, type ProviderKind, type StreamFacts } from "./translate/provider-apis.ts"
 import { chatToResponse, chunksToResponse } from "./translate/responses.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
@@ -92,7 +94,8 @@ const streamed = Effect.fnUntraced(function* (work: Work) {
   const { ModelGateway } = yield* Configuration
   const keepAliveMs = ModelGateway.KeepAliveSeconds * 1_000
   const onEnd = Effect.sync(() => count(answer.facts.usage, answer.route))
-  return yield* streamAnswer({ ...frame, keepAliveMs, onEnd }, answer)
+  const used = () => usedOfStream(answer.facts)
+  return yield* streamAnswer({ ...frame, keepAliveMs, onEnd, used }, answer)
 })
 
 const whole = Effect.fnUntraced(function* (work: Work) {
@@ -101,9 +104,22 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const usage = recordAt(answer.body, "usage")
   const costMicroUsd = count(providerApis[answer.kind].usageOf(usage), answer.route)
   const body: JsonObject = wholeAnswer(shape, answer.kind, answer.body)
-  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd })
+  const used = usedOf(Object.keys(usage).length === 0 ? undefined : providerApis[answer.kind].usageOf(usage), {
+    answerBytes: writtenBytes(answer.body[providerApis[answer.kind].contentKey]),
+    isWhole: true
+  })
+  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
+
+const usedOf = (usage: Usage | undefined, measured: Pick<Used, "answerBytes" | "isWhole">): Used => ({
+  inputTokens: usage?.inputTokens ?? null,
+  outputTokens: usage?.outputTokens ?? null,
+  ...measured
+})
+
+const usedOfStream = ({ usage, answerBytes, isFinished }: StreamFacts): Used =>
+  usedOf(usage, { answerBytes, isWhole: isFinished })
 
 /** A call is paid for before any provider is asked and before anything is counted. */
 const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
@@ -142,6 +158,8 @@ interface StreamFrame {
   readonly keepAliveMs: number
   /** Runs when the whole answer is known; what its provider takes for it. */
   readonly onEnd: Effect.Effect<bigint | null>
+  /** What is used with all that the provider has sent. */
+  readonly used: () => Used
 }
 
 const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: StreamedAnswer) {
@@ -151,14 +169,27 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   const firstByte = metrics.histogram(firstByteSeconds)
   const counter = metrics.counter(gatewayRequests)
   const translator = streamTranslator(frame.shape, upstream.kind)
-  const state: StreamProgress = { stage: "events", isBegun: false }
+  const cut = streamCut(upstream.kind)
+  const state: StreamProgress = { stage: "events", isBegun: false, usedAtCut: undefined }
+  let before = nothingUsed
+  const pushed = (event: JsonObject) => {
+    cut.see(event)
+    return translator.push(event)
+  }
 
   const begin = Effect.andThen(
     payment.serve,
     Effect.map(Clock.currentTimeMillis, (nowMs) => firstByte.observe({ route }, (nowMs - frame.startedAtMs) / 1_000))
   )
   const pulled = Pull.matchEffect(upstream.next, {
-    onSuccess: (events) => Effect.succeed(events.flatMap(translator.push)),
+    onSuccess: (events) =>
+      Effect.sync(() => {
+        if (payment.measure(frame.used())) return events.flatMap(pushed)
+        // The payer has signed for no more: the answer ends as one that has reached its longest length.
+        state.stage = "ending"
+        state.usedAtCut = before
+        return [...cut.events().flatMap(translator.push), ...translator.end()]
+      }).pipe(Effect.tap(() => Effect.sync(() => void (before = frame.used())))),
     onFailure: (cause) => Effect.failCause(Cause.map(cause, (error) => freeFault(call, error.fault))),
     onDone: () =>
       Effect.sync(() => {
@@ -182,6 +213,8 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
 interface StreamProgress {
   stage: "events" | "ending" | "over"
   isBegun: boolean
+  /** What was used when the stream was ended at the most that the payer has signed. */
+  usedAtCut: Used | undefined
 }
 
 const nextEvents = Effect.fnUntraced(function* (
@@ -199,7 +232,7 @@ const nextEvents = Effect.fnUntraced(function* (
     const events = made.map((event) => dialectEvent(frame.call.dialect, event))
     if (Arr.isReadonlyArrayNonEmpty(events)) return events
   }
-  const last = state.stage === "over" ? [] : yield* ending(frame)
+  const last = state.stage === "over" ? [] : yield* ending(frame, state)
   state.stage = "over"
   return Arr.isReadonlyArrayNonEmpty(last) ? last : yield* Cause.done()
 })
@@ -209,12 +242,15 @@ const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerS
     ? jsonEvent(event)
     : jsonEvent(event, typeof event["type"] === "string" ? event["type"] : undefined)
 
-const ending = Effect.fnUntraced(function* ({ call, payment, onEnd }: StreamFrame) {
+const ending = Effect.fnUntraced(function* ({ call, payment, onEnd, used }: StreamFrame, state: StreamProgress) {
   const costMicroUsd = yield* onEnd
   // The whole answer has been given out: a payment that fails now concerns the payment gate, not the caller.
-  const { headers } = yield* Effect.orElseSucceed(payment.settle({ body: null, costMicroUsd }), (): SettledCall => ({
-    headers: {}
-  }))
+  const { headers } = yield* Effect.orElseSucceed(
+    payment.settle({ body: null, costMicroUsd, used: state.usedAtCut ?? used() }),
+    (): SettledCall => ({
+      headers: {}
+    })
+  )
   const receipt = headers["payment-response"]
   const events = receipt === undefined ? [] : [{ data: "", comment: `payment-response ${receipt}` }]
   return call.dialect === "chat" ? [...events, { data: "[DONE]" }] : events

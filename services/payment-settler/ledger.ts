@@ -5,9 +5,15 @@
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
 import { type Receipt, subjects } from "#contracts"
-import { type Claim, receiptCodec } from "#x402"
+import { chargeOf, type Claim, type ClaimRecord, receiptCodec } from "#x402"
 
 const stream = "RECEIPTS"
+
+/** Absent for a claim that has ended: its payment is not kept. */
+const schemeOf = ({ payment, amount, charge }: ClaimRecord) => ({
+  ...(payment === null ? {} : { scheme: payment.requirements.scheme }),
+  ...(charge === undefined ? {} : { ceiling: amount })
+})
 
 export interface StoredReceipt {
   readonly receipt: Receipt
@@ -84,7 +90,8 @@ export class Ledger extends Context.Service<
           asset: record.asset,
           payer: record.payer,
           payTo: record.payTo,
-          amount: record.amount,
+          amount: (end.outcome === "settled" ? chargeOf(record) : BigInt(record.amount)).toString(),
+          ...schemeOf(record),
           outcome: end.outcome,
           transaction: end.transaction,
           reason: end.reason?.slice(0, 256) ?? null,

@@ -1,10 +1,12 @@
 /** The two ways on which payments come to be settled: as jobs, and from a role of the same process. */
 import { Clock, Effect, FiberSet, Latch, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
-import { type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
+import { inOneCase, type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
 import { Configuration, Drain, Health, supervise } from "#runtime"
 import {
+  type Claim,
   claimOfJob,
+  facilitatorOf,
   type LocalSettlement,
   LocalSettlers,
   settlementJobCodec,
@@ -13,6 +15,7 @@ import {
 } from "#x402"
 import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
+import type { KeyLatches } from "./signer-pool.ts"
 
 // A settler that dies is noticed after this; its jobs go to another. Heartbeats keep longer work alive.
 const ackWaitMs = 5_000
@@ -22,7 +25,7 @@ const drainPatienceMs = 20_000
 
 /**
  * Jobs come from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while there is a
- * key to sign with. A job is acked when its payment has ended and its receipt is stored; one whose outcome is unknown
+ * key to sign with; those that one account alone can settle by a consumer of their own, while its key is held here. A job is acked when its payment has ended and its receipt is stored; one whose outcome is unknown
  * comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as the chain
  * has it: until the job is acked, some settler will write the receipt.
  */
@@ -36,8 +39,8 @@ export const settlementJobs = Layer.effectDiscard(
       unackedMax: PaymentSettler.UnackedMax,
       running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
     }
-    yield* Effect.forEach([...networks], ([name, network]) =>
-      Effect.forkScoped(supervise(`settlements of ${name}`, consumeWhileKeyed(deps, name, network)))
+    yield* Effect.forEach([...networks].flatMap(sourcesOf), (source) =>
+      Effect.forkScoped(supervise(`settlements of ${source.name}`, consumeWhileKeyed(deps, source)))
     )
     yield* (yield* Health).readiness("payment-settler", Effect.void)
     yield* (yield* Drain).register("payment-settler", drainAll(deps.running))
@@ -48,38 +51,59 @@ interface Dependencies {
   readonly settler: Settler["Service"]
   readonly mailbox: Mailbox["Service"]
   readonly unackedMax: number
-  /** Keyed by network. */
+  /** Keyed by the source's name. */
   readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
 }
 
-const consumeWhileKeyed = (deps: Dependencies, name: string, { pool }: SettlingNetwork) =>
+/** Jobs that the holder of one of some keys, or of one key, can settle. */
+interface JobSource {
+  readonly name: string
+  readonly subject: string
+  readonly keys: KeyLatches
+}
+
+/** The jobs of a network that any key can settle, and those of each account that payers may name. */
+const sourcesOf = ([name, { entry, pool }]: readonly [string, SettlingNetwork]): ReadonlyArray<JobSource> => {
+  const named = entry.FacilitatorAddresses.map((address) => inOneCase(name, address))
+  return [
+    { name, subject: subjects.settlements(name), keys: pool },
+    ...named.flatMap((address) => {
+      const keys = pool.keyOf(address)
+      return keys === undefined
+        ? []
+        : [{ name: `${name} by ${address}`, subject: subjects.settlements(name, address), keys }]
+    })
+  ]
+}
+
+const consumeWhileKeyed = (deps: Dependencies, source: JobSource) =>
   Effect.forever(
     Effect.scoped(
       Effect.gen(function* () {
-        yield* pool.some.await
+        yield* source.keys.some.await
         yield* Effect.acquireRelease(
-          Effect.tap(consumeJobs(deps, name), (consumption) => setRunning(deps, name, consumption)),
-          () => setRunning(deps, name, undefined)
+          Effect.tap(consumeJobs(deps, source), (consumption) => setRunning(deps, source.name, consumption)),
+          () => setRunning(deps, source.name, undefined)
         )
-        yield* pool.none.await
+        yield* source.keys.none.await
       })
     )
   )
 
-const setRunning = ({ running }: Dependencies, network: string, consumption: Consumption | undefined) =>
+const setRunning = ({ running }: Dependencies, name: string, consumption: Consumption | undefined) =>
   Ref.update(running, (before) => {
     const after = new Map(before)
-    if (consumption === undefined) after.delete(network)
-    else after.set(network, consumption)
+    if (consumption === undefined) after.delete(name)
+    else after.set(name, consumption)
     return after
   })
 
-const consumeJobs = (deps: Dependencies, network: string) =>
+const consumeJobs = (deps: Dependencies, { name, subject }: JobSource) =>
   consume({
     consumer: {
       stream: "SETTLEMENTS",
-      durable: `settler-${network.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
-      filterSubjects: [subjects.settlements(network)],
+      durable: `settler-${name.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
+      filterSubjects: [subject],
       unackedMax: deps.unackedMax,
       ackWaitMs
     },
@@ -147,9 +171,11 @@ export const localSettlement = Layer.effectDiscard(
     let isLeaving = false
 
     // A facilitator may have sent what no claim shows: only a job looks at the chain first.
-    const isFree = (network: string) => {
+    const isFree = ({ record: { network, payment } }: Claim) => {
       const { isRemote = true, pool } = networks.get(network) ?? {}
-      const hasKey = !isRemote && pool !== undefined && Latch.isOpen(pool.some)
+      const facilitator = payment === null ? undefined : facilitatorOf(payment.requirements)
+      const keys = facilitator === undefined ? pool : pool?.keyOf(facilitator)
+      const hasKey = !isRemote && keys !== undefined && Latch.isOpen(keys.some)
       return hasKey && !isLeaving && present < PaymentSettler.UnackedMax
     }
 
@@ -162,7 +188,7 @@ export const localSettlement = Layer.effectDiscard(
     // Several callers may have found the last place free.
     const settle = (settlement: LocalSettlement) =>
       Effect.suspend(() => {
-        if (!isFree(settlement.claim.record.network)) return Effect.succeed(false)
+        if (!isFree(settlement.claim)) return Effect.succeed(false)
         present += 1
         return Effect.as(FiberSet.run(inWork, settleOne(settlement)), true)
       })

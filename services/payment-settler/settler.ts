@@ -9,12 +9,13 @@
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
 import { Metrics } from "#runtime"
-import { type Claim, ClaimMove, Claims, withCostOf } from "#x402"
+import { chargeOf, type Claim, ClaimMove, Claims, withFiguresOf } from "#x402"
 import { Ledger } from "./ledger.ts"
 import { settlementSeconds, settlementTries } from "./metrics.ts"
 import { Networks } from "./networks.ts"
 import {
   endAsSeen,
+  endUncharged,
   endOf,
   type Faults,
   later,
@@ -108,7 +109,9 @@ const settleAsRead = Effect.fnUntraced(function* (
   const { claims } = deps.records
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
   if (found === undefined) return stale
-  const claim = isAskedFor(found, assumed) ? yield* claims.move(withCostOf(assumed, found), ClaimMove.Settle()) : found
+  const claim = isAskedFor(found, assumed)
+    ? yield* claims.move(withFiguresOf(assumed, found), ClaimMove.Settle())
+    : found
   const known = endOf(claim)
   if (known === undefined) {
     return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void })
@@ -132,12 +135,18 @@ const settleClaim = (
     return Effect.succeed(later(null, `${record.network} is not configured here`))
   }
   const { payload, requirements } = record.payment
+  const scheme = network.schemes[requirements.scheme]
+  if (scheme === undefined) {
+    return Effect.succeed(later(null, `${requirements.scheme} does not work on ${record.network}`))
+  }
   // Checked as at the moment of the claim: a payment that passed then passes now, and its end counts from there.
-  const payment = network.scheme.checkAgain(payload, requirements, record.claimedAtMs)
+  const payment = Result.flatMap(scheme.checkAgain(payload, requirements, record.claimedAtMs), (checked) =>
+    scheme.charging(checked, chargeOf(record))
+  )
   if (Result.isFailure(payment)) {
     return Effect.succeed(later(null, `it does not pass its checks: ${payment.failure.reason}`))
   }
-  const { scheme, pool, isRemote } = network
+  const { pool, isRemote } = network
   const transaction = record.transactions.at(-1) ?? null
   return lookOrSend(records, { claim, payment: payment.success, scheme, pool, isRemote, transaction, ...request })
 }
@@ -148,6 +157,7 @@ const whyLost = {
 }
 
 const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): Effect.fn.Return<Settling, Faults> {
+  if (work.payment.charge === 0n) return yield* endUncharged(records, work)
   // No settler was here before us, so the check before sending shows what is on the chain.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
   if (isFirst) return yield* signAndSend(records, work)

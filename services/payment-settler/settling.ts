@@ -43,7 +43,7 @@ export type Settling =
 export type Faults = ChainUnavailable | BusError | ClaimLost
 
 /** Called when the chain has the transfer, before that is written down: its caller does not wait for the receipt. */
-export type OnSettled = (transaction: string) => Effect.Effect<void>
+export type OnSettled = (transaction: string | null) => Effect.Effect<void>
 
 export interface Work {
   readonly claim: Claim
@@ -82,7 +82,7 @@ export const later = (transaction: string | null, detail: string): Settling => (
 /** The result for a claim that is not to be settled any more, or not yet. */
 export const endOf = ({ record }: Claim): Settling | undefined => {
   const transaction = record.transactions.at(-1)
-  if (record.state === "SETTLED" && transaction !== undefined) return ended("settled", { _tag: "Settled", transaction })
+  if (record.state === "SETTLED") return ended("settled", { _tag: "Settled", transaction: transaction ?? null })
   if (record.state === "UNCOLLECTED") return ended("uncollected", refusedFor(record.reason ?? "uncollected"))
   return record.state === "SETTLING" ? undefined : stale
 }
@@ -163,7 +163,7 @@ export interface Records {
 }
 
 interface Transferred {
-  readonly transaction: string
+  readonly transaction: string | null
   /** Another settler may have written its receipt before. */
   readonly mayExist: boolean
 }
@@ -179,6 +179,17 @@ const endSettled = Effect.fnUntraced(function* (
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
   yield* claims.move(claim, ClaimMove.Settled({ transaction }))
   return ended("settled", { _tag: "Settled", transaction })
+})
+
+/** Nothing is to be charged: the payment is used up without a transaction. */
+export const endUncharged = Effect.fnUntraced(function* (
+  records: Records,
+  work: Work
+): Effect.fn.Return<Settling, Faults> {
+  yield* work.answerKept
+  // A claim that was released meanwhile fails here, before a receipt is written.
+  const claim = yield* records.claims.move(work.claim, ClaimMove.Prepare({ transaction: null }))
+  return yield* endSettled(records, { ...work, claim }, { transaction: null, mayExist: true })
 })
 
 interface Seen {

@@ -23,10 +23,16 @@ export interface SignerLease {
   readonly end: (how: LeaseEnd) => Effect.Effect<void>
 }
 
-export interface SignerPool {
-  /** Open while there is a key to sign with. */
+/** Whether there is a key to sign with. */
+export interface KeyLatches {
+  /** Open while there is one. */
   readonly some: Latch.Latch
   readonly none: Latch.Latch
+}
+
+export interface SignerPool extends KeyLatches {
+  /** The same for the key of one address; undefined where this process was not given it. */
+  readonly keyOf: (address: string) => KeyLatches | undefined
   /** Every lease must be ended. */
   readonly take: (payment: CheckedPayment) => Effect.Effect<SignerLease, ChainUnavailable>
 }
@@ -76,9 +82,20 @@ const sharedPool = Effect.fnUntraced(function* (network: string, keys: ReadonlyA
     if (key === undefined) return Effect.fail(noKey(`there is no key of ${String(wanted)}`))
     return Effect.succeed({ lease: { key, nonce: null }, end: () => Effect.void })
   }
-  const pool: SignerPool = { some: Latch.makeUnsafe(keys.length > 0), none: Latch.makeUnsafe(keys.length === 0), take }
+  const all = latchesOf(keys.length > 0)
+  // A facilitator signs for all addresses that are its own.
+  const keyOf = (address: string) => (isRemote || keys.some((key) => key.address === address) ? all : undefined)
+  const pool: SignerPool = { ...all, keyOf, take }
   return pool
 })
+
+const latchesOf = (isThere: boolean): KeyLatches => ({
+  some: Latch.makeUnsafe(isThere),
+  none: Latch.makeUnsafe(!isThere)
+})
+
+const turn = ({ some, none }: KeyLatches, isThere: boolean) =>
+  isThere ? Effect.andThen(none.close, some.open) : Effect.andThen(some.close, none.open)
 
 const leasedPool = Effect.fnUntraced(function* (
   { network, keys, holder, heldMax }: PoolOptions,
@@ -91,11 +108,12 @@ const leasedPool = Effect.fnUntraced(function* (
   const filled = metrics.counter(gapsFilled)
   filled.begin({ network: name })
   const held = new Map<string, Held>()
-  const some = Latch.makeUnsafe(false)
-  const none = Latch.makeUnsafe(true)
+  const all = latchesOf(false)
+  const latches = new Map(keys.map(({ address }) => [address, latchesOf(false)]))
   const changed = Effect.suspend(() => {
     gauge.set({ network: name }, held.size)
-    return held.size > 0 ? Effect.andThen(none.close, some.open) : Effect.andThen(some.close, none.open)
+    const each = Effect.forEach(latches, ([address, one]) => turn(one, held.has(address)), { discard: true })
+    return Effect.andThen(each, turn(all, held.size > 0))
   })
 
   const heal = Effect.forEach(
@@ -128,7 +146,7 @@ const leasedPool = Effect.fnUntraced(function* (
 
   yield* Effect.forEach(inTurn(keys, holder).slice(0, heldMax), (key, place) => Effect.forkScoped(compete(key, place)))
   yield* Effect.forkScoped(supervise("nonce gaps", Effect.forever(Effect.delay(heal, healEvery))))
-  return { some, none, take: () => takeFrom(held) }
+  return { ...all, keyOf: (address) => latches.get(address), take: (payment) => takeFrom(held, payment) }
 })
 
 /** Processes begin with different keys when there are several. */
@@ -138,12 +156,22 @@ const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
   return [...keys.slice(first), ...keys.slice(0, first)]
 }
 
-/** Takes the key with the least work. */
+/** Takes the key that the payer has signed for, otherwise the one with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
-  held: ReadonlyMap<string, Held>
+  held: ReadonlyMap<string, Held>,
+  { facilitator }: CheckedPayment
 ): Effect.fn.Return<SignerLease, ChainUnavailable> {
-  const [one] = [...held.values()].toSorted((left, right) => left.inUse - right.inUse)
-  if (one === undefined) return yield* noKey("no settler's key is leased to this process")
+  const one =
+    facilitator === undefined
+      ? [...held.values()].toSorted((left, right) => left.inUse - right.inUse)[0]
+      : held.get(facilitator)
+  if (one === undefined) {
+    return yield* noKey(
+      facilitator === undefined
+        ? "no settler's key is leased to this process"
+        : `only ${facilitator} can settle it, whose key is not leased to this process`
+    )
+  }
   one.inUse += 1
   const lease = yield* Effect.onError(one.account.take, () => Effect.sync(() => void (one.inUse -= 1)))
   const end = (how: LeaseEnd) =>

@@ -2,7 +2,8 @@
  * The verifier decides whether a call is paid for. It checks the payment's own fields first, which makes no call, then
  * takes the claim, so that one payment is used by one call, and asks the chain. A payment that this process sees for
  * the first time has the chain asked beside the claim; for any other the chain is asked after it, so that a storm of
- * replays asks no chain.
+ * replays asks no chain. Where only the chain can tell whether the payer signed, it is asked before: a stranger must
+ * not take up the payer's money.
  *
  * Where the payer's other claims have not ended, or just have, the chain also gives the payer's balance: it must cover
  * all of them together. When the chain refuses or cannot be asked, the claim is released before the answer. A question
@@ -117,6 +118,7 @@ const verify = Effect.fn("Verifier.verify")(function* (deps: Dependencies, reque
 
 const verifyOne = Effect.fnUntraced(function* (deps: Dependencies, { payload, requirements, ...call }: VerifyRequest) {
   const checked = yield* check(deps, payload, requirements)
+  if (checked.payment.isUnproven === true) yield* simulate(deps, checked)
   const isFirstSeen = yield* deps.claims.isFirstSeen(checked.payment)
   // Nothing may come between the claim and the promise to release it.
   return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isFirstSeen, restore }))
@@ -127,8 +129,10 @@ const check = Effect.fnUntraced(function* (
   payload: PaymentPayload,
   requirements: PaymentRequirements
 ): Effect.fn.Return<Checked, Refused> {
-  const { scheme } = deps.networks.get(requirements.network) ?? {}
-  if (scheme === undefined) return yield* Effect.fail(unknownNetwork(requirements))
+  const network = deps.networks.get(requirements.network)
+  if (network === undefined) return yield* Effect.fail(unknownNetwork(requirements))
+  const scheme = network.schemes[requirements.scheme]
+  if (scheme === undefined) return yield* Effect.fail(unknownScheme(requirements))
   const stop = deps.stopped(requirements.network)
   if (stop !== undefined) return yield* Effect.fail(stoppedNetwork(requirements, stop))
   const nowMs = yield* Clock.currentTimeMillis
@@ -221,6 +225,12 @@ const unknownNetwork = ({ network }: Pick<PaymentRequirements, "network">): Refu
   reason: paymentReason.invalidNetwork,
   payer: null,
   detail: `${network} is not configured here`
+})
+
+const unknownScheme = ({ scheme, network }: PaymentRequirements): Refused => ({
+  ...unknownNetwork({ network }),
+  reason: paymentReason.invalidScheme,
+  detail: `${scheme} does not work on ${network}`
 })
 
 const stoppedNetwork = ({ network }: PaymentRequirements, why: string): Refused => ({

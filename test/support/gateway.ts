@@ -29,7 +29,7 @@ export interface PaymentLog {
 
 const quote = {
   resource: modelResource({ origin: "https://models.example.com", path: "/v1/chat/completions", model: "demo/echo" }),
-  offers: [offerOf(testNetwork, 25_685n, 600)]
+  offers: [offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })]
 } as const
 
 /** Takes `PAYMENT-SIGNATURE: good`. */
@@ -50,6 +50,7 @@ const testGate = (payments: PaymentLog) => {
           serve: step("serve"),
           force: Effect.void,
           keep: Effect.void,
+          measure: () => true,
           settle: () =>
             Effect.gen(function* () {
               yield* step("settle")

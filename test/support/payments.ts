@@ -12,6 +12,8 @@ export const testNetwork: PaymentNetwork = {
   AssetVersion: "2",
   AssetDecimals: 6,
   PayTo: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+  Schemes: ["exact"],
+  FacilitatorAddresses: [],
   SettlerKeyEnvVars: []
 }
 
@@ -56,6 +58,7 @@ export const checkedPayment = (
   payer: payerOf(payer),
   payTo: testRequirements.payTo,
   amount: BigInt(testRequirements.amount),
+  charge: BigInt(testRequirements.amount),
   claimKey: claimKeyOf({
     network: testRequirements.network,
     asset: testRequirements.asset,

@@ -4,7 +4,7 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
-import { chainFault, isSameAddress, knownTokenOf, signsToken } from "../payments/chains.ts"
+import { chainFault, isSameAddress, knownTokenOf, paymentSchemes, schemesOf, signsToken } from "../payments/chains.ts"
 import { EnvironmentName, WebUrl, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
@@ -32,9 +32,21 @@ const Decimals = whole(0, 18)
 const Variables = Schema.Array(EnvironmentName).check(Schema.isMaxLength(64))
 const variablesWhy = "Variables that hold the settlers' keys; only payment-settler reads them."
 
+const Schemes = Schema.Array(Schema.Literals(paymentSchemes)).check(
+  Schema.isBetweenLength(1, paymentSchemes.length),
+  Schema.isUnique()
+)
+const schemesWhy =
+  "The ways to pay here, in the order of the quote. Clients take the first that they know, and the oldest know only exact (docs/payments.md)."
+const Facilitators = Schema.Array(ChainAddress).check(Schema.isMaxLength(64))
+const facilitatorsWhy =
+  "The addresses of the settlers' keys, or of the facilitator at FacilitatorUrl. Payers of upto sign one of them: no other account can settle their payment."
+
 const otherFields = {
   PayTo: required(ChainAddress, "Who is paid."),
   FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
+  Schemes: withDefault(Schemes, ["exact"], schemesWhy),
+  FacilitatorAddresses: withDefault(Facilitators, [], facilitatorsWhy),
   PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
   SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
   FacilitatorUrl: shownAs("origins")(
@@ -65,6 +77,8 @@ const WholeNetwork = Schema.Struct({
   AssetVersion: required(ShortText, tokenWhy.AssetVersion),
   AssetDecimals: required(Decimals, tokenWhy.AssetDecimals),
   ...otherFields,
+  Schemes: required(Schemes, schemesWhy),
+  FacilitatorAddresses: required(Facilitators, facilitatorsWhy),
   SettlerKeyEnvVars: required(Variables, variablesWhy)
 })
 
@@ -76,12 +90,37 @@ const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) 
 type TokenOfNetwork = Pick<
   WrittenNetwork,
   "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
->
+> &
+  Partial<Pick<WrittenNetwork, "Schemes" | "FacilitatorAddresses">>
 
 /** The contradictions within one network. */
 export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   const fault = chainFault(entry)
-  return [...(fault === undefined ? [] : [fault]), ...untold(entry)]
+  return [...(fault === undefined ? [] : [fault]), ...unusable(entry), ...untold(entry)]
+}
+
+/** Faults of the ways to pay. */
+const unusable = ({
+  Network,
+  Schemes = [],
+  FacilitatorAddresses = []
+}: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  const known = schemesOf(Network)
+  // A part that cannot be read is a fault of its own.
+  const readable = Schemes.filter((scheme) => paymentSchemes.includes(scheme))
+  const foreign = readable.filter((scheme) => known.length > 0 && !known.includes(scheme))
+  const unsettled = Schemes.includes("upto") && FacilitatorAddresses.length === 0
+  return [
+    ...foreign.map((scheme) => ({ path: ["Schemes"], issue: `${scheme} does not work on ${Network}` })),
+    ...(unsettled
+      ? [
+          {
+            path: ["FacilitatorAddresses"],
+            issue: "FacilitatorAddresses is needed: payers of upto sign who may settle"
+          }
+        ]
+      : [])
+  ]
 }
 
 /**

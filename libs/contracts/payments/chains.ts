@@ -9,7 +9,15 @@ interface WrittenAddresses {
   readonly Asset?: string | undefined
   readonly PayTo: string
   readonly FeePayer?: string | undefined
+  readonly FacilitatorAddresses?: ReadonlyArray<string> | undefined
 }
+
+/**
+ * The ways to pay that are known here. `exact`: the quoted amount. `upto`: the quoted amount is the most; what the
+ * answer really cost is charged.
+ */
+export const paymentSchemes = ["exact", "upto"] as const
+export type PaymentSchemeName = (typeof paymentSchemes)[number]
 
 interface Family {
   /** The part of a CAIP-2 name before the colon. */
@@ -22,6 +30,8 @@ interface Family {
   readonly signsToken: boolean
   /** One of our accounts pays the chain's fee and is named in what payers sign. */
   readonly hasFeePayer: boolean
+  /** The ways to pay that work on its chains. */
+  readonly schemes: ReadonlyArray<PaymentSchemeName>
   readonly fault: (network: WrittenAddresses) => string | undefined
 }
 
@@ -35,9 +45,12 @@ export const chainFamilies = {
     ignoresCase: true,
     signsToken: true,
     hasFeePayer: false,
-    fault: ({ Network, Asset, PayTo }) => {
+    schemes: ["exact", "upto"],
+    fault: ({ Network, Asset, PayTo, FacilitatorAddresses = [] }) => {
       if (!evmNetwork.test(Network)) return `${Network} is no network of the form eip155:<chain id>`
-      const wrong = [Asset, PayTo].find((address) => address !== undefined && !evmAddress.test(address))
+      const wrong = [Asset, PayTo, ...FacilitatorAddresses].find(
+        (address) => address !== undefined && !evmAddress.test(address)
+      )
       return wrong === undefined ? undefined : `${wrong} is not an address of ${Network}`
     }
   },
@@ -47,6 +60,7 @@ export const chainFamilies = {
     ignoresCase: false,
     signsToken: false,
     hasFeePayer: true,
+    schemes: ["exact"],
     fault: ({ FeePayer }) =>
       FeePayer === undefined ? "FeePayer is needed: clients name it in what they sign" : undefined
   }
@@ -73,6 +87,12 @@ const isOf = (network: string, fact: "ignoresCase" | "signsToken" | "hasFeePayer
 export const signsToken = (network: string): boolean => isOf(network, "signsToken")
 
 export const hasFeePayer = (network: string): boolean => isOf(network, "hasFeePayer")
+
+/** The ways to pay that work on a chain. */
+export const schemesOf = (network: string): ReadonlyArray<PaymentSchemeName> => {
+  const family = chainFamilyOf(network)
+  return family === undefined ? [] : chainFamilies[family].schemes
+}
 
 /** What is wrong with a configured network. */
 export const chainFault = (network: WrittenAddresses): string | undefined => {

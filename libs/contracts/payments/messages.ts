@@ -14,18 +14,20 @@ import {
   Sha256Hex,
   TransactionId
 } from "./primitives.ts"
+import { paymentSchemes } from "./chains.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 export const paymentCodes = [
   "PAYMENT_INVALID",
   "PAYMENT_UNFUNDED",
   "PAYMENT_BLOCKHASH_STALE",
-  "PAYMENT_REPLAY"
+  "PAYMENT_REPLAY",
+  "PERMIT2_ALLOWANCE_REQUIRED"
 ] as const
 
 /**
  * Why a payment is refused. The code tells a client what to do: sign again, pay more, take a newer blockhash or a fresh
- * nonce.
+ * nonce, approve Permit2 once.
  */
 export const PaymentCode = Schema.Literals(paymentCodes)
 export type PaymentCode = (typeof paymentCodes)[number]
@@ -61,7 +63,10 @@ export const ClaimFacts = Schema.Struct({
   asset: ChainAddress,
   payer: ChainAddress,
   payTo: ChainAddress,
+  /** What was signed. */
   amount: AtomicAmount,
+  /** What is charged of it, where less may be. */
+  charge: Schema.optionalKey(AtomicAmount),
   /** The number of writes in this life of the claim, which begins whenever a call takes it. */
   moves: Count,
   validBeforeMs: EpochMs,
@@ -116,15 +121,16 @@ export interface SettlementJob extends Schema.Schema.Type<typeof SettlementJob> 
 
 /** The answer to the waiting gateway. `Pending`: the transaction is sent, and its outcome is not known yet. */
 export const SettlementOutcome = Schema.Union([
-  Schema.TaggedStruct("Settled", { transaction: TransactionId }),
+  /** `transaction` is null where nothing was to be charged. */
+  Schema.TaggedStruct("Settled", { transaction: Schema.NullOr(TransactionId) }),
   Schema.TaggedStruct("Refused", { code: PaymentCode, reason: ReasonText }),
   Schema.TaggedStruct("Pending", { transaction: Schema.NullOr(TransactionId) })
 ])
 export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
 
 /**
- * The end of a payment, for audit. `transaction` is null for a payment that was never collected; `reason` says why.
- * Amounts are in the asset's smallest unit.
+ * The end of a payment, for audit. `transaction` is null for a payment that was never collected, of which `reason` says
+ * why, and for one of which nothing was charged. Amounts are in the asset's smallest unit.
  */
 export const Receipt = Schema.Struct({
   claimKey: ClaimKey,
@@ -132,7 +138,12 @@ export const Receipt = Schema.Struct({
   asset: ChainAddress,
   payer: ChainAddress,
   payTo: ChainAddress,
+  /** What was charged. */
   amount: AtomicAmount,
+  /** How it was paid. Absent in receipts of older releases, which are all of `exact`. */
+  scheme: Schema.optionalKey(Schema.Literals(paymentSchemes)),
+  /** The most that could have been charged, where that is another amount than the one charged. */
+  ceiling: Schema.optionalKey(AtomicAmount),
   outcome: Schema.Literals(["settled", "uncollected"]),
   transaction: Schema.NullOr(TransactionId),
   reason: Schema.NullOr(ReasonText),

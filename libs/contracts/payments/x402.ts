@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { text } from "../primitives.ts"
+import { paymentSchemes } from "./chains.ts"
 import { AtomicAmount, ChainAddress, DecimalWord, EvmAddress, Extra, Network, ReasonText } from "./primitives.ts"
 
 export const x402Version = 2
@@ -19,18 +20,11 @@ export const ResourceInfo = Schema.Struct({
 export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
 
 /**
- * The ways to pay that are known here. `exact`: the quoted amount. `upto`: the quoted amount is the most; what the
- * answer really cost is charged.
- */
-export const PaymentSchemeName = Schema.Literals(["exact", "upto"])
-export type PaymentSchemeName = Schema.Schema.Type<typeof PaymentSchemeName>
-
-/**
  * One way to pay. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign: the
  * token's `name` and `version` on EVM chains, the `facilitatorAddress` of `upto`, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
-  scheme: PaymentSchemeName,
+  scheme: Schema.Literals(paymentSchemes),
   network: Network,
   amount: AtomicAmount,
   asset: ChainAddress,
@@ -80,6 +74,40 @@ export const ExactEvmPayload = Schema.Struct({
   authorization: EvmAuthorization
 })
 export interface ExactEvmPayload extends Schema.Schema.Type<typeof ExactEvmPayload> {}
+
+/** A number of 256 bits as clients of Permit2 write it: in decimal, or in hex. */
+const NumberWord = Schema.Union([DecimalWord, Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/u))])
+
+/** A transfer by Permit2 that only `witness.facilitator` may make, to `witness.to`. Times in epoch seconds. */
+const UptoAuthorization = Schema.Struct({
+  from: EvmAddress,
+  permitted: Schema.Struct({ token: EvmAddress, amount: DecimalWord }),
+  spender: EvmAddress,
+  nonce: NumberWord,
+  deadline: DecimalWord,
+  witness: Schema.Struct({ to: EvmAddress, facilitator: EvmAddress, validAfter: DecimalWord })
+})
+interface UptoAuthorization extends Schema.Schema.Type<typeof UptoAuthorization> {}
+
+/** `payload` of the scheme `upto` on EVM chains. `permitted.amount` is the most that can be charged. */
+export const UptoEvmPayload = Schema.Struct({
+  signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,2048}$/u)),
+  permit2Authorization: UptoAuthorization
+})
+export interface UptoEvmPayload extends Schema.Schema.Type<typeof UptoEvmPayload> {}
+
+/** An approval that a payer has signed and the facilitator sends: `info` of the extension `eip2612GasSponsoring`. */
+export const Eip2612Approval = Schema.Struct({
+  from: EvmAddress,
+  asset: EvmAddress,
+  spender: EvmAddress,
+  amount: DecimalWord,
+  nonce: DecimalWord,
+  deadline: DecimalWord,
+  signature: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{130}$/u)),
+  version: Schema.String.check(Schema.isPattern(/^[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}$/u))
+})
+export interface Eip2612Approval extends Schema.Schema.Type<typeof Eip2612Approval> {}
 
 /** `payload` of the exact scheme on Solana: a wire transaction in base64, at most 1,232 bytes of it. */
 export const ExactSvmPayload = Schema.Struct({

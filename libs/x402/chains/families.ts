@@ -9,17 +9,20 @@ import {
   claimKeyOf,
   type PaymentNetwork,
   type PaymentPayload,
-  type PaymentRequirements
+  type PaymentRequirements,
+  type PaymentSchemeName
 } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
-import type { PaymentScheme, SettlerKey } from "../scheme.ts"
+import type { PaymentChain, PaymentSchemes, SettlerKey } from "../scheme.ts"
 import { evmFamily } from "./evm/exact-evm.ts"
 import type { SettlerAccount } from "./evm/SettlerAccount.ts"
 import { solanaFamily } from "./solana/exact-svm.ts"
 
-export interface OpenScheme {
-  readonly scheme: PaymentScheme
+export interface OpenChain {
+  readonly chain: PaymentChain
+  /** All that work there, whether they are offered or not: what was paid before is still settled. */
+  readonly schemes: PaymentSchemes
   /** Gives out the nonces of a settler's account in order; null where the chain has none. */
   readonly account: ((key: SettlerKey) => SettlerAccount) | null
 }
@@ -32,12 +35,16 @@ interface StatedTerms {
 }
 
 export interface SchemeFamily {
-  /** Opens the scheme of one network; asks the chain nothing. */
-  readonly open: (entry: PaymentNetwork) => Effect.Effect<OpenScheme, never, ConfiguredHttp | Metrics | Scope.Scope>
+  /** Opens one network; asks the chain nothing. */
+  readonly open: (entry: PaymentNetwork) => Effect.Effect<OpenChain, never, ConfiguredHttp | Metrics | Scope.Scope>
   /** A configured secret as a settler's key; fails with the fault, never with the secret. */
   readonly readKey: (network: string, secret: string) => Result.Result<SettlerKey, string>
-  /** The `extra` of a quote, without which a client cannot sign. */
-  readonly quoteExtra: (entry: PaymentNetwork) => Readonly<Record<string, string>>
+  /** The `extra` of a quote, without which a client cannot sign. `turn`: quotes name our settlers in turn. */
+  readonly quoteExtra: (
+    entry: PaymentNetwork,
+    scheme: PaymentSchemeName,
+    turn: number
+  ) => Readonly<Record<string, string>>
   /** Undefined for what is no payment, and where only the checks tell. */
   readonly statedTerms: (payload: PaymentPayload) => StatedTerms | undefined
   /** How long before `validBeforeMs` a payment can still surely be collected. */
@@ -58,12 +65,13 @@ const knownFamily = (network: string): SchemeFamily => {
   return family
 }
 
-export const openScheme = (entry: PaymentNetwork) => Effect.suspend(() => knownFamily(entry.Network).open(entry))
+export const openChain = (entry: PaymentNetwork) => Effect.suspend(() => knownFamily(entry.Network).open(entry))
 
 /** A configured secret as a settler's key of that network; fails with the fault, never with the secret. */
 export const readSettlerKey = (network: string, secret: string) => knownFamily(network).readKey(network, secret)
 
-export const quoteExtra = (entry: PaymentNetwork) => knownFamily(entry.Network).quoteExtra(entry)
+export const quoteExtra = (entry: PaymentNetwork, scheme: PaymentSchemeName, turn: number) =>
+  knownFamily(entry.Network).quoteExtra(entry, scheme, turn)
 
 /** The claim's key by the payment's own word; undefined where only the checks tell. */
 export const statedClaimKey = (payload: PaymentPayload, { network, asset }: PaymentRequirements) => {

@@ -96,14 +96,20 @@ export const moveClaim = Effect.fnUntraced(function* (
     if (found === undefined) return yield* lost(claim, step, null)
     const isOurs = !isStrict && !isAsRead(step) && found.record.ticket === claim.record.ticket
     if (!isOurs) return yield* lost(claim, step, found.record.state)
-    current = withCostOf(claim, found)
+    current = withFiguresOf(claim, found)
   }
   return yield* lost(claim, step, current.record.state)
 })
 
-/** A claim as read, with the cost that its mover knows and no one has written yet. */
-export const withCostOf = ({ record: { providerCost } }: Claim, found: Claim): Claim =>
-  providerCost === undefined ? found : { ...found, record: { ...found.record, providerCost } }
+/** A claim as read, with the charge and the cost that its mover knows and no one has written yet. */
+export const withFiguresOf = ({ record: { providerCost, charge } }: Claim, found: Claim): Claim => ({
+  ...found,
+  record: {
+    ...found.record,
+    ...(providerCost === undefined ? {} : { providerCost }),
+    ...(charge === undefined ? {} : { charge })
+  }
+})
 
 const lost = (claim: Claim, step: ClaimMove, state: string | null) =>
   new ClaimLost({ claimKey: claim.key, move: step._tag, state })

@@ -8,6 +8,7 @@ import { type BusError, Publisher } from "#bus"
 import { payerKeyOf, type Payments, type SettlementJob, subjects } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
 import { claimMoves } from "../metrics.ts"
+import { facilitatorOf } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
 import {
@@ -247,9 +248,8 @@ const publishJob = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError> {
   const job = settlementJob(claim, replyTo, yield* Clock.currentTimeMillis)
   if (job === undefined) return
-  yield* publisher.publish(subjects.settlements(claim.record.network), settlementJobCodec, job, {
-    messageId: jobId(claim.record)
-  })
+  const subject = subjects.settlements(claim.record.network, facilitatorOf(job.requirements))
+  yield* publisher.publish(subject, settlementJobCodec, job, { messageId: jobId(claim.record) })
 })
 
 // A working settler reaches an end within a few blocks.

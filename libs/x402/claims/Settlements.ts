@@ -98,7 +98,7 @@ const requestIt = Effect.fnUntraced(function* (
   const result = yield* Deferred.make<SettlementOutcome>()
   const waiting: Waiting = { ...request, result, listening: yield* Scope.make() }
   const close = Scope.close(waiting.listening, Exit.void)
-  const local = parts.locals.find(claim.record.network)
+  const local = parts.locals.find(claim)
   const requesting =
     local === undefined ? Effect.andThen(answerKept, requestByJob(parts, waiting)) : handOver(parts, waiting, local)
   yield* Effect.onError(requesting, () => close)
@@ -188,7 +188,7 @@ const isCommitted = ({ record }: Claim, requested: Claim) =>
 export const outcomeOfClaim = ({ record }: Claim): SettlementOutcome => {
   const { state, transactions, reason } = record
   const transaction = transactions.at(-1) ?? null
-  if (state === "SETTLED" && transaction !== null) return { _tag: "Settled", transaction }
+  if (state === "SETTLED") return { _tag: "Settled", transaction }
   if (state === "UNCOLLECTED") {
     return { _tag: "Refused", code: "PAYMENT_INVALID", reason: reason ?? "transaction_failed" }
   }
@@ -234,21 +234,21 @@ export interface LocalSettlement {
   /** Nothing is written before this has succeeded; when it fails the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>
   /** Called when the chain has the transfer, before it is recorded. */
-  readonly onSettled: (transaction: string) => void
+  readonly onSettled: (transaction: string | null) => void
   /** Called with the outcome; `Pending` when it is unknown. Not called when the claim is no longer ours to settle. */
   readonly onEnd: (outcome: SettlementOutcome) => Effect.Effect<void>
 }
 
 export interface LocalSettler {
-  /** Whether it would begin at once: it has a key of the network, and room. */
-  readonly isFree: (network: string) => boolean
+  /** Whether it would begin at once: it has a key that can settle the claim, and room. */
+  readonly isFree: (claim: Claim) => boolean
   /** Begins, and goes on by itself even if its caller leaves. False when it is no longer free. */
   readonly settle: (settlement: LocalSettlement) => Effect.Effect<boolean>
 }
 
 interface SettlerRegistry {
   /** The settler of this process, if it would begin at once. */
-  readonly find: (network: string) => LocalSettler | undefined
+  readonly find: (claim: Claim) => LocalSettler | undefined
   /** The first settler to enter stays until it leaves. */
   readonly enter: (settler: LocalSettler) => () => void
 }
@@ -256,7 +256,7 @@ interface SettlerRegistry {
 const registry = (): SettlerRegistry => {
   let present: LocalSettler | undefined
   return {
-    find: (network) => (present?.isFree(network) === true ? present : undefined),
+    find: (claim) => (present?.isFree(claim) === true ? present : undefined),
     enter: (settler) => {
       present ??= settler
       return () => void (present === settler && (present = undefined))

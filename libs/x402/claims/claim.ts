@@ -35,7 +35,13 @@ export const ClaimRecord = Schema.Struct({
   asset: ChainAddress,
   payer: ChainAddress,
   payTo: ChainAddress,
+  /** What was signed. */
   amount: Schema.String,
+  /**
+   * What is charged of it, where less than the amount may be. While the call goes on, the charge for what was given out
+   * so far; it never exceeds what the call will cost.
+   */
+  charge: Schema.optionalKey(Schema.String),
   /** The hash of the call that the payment is for. */
   binding: Sha256Hex,
   kind: AnswerKind,
@@ -76,10 +82,10 @@ export type ClaimMove =
   | { readonly _tag: "Settle" }
   /** Settling is asked for again, after a while without a report. */
   | { readonly _tag: "AskAgain" }
-  /** A transaction is signed; it is stored before it is sent. */
-  | { readonly _tag: "Prepare"; readonly transaction: string }
-  /** The chain has made the transfer. */
-  | { readonly _tag: "Settled"; readonly transaction: string }
+  /** A transaction is signed; it is stored before it is sent. Null where nothing is charged, and none is sent. */
+  | { readonly _tag: "Prepare"; readonly transaction: string | null }
+  /** The chain has made the transfer; null where nothing was charged, and none was needed. */
+  | { readonly _tag: "Settled"; readonly transaction: string | null }
   /** The chain can make no transfer of this payment any more. */
   | { readonly _tag: "Uncollected"; readonly reason: string }
   /** The same for an answer that, as far as is known, was not given out. */
@@ -134,7 +140,7 @@ const changes = (record: ClaimRecord, move: ClaimMove, nowMs: number): Partial<C
       return { asked: record.asked + 1 }
     case "Prepare":
     case "Settled":
-      return { transactions: withLast(record.transactions, move.transaction) }
+      return move.transaction === null ? {} : { transactions: withLast(record.transactions, move.transaction) }
     case "Uncollected":
     case "Withheld":
     case "Release":
@@ -146,6 +152,9 @@ const changes = (record: ClaimRecord, move: ClaimMove, nowMs: number): Partial<C
 
 const withLast = (transactions: ReadonlyArray<string>, last: string) =>
   [...transactions.filter((one) => one !== last), last].slice(-transactionsMax)
+
+/** What is settled of a claim, in the asset's smallest unit. */
+export const chargeOf = ({ amount, charge }: Pick<ClaimRecord, "amount" | "charge">): bigint => BigInt(charge ?? amount)
 
 export const hasEnded = (state: ClaimState) => state === "SETTLED" || state === "UNCOLLECTED" || state === "RELEASED"
 

@@ -54,6 +54,7 @@ export const factsOf = ({ revision, record }: Claim): ClaimFacts => ({
   moves: record.moves,
   validBeforeMs: record.validBeforeMs,
   claimedAtMs: record.claimedAtMs,
+  ...(record.charge === undefined ? {} : { charge: record.charge }),
   ...(record.providerCost === undefined ? {} : { providerCost: record.providerCost })
 })
 

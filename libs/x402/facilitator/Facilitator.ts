@@ -244,11 +244,10 @@ export const remoteScheme = (
   facilitator: Facilitator,
   options: RemoteOptions
 ): PaymentScheme => ({
-  network: local.network,
-  probe: (token) => local.probe(token),
   check: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   // None of our own nodes is asked before the facilitator sends.
   checkAgain: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
+  charging: (checked, charge) => local.charging(checked, charge),
   simulate: ({ payload, requirements }) => facilitator.verify(payload, requirements),
   // A facilitator gives no balances: our own nodes, which confirm its settlements, do.
   funds: (checked, claimKeys) => local.funds(checked, claimKeys),
@@ -256,9 +255,7 @@ export const remoteScheme = (
   recheck: () => Effect.void,
   prepare: () => Effect.succeed({ transaction: null, raw: new Uint8Array(0) }),
   broadcast: (_prepared, checked) => settle(local, facilitator, options, checked),
-  look: (checked, transaction) => local.look(checked, transaction),
-  feeBalance: (address) => local.feeBalance(address),
-  transfers: (from) => local.transfers(from)
+  look: (checked, transaction) => local.look(checked, transaction)
 })
 
 const settle = Effect.fn("Facilitator.settle")(function* (
@@ -268,7 +265,8 @@ const settle = Effect.fn("Facilitator.settle")(function* (
   checked: CheckedPayment
 ): Effect.fn.Return<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> {
   // The caller that ends the payment for a refusal confirms it on the chain.
-  const reported = yield* facilitator.settle(checked.payload, checked.requirements).pipe(
+  const requirements = { ...checked.requirements, amount: String(checked.charge) }
+  const reported = yield* facilitator.settle(checked.payload, requirements).pipe(
     Effect.map(({ transaction }) => ({ isDone: true, transaction, detail: `it names ${transaction}` })),
     Effect.catchTag("SettlementPending", (pending) =>
       Effect.succeed({ transaction: pending.transaction, detail: pending.detail, isDone: false })

@@ -13,6 +13,7 @@ import { Configuration, Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"
 import { costCounter } from "../models/provider-cost.ts"
+import { nothingUsed } from "../payments/charge.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
@@ -179,7 +180,7 @@ export class ImageWork extends Context.Service<
           { tokens: undefined, count: call.count }
         )
         const bytes = utf8.encode(JSON.stringify(body))
-        const settled = yield* payment.settle({ body: bytes, costMicroUsd: cost })
+        const settled = yield* payment.settle({ body: bytes, costMicroUsd: cost, used: nothingUsed })
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })

@@ -6,6 +6,9 @@
  * A whole answer goes out once it is paid, or as one of the unpaid answers that a payer may have before the settlement
  * is confirmed. An answer whose settlement the chain refuses is not given out. `paid-call.ts` says when each of this
  * happens.
+ *
+ * Where the charge follows the use, it is written into the claim with each of its moves, from the first byte on: if this
+ * gateway dies, what it has last written is charged.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
 import type { BusError } from "#bus"
@@ -13,6 +16,7 @@ import type { SettlementOutcome } from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
   atomicAmount,
+  chargeOf,
   type Claim,
   ClaimMove,
   Claims,
@@ -23,10 +27,13 @@ import {
   settledHeaders,
   settlementFailed,
   Settlements,
+  type Tariff,
+  tariffOf,
   unsettledHeaders
 } from "#x402"
 import { PaidAnswers } from "./kept-calls.ts"
 import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
 import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
@@ -63,9 +70,10 @@ export class PaidCalls extends Context.Service<
         count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
         earned: ({ call, claim }, outcome) =>
           Effect.sync(() =>
-            revenue.inc({ model: call.model, outcome }, Number(claim.record.amount) / 10 ** decimalsOf(claim))
+            revenue.inc({ model: call.model, outcome }, Number(chargeOf(claim.record)) / 10 ** decimalsOf(claim))
           ),
-        unitsOf: (microUsd, claim) => atomicAmount(microUsd, decimalsOf(claim)).toString(),
+        tariff: tariffOf(Payments),
+        unitsOf: (microUsd, claim) => atomicAmount(microUsd, decimalsOf(claim)),
         timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
       }
       return PaidCalls.of({ open: (verified) => open(parts, verified) })
@@ -84,7 +92,8 @@ interface Parts {
   /** Counts the price of a call that was answered. */
   readonly earned: (call: Pick<VerifiedCall, "call" | "claim">, outcome: "settled" | "pending") => Effect.Effect<void>
   /** Dollars in the smallest unit of a claim's asset. */
-  readonly unitsOf: (microUsd: bigint, claim: Claim) => string
+  readonly unitsOf: (microUsd: bigint, claim: Claim) => bigint
+  readonly tariff: Tariff
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
@@ -96,6 +105,10 @@ interface Hold extends VerifiedCall {
   answerKept: Effect.Effect<void, BusError>
   /** What the provider took, once the answer is whole; in the units of the amount. */
   providerCost?: string
+  /** What is charged for all that was given out; only where the charge follows the use. */
+  charge?: bigint
+  /** Nothing more may be given out: the settlement is requested, with the charge as it was. */
+  isClosed: boolean
   /** Runs once, for the first caller; the others share its result. */
   readonly requested: Effect.Effect<RequestedSettlement, NotCommitted>
   renewing?: Fiber.Fiber<void>
@@ -107,9 +120,11 @@ const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall):
   const leftMs = Math.max(0, collectByMs(network, validBeforeMs) - (yield* Clock.currentTimeMillis))
   const hold: Hold = {
     ...verified,
+    ...(isMetered(verified) ? { charge: chargeFor(parts, verified, nothingUsed) } : {}),
+    isClosed: false,
     answerKept: Effect.void,
     requested: yield* Effect.cached(
-      Effect.suspend(() => parts.settlements.request({ claim: withCost(hold), answerKept: hold.answerKept }))
+      Effect.suspend(() => parts.settlements.request({ claim: withFigures(hold), answerKept: hold.answerKept }))
     )
   }
   const call = openCall(tasksOf(parts, hold), leftMs)
@@ -125,12 +140,34 @@ const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
   force: force(parts, hold),
   release: release(parts, hold),
   keep: Effect.andThen(stop(parts, hold), Effect.logWarning("a stream that failed was settled before it did")),
+  measure: (used) => measure(parts, hold, used),
   settle: (answer) => settle(parts, hold, answer)
 })
 
-/** The claim with what its call has cost, which goes along to the receipt. */
-const withCost = ({ claim, providerCost }: Hold): Claim =>
-  providerCost === undefined ? claim : { ...claim, record: { ...claim.record, providerCost } }
+/** Whether the charge follows the use. */
+const isMetered = ({ claim }: Pick<VerifiedCall, "claim">) => claim.record.payment?.requirements.scheme === "upto"
+
+const chargeFor = ({ tariff, unitsOf }: Parts, { call, claim }: VerifiedCall, used: Used) =>
+  heldTo(unitsOf(usedPrice(tariff, call, used), claim), BigInt(claim.record.amount))
+
+const measure = (parts: Parts, hold: Hold, used: Used): boolean => {
+  if (!isMetered(hold)) return true
+  const { call, claim } = hold
+  const least = parts.unitsOf(leastPrice(parts.tariff, call, used), claim)
+  if (hold.isClosed || least > BigInt(claim.record.amount)) return false
+  hold.charge = chargeFor(parts, hold, used)
+  return true
+}
+
+/** The claim with the figures of its call, which go along to the receipt: what is charged, and what it has cost. */
+const withFigures = ({ claim, providerCost, charge }: Hold): Claim => ({
+  ...claim,
+  record: {
+    ...claim.record,
+    ...(providerCost === undefined ? {} : { providerCost }),
+    ...(charge === undefined ? {} : { charge: charge.toString() })
+  }
+})
 
 /** Tolerates a renewal and another move that end in any order. */
 const advance = (hold: Hold, next: Claim) =>
@@ -140,7 +177,7 @@ const advance = (hold: Hold, next: Claim) =>
 
 /** Renews until the claim is lost to another mover. */
 const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
-  Effect.suspend(() => claims.move(hold.claim, ClaimMove.Renew())).pipe(
+  Effect.suspend(() => claims.move(withFigures(hold), ClaimMove.Renew())).pipe(
     Effect.tap((next) => advance(hold, next)),
     Effect.catchTag("ClaimLost", (error) =>
       Effect.andThen(Effect.logWarning("a claim was lost", error), Effect.interrupt)
@@ -157,7 +194,7 @@ const stop = ({ scope }: Parts, { renewing, forcing }: Hold) => {
 }
 
 const serve = ({ claims }: Parts, hold: Hold): Effect.Effect<void, PaymentRefusal> =>
-  Effect.suspend(() => claims.move(hold.claim, ClaimMove.Serve())).pipe(
+  Effect.suspend(() => claims.move(withFigures(hold), ClaimMove.Serve())).pipe(
     Effect.flatMap((next) => advance(hold, next)),
     Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
     Effect.mapError(() => unavailable(hold.call.shape, "The payment could not be held", 1))
@@ -166,6 +203,7 @@ const serve = ({ claims }: Parts, hold: Hold): Effect.Effect<void, PaymentRefusa
 const force = Effect.fnUntraced(
   function* ({ count }: Parts, hold: Hold) {
     if (hold.renewing !== undefined) yield* Fiber.interrupt(hold.renewing)
+    hold.isClosed = true
     yield* count("forced")
     yield* hold.requested
   },
@@ -187,12 +225,14 @@ const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: 
 const settle = Effect.fn("PaymentGate.settle")(function* (
   parts: Parts,
   hold: Hold,
-  { body, costMicroUsd }: EndedAnswer
+  { body, costMicroUsd, used }: EndedAnswer
 ): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
   const { claim, identifier } = hold
   const label = { identifier, binding: claim.record.binding }
   if (body !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body }))
-  if (costMicroUsd !== null) hold.providerCost = parts.unitsOf(costMicroUsd, claim)
+  if (costMicroUsd !== null) hold.providerCost = parts.unitsOf(costMicroUsd, claim).toString()
+  if (used !== null && isMetered(hold) && !hold.isClosed) hold.charge = chargeFor(parts, hold, used)
+  hold.isClosed = true
   const requested = yield* hold.requested.pipe(
     Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
     Effect.mapError(() => new NotAsked({ refusal: unasked(hold) }))
@@ -223,7 +263,7 @@ const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedS
  */
 const unpaid = (parts: Parts, hold: Hold) =>
   parts.claims.expose(hold.claim).pipe(
-    Effect.andThen(parts.settlements.standing(withCost(hold))),
+    Effect.andThen(parts.settlements.standing(withFigures(hold))),
     Effect.catch(({ _tag }) =>
       _tag === "ClaimLost"
         ? Effect.fail(unasked(hold))
@@ -240,14 +280,17 @@ const answered = (
   const { call, quote, claim } = hold
   const { network, payer } = claim.record
   if (outcome._tag === "Settled") {
-    const headers = settledHeaders({ transaction: outcome.transaction, network, payer })
-    return Effect.as(Effect.andThen(count("settled"), earned(hold, "settled")), { headers })
+    const amount = hold.charge === undefined ? {} : { amount: hold.charge.toString() }
+    const headers = settledHeaders({ transaction: outcome.transaction, network, payer, ...amount })
+    return Effect.as(Effect.andThen(count("settled"), earned({ call, claim: withFigures(hold) }, "settled")), {
+      headers
+    })
   }
   if (outcome._tag === "Refused") {
     const { code, reason } = outcome
     const reply = settlementFailed(quote, call.shape, { code, reason, payer, network, transaction: null })
     return Effect.andThen(count("settlement_refused", code), Effect.fail(refusalOf(code, reply)))
   }
-  const counted = Effect.andThen(count("pending"), earned(hold, "pending"))
+  const counted = Effect.andThen(count("pending"), earned({ call, claim: withFigures(hold) }, "pending"))
   return Effect.as(counted, { headers: unsettledHeaders("settlement_pending") })
 }

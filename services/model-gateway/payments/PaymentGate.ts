@@ -27,6 +27,7 @@ import {
   paymentRequired,
   type Quote,
   readPayment,
+  requirementsFor,
   Settlements,
   statedClaimKey,
   statedEndMs,
@@ -77,6 +78,8 @@ interface Parts {
   /** The address by which callers reach this gateway. */
   readonly origin: Effect.Effect<string>
   readonly isOffered: (network: PaymentNetwork) => boolean
+  /** Counts the quotes, which name our settlers in turn. */
+  readonly nextTurn: () => number
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
 }
@@ -118,8 +121,9 @@ const pay = Effect.fn("PaymentGate.pay")(function* (
   }
 })
 
-const quoteOf = Effect.fnUntraced(function* ({ settings, origin, isOffered }: Parts, call: PayableCall) {
-  const quote = quoteCall(call, { payments: settings.Payments, origin: yield* origin, isOffered })
+const quoteOf = Effect.fnUntraced(function* ({ settings, origin, isOffered, nextTurn }: Parts, call: PayableCall) {
+  const terms = { payments: settings.Payments, origin: yield* origin, isOffered, turn: nextTurn() }
+  const quote = quoteCall(call, terms)
   return quote ?? (yield* Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60)))
 })
 
@@ -134,7 +138,7 @@ const readOffered = Effect.fnUntraced(function* (
     yield* parts.count("quoted")
     return yield* Effect.fail(refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, call.shape)))
   }
-  const offers = quote.offers.map(({ requirements }) => requirements)
+  const offers = quote.offers.map((offer) => requirementsFor(offer, payload))
   const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
   const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
   const binding = createHash("sha256").update(`${call.method} ${call.path}\n`).update(call.body).digest("hex")
@@ -311,6 +315,7 @@ const make = Effect.gen(function* () {
   const counter = metrics.counter(paymentOutcomes)
   for (const outcome of paymentOutcomes.values.outcome) counter.inc({ outcome, code: "" }, 0)
   const seconds = metrics.histogram(paymentSeconds)
+  let turn = 0
   const parts: Parts = {
     settings,
     requests: yield* Requests,
@@ -323,11 +328,15 @@ const make = Effect.gen(function* () {
     isLost: lostHolders(mailbox),
     origin: yield* gatewayOrigin,
     isOffered: ({ Network }) => stopped(Network) === undefined,
+    // Bounded, so that it stays a whole number.
+    nextTurn: () => (turn = (turn + 1) % turnsMax),
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
   }
   return PaymentGate.of({ pay: (call) => pay(parts, call) })
 })
+
+const turnsMax = 1_000_000
 
 // Other payees, and callers that pay nothing, are still served.
 const tokens = Layer.unwrap(

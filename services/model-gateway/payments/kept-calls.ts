@@ -200,10 +200,11 @@ export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
     case "UNCOLLECTED":
       return used
     case "SETTLED": {
-      const { network, payer, transactions } = record
-      const transaction = transactions.at(-1)
-      if (kept === undefined || transaction === undefined) return used
-      return { _tag: "Paid", answer: kept.body, transaction, network, payer }
+      const { network, payer, transactions, charge } = record
+      const transaction = transactions.at(-1) ?? null
+      if (kept === undefined || (transaction === null && charge !== "0")) return used
+      const charged = charge === undefined ? {} : { amount: charge }
+      return { _tag: "Paid", answer: kept.body, transaction, network, payer, ...charged }
     }
     case "CLAIMED":
     case "SERVING":

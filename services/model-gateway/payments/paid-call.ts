@@ -7,6 +7,7 @@
 import { Data, Effect, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
+import type { Used } from "./charge.ts"
 import type { PaymentRefusal } from "./replies.ts"
 
 export type CallState = "claimed" | "beginning" | "serving" | "forced" | "settling" | "ended"
@@ -75,6 +76,8 @@ export class NotAsked extends Data.TaggedClass("NotAsked")<{ readonly refusal: P
 
 /** An answer as its call ends. */
 export interface EndedAnswer {
+  /** What was used, for a payment whose charge follows it; null leaves it as it was measured last. */
+  readonly used: Used | null
   /** A whole answer, kept until it is paid for; null after a stream. */
   readonly body: Uint8Array | null
   /** What its provider takes for it; null where that is not known. */
@@ -88,6 +91,7 @@ export interface CallTasks {
   readonly release: Effect.Effect<void>
   readonly keep: Effect.Effect<void>
   readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal | NotAsked>
+  readonly measure: (used: Used) => boolean
 }
 
 export interface PaidCall {
@@ -97,6 +101,11 @@ export interface PaidCall {
   readonly release: Effect.Effect<void>
   /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
   readonly serve: Effect.Effect<void, PaymentRefusal>
+  /**
+   * Told of a stream before more of it is given out: what is used with it. False when the payer has not signed for so
+   * much, or the payment is about to end: then nothing more may be given out.
+   */
+  readonly measure: (used: Used) => boolean
   readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal>
   readonly leave: Effect.Effect<void>
 }
@@ -108,7 +117,7 @@ export interface OpenCall extends PaidCall {
 
 const nothingOwed: SettledCall = { headers: {} }
 /** Of a stream whose caller has left: how far its provider had come is not known. */
-const unknownEnd: EndedAnswer = { body: null, costMicroUsd: null }
+const unknownEnd: EndedAnswer = { body: null, costMicroUsd: null, used: null }
 
 /** Runs the tasks as the table says. A task that has begun is not interrupted. */
 export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
@@ -146,6 +155,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     ...(answerMsMax === undefined ? {} : { answerMsMax }),
     release: Effect.uninterruptible(giveBack("Release")),
     serve: Effect.uninterruptible(Effect.suspend(() => (on("Serve") === "serve" ? served : Effect.void))),
+    measure: tasks.measure,
     settle: (answer) =>
       Effect.uninterruptible(
         Effect.suspend(() => (on("Settle") === "settle" ? settled(answer) : Effect.succeed(nothingOwed)))
@@ -163,6 +173,7 @@ export const scopedCall = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<Pa
 export const freeCall: PaidCall = {
   release: Effect.void,
   serve: Effect.void,
+  measure: () => true,
   settle: () => Effect.succeed({ headers: { "x-free-model": "true" } }),
   leave: Effect.void
 }

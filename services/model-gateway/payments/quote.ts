@@ -1,6 +1,6 @@
 /**
- * A call as it is sold: the facts that its price and its payment depend on, its price on each network of its base path,
- * and how long its payment must be good for. Pure.
+ * A call as it is sold: the facts that its price and its payment depend on, its price on each network of its base path
+ * by each way to pay there, and how long its payment must be good for. Pure.
  */
 import { Option } from "effect"
 import {
@@ -16,12 +16,14 @@ import {
   chargedInputTokens,
   flatPrice,
   inputTokensOf,
+  meteredTariff,
   modelResource,
   offerOf,
   type PaymentHeaders,
   type PromptSize,
   type Quote,
   type ReplyShape,
+  type Tariff,
   tariffOf,
   tokenPrice
 } from "#x402"
@@ -102,23 +104,30 @@ interface QuoteTerms {
   /** The address by which callers reach this gateway. */
   readonly origin: string
   readonly isOffered: (network: PaymentNetwork) => boolean
+  /** Quotes name our settlers in turn. */
+  readonly turn?: number
 }
 
 /** Undefined when no network of the call's family is configured or offered. */
 export const quoteCall = (
   { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
-  { payments, origin, isOffered }: QuoteTerms
+  { payments, origin, isOffered, turn = 0 }: QuoteTerms
 ): Quote | undefined => {
   const tariff = tariffOf(payments)
   const inputTokens = chargedInputTokens(inputTokensOf(prompt))
   const { flatMicroUsd } = prices
-  const priceMicroUsd =
+  const priceBy = (by: Tariff) =>
     flatMicroUsd === undefined
-      ? tokenPrice(tariff, prices, { inputTokens, outputTokens })
-      : flatPrice(tariff, flatMicroUsd, count)
+      ? tokenPrice(by, prices, { inputTokens, outputTokens })
+      : flatPrice(by, flatMicroUsd, count)
+  // Under upto the quote is the price of the longest answer, which is the most that can be charged.
+  const priceMicroUsd = { exact: priceBy(tariff), upto: priceBy(meteredTariff(tariff)) }
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
   const offered = payments.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
-  const [first, ...rest] = offered.map((network) => offerOf(network, priceMicroUsd, payments.MaxTimeoutSeconds))
+  const maxTimeoutSeconds = payments.MaxTimeoutSeconds
+  const [first, ...rest] = offered.flatMap((network) =>
+    network.Schemes.map((scheme) => offerOf(network, priceMicroUsd[scheme], { maxTimeoutSeconds, scheme, turn }))
+  )
   if (first === undefined) return undefined
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
 }

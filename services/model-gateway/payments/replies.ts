@@ -9,7 +9,7 @@ import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../
  */
 export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
   /** 200: the answer was paid for before, and is given once more. */
-  readonly status: 200 | 400 | 402 | 409 | 429 | 503
+  readonly status: 200 | 400 | 402 | 409 | 412 | 429 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   readonly code: string
   /** The image job for which the payment was taken before; its payment does not show it as ended. */

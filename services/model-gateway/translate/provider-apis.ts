@@ -8,6 +8,7 @@ import * as Sse from "effect/encoding/Sse"
 import type { ProviderEntry } from "#contracts"
 import { anthropicUsage, messageToChat, openAiUsage, type Usage } from "./answers.ts"
 import { chatToMessages } from "./anthropic-requests.ts"
+import { writtenBytes } from "./cut.ts"
 import { anthropicEvents, chatAnswer, eventsToChunks, type Translator } from "./chat-stream.ts"
 import {
   isRecord,
@@ -27,6 +28,8 @@ export interface StreamFacts {
   /** The provider has given its reason for ending: later events may be missing, what came before is whole. */
   isFinished: boolean
   usage: Usage | undefined
+  /** UTF-8 bytes of what the model wrote. */
+  answerBytes: number
 }
 
 /** How many tokens an answer may have, and the provider's key for that limit. */
@@ -155,5 +158,6 @@ const read = (kind: ProviderKind, facts: StreamFacts, data: string): Decoded => 
     return { _tag: "Error", status: code >= 400 && code < 600 ? code : 500, text: data }
   }
   providerApis[kind].readFacts(facts, event)
+  facts.answerBytes += writtenBytes(event)
   return { _tag: "Event", event }
 }

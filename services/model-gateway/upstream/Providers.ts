@@ -125,7 +125,7 @@ export class Providers extends Context.Service<
           return yield* refusedStream(context, answer, contentType)
         }
         const kind = call.route.provider.kind
-        const facts: StreamFacts = { isFinished: false, usage: undefined }
+        const facts: StreamFacts = { isFinished: false, usage: undefined, answerBytes: 0 }
         const next = yield* eventsOf(context, answer, kind, facts)
         return { kind, route: call.route, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
       })

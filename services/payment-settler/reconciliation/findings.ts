@@ -46,7 +46,7 @@ export const reconcile = (
   receipts: ReadonlyArray<Receipt>,
   times: ReconcileTimes
 ): ReadonlyArray<Finding> => {
-  const paid = receipts.filter(({ outcome }) => outcome === "settled")
+  const paid = receipts.filter(hasTransfer)
   return [
     ...disagreements(receipts),
     ...countedTwice(paid),
@@ -55,6 +55,10 @@ export const reconcile = (
     ...unended(claims, receipts, times)
   ]
 }
+
+/** Whether the chain must have a transfer for it: a payment of which nothing was charged has none. */
+export const hasTransfer = ({ outcome, transaction }: Pick<Receipt, "outcome" | "transaction">) =>
+  outcome === "settled" && transaction !== null
 
 /** What a transfer and its receipt share. One transaction may hold transfers of several payers. */
 export const transferKey = (of: {

@@ -9,7 +9,7 @@ import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#c
 import type { ChainTransfer, ChainUnavailable } from "#x402"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
-import { type Finding, reconcile, type ReconciledClaim, transferKey } from "./findings.ts"
+import { type Finding, hasTransfer, reconcile, type ReconciledClaim, transferKey } from "./findings.ts"
 
 // The limit of one reading; the next one reads the rest.
 const readMax = 20_000
@@ -117,7 +117,7 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
   const { network, ledger, firstSeenMs } = account
   const nowMs = yield* Clock.currentTimeMillis
   // The receipts come last: a transfer that was read has its receipt already, or gets it while it is young.
-  const moved = yield* Stream.runCollect(Stream.take(network.scheme.transfers(account.position), readMax))
+  const moved = yield* Stream.runCollect(Stream.take(network.chain.transfers(account.position), readMax))
   const written = yield* Stream.runCollect(Stream.take(ledger.from(account.receiptsFrom), readMax))
   const own = written.filter(({ receipt }) => isOwn(network, receipt))
   for (const transfer of moved) firstSeenMs.set(transferKey(transfer), nowMs)
@@ -207,9 +207,7 @@ export const doneWith = (
 ): { readonly transfers: number; readonly receipts: number } => {
   const transferAt = new Map(transfers.map((transfer, index) => [transferKey(transfer), index]))
   const receiptAt = new Map(
-    receipts.flatMap((receipt, index) =>
-      receipt.outcome === "settled" ? [[transferKey(receipt), index] as const] : []
-    )
+    receipts.flatMap((receipt, index) => (hasTransfer(receipt) ? [[transferKey(receipt), index] as const] : []))
   )
   let done = { transfers: transfers.length, receipts: receipts.length }
   // Each round removes something, so the loop ends.
@@ -220,7 +218,7 @@ export const doneWith = (
         return other === undefined ? patience.isYoungTransfer(transfer) : other >= done.receipts
       }),
       receipts: firstWhere(receipts, done.receipts, (receipt) => {
-        if (receipt.outcome !== "settled") return false
+        if (!hasTransfer(receipt)) return false
         const other = transferAt.get(transferKey(receipt))
         return other === undefined ? patience.isYoungReceipt(receipt) : other >= done.transfers
       })

@@ -62,7 +62,7 @@ export const reconciler = Layer.effectDiscard(
 /** One network's part of the reconciliation. */
 interface Account {
   readonly network: string
-  readonly settling: Pick<SettlingNetwork, "scheme" | "addresses">
+  readonly settling: Pick<SettlingNetwork, "chain" | "addresses">
   readonly receiver: Receiver & Pick<PaymentNetwork, "Asset">
   readonly open: OpenEntries
   /** Findings that are counted, and not in the books yet; by their id. */
@@ -202,8 +202,8 @@ const note = Effect.fnUntraced(function* (
   })
 })
 
-const balanceOf = ({ scheme }: Account["settling"], address: string) =>
-  scheme.feeBalance(address).pipe(
+const balanceOf = ({ chain }: Account["settling"], address: string) =>
+  chain.feeBalance(address).pipe(
     Effect.map((balance) => ({ address, balance: String(balance) })),
     Effect.orElseSucceed(() => ({ address, balance: null }))
   )

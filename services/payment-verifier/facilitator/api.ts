@@ -111,7 +111,7 @@ const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
 const answerSupported = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const networks = [...(yield* Networks).values()].filter(({ entry }) => stopped(entry.Network) === undefined)
-  const offered = networks.map(({ entry }) => offerOf(entry, 0n, 1).requirements)
+  const offered = networks.map(({ entry }) => offerOf(entry, 0n, { maxTimeoutSeconds: 1 }).requirements)
   const settlers = networks.flatMap(({ entry }) =>
     entry.FeePayer === undefined ? [] : [{ network: entry.Network, address: entry.FeePayer }]
   )
@@ -188,7 +188,7 @@ export const settleAnswer = (
   const common = { network: requirements.network, ...(payer === null ? {} : { payer }) }
   switch (outcome._tag) {
     case "Settled":
-      return ok({ success: true, transaction: outcome.transaction, amount: requirements.amount, ...common })
+      return ok({ success: true, transaction: outcome.transaction ?? "", amount: requirements.amount, ...common })
     case "Refused":
       return ok({ success: false, errorReason: outcome.reason, transaction: "", ...common })
     case "Pending":

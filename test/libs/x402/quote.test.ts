@@ -56,7 +56,7 @@ describe("a price by tokens", () => {
     [whole(0, 2_000_000), whole(1, 200_000), whole(0, 18)],
     ([input, output, decimals]) => {
       const micro = tokenPrice(tariff, prices, { inputTokens: chargedInputTokens(input), outputTokens: output })
-      const offer = offerOf({ ...testNetwork, AssetDecimals: decimals }, micro, 600)
+      const offer = offerOf({ ...testNetwork, AssetDecimals: decimals }, micro, { maxTimeoutSeconds: 600 })
       const [units = "", fraction = ""] = offer.priceUsd.split(".")
       assert.strictEqual(fraction.length, decimals)
       assert.strictEqual(BigInt(`${units}${fraction}`).toString(), offer.requirements.amount)
@@ -140,7 +140,7 @@ describe("money", () => {
 
 describe("an offer", () => {
   it("carries all that its clients need to sign", () => {
-    const { requirements, plainNetwork } = offerOf(testNetwork, 25_685n, 600)
+    const { requirements, plainNetwork } = offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })
     assert.deepStrictEqual(requirements.extra, { name: "USDC", version: "2" })
     assert.deepInclude(requirements, { scheme: "exact", amount: "25685", maxTimeoutSeconds: 600 })
     assert.strictEqual(plainNetwork, "base-sepolia")
@@ -149,6 +149,8 @@ describe("an offer", () => {
       Network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
       FeePayer: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"
     }
-    assert.deepStrictEqual(offerOf(solana, 2_000n, 600).requirements.extra, { feePayer: solana.FeePayer })
+    assert.deepStrictEqual(offerOf(solana, 2_000n, { maxTimeoutSeconds: 600 }).requirements.extra, {
+      feePayer: solana.FeePayer
+    })
   })
 })

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { matchOffer, modelResource, offerOf, paymentRequired, readPayment, verificationFailed } from "#x402"
 import { testNetwork, testPayload } from "../../support/payments.ts"
 
-const offer = offerOf(testNetwork, 25_685n, 600)
+const offer = offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })
 const resource = modelResource({ origin: "http://127.0.0.1:7402", path: "/api/v1/messages", model: "demo/echo" })
 const quote = { resource, offers: [offer] as const }
 const failure = { code: "PAYMENT_INVALID", reason: "invalid_exact_evm_signature", payer: null } as const

@@ -19,7 +19,7 @@ const resource = modelResource({
   model: "demo/echo",
   tokens: { input: 64, output: 8_192 }
 })
-const offer = offerOf(testNetwork, 25_685n, 600)
+const offer = offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })
 const quote = { resource, offers: [offer] as const }
 const shapes = ["chat", "messages", "responses"] as const
 const header = (reply: PaymentReply) => reply.headers["payment-required"] ?? ""
@@ -42,6 +42,39 @@ describe("a 402", () => {
     assert.deepStrictEqual(body["price"], { amount: "0.025685", currency: "USD" })
     assert.deepStrictEqual(body["paymentInfo"], { network: "base-sepolia", asset: "USDC", x402Version: 2 })
     assert.strictEqual(body["message"], "This endpoint requires x402 payment")
+  })
+
+  it("with a second way to pay stays below the usual limit of a proxy, and names only exact to older clients", () => {
+    const settlers = ["0x1111111111111111111111111111111111111111"]
+    const network = { ...testNetwork, FacilitatorAddresses: settlers }
+    const upto = offerOf(network, 99_999_999n, { maxTimeoutSeconds: 600, scheme: "upto" })
+    const both = paymentRequired({ resource, offers: [offer, upto] }, "chat")
+    const full = JSON.parse(decoded(header(both)))
+    assert.deepStrictEqual(
+      full.accepts.map(({ scheme }: { readonly scheme: string }) => scheme),
+      ["exact", "upto"]
+    )
+    assert.deepStrictEqual(full.extensions.eip2612GasSponsoring, { info: { version: "1" } })
+    assert.isDefined(full.extensions["payment-identifier"])
+    const older = JSON.parse(decoded(both.headers["x-payment-required"] ?? ""))
+    assert.deepStrictEqual(older.accepts, [offer.requirements])
+    assert.strictEqual(both.headers["www-authenticate"], `X402 requirements="${both.headers["x-payment-required"]}"`)
+    const bytes = Object.entries(both.headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+    assert.isBelow(bytes, 4_000)
+    const alone = paymentRequired({ resource, offers: [upto] }, "chat")
+    assert.strictEqual(alone.headers["x-payment-required"], header(alone))
+  })
+
+  it("answers a payer that has not approved Permit2 with the status that the specification names", () => {
+    const required = {
+      code: "PERMIT2_ALLOWANCE_REQUIRED",
+      reason: "permit2_allowance_required",
+      payer: "0xabc"
+    } as const
+    const reply = verificationFailed(quote, "chat", required)
+    assert.strictEqual(reply.status, 412)
+    assert.strictEqual(JSON.parse(decoded(header(reply))).error, "permit2_allowance_required")
+    assert.strictEqual(bodyOf(reply)["code"], "PERMIT2_ALLOWANCE_REQUIRED")
   })
 
   it("uses the vendor's words on the vendor's routes", () => {

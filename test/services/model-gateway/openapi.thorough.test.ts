@@ -90,7 +90,7 @@ describe("every refusal of a call has the shape that the document gives it", () 
   it.each(dialects)("for the 402 of %s: its quote, and payments that were not taken", (dialect) => {
     const shape = dialect === "images" ? "chat" : dialect
     const resource = modelResource({ origin: "https://models.example.com", path: paths[dialect], model: "demo/echo" })
-    const quote = { resource, offers: [offerOf(testNetwork, 25_685n, 600)] as const }
+    const quote = { resource, offers: [offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })] as const }
     const failure = { code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xabc" } as const
     const replies = [
       paymentRequired(quote, shape),

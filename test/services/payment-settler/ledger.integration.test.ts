@@ -22,7 +22,8 @@ const claimOf = (name: string): Claim => ({
     asset,
     payTo,
     amount,
-    claimedAtMs: 0
+    claimedAtMs: 0,
+    payment: null
   } as unknown as ClaimRecord
 })
 

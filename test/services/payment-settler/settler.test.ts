@@ -19,16 +19,25 @@ const claim: Claim = {
     payment: { payload: payment.payload, requirements: testRequirements },
     kind: "whole",
     network,
+    amount: "25685",
     asked: 1
   } as unknown as ClaimRecord
 }
 
 /** A settler whose claim is SETTLING, on a chain that answers with `look`. */
 const settlerOn = (look: PaymentScheme["look"]) => {
-  const scheme = { check: () => Result.succeed(payment), checkAgain: () => Result.succeed(payment), look }
+  const scheme = {
+    charging: Result.succeed,
+    check: () => Result.succeed(payment),
+    checkAgain: () => Result.succeed(payment),
+    look
+  }
   return Settler.layer.pipe(
     Layer.provide(
-      Layer.succeed(Networks, new Map([[network, { entry: testNetwork, scheme, isRemote: false }]]) as never)
+      Layer.succeed(
+        Networks,
+        new Map([[network, { entry: testNetwork, schemes: { exact: scheme }, isRemote: false }]]) as never
+      )
     ),
     Layer.provide(
       Layer.succeed(Claims, {

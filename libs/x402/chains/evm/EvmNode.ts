@@ -7,8 +7,14 @@ import { ChainUnavailable } from "../../errors.ts"
 import { type JsonRpc, type RpcError, RpcRejected } from "../json-rpc.ts"
 import { type Hex, hexOf, quantityOf, readQuantity } from "./encoding.ts"
 
-/** The call ran and the contract refused. `text` is its reason, empty when it gave none. */
-export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", { text: Schema.String }) {}
+/**
+ * The call ran and the contract refused. `text` is its reason, empty when it gave none; `selector` the first four bytes
+ * of an error that is declared, in hex.
+ */
+export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", {
+  text: Schema.String,
+  selector: Schema.optionalKey(Schema.String)
+}) {}
 
 /** A node's limit on logs, or ours: a question over fewer blocks may succeed. */
 export class TooManyLogs extends Schema.TaggedError<TooManyLogs>()("TooManyLogs", { detail: Schema.String }) {}
@@ -56,6 +62,29 @@ interface LogFilter {
   readonly topics: ReadonlyArray<string | ReadonlyArray<string> | null>
 }
 
+export interface CallOptions {
+  /** Who calls; by default nobody in particular. */
+  readonly from?: string
+  readonly block?: "latest" | "finalized"
+  /** Code that stands at these addresses for this call alone. */
+  readonly code?: Readonly<Record<string, string>>
+}
+
+export interface CalledTransaction {
+  readonly to: string | null
+  readonly input: string
+}
+
+const callOf = (
+  { to, data, from }: { readonly to: string; readonly data: Hex; readonly from: string | undefined },
+  block: string,
+  code: CallOptions["code"]
+): ReadonlyArray<unknown> => {
+  const call = from === undefined ? { to, data } : { from, to, data }
+  if (code === undefined) return [call, block]
+  return [call, block, Object.fromEntries(Object.entries(code).map(([address, hex]) => [address, { code: hex }]))]
+}
+
 export class EvmNode {
   readonly #rpc: JsonRpc
 
@@ -63,9 +92,13 @@ export class EvmNode {
     this.#rpc = rpc
   }
 
-  /** Calls a contract on top of the newest block. */
-  readonly call = (to: string, data: Uint8Array): Effect.Effect<string, Reverted | ChainUnavailable> =>
-    this.#rpc.call("eth_call", [{ to, data: hexOf(data) }, "latest"]).pipe(
+  /** Calls a contract on top of the newest block, or of another one. */
+  readonly call = (
+    to: string,
+    data: Uint8Array,
+    { from, block = "latest", code }: CallOptions = {}
+  ): Effect.Effect<string, Reverted | ChainUnavailable> =>
+    this.#rpc.call("eth_call", callOf({ to, data: hexOf(data), from }, block, code)).pipe(
       Effect.mapError((error) => revertIn(error) ?? unavailable("call the token", error)),
       Effect.flatMap((answer) => Effect.mapError(decodeHex(answer), () => otherShape("call the token")))
     )
@@ -88,6 +121,14 @@ export class EvmNode {
     if (found === null || (found.blockNumber ?? null) !== null) return false
     return (yield* this.transactionCount(found.from, "latest")) <= Number(found.nonce)
   })
+
+  /** What a transaction in a block called, and with which data; null for one that is not in a block. */
+  readonly transaction = (hash: string): Effect.Effect<CalledTransaction | null, ChainUnavailable> =>
+    Effect.map(this.#ask("read a transaction", "eth_getTransactionByHash", [hash], decodeTransaction), (found) =>
+      found === null || (found.blockNumber ?? null) === null
+        ? null
+        : { to: found.to ?? null, input: found.input ?? "0x" }
+    )
 
   readonly logs = (filter: LogFilter): Effect.Effect<ReadonlyArray<Log>, TooManyLogs | ChainUnavailable> => {
     const { fromBlock, toBlock } = filter
@@ -168,7 +209,13 @@ const decodeReceipt = Schema.decodeUnknownEffect(Schema.NullOr(TransactionReceip
 const decodeSyncReceipt = Schema.decodeUnknownEffect(TransactionReceipt)
 const decodeTransaction = Schema.decodeUnknownEffect(
   Schema.NullOr(
-    Schema.Struct({ from: HexText, nonce: Quantity, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) })
+    Schema.Struct({
+      from: HexText,
+      nonce: Quantity,
+      blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)),
+      to: Schema.optionalKey(Schema.NullOr(HexText)),
+      input: Schema.optionalKey(HexText)
+    })
   )
 )
 
@@ -186,8 +233,13 @@ const errorSelector = "0x08c379a0"
 const revertIn = (error: RpcError): Reverted | undefined => {
   if (!(error instanceof RpcRejected)) return undefined
   if (error.code !== revertCode && !revertWord.test(error.detail)) return undefined
-  return new Reverted({ text: revertText(error.data) ?? error.detail })
+  const text = revertText(error.data)
+  if (text !== undefined) return new Reverted({ text })
+  const selector = typeof error.data === "string" ? declaredError.exec(error.data)?.[1]?.toLowerCase() : undefined
+  return new Reverted({ text: error.detail, ...(selector === undefined ? {} : { selector }) })
 }
+
+const declaredError = /^(0x[0-9a-fA-F]{8})(?:[0-9a-fA-F]{64})*$/u
 
 const revertText = (data: unknown): string | undefined => {
   if (typeof data !== "string" || !data.startsWith(errorSelector)) return undefined

@@ -7,7 +7,7 @@ import { Effect, Result, Schema, type Scope } from "effect"
 import { ExactEvmPayload } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
-import type { PaymentScheme, SettlerKey } from "../../scheme.ts"
+import { chargingExactly, type PaymentChain, type PaymentScheme, type SettlerKey } from "../../scheme.ts"
 import type { SchemeFamily } from "../families.ts"
 import { openJsonRpc } from "../json-rpc.ts"
 import { EvmNode } from "./EvmNode.ts"
@@ -22,14 +22,18 @@ import { DeployedContracts, simulate } from "./simulate.ts"
 import { funds } from "./token.ts"
 import { FeeSource, prepare } from "./transaction.ts"
 import { transfers } from "./transfers.ts"
+import { statedTermsOf } from "./upto/payment.ts"
+import { type UptoEvmScheme, uptoEvmScheme } from "./upto/upto-evm.ts"
 
 type Defaulted = keyof typeof evmDefaults
 
 /** The settings that a chain must give; the rest has defaults. */
 export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings, Defaulted>>
 
-export interface EvmScheme extends PaymentScheme<EvmPayment, EvmPrepared> {
+export interface EvmScheme extends PaymentChain, PaymentScheme<EvmPayment, EvmPrepared> {
   readonly node: EvmNode
+  /** The scheme `upto` on the same chain. */
+  readonly upto: UptoEvmScheme
   /** Leases of one settler's key. One account for each key, in one process at a time. */
   readonly account: (key: SettlerKey) => SettlerAccount
 }
@@ -57,10 +61,12 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   return {
     network,
     node,
+    upto: uptoEvmScheme({ node, contracts, preparation, sending }, settings.facilitators),
     probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
     account: (key) => new SettlerAccount(preparation, key),
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
     checkAgain: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checkingAgain),
+    charging: chargingExactly,
     simulate: (checked) => simulate(node, contracts, checked),
     funds: (checked, claimKeys) => funds(node, checked, claimKeys),
     recheck: (checked) => simulate(node, contracts, checked),
@@ -75,15 +81,27 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
 
 export const evmFamily: SchemeFamily = {
-  open: ({ Network, Asset, PayTo, RpcUrls }) =>
-    Effect.map(openEvmScheme({ network: Network, asset: Asset, payTo: PayTo, rpcUrls: RpcUrls }), (scheme) => ({
-      scheme,
-      account: scheme.account
-    })),
+  open: ({ Network, Asset, PayTo, RpcUrls, FacilitatorAddresses }) =>
+    Effect.map(
+      openEvmScheme({
+        network: Network,
+        asset: Asset,
+        payTo: PayTo,
+        rpcUrls: RpcUrls,
+        facilitators: FacilitatorAddresses
+      }),
+      (exact) => ({ chain: exact, schemes: { exact, upto: exact.upto }, account: exact.account })
+    ),
   readKey: readSettlerKey,
-  quoteExtra: ({ AssetName, AssetVersion }) => ({ name: AssetName, version: AssetVersion }),
-  statedTerms: ({ payload }) => {
-    const decoded = decodePayload(payload)
+  quoteExtra: ({ AssetName, AssetVersion, FacilitatorAddresses }, scheme, turn): Readonly<Record<string, string>> => {
+    const token = { name: AssetName, version: AssetVersion }
+    const facilitatorAddress = FacilitatorAddresses[turn % FacilitatorAddresses.length]
+    if (scheme === "exact" || facilitatorAddress === undefined) return token
+    return { ...token, assetTransferMethod: "permit2", facilitatorAddress }
+  },
+  statedTerms: (payment) => {
+    if (payment.accepted.scheme === "upto") return statedTermsOf(payment)
+    const decoded = decodePayload(payment.payload)
     if (Result.isFailure(decoded)) return undefined
     const { from, nonce, validBefore } = decoded.success.authorization
     return { payer: from, nonce, validBeforeMs: Number(validBefore) * 1_000 }

@@ -22,7 +22,8 @@ export const look = Effect.fn("evm.look")(function* (
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
   if (transaction !== null && (yield* isMadeBy(node, payment, transaction))) return { _tag: "Settled", transaction }
   if (yield* isUsed(node, payment)) return yield* howUsed(node, options, payment)
-  return yield* unused(node, payment, transaction)
+  const end = { validBeforeMs: payment.validBeforeMs, endSeconds: payment.authorization.validBefore }
+  return yield* standingOfUnused(node, { ...end, isUsed: isUsed(node, payment), transaction })
 })
 
 const isMadeBy = Effect.fnUntraced(function* (
@@ -81,21 +82,29 @@ const eventOf = Effect.fnUntraced(function* (
   return undefined
 })
 
-const unused = Effect.fnUntraced(function* (
+interface Unused {
+  readonly validBeforeMs: number
+  /** The first second of a block that can no longer hold it. */
+  readonly endSeconds: bigint
+  readonly isUsed: Effect.Effect<boolean, ChainUnavailable>
+  readonly transaction: string | null
+}
+
+/** The standing of a payment that was just seen unused. */
+export const standingOfUnused = Effect.fnUntraced(function* (
   node: EvmNode,
-  payment: EvmPayment,
-  transaction: string | null
+  { validBeforeMs, endSeconds, isUsed, transaction }: Unused
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
   const nowMs = yield* Clock.currentTimeMillis
-  if (nowMs < payment.validBeforeMs) {
+  if (nowMs < validBeforeMs) {
     const isWaiting = transaction !== null && (yield* node.isWaiting(transaction))
     return isWaiting ? { _tag: "Undecided", detail: "its transaction waits for a block" } : { _tag: "Unused" }
   }
   const final = yield* node.block("finalized")
-  if (final.timestamp < payment.authorization.validBefore) {
+  if (final.timestamp < endSeconds) {
     return { _tag: "Undecided", detail: "its time is over, but not yet in a final block" }
   }
   // Asked again behind that block: a use may have come between the first question and now.
-  if (yield* isUsed(node, payment)) return { _tag: "Undecided", detail: "it was used at the last moment" }
+  if (yield* isUsed) return { _tag: "Undecided", detail: "it was used at the last moment" }
   return { _tag: "Expired" }
 })

@@ -71,6 +71,7 @@ export const checkPayment = (
     payer,
     payTo: requirements.payTo.toLowerCase(),
     amount: authorization.value,
+    charge: authorization.value,
     claimKey: claimKeyOf({ network: options.network, asset, payer, nonce: authorization.nonce }),
     validBeforeMs: Number(authorization.validBefore) * 1_000,
     payload,

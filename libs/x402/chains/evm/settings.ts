@@ -9,6 +9,8 @@ export interface EvmSettings {
   /** The token, and the account whose transfers the reconciliation reads. */
   readonly asset: string
   readonly payTo: string
+  /** The accounts that payers of `upto` may name as the only ones to settle. */
+  readonly facilitators: ReadonlyArray<string>
   /** For one question to one node. */
   readonly rpcDeadlineMs: number
   readonly connectionsMax: number
@@ -27,6 +29,7 @@ export interface EvmSettings {
 }
 
 export const evmDefaults = {
+  facilitators: [],
   rpcDeadlineMs: 5_000,
   connectionsMax: 64,
   marginSeconds: 6,

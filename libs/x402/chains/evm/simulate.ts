@@ -94,6 +94,34 @@ export class DeployedContracts {
   })
 }
 
+/** Reasons of the scheme `upto`, in the words of the same clients. */
+type UptoReason =
+  | "invalid_upto_evm_scheme"
+  | "invalid_upto_evm_network_mismatch"
+  | "invalid_upto_evm_payload_settlement_exceeds_amount"
+  | "invalid_permit2_spender"
+  | "invalid_permit2_recipient_mismatch"
+  | "upto_facilitator_mismatch"
+  | "permit2_deadline_expired"
+  | "permit2_deadline_too_long"
+  | "permit2_not_yet_valid"
+  | "permit2_amount_mismatch"
+  | "permit2_token_mismatch"
+  | "invalid_permit2_signature"
+  | "permit2_invalid_nonce"
+  | "permit2_insufficient_balance"
+  | "permit2_allowance_required"
+  | "permit2_proxy_not_deployed"
+  | "permit2_simulation_failed"
+  | "permit2_2612_amount_mismatch"
+  | "invalid_eip2612_extension_format"
+  | "eip2612_from_mismatch"
+  | "eip2612_asset_mismatch"
+  | "eip2612_spender_not_permit2"
+  | "eip2612_deadline_expired"
+  | "upto_transaction_failed"
+  | "upto_transfer_event_mismatch"
+
 /**
  * Reasons for refusing a payment on a chain of this family, in the words that x402 clients and facilitators know. Pure.
  */
@@ -116,6 +144,7 @@ export type EvmReason =
   | "invalid_exact_evm_transaction_simulation_failed"
   | "invalid_exact_evm_transaction_failed"
   | "invalid_exact_evm_transfer_event_mismatch"
+  | UptoReason
 
 export const refused = (reason: EvmReason, payer: string | null, detail?: string): PaymentRefused =>
   new PaymentRefused({ code: codeOf(reason), reason, payer, ...(detail === undefined ? {} : { detail }) })

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
-import type { Funds } from "../../scheme.ts"
+import type { CheckedPayment, Funds } from "../../scheme.ts"
 import type { EvmNode, Log, Reverted } from "./EvmNode.ts"
 import {
   addressInWord,
@@ -20,6 +20,7 @@ import {
   readQuantity
 } from "./encoding.ts"
 import type { EvmPayment } from "./payment.ts"
+import { isUsedIn, nonceBitmap, permit2Address, permitNonceOf } from "./permit2.ts"
 import type { Authorization, CurveSignature } from "./signature.ts"
 
 const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
@@ -30,6 +31,7 @@ const transfer = selectorOf(
 )
 const state = selectorOf("authorizationState(address,bytes32)")
 const balance = selectorOf("balanceOf(address)")
+const allowed = selectorOf("allowance(address,address)")
 
 export const transferTopic = topicOf("Transfer(address,address,uint256)")
 const authorizationUsedTopic = topicOf("AuthorizationUsed(address,bytes32)")
@@ -72,8 +74,17 @@ export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
 const selector = Buffer.from(keccak256OfText("tryAggregate(bool,(address,bytes)[])").subarray(0, 4))
 
 /** Each call may fail without failing the others. */
-export const tryAggregate = (target: string, calls: ReadonlyArray<Uint8Array>): Buffer => {
-  const parts = calls.map((data) => callOf(target, data))
+export const tryAggregate = (target: string, calls: ReadonlyArray<Uint8Array>): Buffer =>
+  tryAggregateAll(calls.map((data) => ({ target, data })))
+
+interface OneCall {
+  readonly target: string
+  readonly data: Uint8Array
+}
+
+/** The same for calls of several contracts. */
+export const tryAggregateAll = (calls: ReadonlyArray<OneCall>): Buffer => {
+  const parts = calls.map(({ target, data }) => callOf(target, data))
   let at = BigInt(calls.length) * 32n
   const offsets = parts.map((part) => {
     const offset = numberWord(at)
@@ -122,15 +133,21 @@ const offsetAt = (bytes: Buffer, at: number) => {
   return word === undefined || word > BigInt(bytes.length) ? undefined : Number(word)
 }
 
+export const allowance = (owner: string, spender: string): Buffer =>
+  Buffer.concat([allowed, addressWord(owner), addressWord(spender)])
+
 /** Whether the token's logs show the required transfer. */
-export const hasTransfer = (logs: ReadonlyArray<Log>, payment: EvmPayment): boolean =>
+export const hasTransfer = (
+  logs: ReadonlyArray<Log>,
+  payment: Pick<CheckedPayment, "asset" | "payer" | "payTo" | "charge">
+): boolean =>
   logs.some(
     ({ address, topics, data }) =>
       isSameAddress(address, payment.asset) &&
       topics[0] === transferTopic &&
       topics[1] === addressTopic(payment.payer) &&
       topics[2] === addressTopic(payment.payTo) &&
-      readQuantity(data) === payment.amount
+      readQuantity(data) === payment.charge
   )
 
 /** Whether the token's logs show the use of this very authorization. */
@@ -194,16 +211,16 @@ export const funds = Effect.fnUntraced(function* (
   claimKeys: ReadonlyArray<string>
 ): Effect.fn.Return<Funds, ChainUnavailable> {
   const authorizations = claimKeys.flatMap((claimKey) => {
-    const nonce = claimKey.slice(claimKey.lastIndexOf(".") + 1)
-    return isHash(nonce) ? [{ claimKey, nonce }] : []
+    const asked = useOf({ asset, payer }, claimKey.slice(claimKey.lastIndexOf(".") + 1))
+    return asked === undefined ? [] : [{ claimKey, ...asked }]
   })
   const owned = balanceOf(payer)
   if (authorizations.length > 0) {
-    const calls = [owned, ...authorizations.map(({ nonce }) => authorizationState(payer, nonce))]
-    const answer = yield* unlessReverted(node.call(manyCallsAddress, tryAggregate(asset, calls)))
+    const calls = [{ target: asset, data: owned }, ...authorizations]
+    const answer = yield* unlessReverted(node.call(manyCallsAddress, tryAggregateAll(calls)))
     const [balance, ...states] = (answer === undefined ? undefined : wordsOf(answer, calls.length)) ?? []
     if (balance !== undefined) {
-      const used = authorizations.filter((_, index) => (states[index] ?? 0n) !== 0n)
+      const used = authorizations.filter(({ isUsed }, index) => isUsed(states[index] ?? 0n))
       return { balance, spent: new Set(used.map(({ claimKey }) => claimKey)) }
     }
   }
@@ -212,6 +229,16 @@ export const funds = Effect.fnUntraced(function* (
   if (balance === undefined) return yield* new ChainUnavailable({ operation, detail: "the token does not tell" })
   return { balance, spent: claimKeys.length === 0 ? new Set() : null }
 })
+
+/** How the use of a claim's nonce is asked for: at the token, or at Permit2. */
+const useOf = ({ asset, payer }: Pick<EvmPayment, "asset" | "payer">, nonce: string) => {
+  if (isHash(nonce)) {
+    return { target: asset, data: authorizationState(payer, nonce), isUsed: (word: bigint) => word !== 0n }
+  }
+  const ofPermit = permitNonceOf(nonce)
+  if (ofPermit === undefined) return undefined
+  return { target: permit2Address, data: nonceBitmap(payer, ofPermit), isUsed: isUsedIn(ofPermit) }
+}
 
 const unlessReverted = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
   Effect.catchTag(call, "Reverted", () => Effect.undefined)

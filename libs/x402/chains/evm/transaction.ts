@@ -52,7 +52,7 @@ export const signTransaction = (fields: TransactionFields, key: Uint8Array): Sig
 // A transfer with authorization of the dollar token uses some 65,000 to 90,000; unused gas is not paid for.
 const transferGas = 150_000n
 
-interface Preparation {
+export interface Preparation {
   readonly node: EvmNode
   readonly fees: FeeSource
   readonly chainId: bigint

@@ -6,7 +6,7 @@ import { Effect, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
 import { openJsonRpc } from "../json-rpc.ts"
-import type { PaymentScheme } from "../../scheme.ts"
+import { chargingExactly, type PaymentChain, type PaymentScheme } from "../../scheme.ts"
 import type { SchemeFamily } from "../families.ts"
 import { blockhashLifeMsMax, checkPayment, type CheckedSvmPayment } from "./payment.ts"
 import { fundsOf, simulatePayment } from "./simulate.ts"
@@ -18,7 +18,7 @@ import { solanaNode, type SolanaNode } from "./SolanaNode.ts"
 import { transfersFrom } from "./transfers.ts"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
 
-export type SvmScheme = PaymentScheme<CheckedSvmPayment, PreparedSvmSettlement>
+export type SvmScheme = PaymentChain & PaymentScheme<CheckedSvmPayment, PreparedSvmSettlement>
 
 export interface SvmOptions {
   /** CAIP-2. */
@@ -74,6 +74,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     network,
     probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
     check,
+    charging: chargingExactly,
     // No call to the chain before sending.
     checkAgain: check,
     simulate: (checked) => simulatePayment(rpc, checked),
@@ -103,7 +104,7 @@ export const solanaFamily: SchemeFamily = {
         feePayers: FeePayer === undefined ? [] : [FeePayer],
         isRemote: FacilitatorUrl !== undefined
       }),
-      (scheme) => ({ scheme, account: null })
+      (exact) => ({ chain: exact, schemes: { exact }, account: null })
     ),
   readKey: readSettlerKey,
   quoteExtra: ({ FeePayer }): Readonly<Record<string, string>> =>

@@ -74,6 +74,7 @@ export const checkPayment = (
     payer,
     payTo,
     amount: transfer.amount,
+    charge: transfer.amount,
     claimKey: claimKeyOf({ network, asset, payer, nonce: messageHash }),
     validBeforeMs: nowMs + blockhashLifeMsMax,
     payload,

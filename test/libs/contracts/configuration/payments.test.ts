@@ -43,6 +43,36 @@ describe("the section Payments", () => {
     assert.strictEqual(Payments.Networks.length, 2)
   })
 
+  it("offers exact alone by default, and other ways to pay in the order in which they are named", () => {
+    const settlers = ["0x209693Bc6afc0C5328bA36FaF03C514EF312287C"]
+    const { Payments } = Result.getOrThrow(
+      withNetworks(base, {
+        ...base,
+        Network: "eip155:8453",
+        Asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+        Schemes: ["upto", "exact"],
+        FacilitatorAddresses: settlers
+      })
+    )
+    assert.deepStrictEqual(Payments.Networks[0]?.Schemes, ["exact"])
+    assert.deepStrictEqual(Payments.Networks[1]?.Schemes, ["upto", "exact"])
+  })
+
+  it.each([
+    ["upto without an account that settles", { ...base, Schemes: ["upto"] }, "FacilitatorAddresses is needed"],
+    ["an account that is none", { ...base, FacilitatorAddresses: ["abc"] }, "abc is not an address"],
+    [
+      "upto on Solana",
+      { ...solana, FeePayer: solana.PayTo, Schemes: ["upto"], FacilitatorAddresses: [solana.PayTo] },
+      "upto does not work on"
+    ],
+    ["a way to pay that nobody knows", { ...base, Schemes: ["later"] }, "Schemes"],
+    ["no way to pay", { ...base, Schemes: [] }, "Schemes"],
+    ["a way to pay named twice", { ...base, Schemes: ["exact", "exact"] }, "Schemes"]
+  ])("refuses %s", (_, network, fault) => {
+    assert.include(JSON.stringify(withNetworks(network)), fault)
+  })
+
   it.each(["eip155:0x1", "eip155:08453", "eip155:0"])("refuses %s, which holds no chain id", (Network) => {
     const refused = withNetworks({ ...base, Network, AssetName: "A", AssetVersion: "1", AssetDecimals: 6 })
     assert.include(String(refused), `${Network} is no network of the form eip155:<chain id>`)

@@ -9,19 +9,21 @@ const registry = Effect.map(Layer.build(Layer.fresh(localSettlers)), (context) =
 
 /** Free for some networks. */
 const settlerOf = (networks: Set<string>): LocalSettler => ({
-  isFree: (network) => networks.has(network),
+  isFree: ({ record }) => networks.has(record.network),
   settle: () => Effect.succeed(true)
 })
+
+const claimOn = (network: string): Claim => ({ ...claimed(), record: { ...claimed().record, network } })
 
 const [network, other] = ["eip155:84532", "eip155:8453"] as const
 
 describe("the settler of the same process", () => {
   it.effect("is not found before one has registered, nor in a process without one", () =>
     Effect.gen(function* () {
-      assert.isUndefined((yield* registry).find(network))
+      assert.isUndefined((yield* registry).find(claimOn(network)))
       const apart = yield* LocalSettlers
       apart.enter(settlerOf(new Set([network])))
-      assert.isUndefined(apart.find(network))
+      assert.isUndefined(apart.find(claimOn(network)))
     })
   )
 
@@ -31,12 +33,12 @@ describe("the settler of the same process", () => {
       const networks = new Set<string>([network])
       const settler = settlerOf(networks)
       enter(settler)
-      assert.strictEqual(find(network), settler)
-      assert.isUndefined(find(other))
+      assert.strictEqual(find(claimOn(network)), settler)
+      assert.isUndefined(find(claimOn(other)))
       networks.clear()
-      assert.isUndefined(find(network))
+      assert.isUndefined(find(claimOn(network)))
       networks.add(network)
-      assert.strictEqual(find(network), settler)
+      assert.strictEqual(find(claimOn(network)), settler)
     })
   )
 
@@ -50,18 +52,18 @@ describe("the settler of the same process", () => {
       ]
       const leaveFirst = enter(first)
       const leaveSecond = enter(second)
-      assert.strictEqual(find(network), first)
+      assert.strictEqual(find(claimOn(network)), first)
       leaveSecond()
-      assert.strictEqual(find(network), first)
+      assert.strictEqual(find(claimOn(network)), first)
       leaveFirst()
-      assert.isUndefined(find(network))
+      assert.isUndefined(find(claimOn(network)))
       const leaveAgain = enter(second)
-      assert.strictEqual(find(network), second)
+      assert.strictEqual(find(claimOn(network)), second)
       leaveFirst()
-      assert.strictEqual(find(network), second)
+      assert.strictEqual(find(claimOn(network)), second)
       leaveAgain()
       enter(third)
-      assert.isUndefined(find(network))
+      assert.isUndefined(find(claimOn(network)))
     })
   )
 })

@@ -88,7 +88,7 @@ describe("the transition table of a paid call", () => {
   )
 })
 
-const streamed = { body: null, costMicroUsd: null }
+const streamed = { body: null, costMicroUsd: null, used: null }
 const refusal = new PaymentRefusal({ status: 503, code: "AWAY", headers: {}, body: "{}" })
 
 /** A call that records its tasks; the named ones fail. */
@@ -104,6 +104,7 @@ const callWith = (fails: { readonly serve?: true; readonly settle?: "refused" | 
     force: note("force"),
     release: note("release"),
     keep: note("keep"),
+    measure: () => true,
     settle: () => Effect.andThen(note("settle"), settled)
   })
   return { call, done }

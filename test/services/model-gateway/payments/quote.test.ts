@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#contracts"
+import { requirementsFor } from "#x402"
 import { type CallFacts, quoteCall } from "../../../../services/model-gateway/payments/quote.ts"
 import { testNetwork } from "../../../support/payments.ts"
 
@@ -36,6 +37,41 @@ describe("a quote", () => {
     const quote = quoteCall({ ...facts, prices, count: 3 }, terms)
     assert.strictEqual(quote?.offers[0].requirements.amount, "61000")
     assert.notInclude(quote?.resource.description, "tokens")
+  })
+
+  it("has an entry for each way to pay, in the configured order: a guess for exact, the longest answer for upto", () => {
+    const settlers = ["0x1111111111111111111111111111111111111111", "0x2222222222222222222222222222222222222222"]
+    const network = { ...testNetwork, Schemes: ["exact", "upto"] as const, FacilitatorAddresses: settlers }
+    const payments = { ...Payments, Networks: [network] }
+    const quotes = [0, 1, 2].map((turn) => quoteCall(facts, { ...terms, payments, turn }))
+    const [first] = quotes
+    assert.deepStrictEqual(
+      first?.offers.map(({ requirements: { scheme, amount } }) => [scheme, amount]),
+      [
+        ["exact", "2224"],
+        // 1,024 tokens at a millionth of a dollar each, 1,000 at two, and a thousandth of a dollar.
+        ["upto", "4024"]
+      ]
+    )
+    assert.deepStrictEqual(
+      quotes.map((quote) => quote?.offers[1]?.requirements.extra),
+      [0, 1, 0].map((at) => ({
+        name: "USDC",
+        version: "2",
+        assetTransferMethod: "permit2",
+        facilitatorAddress: settlers[at]
+      }))
+    )
+    // A client may have signed an earlier quote, which named another settler.
+    const offer = first?.offers[1] ?? assert.fail("no offer")
+    const accepted = (facilitatorAddress: string) => ({
+      x402Version: 2 as const,
+      payload: {},
+      accepted: { ...offer.requirements, extra: { ...offer.requirements.extra, facilitatorAddress } }
+    })
+    const named = (address: string) => requirementsFor(offer, accepted(address)).extra?.["facilitatorAddress"]
+    assert.strictEqual(named(settlers[1] ?? ""), settlers[1])
+    assert.strictEqual(named("0x3333333333333333333333333333333333333333"), settlers[0])
   })
 
   it("omits a chain that is not configured, or not offered now", () => {

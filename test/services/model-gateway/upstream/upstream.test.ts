@@ -46,7 +46,7 @@ describe("a failing provider", () => {
   })
 })
 
-const none = (): StreamFacts => ({ isFinished: false, usage: undefined })
+const none = (): StreamFacts => ({ isFinished: false, usage: undefined, answerBytes: 0 })
 const utf8 = new TextEncoder()
 
 const decodeAll = (text: string, size: number, facts = none()) => {

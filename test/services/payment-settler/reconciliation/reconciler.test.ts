@@ -37,7 +37,7 @@ const afterReadings = Effect.fnUntraced(function* ({ networks, isStored, written
   const networksMap = new Map(
     Object.entries(networks).map(([Network, transfers]) => [
       Network,
-      { entry: { ...testNetwork, Network }, scheme: { transfers: () => transfers }, isRemote: false, addresses: [] }
+      { entry: { ...testNetwork, Network }, chain: { transfers: () => transfers }, isRemote: false, addresses: [] }
     ])
   )
   const down = Effect.suspend(

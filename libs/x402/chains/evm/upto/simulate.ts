@@ -1,0 +1,81 @@
+/**
+ * Whether the proxy would make the transfer now: one question when it would, asked as the facilitator that was signed;
+ * otherwise one more for the reason. A node that gives no answer is never a refusal.
+ */
+import { Effect } from "effect"
+import type { ChainUnavailable, PaymentRefused } from "../../../errors.ts"
+import { readQuantity } from "../encoding.ts"
+import { type EvmNode, Reverted } from "../EvmNode.ts"
+import { isUsedIn, nonceBitmap, permit2Address } from "../permit2.ts"
+import { type DeployedContracts, type EvmReason, refused } from "../simulate.ts"
+import { allowance, balanceOf, manyCallsAddress, tryAggregateAll, wordsOf } from "../token.ts"
+import type { UptoPayment } from "./payment.ts"
+import { refusals, settleCall, uptoProxyAddress } from "./proxy.ts"
+
+export const callDataOf = ({ permit, charge, signature, approval }: UptoPayment) =>
+  settleCall(permit, charge, signature, approval)
+
+export const simulateUpto = Effect.fnUntraced(function* (
+  node: EvmNode,
+  contracts: DeployedContracts,
+  payment: UptoPayment
+): Effect.fn.Return<void, PaymentRefused | ChainUnavailable> {
+  const { asset, payer, facilitator, isUnproven } = payment
+  const refuse = (reason: EvmReason) => refused(reason, payer)
+  // A call to an address without code succeeds and does nothing.
+  const [hasToken, hasProxy] = yield* Effect.all([contracts.has(asset), contracts.has(uptoProxyAddress)], {
+    concurrency: 2
+  })
+  if (!hasToken) return yield* refuse("asset_not_deployed_contract")
+  if (!hasProxy) return yield* refuse("permit2_proxy_not_deployed")
+  // Only a contract wallet may sign otherwise than by its key.
+  if (isUnproven === true && !(yield* node.hasCode(payer))) {
+    const isUndeployed = payment.deployment !== null
+    return yield* refuse(isUndeployed ? "eip6492_factory_not_allowed" : "invalid_permit2_signature")
+  }
+  const call = node.call(uptoProxyAddress, callDataOf(payment), { from: facilitator })
+  const outcome = yield* Effect.result(call)
+  if (outcome._tag === "Success") return
+  if (!(outcome.failure instanceof Reverted)) return yield* outcome.failure
+  return yield* refuse(yield* diagnoseUpto(node, payment, outcome.failure))
+})
+
+/** The reason for a refusal: as the contracts declare it, or by what the payer has and has approved. */
+export const diagnoseUpto = Effect.fnUntraced(function* (
+  node: EvmNode,
+  { asset, payer, charge, permit, approval, isUnproven }: UptoPayment,
+  { selector }: Pick<Reverted, "selector">
+): Effect.fn.Return<EvmReason, ChainUnavailable> {
+  const declared = selector === undefined ? undefined : refusals[selector]
+  if (declared !== undefined) return declared
+  const calls = [
+    { target: permit2Address, data: nonceBitmap(payer, permit.nonce) },
+    { target: asset, data: balanceOf(payer) },
+    { target: asset, data: allowance(payer, permit2Address) }
+  ]
+  const [word, balance, allowed] = yield* readAll(node, calls)
+  if (word !== undefined && isUsedIn(permit.nonce)(word)) return "permit2_invalid_nonce"
+  if (balance !== undefined && balance < charge) return "permit2_insufficient_balance"
+  if (allowed !== undefined && allowed < charge) {
+    // An approval that came along and was not taken was not signed by the payer, or for another nonce of the token.
+    return approval === null ? "permit2_allowance_required" : "permit2_simulation_failed"
+  }
+  return isUnproven === true ? "invalid_permit2_signature" : "permit2_simulation_failed"
+})
+
+const readAll = Effect.fnUntraced(function* (
+  node: EvmNode,
+  calls: ReadonlyArray<{ readonly target: string; readonly data: Uint8Array }>
+): Effect.fn.Return<ReadonlyArray<bigint | undefined>, ChainUnavailable> {
+  const answer = yield* orNothing(node.call(manyCallsAddress, tryAggregateAll(calls)))
+  const together = wordsOf(answer, calls.length)
+  if (together !== undefined) return together
+  return yield* Effect.forEach(
+    calls,
+    ({ target, data }) => Effect.map(orNothing(node.call(target, data)), readQuantity),
+    { concurrency: calls.length }
+  )
+})
+
+const orNothing = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
+  Effect.catchTag(call, "Reverted", () => Effect.succeed("0x"))

@@ -1,0 +1,66 @@
+/**
+ * The scheme `upto` on EVM chains: the payer signs the most that a call may cost, and the account that it names
+ * transfers what the call did cost, by Permit2 and its proxy. It shares its chain with `exact`. The scheme keeps nothing
+ * of any payment.
+ */
+import { Effect, Result } from "effect"
+import type { PaymentScheme } from "../../../scheme.ts"
+import type { EvmNode } from "../EvmNode.ts"
+import type { EvmPrepared } from "../payment.ts"
+import { permitDomain } from "../permit2.ts"
+import type { SendOptions } from "../send.ts"
+import { chainIdOf, type EvmSettings } from "../settings.ts"
+import { type DeployedContracts, refused } from "../simulate.ts"
+import { funds } from "../token.ts"
+import { prepareCall, type Preparation } from "../transaction.ts"
+import { checkUptoPayment, type UptoPayment } from "./payment.ts"
+import { uptoProxyAddress } from "./proxy.ts"
+import { broadcastUpto, lookForUpto } from "./settle.ts"
+import { callDataOf, simulateUpto } from "./simulate.ts"
+
+export interface UptoEvmScheme extends PaymentScheme<UptoPayment, EvmPrepared> {}
+
+/** What the schemes of one chain share. */
+export interface SharedChain {
+  readonly node: EvmNode
+  readonly contracts: DeployedContracts
+  readonly preparation: Preparation
+  readonly sending: EvmSettings & SendOptions
+}
+
+// A transfer by the proxy takes some 130,000 of a key and an approval 60,000 more; a contract wallet adds its own
+// check. Unused gas is not paid for.
+const settleGas = 400_000n
+
+/** `facilitators`: the accounts that payers may name. */
+export const uptoEvmScheme = (
+  { node, contracts, preparation, sending }: SharedChain,
+  facilitators: ReadonlyArray<string>
+): UptoEvmScheme => {
+  const { network, marginSeconds } = sending
+  const checking = {
+    network,
+    domain: permitDomain(chainIdOf(network)),
+    facilitators: facilitators.map((address) => address.toLowerCase()),
+    marginSeconds,
+    isSignatureKnown: false
+  }
+  const checkingAgain = { ...checking, isSignatureKnown: true }
+  return {
+    check: (payload, requirements, nowMs) => checkUptoPayment(payload, requirements, nowMs, checking),
+    checkAgain: (payload, requirements, nowMs) => checkUptoPayment(payload, requirements, nowMs, checkingAgain),
+    charging: (checked, charge) =>
+      charge >= 0n && charge <= checked.amount
+        ? Result.succeed({ ...checked, charge })
+        : Result.fail(refused("invalid_upto_evm_payload_settlement_exceeds_amount", checked.payer)),
+    simulate: (checked) => simulateUpto(node, contracts, checked),
+    funds: (checked, claimKeys) => funds(node, checked, claimKeys),
+    recheck: (checked) => simulateUpto(node, contracts, checked),
+    prepare: (checked, lease) =>
+      Effect.suspend(() =>
+        prepareCall(preparation, { to: uptoProxyAddress, data: callDataOf(checked), gas: settleGas }, lease)
+      ),
+    broadcast: (prepared, checked) => broadcastUpto(node, sending, prepared, checked),
+    look: (checked, transaction) => lookForUpto(node, sending, checked, transaction)
+  }
+}
