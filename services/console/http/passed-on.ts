@@ -1,5 +1,5 @@
 /** `/apis/<name>/…`: calls of the page to the fleet's other APIs. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import {
   Admission,
   Auth,
@@ -15,6 +15,7 @@ import {
 import { PageAccess } from "../page/PageAccess.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { PassedOn } from "../page/PassedOn.ts"
+import { whileSignedIn } from "./while-signed-in.ts"
 
 // The recordings of which a voice is cloned are the largest that any of these APIs takes.
 const bodyBytesMax = 33_554_432
@@ -28,7 +29,10 @@ const passOn = Effect.gen(function* () {
   const { headers: headersLeft } = yield* ProxyPerson
   const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax, headersLeft })
   const { status, headers, body } = yield* (yield* PassedOn).send(api, call, token.value)
-  return relayedAnswer({ status, headers, body })
+  // Events are complete one by one. Anything else breaks off, so that nobody takes a part of it for the whole.
+  const areEvents = headers["content-type"]?.startsWith("text/event-stream") === true
+  const seen = areEvents ? whileSignedIn(body) : whileSignedIn(body, unauthorized("the session has ended"))
+  return relayedAnswer({ status, headers, body: Stream.provideContext(seen, yield* Effect.context<Auth | HttpCall>()) })
 })
 
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -5,7 +5,11 @@ import { Auth, type HttpCall } from "#http"
 // A token that was found counts for four seconds: within five the stream has ended.
 const askedEvery = "1 second"
 
-export const whileSignedIn = <A, E, R>(stream: Stream.Stream<A, E, R>): Stream.Stream<A, E, R | Auth | HttpCall> =>
+/** `onOver`: what comes at the end of the session; without it the stream is whole. */
+export const whileSignedIn = <A, E, R, E2 = never>(
+  stream: Stream.Stream<A, E, R>,
+  onOver: Effect.Effect<void, E2> = Effect.void
+): Stream.Stream<A, E | E2, R | Auth | HttpCall> =>
   Stream.unwrap(
     Effect.map(Auth, ({ identify }) => {
       // A broker that is away proves nothing against the caller.
@@ -14,6 +18,7 @@ export const whileSignedIn = <A, E, R>(stream: Stream.Stream<A, E, R>): Stream.S
         Effect.catch(({ status }) => Effect.succeed(status === 401)),
         Effect.delay(askedEvery)
       )
-      return Stream.interruptWhen(stream, Effect.repeat(isRefused, { until: (isOver) => isOver }))
+      const isOver = Effect.repeat(isRefused, { until: (is) => is })
+      return Stream.interruptWhen(stream, Effect.andThen(isOver, onOver))
     })
   )

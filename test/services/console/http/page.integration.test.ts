@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
-import { HttpListener } from "#http"
+import { HttpListener, Tokens } from "#http"
 import { buildPage } from "../../../../dev/page/build.ts"
 import { codeOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 
@@ -19,6 +19,9 @@ const withPage = <A, E, R>(test: (url: string) => Effect.Effect<A, E, R>, change
   withConsole(() => Effect.flatMap(HttpListener, ({ url }) => test(url)), {
     Console: { Page: true, PageFolder: folder, ...changes }
   })
+
+// Five, and what a busy machine takes beside.
+const endsWithinMs = 10_000
 
 const get = (url: string, init: RequestInit = {}) => Effect.promise(() => fetch(url, init))
 const textOf = (answer: Response) => Effect.promise(() => answer.text())
@@ -117,9 +120,9 @@ const upstream = Effect.gen(function* () {
     incoming.on("end", () => {
       const { method = "", url = "", headers } = incoming
       state.arrived.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
-      if (url.includes("/stream")) {
+      if (url.includes("/stream") || url.includes("/sound")) {
         answer.writeHead(200, {
-          "content-type": "text/event-stream",
+          "content-type": url.includes("/sound") ? "audio/mpeg" : "text/event-stream",
           "set-cookie": "a=b",
           connection: "x-hop",
           "x-hop": "1"
@@ -202,6 +205,48 @@ describe("a call to another API through the console", () => {
               api.state.finish()
               assert.strictEqual(yield* first.next, "data: two\n\n")
               assert.isUndefined(yield* first.next)
+            }),
+          { ModelsUrl: api.url }
+        )
+      })
+    )
+  )
+
+  it.live("ends within five seconds of its token's revocation, and breaks off where a part is no whole", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const api = yield* upstream
+        yield* withPage(
+          (url) =>
+            Effect.gen(function* () {
+              const tokens = yield* Tokens
+              const rights = { workspace: "test", kind: "member", role: "viewer", scopes: ["*"] } as const
+              const { token, record } = yield* tokens.make(rights)
+              const read = (path: string, bearer: string) =>
+                Effect.promise(async () => {
+                  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } })
+                  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+                  const first = (await reader?.read())?.value
+                  const end = reader?.read().then(
+                    ({ done }) => (done ? "ends" : "goes on"),
+                    () => "breaks off"
+                  )
+                  return { first, end, cancel: () => reader?.cancel() }
+                })
+              const events = yield* read("/apis/models/stream", token)
+              const sound = yield* read("/apis/models/sound", token)
+              const others = yield* read("/apis/models/stream", yield* tokenOf("viewer"))
+              assert.deepStrictEqual([events.first, sound.first], ["data: one\n\n", "data: one\n\n"])
+
+              const revokedMs = performance.now()
+              yield* tokens.revoke(record.id)
+              const ends = yield* Effect.promise(() => Promise.all([events.end, sound.end]))
+              assert.deepStrictEqual(ends, ["ends", "breaks off"])
+              assert.isBelow(performance.now() - revokedMs, endsWithinMs)
+              yield* api.left
+              const isOpen = yield* Effect.promise(() => Promise.race([others.end, Promise.resolve("goes on")]))
+              assert.strictEqual(isOpen, "goes on")
+              yield* Effect.promise(async () => others.cancel())
             }),
           { ModelsUrl: api.url }
         )
