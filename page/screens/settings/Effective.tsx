@@ -54,15 +54,28 @@ const columns: ReadonlyArray<Column<Setting>> = [
     title: "Key",
     cell: ({ key, why }) => (
       <>
-        <code className="value">{key}</code>
+        <Key of={key} />
         <div className="soft minor">{why}</div>
       </>
     )
   },
   { title: "Value", cell: (setting) => <Value setting={setting} /> },
-  { title: "From", cell: ({ source }) => source },
+  { title: "From", cell: ({ source }) => source, isMinor: true },
   { title: "Variable", cell: ({ variable }) => (variable === null ? "–" : <code>{variable}</code>), isMinor: true }
 ]
+
+/** It is broken after its section, where it has to be. */
+const Key = ({ of }: { readonly of: string }) => {
+  const [section, ...rest] = of.split(".")
+  return (
+    <code className="value">
+      {section}
+      {rest.length === 0 ? null : "."}
+      <wbr />
+      {rest.join(".")}
+    </code>
+  )
+}
 
 const Value = ({ setting: { value, isSet, isHidden } }: { readonly setting: Setting }) => {
   if (!isSet) return <span className="soft">not set</span>

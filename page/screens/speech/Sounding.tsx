@@ -5,6 +5,7 @@ import { Button } from "../../design/Button.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { saveAs } from "../../design/save-as.ts"
+import { duration } from "../../design/words.ts"
 import { piecesOf } from "./marks.ts"
 import { wavOf } from "./pcm.ts"
 import { peakSamples, type Player, sampleRateHz } from "./Player.ts"
@@ -37,7 +38,7 @@ export const Sounding = ({ speaking, onStop, isShort = false }: SoundingProps) =
       {player === undefined ? null : <Waveform player={player} isRunning={isRunning} />}
       <dl className="figures" aria-live="polite">
         <Figure name="State">{words[phase]}</Figure>
-        <Figure name="First byte">{firstByteMs === undefined ? "…" : `${Math.round(firstByteMs)} ms`}</Figure>
+        <Figure name="First byte">{firstByteMs === undefined ? "…" : duration(Math.round(firstByteMs))}</Figure>
         <Figure name="Length">{durationMs === undefined ? "…" : `${(durationMs / 1_000).toFixed(2)} s`}</Figure>
         <Figure name="Billed">{billedCharacters === undefined ? "…" : `${billedCharacters} characters`}</Figure>
       </dl>

@@ -5,6 +5,7 @@ import { useResource } from "../../api/resource.ts"
 import { useMay, useSession } from "../../api/signed-in.ts"
 import { Head, Tabs } from "../../design/Head.tsx"
 import { Empty } from "../../design/Said.tsx"
+import { countOf, duration } from "../../design/words.ts"
 import { Clone } from "./Clone.tsx"
 import { Dialogue } from "./Dialogue.tsx"
 import { SpeakForm } from "./SpeakForm.tsx"
@@ -60,8 +61,8 @@ const Figures = () => {
   return (
     <p className="soft">
       {value.sessions} spoken now
-      {firstByteMs == null ? null : ` · first byte ${firstByteMs} ms (median of five minutes)`}
-      {` · ${underruns} underruns`}
+      {firstByteMs == null ? null : ` · first byte ${duration(firstByteMs)} (median of five minutes)`}
+      {` · ${countOf(underruns, "underrun")}`}
     </p>
   )
 }
