@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./dev/test-order.ts"
 
 /**
  * Six rings of tests, told apart by file name: `*.test.ts` is pure and fast, for it runs at every check;
@@ -54,6 +55,7 @@ const fleet = { ...processes, testTimeout: 180_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
