@@ -59,6 +59,16 @@ export const processesOf = (root: number): ReadonlyArray<ProcessUse> => {
   return family.map((pid) => useOf(pid, root))
 }
 
+/**
+ * The processor time of a process' threads until now, in milliseconds with their fractions: for slices of a second,
+ * which the kernel's ticks are too coarse for. That of threads which have ended is missing.
+ */
+export const threadsCpuMs = (pid: number): number => {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const nanoseconds = (thread: string) => Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0])
+  return threads.reduce((sum, thread) => sum + nanoseconds(thread), 0) / 1e6
+}
+
 /** What a process does not share with any other. */
 export const privateMbOf = (pid: number): number =>
   [...read(`/proc/${pid}/smaps_rollup`).matchAll(/^Private_(?:Clean|Dirty):\s+(\d+)/gmu)].reduce(

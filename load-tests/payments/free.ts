@@ -15,7 +15,7 @@ import { calledInTurn, type Server } from "./in-turn.ts"
 import { callsOfAddressMax, type Rig, withRig } from "./rig.ts"
 
 const figure = figuresOf("free")
-const load = { inFlight: 16, callsInRound: 2_000, warmUp: 4_000, perSecond: 50, roundSeconds: 4, rounds: 3 }
+const load = { inFlight: 16, callsInRound: 2_000, slices: 10, warmUp: 4_000, perSecond: 50, roundSeconds: 4, rounds: 3 }
 // Each makes its calls over the whole scenario: warm-up, rounds that are made again, and pace.
 const addresses = 256
 const startMsMax = 30_000
@@ -105,7 +105,7 @@ const atPace = async (callers: ReadonlyArray<Caller>) => {
 
 const measure = async (servers: ReadonlyArray<Server>, callers: ReadonlyArray<Caller>) => {
   for (const { call } of servers) await call(load.warmUp, load.inFlight)
-  const called = await calledInTurn(servers, load.inFlight)
+  const called = await calledInTurn(servers, { inFlight: load.inFlight, slices: load.slices })
   const at = `free, ${load.inFlight} in flight`
   const [oursMs = [], theirsMs = [], providersMs = []] = await atPace(callers)
   const added = (ms: ReadonlyArray<number>) => percentile(ms, 0.5) - percentile(providersMs, 0.5)

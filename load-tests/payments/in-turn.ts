@@ -4,7 +4,7 @@
  * machine changes least.
  */
 import { percentile } from "../figures.ts"
-import { cpuSecondsOf, processesOf } from "../process-use.ts"
+import { threadsCpuMs } from "../process-use.ts"
 import { undisturbed } from "../undisturbed.ts"
 
 export interface Server {
@@ -37,21 +37,33 @@ export interface CalledInTurn {
   readonly cpuRatio: number
 }
 
-export const calledInTurn = async (servers: ReadonlyArray<Server>, inFlight: number): Promise<CalledInTurn> => {
-  const callOne = async ({ call, callsInRound, name, pids }: Server): Promise<InTurn> => {
-    const cpuSeconds = () => cpuSecondsOf(pids.flatMap((pid) => processesOf(pid)))
-    const before = cpuSeconds()
-    const ms = await call(callsInRound, inFlight)
-    const cpuMs = ((cpuSeconds() - before) * 1_000) / callsInRound
-    return { name, perSecond: (callsInRound / ms) * 1_000, cpuMs }
-  }
+interface TurnOptions {
+  readonly inFlight: number
+  /** How often a round goes around: what disturbs a machine lasts longer than a slice, and so disturbs all servers alike. */
+  readonly slices: number
+}
+
+export const calledInTurn = async (
+  servers: ReadonlyArray<Server>,
+  { inFlight, slices }: TurnOptions
+): Promise<CalledInTurn> => {
   const round = async () => {
-    const called: Array<InTurn> = []
-    for (const server of servers) called.push(await callOne(server))
-    return called
+    const spent = servers.map(() => ({ ms: 0, cpuMs: 0, calls: 0 }))
+    for (let slice = 0; slice < slices; slice++) {
+      for (const [index, { call, callsInRound, pids }] of servers.entries()) {
+        const cpuMs = () => pids.reduce((sum, pid) => sum + threadsCpuMs(pid), 0)
+        const [sum, calls, before] = [spent[index], Math.ceil(callsInRound / slices), cpuMs()]
+        const ms = await call(calls, inFlight)
+        if (sum === undefined) continue
+        sum.ms += ms
+        sum.cpuMs += cpuMs() - before
+        sum.calls += calls
+      }
+    }
+    return spent.map(({ ms, cpuMs, calls }) => ({ perSecond: (calls / ms) * 1_000, cpuMs: cpuMs / calls }))
   }
   const { results, disturbed } = await undisturbed(wanted, round, madeMax)
-  const median = (of: (round: ReadonlyArray<InTurn>) => number | undefined) =>
+  const median = (of: (round: ReadonlyArray<Omit<InTurn, "name">>) => number | undefined) =>
     percentile(
       results.map((round) => of(round) ?? Number.NaN),
       0.5

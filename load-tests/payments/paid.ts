@@ -141,7 +141,7 @@ export const paid = ({ apart }: LoadOptions): Promise<Findings> =>
         { name: "ours", pids: rig.pids, callsInRound: load.callsInRound, call: paidBy(course) },
         { name: "reference", pids: [pid], callsInRound: load.callsInRound / 4, call: paidBy(other) }
       ]
-      const called = await calledInTurn(servers, load.inFlight)
+      const called = await calledInTurn(servers, { inFlight: load.inFlight, slices: 1 })
       const inTurn = called.servers.flatMap(({ name, perSecond, cpuMs }) => [
         figure(`${name}: ${closedRate}`, perSecond, "/s"),
         figure(`${name}: processor time of a paid call`, cpuMs, "ms")

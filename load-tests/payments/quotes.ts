@@ -13,7 +13,7 @@ import { withReference } from "./paid.ts"
 import { withRig } from "./rig.ts"
 
 const figure = figuresOf("quotes")
-const load = { inFlight: 32, callsInRound: 8_000, warmUp: 20_000 }
+const load = { inFlight: 32, callsInRound: 8_000, slices: 20, warmUp: 20_000 }
 
 const unpaidBy = ({ call }: Client) => {
   const ask = async (index: number) => {
@@ -29,7 +29,7 @@ const unpaidBy = ({ call }: Client) => {
 
 const measure = async (servers: ReadonlyArray<Server>): Promise<Findings> => {
   for (const { call } of servers) await call(load.warmUp, load.inFlight)
-  const called = await calledInTurn(servers, load.inFlight)
+  const called = await calledInTurn(servers, { inFlight: load.inFlight, slices: load.slices })
   const at = `unpaid, ${load.inFlight} in flight`
   const figures = called.servers.flatMap(({ name, perSecond, cpuMs }) => [
     figure(`${name}: ${at}`, perSecond, "/s"),
