@@ -3,6 +3,7 @@
  * stream is awaited before the headers go out, so that an earlier failure still has a status of its own. Nothing is
  * pulled that the reader has no room for. When the caller is gone the stream is interrupted, and its finalizers run.
  */
+import { validateHeaderName, validateHeaderValue } from "node:http"
 import { Cause, Effect, Pull, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
@@ -24,9 +25,36 @@ export const jsonAnswer = <const Value>(
   { status = 200, headers = {} }: AnswerOptions = {}
 ): JsonAnswer<Value> => HttpServerResponse.jsonUnsafe(value, { status, headers }) as JsonAnswer<Value>
 
-/** An answer whose body is JSON that is written already. */
-export const writtenJsonAnswer = <Value>(json: Uint8Array, options: AnswerOptions = {}): JsonAnswer<Value> =>
-  bytesAnswer(json, "application/json", options) as JsonAnswer<Value>
+/** An answer whose body is JSON that is written already; node sends the head of a text with it in one piece. */
+export const writtenJsonAnswer = <Value>(
+  json: Uint8Array | string,
+  { status = 200, headers = {} }: AnswerOptions = {}
+): JsonAnswer<Value> => {
+  const options = { status, headers, contentType: "application/json" }
+  return (
+    typeof json === "string" ? HttpServerResponse.text(json, options) : HttpServerResponse.uint8Array(json, options)
+  ) as JsonAnswer<Value>
+}
+
+const lasting = new WeakSet<Answer>()
+
+/** An answer that is given many times: its head is checked once. Throws for one that node would refuse to write. */
+export const lastingAnswer = <A extends Answer>(answer: A): A => {
+  assertSendable(answer)
+  lasting.add(answer)
+  return answer
+}
+
+/** Throws for a head that node refuses to write, when it is too late for an answer that reports it. */
+export const assertSendable = (answer: Answer): void => {
+  if (lasting.has(answer)) return
+  const { status, headers } = answer
+  if (status < 200 || status > 599) throw new RangeError(`${status} is not the status of an answer`)
+  for (const name in headers) {
+    validateHeaderName(name)
+    validateHeaderValue(name, headers[name] ?? "")
+  }
+}
 
 /** A refusal that an API writes itself. It stands in place of any endpoint's answer. */
 export type RefusalAnswer = JsonAnswer<never>

@@ -8,6 +8,7 @@ export {
   emptyAnswer,
   type JsonAnswer,
   jsonAnswer,
+  lastingAnswer,
   type RefusalAnswer,
   streamAnswer,
   withHeaders,

@@ -123,47 +123,45 @@ export class Metrics extends Context.Service<
     Effect.gen(function* () {
       const registry = yield* MetricsRegistry
       const role = yield* Role
-      const counters = oncePerName((definition: CounterDefinition) =>
-        children(definition, role, counterOf(registry, definition), seriesMax)
-      )
-      const gauges = oncePerName((definition: GaugeDefinition) =>
-        children(definition, role, gaugeOf(registry, definition), seriesMax)
-      )
-      const histograms = oncePerName((definition: HistogramDefinition) =>
-        children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
-      )
+      const counters = oncePerName((definition: CounterDefinition) => counterHandle(registry, role, definition))
+      const gauges = oncePerName((definition: GaugeDefinition) => {
+        const { child, end } = children(definition, role, gaugeOf(registry, definition), seriesMax)
+        return { set: (labels: AnyLabels, value: number) => child(labels).set(value), end }
+      })
+      const histograms = oncePerName((definition: HistogramDefinition) => {
+        const { child, end } = children(definition, role, histogramOf(registry, definition), histogramSeriesMax)
+        return { observe: (labels: AnyLabels, value: number) => child(labels).observe(value), end }
+      })
       return Metrics.of({
-        counter: (definition) => {
-          const { child, count, has, end } = counters(definition)
-          const begin = (learned: Readonly<Record<string, string>>) => {
-            for (const known of combinations(definition)) {
-              const labels = { ...known, ...learned }
-              if (!has(labels) && count() < zeroSeriesMax) child(labels).inc(0)
-            }
-          }
-          if (definition.labels.every((label) => Object.hasOwn(definition.values, label))) begin({})
-          return {
-            inc: (labels: Readonly<Record<string, string>>, by = 1) => child(labels).inc(by),
-            begin,
-            end: (learned: Readonly<Record<string, string>>) => {
-              for (const known of combinations(definition)) end({ ...known, ...learned })
-            }
-          }
-        },
-        gauge: (definition) => {
-          const { child, end } = gauges(definition)
-          return { set: (labels, value) => child(labels).set(value), end }
-        },
-        histogram: (definition) => {
-          const { child, end } = histograms(definition)
-          return { observe: (labels, value) => child(labels).observe(value), end }
-        },
+        counter: (definition) => counters(definition),
+        gauge: (definition) => gauges(definition),
+        histogram: (definition) => histograms(definition),
         text: Effect.promise(() => registry.metrics())
       })
     })
   )
   /** For tests: a registry of its own. */
   static readonly layerTest = Metrics.layer.pipe(Layer.provide(MetricsRegistry.layerEmpty))
+}
+
+type AnyLabels = Readonly<Record<string, string>>
+
+const counterHandle = (registry: Registry, role: string, definition: CounterDefinition) => {
+  const { child, count, has, end } = children(definition, role, counterOf(registry, definition), seriesMax)
+  const begin = (learned: AnyLabels) => {
+    for (const known of combinations(definition)) {
+      const labels = { ...known, ...learned }
+      if (!has(labels) && count() < zeroSeriesMax) child(labels).inc(0)
+    }
+  }
+  if (definition.labels.every((label) => Object.hasOwn(definition.values, label))) begin({})
+  return {
+    inc: (labels: AnyLabels, by = 1) => child(labels).inc(by),
+    begin,
+    end: (learned: AnyLabels) => {
+      for (const known of combinations(definition)) end({ ...known, ...learned })
+    }
+  }
 }
 
 const settings = (registry: Registry, definition: MetricDefinition) => ({
@@ -198,7 +196,7 @@ const combinations = ({ labels, values }: CounterDefinition): ReadonlyArray<Read
     [{}]
   )
 
-/** All handles of a metric share its series, so that what one takes out no other one keeps. */
+/** One handle for each metric: hot paths ask for it on every call, and what it takes out no other one keeps. */
 const oncePerName = <D extends MetricDefinition, A>(make: (definition: D) => A) => {
   const made = new Map<string, A>()
   return (definition: D): A => {

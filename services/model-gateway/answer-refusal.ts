@@ -8,13 +8,14 @@ import {
   type AnswerOptions,
   HttpCall,
   jsonAnswer,
+  lastingAnswer,
   type RefusalAnswer,
   WireError,
   writtenJsonAnswer
 } from "#http"
 import { Metrics } from "#runtime"
 import { gatewayRequests } from "./metrics.ts"
-import { PaymentRefusal } from "./payments/replies.ts"
+import { PaymentRefusal, quoteCode } from "./payments/replies.ts"
 import {
   fault,
   type GatewayFault,
@@ -26,8 +27,6 @@ import {
   unknownModelBody
 } from "./errors/GatewayFault.ts"
 export type CallFailure = GatewayFault | UnknownModel | PaymentRefusal | WireError
-
-const utf8 = new TextEncoder()
 
 /** The code by which a failure is counted. */
 export const codeOf = (failure: CallFailure): string => {
@@ -44,10 +43,22 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
   return status >= 500 ? fault("INTERNAL_ERROR") : fault("INVALID_REQUEST", { message })
 }
 
+const quotes = new WeakMap<PaymentRefusal, RefusalAnswer>()
+
+/** A quote that is given many times has one answer. */
+const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
+  const known = quotes.get(quote)
+  if (known !== undefined) return known
+  const { status, headers, body } = quote
+  const answer = lastingAnswer<RefusalAnswer>(writtenJsonAnswer(body, { status, headers }))
+  quotes.set(quote, answer)
+  return answer
+}
+
 const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => {
   if (failure instanceof PaymentRefusal) {
-    const { status, headers, body } = failure
-    return writtenJsonAnswer(utf8.encode(body), { status, headers })
+    const { code, status, headers, body } = failure
+    return code === quoteCode ? quoteAnswer(failure) : writtenJsonAnswer(body, { status, headers })
   }
   if (failure instanceof UnknownModel) {
     return refused(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })

@@ -12,7 +12,16 @@ export const gatewayOrigin = Effect.gen(function* () {
   const configured = ModelGateway.Origin?.replace(/\/+$/u, "")
   if (configured !== undefined) return Effect.succeed(configured)
   const { Host, Port } = ModelGateway
-  return Effect.map(addresses.all, (all) => reachable(all.get("model-gateway") ?? `http://${Host}:${Port}`))
+  let listening: string | undefined
+  return Effect.suspend(() =>
+    listening === undefined
+      ? Effect.map(addresses.all, (all) => {
+          const url = all.get("model-gateway")
+          if (url !== undefined) listening = reachable(url)
+          return listening ?? reachable(`http://${Host}:${Port}`)
+        })
+      : Effect.succeed(listening)
+  )
 })
 
 /** A listener on all addresses is reachable at least under the machine's own. */

@@ -104,22 +104,19 @@ interface ReadWhileOptions {
 }
 
 /** The whole body, or 413. Past a first limit it is read on only if the bytes so far say that it may be larger. */
-export const readBytesWhile = Effect.fnUntraced(function* (options: ReadWhileOptions) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const { headers } = request
-  if ((headers["content-encoding"] ?? "identity") !== "identity") {
-    return yield* unsupportedMediaType(["sent without a Content-Encoding"])
-  }
-  const { bytesMax, bytesMaxPlain } = options
-  if (Number(headers["content-length"] ?? 0) > bytesMax) return yield* payloadTooLarge(bytesMax)
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  let limit = Math.min(bytesMaxPlain, bytesMax)
-  const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-  yield* eachPart(
-    source,
-    () => badRequest("the body broke off"),
-    (part) => {
+export const readBytesWhile = (options: ReadWhileOptions) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+    const { headers } = source
+    if ((headers["content-encoding"] ?? "identity") !== "identity") {
+      return Effect.fail(unsupportedMediaType(["sent without a Content-Encoding"]))
+    }
+    const { bytesMax, bytesMaxPlain } = options
+    if (Number(headers["content-length"] ?? 0) > bytesMax) return Effect.fail(payloadTooLarge(bytesMax))
+    const parts: Array<Uint8Array> = []
+    let bytes = 0
+    let limit = Math.min(bytesMaxPlain, bytesMax)
+    const onPart = (part: Uint8Array) => {
       parts.push(part)
       bytes += part.length
       if (bytes > limit && limit < bytesMax) {
@@ -128,9 +125,17 @@ export const readBytesWhile = Effect.fnUntraced(function* (options: ReadWhileOpt
       }
       return bytes > limit ? payloadTooLarge(limit) : undefined
     }
-  )
-  return new Uint8Array(Buffer.concat(parts, bytes))
-})
+    return Effect.map(
+      eachPart(source, () => badRequest("the body broke off"), onPart),
+      () => joined(parts, bytes)
+    )
+  })
+
+/** A copy only where there is more than one. */
+const joined = (parts: ReadonlyArray<Uint8Array>, bytes: number): Uint8Array => {
+  const [first] = parts
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts, bytes)
+}
 
 /** Why the rest is refused; undefined to go on. */
 type OnPart<E> = (part: Uint8Array) => E | undefined

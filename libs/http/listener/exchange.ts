@@ -3,8 +3,7 @@
  * request's id on every log line, and turns every outcome into an answer in the API's own envelope. A defect is logged
  * with its cause and answered with 500, never left empty.
  */
-import { validateHeaderName, validateHeaderValue } from "node:http"
-import { Cause, Clock, Effect, Exit, Option, Scope, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, Exit, LogLevel, Option, References, Scope, Tracer } from "effect"
 import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type CounterOf, type HistogramHandle, parseTraceparent } from "#runtime"
 import { HttpCall, type PerCall, remoteAddressOf, requestIdOf } from "../HttpCall.ts"
@@ -17,7 +16,7 @@ import {
   serviceUnavailable,
   type WireError
 } from "../WireError.ts"
-import { type Answer, emptyAnswer, jsonAnswer } from "../answers.ts"
+import { type Answer, assertSendable, emptyAnswer, jsonAnswer } from "../answers.ts"
 import type { requests as requestsTotal } from "../metrics.ts"
 import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
 import type { Match } from "./routes.ts"
@@ -37,57 +36,92 @@ interface ExchangeOptions {
 
 const unknownRoute = "none"
 
-export const exchange = (options: ExchangeOptions) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const clock = yield* Clock.Clock
+export const exchange = (
+  options: ExchangeOptions
+): Effect.Effect<Answer, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
+  // One step in place of a dozen: a quote costs less than the steps of its way would.
+  Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const scope = Context.getUnsafe(fiber.context, Scope.Scope)
+    const clock = fiber.getRef(Clock.Clock)
+    const isLogged = !LogLevel.isGreaterThan(fiber.getRef(References.MinimumLogLevel), "Debug")
     const startedAt = clock.currentTimeNanosUnsafe()
-    // Each access to the headers copies them.
     const { headers } = request
     const found = options.find(request.method, request.url)
     const call = callOf(options, request, headers, found)
-    const sent = { status: 0 }
-
-    const account = (exit: Exit.Exit<unknown, unknown>) => {
-      const seconds = Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9
-      return accountFor(options, call, sent.status, outcomeOf(sent.status, exit), seconds)
-    }
-    // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
-    yield* Scope.addFinalizerExit(yield* Effect.scope, account)
     const parent = parseTraceparent(headers["traceparent"])
-    const span = yield* Effect.makeSpanScoped(`${call.method} ${call.route}`, {
+    const makeSpan = Effect.makeSpan(`${call.method} ${call.route}`, {
       kind: "server",
       ...(Option.isSome(parent) ? { parent: parent.value } : { root: true }),
       attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
     })
-
-    const answer = yield* handlerOf(options, request.method, headers, found).pipe(
-      Effect.provideService(HttpCall, call),
-      Effect.interruptible,
-      Effect.tap((made) => Effect.sync(() => assertSendable(made))),
-      Effect.catchCause((cause) =>
-        isCallerGone(cause)
-          ? Effect.succeed(emptyAnswer({ status: clientClosedRequest }))
-          : refuse(cause, options.renderError, call.requestId)
-      ),
-      Effect.provideService(Tracer.ParentSpan, span),
-      Effect.annotateLogs({ request_id: call.requestId })
-    )
-    sent.status = answer.status
-    span.attribute("http.response.status_code", answer.status)
-    const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
-    return withCommonHeaders(options, answer, call.requestId, shared)
+    return Effect.flatMap(makeSpan, (span) => {
+      const sent = { status: 0 }
+      const account = (exit: Exit.Exit<unknown, unknown>) => {
+        const endedAt = clock.currentTimeNanosUnsafe()
+        span.end(endedAt, exit)
+        const seconds = Number(endedAt - startedAt) / 1e9
+        return accountFor(options, {
+          call,
+          isLogged,
+          seconds,
+          status: sent.status,
+          outcome: outcomeOf(sent.status, exit)
+        })
+      }
+      const send = (answer: Answer) => {
+        sent.status = answer.status
+        span.attribute("http.response.status_code", answer.status)
+        const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
+        return withCommonHeaders(options, answer, call.requestId, shared)
+      }
+      const answered = Effect.matchCauseEffect(
+        Effect.map(Effect.interruptible(handlerOf(options, request.method, headers, found)), checkedAnswer),
+        {
+          onSuccess: (answer) => Effect.succeed(send(answer)),
+          onFailure: (cause) =>
+            isCallerGone(cause)
+              ? Effect.succeed(send(emptyAnswer({ status: clientClosedRequest })))
+              : Effect.map(refuse(cause, options.renderError, call.requestId), send)
+        }
+      )
+      const inCall = Effect.updateContext(answered, (context: GivenContext) => withCall(context, { call, span }))
+      // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
+      return Effect.andThen(Scope.addFinalizerExit(scope, account), inCall)
+    })
   })
+
+type GivenContext = Context.Context<Exclude<PerCall, HttpCall>>
+
+/** The call, its span and its id on every log line. */
+const withCall = (
+  context: GivenContext,
+  { call, span }: { readonly call: HttpCall["Service"]; readonly span: Tracer.Span }
+) => {
+  const annotations = Context.get(context, References.CurrentLogAnnotations)
+  return context.pipe(
+    Context.add(HttpCall, call),
+    Context.add(Tracer.ParentSpan, span),
+    Context.add(References.CurrentLogAnnotations, { ...annotations, request_id: call.requestId })
+  )
+}
+
+interface Account {
+  readonly call: HttpCall["Service"]
+  readonly isLogged: boolean
+  readonly status: number
+  readonly outcome: RequestOutcome
+  readonly seconds: number
+}
 
 const accountFor = (
   { api, requests, seconds }: ExchangeOptions,
-  { method, requestId, route }: HttpCall["Service"],
-  status: number,
-  outcome: RequestOutcome,
-  tookSeconds: number
-) => {
+  { call, isLogged, status, outcome, seconds: tookSeconds }: Account
+): Effect.Effect<void> => {
+  const { method, requestId, route } = call
   requests.inc({ api, route, status: outcome })
   seconds.observe({ api, route }, tookSeconds)
+  if (!isLogged && status < 500) return Effect.void
   const log = status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
   const facts = { request_id: requestId, api, method, route, status, outcome, ms: Math.round(tookSeconds * 1e3) }
   return Effect.annotateLogs(log, facts)
@@ -173,13 +207,9 @@ const refuse = (cause: Cause.Cause<WireError>, renderError: RenderError, request
     )
   )
 
-/** Throws for a head that node refuses to write, when it is too late for an answer that reports it. */
-const assertSendable = ({ status, headers }: Answer): void => {
-  if (status < 200 || status > 599) throw new RangeError(`${status} is not the status of an answer`)
-  for (const [name, value] of Object.entries(headers)) {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-  }
+const checkedAnswer = (answer: Answer): Answer => {
+  assertSendable(answer)
+  return answer
 }
 
 const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
@@ -191,8 +221,6 @@ const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
 }
 
 const written = (error: WireError, renderError: RenderError, requestId: string) =>
-  Effect.sync(() => {
-    const answer = jsonAnswer(renderError(error, requestId), { status: error.status, headers: error.headers ?? {} })
-    assertSendable(answer)
-    return answer
-  })
+  Effect.sync(() =>
+    checkedAnswer(jsonAnswer(renderError(error, requestId), { status: error.status, headers: error.headers ?? {} }))
+  )

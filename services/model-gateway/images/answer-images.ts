@@ -17,7 +17,7 @@ import { PaymentGate } from "../payments/PaymentGate.ts"
 import { freeCall } from "../payments/paid-call.ts"
 import { PaymentRefusal } from "../payments/replies.ts"
 import { imageRequestFault } from "../requests/conversation-files.ts"
-import { checkShape } from "../requests/dialects.ts"
+import { shapeCheck } from "../requests/dialects.ts"
 import { readBody } from "../requests/read-call.ts"
 import { freeFault } from "../answer-model.ts"
 import { type JsonObject, numberAt, textAt } from "../translate/json.ts"
@@ -131,10 +131,12 @@ export interface ImageCall {
   readonly count: number
 }
 
+const checkImages = shapeCheck(ImagesRequest)
+
 const readImageCall = Effect.fn("readImageCall")(function* () {
   const { bytes, json } = yield* readBody
-  const request = yield* Effect.fromResult(checkShape(ImagesRequest, json))
-  const model = yield* (yield* ModelRegistry).find(textAt(request, "model") ?? "", "image")
+  const request = yield* Effect.fromResult(checkImages(json))
+  const model = yield* Effect.fromResult((yield* ModelRegistry).find(textAt(request, "model") ?? "", "image"))
   if (request["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
   const wrong = imageRequestFault(request)
   if (wrong !== undefined) return yield* wrong

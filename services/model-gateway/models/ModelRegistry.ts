@@ -3,7 +3,7 @@
  * configuration. Contradictions are reported before anything starts. The registry does not change while the process
  * runs.
  */
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
 import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
@@ -37,7 +37,7 @@ export class ModelRegistry extends Context.Service<
   ModelRegistry,
   {
     readonly all: ReadonlyArray<RegisteredModel>
-    readonly find: (id: string, kind: ModelEntry["Kind"]) => Effect.Effect<RegisteredModel, UnknownModel>
+    readonly find: (id: string, kind: ModelEntry["Kind"]) => Result.Result<RegisteredModel, UnknownModel>
     /** What callers must not learn of the providers. */
     readonly hidden: SanitiseOptions
   }
@@ -56,9 +56,9 @@ export class ModelRegistry extends Context.Service<
       }
       const find = (id: string, kind: ModelEntry["Kind"]) => {
         const found = byId.get(id)
-        if (found?.entry.Kind === kind) return Effect.succeed(found)
+        if (found?.entry.Kind === kind) return Result.succeed(found)
         const ids = models.flatMap(({ entry }) => (entry.Kind === kind ? [entry.Id] : []))
-        return Effect.fail(new UnknownModel({ model: id.slice(0, 200), suggestions: suggestModels(id, ids) }))
+        return Result.fail(new UnknownModel({ model: id.slice(0, 200), suggestions: suggestModels(id, ids) }))
       }
       return ModelRegistry.of({ all: models, find, hidden })
     })

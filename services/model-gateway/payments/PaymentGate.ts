@@ -4,7 +4,7 @@
  * verifier can check now is answered with 503, so that it can be sent again. Calls to free models never come here.
  */
 import { createHash, randomBytes } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Mailbox, Requests } from "#bus"
 import {
   type PaymentNetwork,
@@ -24,7 +24,6 @@ import {
   openChains,
   paymentIdentifier,
   type PaymentRefused,
-  paymentRequired,
   type Quote,
   readPayment,
   requirementsFor,
@@ -48,6 +47,7 @@ import {
   identifierTaken,
   paidBefore,
   type PaymentRefusal,
+  quoteWriter,
   refusalOf,
   stillAnswering,
   stillMaking,
@@ -80,6 +80,7 @@ interface Parts {
   readonly isOffered: (network: PaymentNetwork) => boolean
   /** Counts the quotes, which name our settlers in turn. */
   readonly nextTurn: () => number
+  readonly writeQuote: ReturnType<typeof quoteWriter>
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
 }
@@ -101,11 +102,23 @@ type Refused = Pick<
 type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 
-const pay = Effect.fn("PaymentGate.pay")(function* (
+/** The quote for a call without a payment is made in one step: it is the commonest answer, and costs its caller nothing. */
+const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
+  Effect.flatMap(parts.origin, (origin) => {
+    const { settings, isOffered, nextTurn } = parts
+    const quote = quoteCall(call, { payments: settings.Payments, origin, isOffered, turn: nextTurn() })
+    if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
+    const read = readPayment(call.payment)
+    if (Result.isFailure(read)) return refuse(parts, { call, quote }, read.failure)
+    if (read.success !== null) return payOffered(parts, { call, quote, payload: read.success })
+    return Effect.andThen(parts.count("quoted"), Effect.fail(parts.writeQuote(quote, call.shape)))
+  })
+
+const payOffered = Effect.fn("PaymentGate.pay")(function* (
   parts: Parts,
-  call: PayableCall
+  given: Pick<Offered, "call" | "quote" | "payload">
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
-  const offered = yield* readOffered(parts, call, yield* quoteOf(parts, call))
+  const offered = yield* readOffered(parts, given)
   const tooShort = yield* endsTooSoon(parts, offered)
   if (tooShort !== undefined) return yield* answerEnding(parts, offered, tooShort)
   const answer = yield* verify(parts, offered)
@@ -113,7 +126,7 @@ const pay = Effect.fn("PaymentGate.pay")(function* (
     case "Verified":
       return yield* hold(parts, offered, answer)
     case "Unavailable":
-      return yield* turnAway(parts, call, answer)
+      return yield* turnAway(parts, given.call, answer)
     case "Refused":
       return yield* answer.code === "PAYMENT_REPLAY"
         ? answerReplay(parts, offered, answer)
@@ -121,23 +134,11 @@ const pay = Effect.fn("PaymentGate.pay")(function* (
   }
 })
 
-const quoteOf = Effect.fnUntraced(function* ({ settings, origin, isOffered, nextTurn }: Parts, call: PayableCall) {
-  const terms = { payments: settings.Payments, origin: yield* origin, isOffered, turn: nextTurn() }
-  const quote = quoteCall(call, terms)
-  return quote ?? (yield* Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60)))
-})
-
 const readOffered = Effect.fnUntraced(function* (
   parts: Parts,
-  call: PayableCall,
-  quote: Quote
+  { call, quote, payload }: Pick<Offered, "call" | "quote" | "payload">
 ): Effect.fn.Return<Offered, PaymentRefusal> {
   const refused = (error: PaymentRefused) => refuse(parts, { call, quote }, error)
-  const payload = yield* Effect.catch(Effect.fromResult(readPayment(call.payment)), refused)
-  if (payload === null) {
-    yield* parts.count("quoted")
-    return yield* Effect.fail(refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, call.shape)))
-  }
   const offers = quote.offers.map((offer) => requirementsFor(offer, payload))
   const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
   const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
@@ -330,6 +331,7 @@ const make = Effect.gen(function* () {
     isOffered: ({ Network }) => stopped(Network) === undefined,
     // Bounded, so that it stays a whole number.
     nextTurn: () => (turn = (turn + 1) % turnsMax),
+    writeQuote: quoteWriter(),
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
   }

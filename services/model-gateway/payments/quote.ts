@@ -108,12 +108,21 @@ interface QuoteTerms {
   readonly turn?: number
 }
 
+const tariffs = new WeakMap<Payments, ReturnType<typeof tariffOf>>()
+
+/** Made once: the configuration does not change. */
+const knownTariffOf = (payments: Payments) => {
+  const tariff = tariffs.get(payments) ?? tariffOf(payments)
+  tariffs.set(payments, tariff)
+  return tariff
+}
+
 /** Undefined when no network of the call's family is configured or offered. */
 export const quoteCall = (
   { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
   { payments, origin, isOffered, turn = 0 }: QuoteTerms
 ): Quote | undefined => {
-  const tariff = tariffOf(payments)
+  const tariff = knownTariffOf(payments)
   const inputTokens = chargedInputTokens(inputTokensOf(prompt))
   const { flatMicroUsd } = prices
   const priceBy = (by: Tariff) =>

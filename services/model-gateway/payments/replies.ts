@@ -1,6 +1,13 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
-import { type PaymentReply, type ReplyShape, settledHeaders, type SettledPayment } from "#x402"
+import {
+  paymentRequired,
+  type PaymentReply,
+  type Quote,
+  type ReplyShape,
+  settledHeaders,
+  type SettledPayment
+} from "#x402"
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
@@ -21,6 +28,31 @@ export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
 
 export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
   new PaymentRefusal({ status, code, headers, body })
+
+/** By which a quote for a call without a payment is counted. */
+export const quoteCode = "PAYMENT_REQUIRED"
+
+const quotesMax = 512
+
+/**
+ * Writes quotes, and keeps those that were given last: calls of one model with prompts of one size have the same bytes,
+ * and most of a quote's cost is its text.
+ */
+export const quoteWriter = () => {
+  const kept = new Map<string, PaymentRefusal>()
+  return (quote: Quote, shape: ReplyShape): PaymentRefusal => {
+    const key = `${shape} ${JSON.stringify(quote)}`
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const made = refusalOf(quoteCode, paymentRequired(quote, shape))
+    for (const oldest of kept.keys()) {
+      if (kept.size < quotesMax) break
+      kept.delete(oldest)
+    }
+    kept.set(key, made)
+    return made
+  }
+}
 
 /** `countedAs`: what metrics count in place of the code. */
 interface RefusalFacts {

@@ -109,57 +109,18 @@ export type ApiDialect = "chat" | "messages" | "responses"
 
 type Made = Result.Result<JsonObject, Untranslatable>
 
-interface DialectRules {
-  readonly schema: Schema.Codec<unknown, unknown>
-  readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
-  /** The keys by which a caller limits the tokens of the answer; the first one present counts. */
-  readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
-  readonly toChat: (request: JsonObject) => Made
-}
-
-// Every name that providers use for the limit of an answer: only the limit that was quoted is sent.
-const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
-
-const asChat = (request: JsonObject): Made => Result.succeed(request)
-
-const rules: Readonly<Record<ApiDialect, DialectRules>> = {
-  chat: {
-    schema: ChatRequest,
-    check: checkChat,
-    tokenKeys: ["max_completion_tokens", "max_tokens"],
-    toChat: asChat
-  },
-  messages: {
-    schema: MessagesRequest,
-    check: checkMessages,
-    tokenKeys: ["max_tokens"],
-    toChat: messagesToChat
-  },
-  responses: {
-    schema: ResponsesRequest,
-    check: (request) => {
-      const stateful = statelessFault(request)
-      return stateful === undefined
-        ? checkResponses(request)
-        : Result.fail(untranslatableFault(stateful, "INVALID_REQUEST"))
-    },
-    tokenKeys: ["max_output_tokens"],
-    toChat: responsesToChat
-  }
-}
-
-const untranslatableFault = ({ param, message }: Untranslatable, code: "INVALID_PARAMETER" | "INVALID_REQUEST") =>
-  fault(code, { param, message })
-
 const detailsMax = 50
-const options = { errors: "all" } as const
 
-/** Every fault of the shape, by its path. */
-export const checkShape = (
-  schema: Schema.Codec<unknown, unknown>,
-  body: unknown
+/** Every fault of the shape, by its path. Made once for a schema. */
+export const shapeCheck = (schema: Schema.Codec<unknown, unknown>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (body: unknown) => checkedShape(body, decode(body))
+}
+
+const checkedShape = (
+  body: unknown,
+  decoded: Result.Result<unknown, Schema.SchemaError>
 ): Result.Result<JsonObject, GatewayFault> => {
-  const decoded = Schema.decodeUnknownResult(schema, options)(body)
   if (Result.isSuccess(decoded) && isRecord(body)) return Result.succeed(body)
   const faults = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : [{ path: "", message: "not an object" }]
   const details = faults.slice(0, detailsMax).map(({ path, message }) => ({
@@ -177,7 +138,49 @@ export const checkShape = (
   )
 }
 
-export const checkRequest = (dialect: ApiDialect, body: unknown) => checkShape(rules[dialect].schema, body)
+interface DialectRules {
+  readonly checkShape: (body: unknown) => Result.Result<JsonObject, GatewayFault>
+  readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
+  /** The keys by which a caller limits the tokens of the answer; the first one present counts. */
+  readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
+  readonly toChat: (request: JsonObject) => Made
+}
+
+// Every name that providers use for the limit of an answer: only the limit that was quoted is sent.
+const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
+
+const asChat = (request: JsonObject): Made => Result.succeed(request)
+
+const rules: Readonly<Record<ApiDialect, DialectRules>> = {
+  chat: {
+    checkShape: shapeCheck(ChatRequest),
+    check: checkChat,
+    tokenKeys: ["max_completion_tokens", "max_tokens"],
+    toChat: asChat
+  },
+  messages: {
+    checkShape: shapeCheck(MessagesRequest),
+    check: checkMessages,
+    tokenKeys: ["max_tokens"],
+    toChat: messagesToChat
+  },
+  responses: {
+    checkShape: shapeCheck(ResponsesRequest),
+    check: (request) => {
+      const stateful = statelessFault(request)
+      return stateful === undefined
+        ? checkResponses(request)
+        : Result.fail(untranslatableFault(stateful, "INVALID_REQUEST"))
+    },
+    tokenKeys: ["max_output_tokens"],
+    toChat: responsesToChat
+  }
+}
+
+const untranslatableFault = ({ param, message }: Untranslatable, code: "INVALID_PARAMETER" | "INVALID_REQUEST") =>
+  fault(code, { param, message })
+
+export const checkRequest = (dialect: ApiDialect, body: unknown) => rules[dialect].checkShape(body)
 
 export const checkConversation = (dialect: ApiDialect, request: JsonObject) => rules[dialect].check(request)
 

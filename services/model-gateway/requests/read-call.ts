@@ -35,34 +35,47 @@ export interface ModelCall {
 
 const answersMax = 128
 
-export const readCall = Effect.fnUntraced(function* (dialect: ApiDialect) {
-  const { bytes, json } = yield* readBody
-  const request = yield* Effect.fromResult(checkRequest(dialect, json))
-  const model = yield* (yield* ModelRegistry).find(textAt(request, "model") ?? "", "chat")
-  const isStreamed = request["stream"] === true
-  if (isStreamed && !model.entry.Streams) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
-  yield* Effect.fromResult(checkConversation(dialect, request))
-  const sold = yield* Effect.fromResult(soldRequest(dialect, request, model.entry.ExtraParameters))
-  const files = yield* Effect.fromResult(conversationFiles(sold))
-  const prompt = promptSize(files.request, files.documents)
-  yield* Effect.fromResult(checkContext(dialect, prompt, model.entry.ContextTokens))
-  const { header } = yield* HttpCall
-  const beta = dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
-  const call: ModelCall = {
-    dialect,
-    model,
-    request: files.request,
-    named: files.named,
-    bytes,
-    isStreamed,
-    includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
-    outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
-    answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
-    prompt,
-    headers: beta === undefined ? {} : { "anthropic-beta": beta }
-  }
-  return call
-})
+export const readCall = (dialect: ApiDialect) =>
+  Effect.flatMap(readBody, (body) =>
+    Effect.flatMap(ModelRegistry, ({ find }) =>
+      Effect.flatMap(HttpCall, ({ header }) => {
+        const beta = dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
+        return Effect.fromResult(callOf(dialect, body, { find, beta }))
+      })
+    )
+  )
+
+interface CallParts {
+  readonly find: ModelRegistry["Service"]["find"]
+  readonly beta: string | undefined
+}
+
+/** In one step: what each unpaid call does must be cheap. Pure. */
+const callOf = (dialect: ApiDialect, { bytes, json }: ReadBody, { find, beta }: CallParts) =>
+  Result.gen(function* () {
+    const request = yield* checkRequest(dialect, json)
+    const model = yield* find(textAt(request, "model") ?? "", "chat")
+    const isStreamed = request["stream"] === true
+    if (isStreamed && !model.entry.Streams) yield* Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
+    yield* checkConversation(dialect, request)
+    const files = yield* conversationFiles(yield* soldRequest(dialect, request, model.entry.ExtraParameters))
+    const prompt = promptSize(files.request, files.documents)
+    yield* checkContext(dialect, prompt, model.entry.ContextTokens)
+    const call: ModelCall = {
+      dialect,
+      model,
+      request: files.request,
+      named: files.named,
+      bytes,
+      isStreamed,
+      includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
+      outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
+      answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
+      prompt,
+      headers: beta === undefined ? {} : { "anthropic-beta": beta }
+    }
+    return call
+  })
 
 /** Uses the same estimate as the quote: a prompt that fills the window leaves no room for an answer. */
 const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: number) => {
@@ -89,9 +102,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
  * A body as JSON, within its limit: one mebibyte, or ten for one with images. The limit holds while reading, so that
  * nobody sends ten mebibytes of text only to hear that it was too much.
  */
-export const readBody = Effect.gen(function* () {
-  const { ModelGateway } = yield* Configuration
-  const bytes = yield* readBytesWhile({
+export const readBody = Effect.flatMap(Configuration, ({ ModelGateway }) =>
+  readBytesWhile({
     bytesMax: ModelGateway.ImageBodyBytesMax,
     bytesMaxPlain: ModelGateway.BodyBytesMax,
     mayBeLarger: hasImages
@@ -99,19 +111,32 @@ export const readBody = Effect.gen(function* () {
     Effect.mapError(({ status, message }) => {
       if (status === 413) return fault("REQUEST_TOO_LARGE", { message: `The body is too large: ${message}` })
       return fault(status === 415 ? "INVALID_REQUEST" : "INVALID_JSON", { message })
-    })
+    }),
+    Effect.flatMap((bytes) => Effect.fromResult(parsedBody(bytes)))
   )
-  const text = yield* Effect.try({
-    try: () => utf8.decode(bytes),
-    catch: () => fault("INVALID_JSON", { message: "The body is not UTF-8" })
-  })
+)
+
+interface ReadBody {
+  readonly bytes: Uint8Array
+  readonly json: unknown
+}
+
+const parsedBody = (bytes: Uint8Array): Result.Result<ReadBody, GatewayFault> => {
+  const text = textOf(bytes)
+  if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
   const broken = text.trim() === "" ? { reason: "it is empty", offset: 0 } : jsonFault(text, depthMax)
-  if (broken !== undefined) {
-    const message = `The body is not valid JSON: ${broken.reason} at offset ${broken.offset}`
-    return yield* fault("INVALID_JSON", { message })
+  if (broken === undefined) return Result.succeed({ bytes, json: JSON.parse(text) as unknown })
+  const message = `The body is not valid JSON: ${broken.reason} at offset ${broken.offset}`
+  return Result.fail(fault("INVALID_JSON", { message }))
+}
+
+const textOf = (bytes: Uint8Array) => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
   }
-  return { bytes, json: JSON.parse(text) as unknown }
-})
+}
 
 // Everything under these keys goes to the model.
 const promptKeys = [

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#contracts"
-import { requirementsFor } from "#x402"
+import { paymentRequired, requirementsFor } from "#x402"
 import { type CallFacts, quoteCall } from "../../../../services/model-gateway/payments/quote.ts"
+import { quoteWriter } from "../../../../services/model-gateway/payments/replies.ts"
 import { testNetwork } from "../../../support/payments.ts"
 
 const { Payments } = Result.getOrThrow(decodeConfiguration({ Payments: { Networks: [testNetwork] } }))
@@ -77,5 +78,38 @@ describe("a quote", () => {
   it("omits a chain that is not configured, or not offered now", () => {
     assert.isUndefined(quoteCall({ ...facts, chain: "solana" }, terms))
     assert.isUndefined(quoteCall(facts, { ...terms, isOffered: () => false }))
+  })
+})
+
+describe("a quote writer", () => {
+  const quoteFor = (textBytes: number) => {
+    const quote = quoteCall({ ...facts, prompt: { ...facts.prompt, textBytes } }, terms)
+    if (quote === undefined) throw new Error("nothing is offered")
+    return quote
+  }
+
+  it("keeps the bytes of a quote that is given again, in each shape of its own", () => {
+    const write = quoteWriter()
+    const first = write(quoteFor(4_000), "chat")
+    assert.strictEqual(write(quoteFor(4_000), "chat"), first)
+    const { headers, body } = paymentRequired(quoteFor(4_000), "chat")
+    assert.deepInclude(first, { status: 402, code: "PAYMENT_REQUIRED", headers, body })
+    assert.strictEqual(write(quoteFor(4_000), "messages").body, paymentRequired(quoteFor(4_000), "messages").body)
+  })
+
+  it("writes another one for another price", () => {
+    const write = quoteWriter()
+    write(quoteFor(4_000), "chat")
+    assert.strictEqual(write(quoteFor(400_000), "chat").body, paymentRequired(quoteFor(400_000), "chat").body)
+  })
+
+  it("forgets the oldest, so that callers cannot fill its memory", () => {
+    const write = quoteWriter()
+    const quoteOf = (model: string) => quoteCall({ ...facts, model }, terms) ?? quoteFor(0)
+    const first = write(quoteOf("demo/first"), "chat")
+    for (let index = 0; index < 511; index++) write(quoteOf(`demo/${index}`), "chat")
+    assert.strictEqual(write(quoteOf("demo/first"), "chat"), first)
+    write(quoteOf("demo/last"), "chat")
+    assert.notStrictEqual(write(quoteOf("demo/first"), "chat"), first)
   })
 })
