@@ -59,6 +59,9 @@ export const assertSendable = (answer: Answer): void => {
 /** A refusal that an API writes itself. It stands in place of any endpoint's answer. */
 export type RefusalAnswer = JsonAnswer<never>
 
+/** An answer in a dialect that the endpoint declares beside its own; it stands in place of the endpoint's own answer. */
+export const dialectAnswer = (answer: Answer): JsonAnswer<never> => answer as JsonAnswer<never>
+
 /** All the bytes at once, with their length. */
 export const bytesAnswer = (bytes: Uint8Array, contentType: string, options: AnswerOptions = {}): Answer =>
   HttpServerResponse.uint8Array(bytes, { status: options.status ?? 200, headers: options.headers ?? {}, contentType })

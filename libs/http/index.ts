@@ -4,6 +4,7 @@ export {
   type Answer,
   type AnswerOptions,
   bytesAnswer,
+  dialectAnswer,
   downloadAnswer,
   emptyAnswer,
   type JsonAnswer,
@@ -35,7 +36,7 @@ export {
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
-export { readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
+export { jsonDecoder, readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
 export {
   answerHeader,
   type ApiParts,

@@ -5,11 +5,29 @@
 import { Schema } from "effect"
 import type { AudioError, RecordingUnusable } from "#audio"
 import { Fault } from "#contracts"
-import { amended, conflict, notFound, rateLimited, serviceUnavailable, validationFailed, WireError } from "#http"
+import { speechErrorType } from "#contracts/speech-api"
+import {
+  amended,
+  conflict,
+  notFound,
+  rateLimited,
+  type RenderError,
+  renderStandardError,
+  serviceUnavailable,
+  validationFailed,
+  WireError
+} from "#http"
 import type { BusError } from "#bus"
 import type { ChallengeRefused } from "./voices/Challenges.ts"
 import type { TooManyVoices } from "./voices/ClonedVoices.ts"
 import type { ExamFault } from "./voices/VoiceExam.ts"
+
+/** The standard envelope with the fields of OpenAI's. */
+export const renderSpeechError: RenderError = (error, requestId) => {
+  const standard = renderStandardError(error, requestId) as { readonly error: object; readonly request_id: string }
+  const [param = null] = Object.keys(error.fields ?? {})
+  return { ...standard, error: { ...standard.error, type: speechErrorType(error.status), param } }
+}
 
 /** The input cannot be read. */
 export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefused", {

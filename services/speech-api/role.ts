@@ -32,6 +32,7 @@ import { figuresTold } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
 import { voiceRoutes } from "./http/voices.ts"
 import { servedPage, speechOpenApi } from "./documents.ts"
+import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
 import { Consents } from "./voices/Consents.ts"
@@ -55,7 +56,7 @@ const parts = Layer.unwrap(
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
       Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
-      Idempotency.layer()
+      Idempotency.layer({ renderError: renderSpeechError })
     )
   )
 )
@@ -69,6 +70,7 @@ const listener = Layer.unwrap(
       host: SpeechApi.Host,
       port: SpeechApi.Port,
       routes: crossOrigin(speechRoutes),
+      renderError: renderSpeechError,
       cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
       requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
     })

@@ -5,6 +5,36 @@
 import { Schema } from "effect"
 import { AllowedOrigins, section, span, whole, withDefault } from "./keys.ts"
 
+/** A name of a vendor's for a name of ours. */
+const NameTable = Schema.Record(
+  Schema.String.check(Schema.isBetweenLength(1, 128)),
+  Schema.String.check(Schema.isBetweenLength(1, 128))
+).check(Schema.isMaxProperties(256))
+
+const openAiVoices = {
+  alloy: "selma",
+  ash: "roger",
+  ballad: "arthur",
+  coral: "claire",
+  echo: "alan",
+  fable: "oliver",
+  nova: "nora",
+  onyx: "marcus",
+  sage: "emma",
+  shimmer: "selma",
+  verse: "henry",
+  marin: "selma",
+  cedar: "roger"
+}
+
+const openAiModels = {
+  "tts-1": "tts-3.0",
+  "tts-1-hd": "tts-3.0",
+  "gpt-4o-mini-tts": "tts-3.0",
+  "gpt-4o-mini-tts-2025-03-20": "tts-3.0",
+  "gpt-4o-mini-tts-2025-12-15": "tts-3.0"
+}
+
 export const SpeechApi = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the API listens."),
   Port: withDefault(whole(0, 65_535), 7_403, "0: any free one."),
@@ -38,6 +68,16 @@ export const SpeechApi = section({
     Schema.Array(Schema.NonEmptyString),
     ["Service", "Speechify"],
     "Headers of our own are read and written under each of these names."
+  ),
+  OpenAiVoices: withDefault(
+    NameTable,
+    openAiVoices,
+    "Which voice of ours speaks for each of OpenAI's, on its route. A name that is not here is the id of a voice."
+  ),
+  OpenAiModels: withDefault(
+    NameTable,
+    openAiModels,
+    "Which model of ours stands for each of OpenAI's. A name that is not here is the id of a model."
   )
 })
 

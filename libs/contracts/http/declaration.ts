@@ -32,6 +32,18 @@ export class BodyExample extends Context.Service<BodyExample, Readonly<Record<st
   "starling/contracts/BodyExample"
 ) {}
 
+/**
+ * Another body that an endpoint takes, in a vendor's dialect, and what it answers to that. Shapes are named by their
+ * identifiers, and are among the additional schemas of the API. Typed clients have the endpoint's own body alone.
+ */
+interface DialectDescription {
+  readonly body: string
+  /** Bytes have no shape; that of events is the shape of their data. */
+  readonly answers: ReadonlyArray<{ readonly mediaType: string; readonly shape?: string }>
+}
+
+export class Dialect extends Context.Service<Dialect, DialectDescription>()("starling/contracts/Dialect") {}
+
 interface Description {
   readonly summary: string
   readonly description: string
@@ -39,6 +51,7 @@ interface Description {
   readonly scope?: ApiScope | ReadonlyArray<ApiScope>
   readonly permission?: Permission
   readonly example?: Readonly<Record<string, unknown>>
+  readonly dialect?: DialectDescription
 }
 
 /** The annotations of an endpoint, for its `annotateMerge`. */
@@ -47,12 +60,14 @@ export const described = ({
   description,
   scope,
   permission,
-  example
+  example,
+  dialect
 }: Description): Context.Context<never> => {
   let annotations: Context.Context<never> = OpenApi.annotations({ summary, description })
   if (scope !== undefined) annotations = Context.add(annotations, NeededScopes, [scope].flat())
   if (permission !== undefined) annotations = Context.add(annotations, NeededPermission, permission)
   if (example !== undefined) annotations = Context.add(annotations, BodyExample, example)
+  if (dialect !== undefined) annotations = Context.add(annotations, Dialect, dialect)
   return annotations
 }
 

@@ -74,12 +74,20 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
 
 /** A JSON body that fits the schema; keys that the schema does not name are dropped. */
 export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, options: JsonOptions) => {
+  const decode = jsonDecoder(schema, options)
+  return Effect.flatMap(readJsonValue(options), decode)
+}
+
+/** Decodes a JSON body that was read before. Fails with every fault. */
+export const jsonDecoder = <A, I, RD>(
+  schema: Schema.Codec<A, I, RD, unknown>,
+  { nullIsAbsent, status }: Pick<JsonOptions, "nullIsAbsent" | "status">
+) => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-  return Effect.flatMap(readJsonValue(options), (value) =>
-    Effect.mapError(decode(options.nullIsAbsent === true ? withoutNulls(value) : value), ({ issue }) =>
-      validationFailed(fieldsOf(issue), options.status)
+  return (value: unknown) =>
+    Effect.mapError(decode(nullIsAbsent === true ? withoutNulls(value) : value), ({ issue }) =>
+      validationFailed(fieldsOf(issue), status)
     )
-  )
 }
 
 /** Elements of arrays keep their places. The reader has bounded the depth by now. */

@@ -4,7 +4,7 @@
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { BodyExample, bodyOf, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
+import { BodyExample, bodyOf, Dialect, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
 
 export type JsonObject = Record<string, unknown>
 
@@ -181,7 +181,11 @@ const operationOf = (
       ...Object.fromEntries(
         successes.map(([status, { content }]) => [
           status,
-          { description: summary, headers: headersOf(Number(status)), content: contentOf(content) }
+          {
+            description: summary,
+            headers: headersOf(Number(status)),
+            content: { ...contentOf(content), ...dialectContent(endpoint) }
+          }
         ])
       ),
       ...Object.fromEntries(refusals),
@@ -216,6 +220,18 @@ const contentOf = (content: OpenApi.OpenApiSpecContent = {}): JsonObject =>
     })
   )
 
+const dialectOf = ({ annotations }: HttpApiEndpoint.Top) =>
+  Option.getOrUndefined(Context.getOption(annotations, Dialect))
+
+/** What the endpoint answers to the body of its other dialect. */
+const dialectContent = (endpoint: HttpApiEndpoint.Top): JsonObject =>
+  Object.fromEntries(
+    (dialectOf(endpoint)?.answers ?? []).map(({ mediaType, shape }) => [
+      mediaType,
+      shape === undefined ? {} : { schema: refTo(shape) }
+    ])
+  )
+
 /** The schema's own annotations move to the parameter. */
 const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecParameter): JsonObject => {
   const { description, ...rest } = tidied(schema) as JsonObject
@@ -224,12 +240,14 @@ const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecP
 
 const requestBodyOf = (endpoint: HttpApiEndpoint.Top, { content }: OpenApi.OpenAPISpecRequestBody): JsonObject => {
   const example = Context.getOption(endpoint.annotations, BodyExample)
+  const dialect = dialectOf(endpoint)
+  const eitherOf = (own: unknown) => (dialect === undefined ? own : { anyOf: [own, refTo(dialect.body)] })
   return {
     required: !bodyOf(endpoint).isOptional,
     content: Object.fromEntries(
       Object.entries(content).map(([type, { schema }]) => [
         type,
-        { schema: tidied(schema), ...(Option.isNone(example) ? {} : { example: example.value }) }
+        { schema: eitherOf(tidied(schema)), ...(Option.isNone(example) ? {} : { example: example.value }) }
       ])
     )
   }

@@ -83,9 +83,17 @@ interface Operation {
   /** Any one of them is enough. */
   readonly scopes: ReadonlyArray<string>
   readonly query: Readonly<Record<string, JsonObject>>
-  readonly body: { readonly schema: string; readonly example: unknown; readonly isForm: boolean } | undefined
+  readonly body: Body | undefined
   readonly answers: ReadonlyArray<Answer>
   readonly refusals: ReadonlyArray<string>
+}
+
+interface Body {
+  readonly schema: string
+  /** The shape of the body in a vendor's dialect, where the route takes one. */
+  readonly dialect: string | undefined
+  readonly example: unknown
+  readonly isForm: boolean
 }
 
 /** One of each status: nothing, bytes of any of these media types, or a shape. */
@@ -126,19 +134,24 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
 const bodyOf = (operation: JsonObject): Operation["body"] => {
   const [[mediaType, content] = ["", {}]] = Object.entries(at(operation, "requestBody", "content"))
   const { schema, example } = content as JsonObject
-  const name = nameOf(schema)
-  return name === undefined ? undefined : { schema: name, example, isForm: mediaType === form }
+  const [name, dialect] = ((schema as JsonObject | undefined)?.["anyOf"] as ReadonlyArray<unknown> | undefined)?.map(
+    nameOf
+  ) ?? [nameOf(schema)]
+  return name === undefined ? undefined : { schema: name, dialect, example, isForm: mediaType === form }
 }
 
 const form = "multipart/form-data"
 const events = "text/event-stream"
 
+/** All types of bytes are one answer. */
 const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer> => {
   const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>)
-  if (contents.every(([, { schema }]) => schema === undefined)) {
-    return [{ status, mediaTypes: contents.map(([mediaType]) => mediaType), schema: undefined }]
-  }
-  return contents.map(([mediaType, { schema }]) => ({ status, mediaTypes: [mediaType], schema }))
+  const ofBytes = contents.flatMap(([mediaType, { schema }]) => (schema === undefined ? [mediaType] : []))
+  const shaped = contents.flatMap(([mediaType, { schema }]) =>
+    schema === undefined ? [] : [{ status, mediaTypes: [mediaType], schema }]
+  )
+  const isOfBytesAlone = shaped.length === 0
+  return ofBytes.length > 0 || isOfBytesAlone ? [...shaped, { status, mediaTypes: ofBytes, schema: undefined }] : shaped
 }
 
 /** A status with several shapes has the codes of all. */
@@ -174,6 +187,7 @@ const section = (
     `\`${method} ${path}\``,
     description,
     ...(body === undefined ? [] : [fieldTable(schemas[body.schema] ?? {}, longList)]),
+    ...(body?.dialect === undefined ? [] : [`Or takes ${typeOf({ $ref: body.dialect })}.`]),
     ...(Object.keys(query).length === 0 ? [] : [queryTable(query)]),
     `\`\`\`sh\n${curlOf(operation, address)}\n\`\`\``,
     `Answers ${answers.map(answered).join(", or ")}.`,
@@ -198,7 +212,7 @@ const curlOf = ({ method, path, scopes, body, answers }: Operation, address: str
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(body === undefined ? [] : bodyArguments(body)),
-    ...(answers.some(isOfBytes) ? ['-o "$FILE"'] : [])
+    ...(answers.every(isOfBytes) ? ['-o "$FILE"'] : [])
   ].join(" \\\n  ")
 
 const bodyArguments = ({ example, isForm }: NonNullable<Operation["body"]>) =>

@@ -4,31 +4,58 @@
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { type SpeechModel, speechModels } from "#contracts"
-import { AudioGroup, speechInputMax, type StreamRequest } from "#contracts/speech-api"
-import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, routesOf, streamAnswer } from "#http"
+import {
+  AudioGroup,
+  openAiInputMax,
+  openAiMediaTypes,
+  OpenAiSpeechRequest,
+  speechInputMax,
+  SpeechRequest,
+  type StreamRequest
+} from "#contracts/speech-api"
+import {
+  Admission,
+  Caller,
+  dialectAnswer,
+  eventsAnswer,
+  HttpCall,
+  jsonAnswer,
+  jsonDecoder,
+  readJsonValue,
+  routesOf,
+  streamAnswer
+} from "#http"
 import { Configuration } from "#runtime"
-import { Speech } from "../speaking/Speech.ts"
+import { Speech, type Spoken } from "../speaking/Speech.ts"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
 import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import { voicesFor } from "../voices/speakable.ts"
+import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
 import { callerVersion } from "./version.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
-const options = { bodyBytesMax: Effect.succeed(512 * 1_024), nullIsAbsent: true }
+const bodyBytesMax = 512 * 1_024
+const options = { bodyBytesMax: Effect.succeed(bodyBytesMax), nullIsAbsent: true }
 // A stream that waits for a restarting role sends this often, so that its caller does not give up.
 const heartbeat = "2 seconds"
 // Until then the headers are held back, so that a refusal still has a status of its own.
 const headersWithin = "10 seconds"
 
+interface Preparation {
+  readonly route: SpeechRoute
+  readonly charactersMax: number
+  readonly isStreamed?: boolean
+}
+
 /** Checks everything that can be known without speaking, and takes a place. */
-const prepare = Effect.fnUntraced(function* (order: Order, path: SpeechRoute, charactersMax: number) {
+const prepare = Effect.fnUntraced(function* (order: Order, preparation: Preparation) {
   const call = yield* HttpCall
   yield* callerVersion
   const accept = Option.getOrUndefined(call.header("accept"))
   const caller = yield* Caller
   const findVoice = yield* voicesFor(caller.workspace, order.turns)
-  const plan = yield* Effect.fromResult(planSpeech(order, { route: path, accept, charactersMax, findVoice }))
+  const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice }))
   yield* (yield* Admission).enter(caller.workspace)
   return plan
 })
@@ -59,6 +86,40 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
   return jsonAnswer(body, { headers: { "server-timing": spoken.timing() } })
 })
 
+/** The bytes as they are made. */
+const streamed = (spoken: Spoken, contentType: string) => {
+  // Filled in with the first byte, when the headers are written.
+  const headers: Record<string, string> = { "cache-control": "no-store" }
+  const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
+  return Effect.mapError(streamAnswer(bytes, { contentType, headers }), (error) => refusalOf(error, false))
+}
+
+const decodeOwn = jsonDecoder(SpeechRequest, options)
+const decodeOpenAi = jsonDecoder(OpenAiSpeechRequest, options)
+
+const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest, startedAtMs: number) {
+  const { SpeechApi } = yield* Configuration
+  const { response_format: format = "mp3", stream_format: shape = "audio" } = request
+  const plan = yield* prepare(orderOf(request, SpeechApi), {
+    route: "/v1/audio/speech",
+    charactersMax: openAiInputMax,
+    isStreamed: format !== "wav"
+  })
+  const spoken = yield* speak(plan, startedAtMs)
+  if (shape === "audio") return dialectAnswer(yield* streamed(spoken, openAiMediaTypes[format]))
+  const headers: Record<string, string> = {}
+  const events = Stream.tap(openAiEvents(spoken.bytes, plan.billableCharacters), () =>
+    Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
+  )
+  const answer = eventsAnswer(events, {
+    headers,
+    heartbeat,
+    headersWithin,
+    onFailure: () => openAiErrorEvent("upstream_failure", "the speech broke off")
+  })
+  return dialectAnswer(yield* Effect.mapError(answer, (error) => refusalOf(error, false)))
+})
+
 const modelBody = (model: SpeechModel) => ({
   id: model.id,
   name: model.name,
@@ -80,18 +141,18 @@ export const modelList = {
 export const audioRoutes = routesOf(
   AudioGroup,
   {
-    createSpeech: ({ body }) =>
+    createSpeech: () =>
       Effect.gen(function* () {
         const startedAtMs = yield* started
-        const request = yield* body
-        const plan = yield* prepare(
-          {
-            ...oneTurn(request),
-            ...(request.audio_format === undefined ? {} : { audio_format: request.audio_format })
-          },
-          "/v1/audio/speech",
-          speechInputMax.answer
-        )
+        const value = yield* readJsonValue({ bytesMax: bodyBytesMax })
+        const dialect = yield* Effect.fromResult(dialectOf(value))
+        if (dialect === "openai") {
+          const answer = Effect.flatMap(decodeOpenAi(value), (request) => speakForOpenAi(request, startedAtMs))
+          return yield* Effect.mapError(answer, inOpenAiTerms)
+        }
+        const { audio_format: audioFormat, ...request } = yield* decodeOwn(value)
+        const order = { ...oneTurn(request), ...(audioFormat === undefined ? {} : { audio_format: audioFormat }) }
+        const plan = yield* prepare(order, { route: "/v1/audio/speech", charactersMax: speechInputMax.answer })
         return yield* whole(plan, request.output_format !== undefined, startedAtMs)
       }),
 
@@ -99,21 +160,23 @@ export const audioRoutes = routesOf(
       Effect.gen(function* () {
         const startedAtMs = yield* started
         const request = yield* body
-        const plan = yield* prepare(request, "/v1/audio/dialogue", speechInputMax.stream)
+        const plan = yield* prepare(request, {
+          route: "/v1/audio/dialogue",
+          charactersMax: speechInputMax.stream
+        })
         return yield* whole(plan, request.output_format !== undefined, startedAtMs)
       }),
 
     streamSpeech: ({ body }) =>
       Effect.gen(function* () {
         const startedAtMs = yield* started
-        const plan = yield* prepare(oneTurn(yield* body), "/v1/audio/stream", speechInputMax.stream)
+        const plan = yield* prepare(oneTurn(yield* body), {
+          route: "/v1/audio/stream",
+          charactersMax: speechInputMax.stream
+        })
         const spoken = yield* speak(plan, startedAtMs)
         // Filled in with the first byte, when the headers are written.
-        const headers: Record<string, string> = { "cache-control": "no-store" }
-        const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
-        return yield* Effect.mapError(streamAnswer(bytes, { contentType: plan.format.mediaType, headers }), (error) =>
-          refusalOf(error, false)
-        )
+        return yield* streamed(spoken, plan.format.mediaType)
       }),
 
     streamSpeechWithTimestamps: ({ body }) =>
@@ -121,7 +184,10 @@ export const audioRoutes = routesOf(
         const startedAtMs = yield* started
         const { requestId } = yield* HttpCall
         const { SpeechApi } = yield* Configuration
-        const plan = yield* prepare(oneTurn(yield* body), "/v1/audio/stream/with-timestamps", speechInputMax.stream)
+        const plan = yield* prepare(oneTurn(yield* body), {
+          route: "/v1/audio/stream/with-timestamps",
+          charactersMax: speechInputMax.stream
+        })
         const spoken = yield* speak(plan, startedAtMs)
         const headers: Record<string, string> = {}
         for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType

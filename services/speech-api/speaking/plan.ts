@@ -28,7 +28,10 @@ export interface SpeechPlan {
 }
 
 /** A request of any of the routes; one input is a dialogue of one turn. */
-export interface Order extends Pick<DialogueRequest, "turns" | "model" | "language" | "options" | "output_format"> {
+export interface Order extends Pick<
+  DialogueRequest,
+  "turns" | "model" | "language" | "options" | "speed" | "output_format"
+> {
   readonly audio_format?: DialogueRequest["audio_format"]
 }
 
@@ -45,6 +48,8 @@ export interface PlanOptions {
   readonly accept: string | undefined
   readonly charactersMax: number
   readonly findVoice: FindVoice
+  /** The caller takes bytes as they come, also where the route's own dialect answers with the whole. */
+  readonly isStreamed?: boolean
 }
 
 export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPlan> => {
@@ -60,7 +65,7 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         textNormalization: order.options?.text_normalization ?? false,
         loudnessNormalization: order.options?.loudness_normalization ?? false,
         billableCharacters: characters,
-        isPlayed: route.startsWith(streamRoutes)
+        isPlayed: options.isStreamed ?? route.startsWith(streamRoutes)
       }))
     )
   )
@@ -129,18 +134,20 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
   for (const { voice_id: voiceId, input } of order.turns) {
     const voice = findVoice(voiceId)
     if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
-    const turn = turnFor(voice, input, { model, language })
+    const turn = turnFor(voice, input, { model, language, speed: order.speed ?? 1 })
     if (Result.isFailure(turn)) return Result.fail(turn.failure)
     turns.push(turn.success)
   }
   return Result.succeed(turns)
 }
 
-const turnFor = (
-  voice: SpeakableVoice,
-  input: string,
-  { model, language }: { readonly model: SpeechModel; readonly language: string | undefined }
-): Planned<SpeechTurn> => {
+interface Manner {
+  readonly model: SpeechModel
+  readonly language: string | undefined
+  readonly speed: number
+}
+
+const turnFor = (voice: SpeakableVoice, input: string, { model, language, speed }: Manner): Planned<SpeechTurn> => {
   const voiceId = voice.id
   if (model.isEnglishOnly && !speaksEnglish(voice.locale)) {
     return Result.fail(validationFailed({ voice_id: `${model.id} speaks English only, ${voiceId} ${voice.locale}` }))
@@ -156,7 +163,7 @@ const turnFor = (
     const fault = `${voiceId} does not speak ${language ?? voice.locale} with ${model.id}`
     return Result.fail(validationFailed(language === undefined ? { voice_id: fault } : { language: fault }))
   }
-  return Result.succeed({ voiceId, voice: spoken, input, locale })
+  return Result.succeed({ voiceId, voice: { ...spoken, ratePercent: spoken.ratePercent * speed }, input, locale })
 }
 
 // The rule for the spoken language: a model's list decides, then the request's `language`, else the voice's own.

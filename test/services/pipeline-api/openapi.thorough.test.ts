@@ -40,6 +40,16 @@ describe("the pipeline's OpenAPI document", () => {
     ])
   })
 
+  it("lets a field of a request take more values, and none of an answer", () => {
+    const [promised, now] = [
+      ['Wish.kind: "a" | "b"', 'Thing.kind: "a"'],
+      ['Wish.kind: "b" | "c" | "a"', 'Thing.kind: "a"']
+    ]
+    assert.deepStrictEqual(breakingChanges(promised, now, new Set(["Wish"])), [])
+    assert.deepStrictEqual(breakingChanges(promised, now), [`gone: ${promised[0]}`])
+    assert.deepStrictEqual(breakingChanges(now, promised, new Set(["Wish"])), [`gone: ${now[0]}`])
+  })
+
   it("resolves every reference, and uses every schema", () => {
     const refs = new Set(refsIn(document))
     for (const ref of refs) assert.isDefined(resolved(document, ref), ref)

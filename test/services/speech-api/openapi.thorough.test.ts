@@ -15,11 +15,12 @@ import {
   VoiceList,
   VoicesGroup
 } from "#contracts/speech-api"
-import { endpointsOf, type FormFile, templateOf } from "#http"
+import { endpointsOf, type FormFile, templateOf, WireError } from "#http"
 import { sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"
 import { modelList } from "../../../services/speech-api/http/audio.ts"
 import { servedPage, speechOpenApi, speechPage } from "../../../services/speech-api/documents.ts"
+import { renderSpeechError } from "../../../services/speech-api/refusals.ts"
 import { speechRoutes } from "../../../services/speech-api/role.ts"
 import { planSpeech, type SpeechRoute } from "../../../services/speech-api/speaking/plan.ts"
 import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/form.ts"
@@ -81,10 +82,12 @@ describe("the speech API's OpenAPI document", () => {
         const { status } = speechErrorCodes[code as keyof typeof speechErrorCodes]
         const response = responses[String(status)] as Json
         assert.include(String(response["description"]), `\`${code}\``, endpoint.identifier)
-        const body = { error: { code, message: "no" }, request_id: "req_1" }
+        const body = renderSpeechError(new WireError({ status, code, message: "no" }), "req_1") as {
+          readonly error: object
+        }
         const schema = at(response, "content", "application/json", "schema")
         assert.deepStrictEqual(contract.faultsOf(schema, body), [])
-        assert.isNotEmpty(contract.faultsOf(schema, { ...body, error: { code: "no_such_code", message: "no" } }))
+        assert.isNotEmpty(contract.faultsOf(schema, { ...body, error: { ...body.error, code: "no_such_code" } }))
       }
     }
   })

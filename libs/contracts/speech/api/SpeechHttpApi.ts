@@ -5,14 +5,16 @@
 import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
-import { ErrorEnvelope } from "../../http/refusals.ts"
+import { SpeechErrorEnvelope } from "./error-codes.ts"
+import { OpenAiSpeechEvent, OpenAiSpeechRequest } from "./openai.ts"
 import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
+export * from "./openai.ts"
 export * from "./speech.ts"
 export * from "./voices.ts"
-export { speechErrorCodes } from "./error-codes.ts"
+export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 
 /** The date to which a caller is pinned that names none. */
 export const newestVersion = "2026-09-13"
@@ -27,7 +29,7 @@ export const SpeechHttpApi = HttpApi.make("speech")
       servers: [{ url: "/" }]
     })
   )
-  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))
+  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [SpeechErrorEnvelope, OpenAiSpeechRequest, OpenAiSpeechEvent]))
 
 interface ClientOptions {
   readonly url: string

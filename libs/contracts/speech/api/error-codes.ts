@@ -1,6 +1,8 @@
 /** Every refusal code of the speech API, its status, and when it is given; and the usual sets of codes. */
+import { Schema } from "effect"
 import { refusalsFrom } from "../../http/declaration.ts"
-import { commonErrorCodes, type ErrorCode } from "../../http/refusals.ts"
+import { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "../../http/refusals.ts"
+import { describe } from "../../primitives.ts"
 
 export const speechErrorCodes = {
   bad_request: {
@@ -59,6 +61,34 @@ export const speechErrorCodes = {
 } as const satisfies Record<string, ErrorCode>
 
 export const refusals = refusalsFrom(speechErrorCodes)
+
+const errorTypes = [
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "rate_limit_error",
+  "api_error"
+] as const
+
+/** The kind of a refusal, as OpenAI's clients read it. */
+export const speechErrorType = (status: number): (typeof errorTypes)[number] => {
+  if (status === 401) return "authentication_error"
+  if (status === 403) return "permission_error"
+  if (status === 429) return "rate_limit_error"
+  return status >= 500 ? "api_error" : "invalid_request_error"
+}
+
+/** The standard envelope with the fields of OpenAI's, so that clients of either API read every refusal. */
+export const SpeechErrorEnvelope = Schema.Struct({
+  ...ErrorEnvelope.fields,
+  error: Schema.Struct({
+    ...ErrorEnvelope.fields.error.fields,
+    type: Schema.Literals(errorTypes).pipe(describe("The kind of refusal, by its status, as OpenAI names it.")),
+    param: Schema.NullOr(Schema.String).pipe(
+      describe("The first of the fields that are not valid, as OpenAI names one.")
+    )
+  })
+}).annotate({ identifier: "ErrorEnvelope" })
 
 /** The codes of every route that needs a token. */
 export const readCodes = [

@@ -10,14 +10,12 @@ import { outputFormats, streamedFormats, streamedMediaTypes } from "../formats.t
 import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
 import { speechModels } from "../models.ts"
 import { readCodes, refusals, speakingCodes } from "./error-codes.ts"
+import { Base64, Input, Name, Speed } from "./fields.ts"
+import { openAiMediaTypes } from "./openai.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
 
-export const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
-const Input = Schema.String.check(Schema.isMinLength(1)).pipe(
-  describe("Plain text, or SSML when it begins with `<speak>`. Emotion, pitch, rate and pauses are set through SSML.")
-)
 const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
 /** A language and a region, as in `en-US`; a bare language is taken as a range. */
 const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
@@ -50,6 +48,7 @@ const optionsFrom = (models: ReadonlyArray<string>, formats: ReadonlyArray<strin
     describe("The id of a model; the default model of the route without it.")
   ),
   options: Schema.optionalKey(SpeechOptions),
+  speed: Speed,
   output_format: Schema.optionalKey(nameOutOf(formats)).pipe(
     describe("Codec, sample rate and bit rate, as `mp3_24000_64`. Goes before `audio_format` and `Accept`.")
   )
@@ -88,7 +87,6 @@ export interface DialogueRequest extends Schema.Schema.Type<typeof DialogueReque
 
 const billed = Count.pipe(describe("UTF-16 units of the input, tags included."))
 const durationMs = MarkTime.pipe(describe("Length of the audio once it is decoded."))
-const Base64 = Schema.String.annotate({ contentEncoding: "base64" })
 
 const deliveredAudioFormats = ["wav", "mp3", "ogg", "aac", "pcm", "ulaw"] as const
 
@@ -167,8 +165,17 @@ export const AudioGroup = HttpApiGroup.make("audio", { topLevel: true })
         summary: "Speak a text",
         description:
           "The whole audio in one JSON answer, with marks for every word. The format is `output_format`, else that of " +
-          "`audio_format`, else wav at 24 kHz. `Accept` does not matter.",
-        example: { ...greeting, audio_format: "mp3", language: "en-US" }
+          "`audio_format`, else wav at 24 kHz. `Accept` does not matter. A body with `voice`, `response_format`, " +
+          "`stream_format` or `instructions` is one of OpenAI's, and is answered as OpenAI does: with the bytes of the audio, " +
+          "or with events. One that has fields of both is refused.",
+        example: { ...greeting, audio_format: "mp3", language: "en-US" },
+        dialect: {
+          body: "OpenAiSpeechRequest",
+          answers: [
+            ...Object.values(openAiMediaTypes).map((mediaType) => ({ mediaType })),
+            { mediaType: "text/event-stream", shape: "OpenAiSpeechEvent" }
+          ]
+        }
       })
     ),
     HttpApiEndpoint.post("streamSpeech", "/v1/audio/stream", {

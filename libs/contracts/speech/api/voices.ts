@@ -7,7 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { describe, documentedAs, Timestamp } from "../../primitives.ts"
 import { idempotentCodes, readCodes, refusals } from "./error-codes.ts"
-import { Name } from "./speech.ts"
+import { Name } from "./fields.ts"
 
 export const voicesPageMax = 200
 export const voicesPageDefault = 50
