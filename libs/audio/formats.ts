@@ -7,17 +7,19 @@ import { type OutputFormat, speechSampleRateHz } from "#contracts"
 import type { SpeechResponse } from "#contracts/speech-api"
 import { greatestCommonDivisor } from "./resample.ts"
 
-type Codec = "pcm" | "wav" | "ulaw" | "mp3" | "opus" | "aac"
+type Codec = "pcm" | "wav" | "ulaw" | "alaw" | "flac" | "mp3" | "opus" | "aac"
 type AudioContainer = SpeechResponse["audio_format"]
 
-const mp3Rates = [22_050, 24_000] as const
+const mp3Rates = [22_050, 24_000, 44_100] as const
 const mp3Bitrates = [32, 64, 96, 128, 160, 192] as const
+const oggBitrates = [16, 24, 32, 48, 64, 96, 128] as const
+const flacRates = [24_000, 48_000] as const
 const pcmRates = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000] as const
 const wavRates = [24_000, 48_000] as const
 
 export interface AudioFormat {
   readonly name: OutputFormat
-  /** The name in the answer: MPEG-2 ends at 160 kbit/s, so `_192` is delivered as `_160`. */
+  /** The name in the answer: up to 24 kHz mp3 is MPEG-2, which ends at 160 kbit/s, so `_192` is delivered as `_160`. */
   readonly deliveredName: OutputFormat
   readonly codec: Codec
   readonly sampleRateHz: number
@@ -33,8 +35,11 @@ export interface AudioFormat {
 // The fewest samples of 24 kHz that are a whole number of samples at the other rate.
 const wholeSamples = (rateHz: number) => speechSampleRateHz / greatestCommonDivisor(speechSampleRateHz, rateHz)
 
-const mp3FrameSamples = 576
-const mp3BitrateMax = 160
+/** Of MPEG-2, for which mp3 has no higher rate. */
+const mpeg2RateHzMax = 24_000
+const mpeg2BitrateMax = 160
+/** MPEG-1, at higher rates, has frames of twice as many samples. */
+export const mp3FrameSamples = (rateHz: number): number => (rateHz > mpeg2RateHzMax ? 1_152 : 576)
 
 const pcm = (rateHz: (typeof pcmRates)[number]): AudioFormat => ({
   name: `pcm_${rateHz}`,
@@ -48,17 +53,20 @@ const pcm = (rateHz: (typeof pcmRates)[number]): AudioFormat => ({
   gridSamples: wholeSamples(rateHz)
 })
 
-const mp3 = (rateHz: (typeof mp3Rates)[number], bitrateKbps: (typeof mp3Bitrates)[number]): AudioFormat => ({
-  name: `mp3_${rateHz}_${bitrateKbps}`,
-  deliveredName: `mp3_${rateHz}_${bitrateKbps === 192 ? mp3BitrateMax : bitrateKbps}`,
-  codec: "mp3",
-  sampleRateHz: rateHz,
-  bitrateKbps: Math.min(bitrateKbps, mp3BitrateMax),
-  mediaType: "audio/mpeg",
-  audioFormat: "mp3",
-  isStreamable: true,
-  gridSamples: (mp3FrameSamples * speechSampleRateHz) / rateHz
-})
+const mp3 = (rateHz: (typeof mp3Rates)[number], bitrateKbps: (typeof mp3Bitrates)[number]): AudioFormat => {
+  const isMpeg2 = rateHz <= mpeg2RateHzMax
+  return {
+    name: `mp3_${rateHz}_${bitrateKbps}`,
+    deliveredName: `mp3_${rateHz}_${isMpeg2 && bitrateKbps === 192 ? mpeg2BitrateMax : bitrateKbps}`,
+    codec: "mp3",
+    sampleRateHz: rateHz,
+    bitrateKbps: isMpeg2 ? Math.min(bitrateKbps, mpeg2BitrateMax) : bitrateKbps,
+    mediaType: "audio/mpeg",
+    audioFormat: "mp3",
+    isStreamable: true,
+    gridSamples: (mp3FrameSamples(rateHz) * speechSampleRateHz) / rateHz
+  }
+}
 
 const wav = (rateHz: (typeof wavRates)[number]): AudioFormat => ({
   ...pcm(rateHz),
@@ -79,6 +87,24 @@ const ulaw: AudioFormat = {
   audioFormat: "ulaw"
 }
 
+const alaw: AudioFormat = {
+  ...ulaw,
+  name: "alaw_8000",
+  deliveredName: "alaw_8000",
+  codec: "alaw",
+  mediaType: "audio/PCMA",
+  audioFormat: "alaw"
+}
+
+const flac = (rateHz: (typeof flacRates)[number]): AudioFormat => ({
+  ...pcm(rateHz),
+  name: `flac_${rateHz}`,
+  deliveredName: `flac_${rateHz}`,
+  codec: "flac",
+  mediaType: "audio/flac",
+  audioFormat: "flac"
+})
+
 const lossy24 = { sampleRateHz: speechSampleRateHz, bitrateKbps: null, isStreamable: true } as const
 const ogg: AudioFormat = {
   ...lossy24,
@@ -90,6 +116,12 @@ const ogg: AudioFormat = {
   // The last page says where in it the audio ends.
   gridSamples: 1
 }
+const oggAt = (bitrateKbps: (typeof oggBitrates)[number]): AudioFormat => ({
+  ...ogg,
+  name: `ogg_24000_${bitrateKbps}`,
+  deliveredName: `ogg_24000_${bitrateKbps}`,
+  bitrateKbps
+})
 const aac: AudioFormat = {
   ...lossy24,
   name: "aac_24000",
@@ -106,7 +138,10 @@ export const audioFormats: ReadonlyArray<AudioFormat> = [
   ...mp3Rates.flatMap((rateHz) => mp3Bitrates.map((bitrateKbps) => mp3(rateHz, bitrateKbps))),
   ...wavRates.map(wav),
   ulaw,
+  alaw,
+  ...flacRates.map(flac),
   ogg,
+  ...oggBitrates.map(oggAt),
   aac
 ]
 
@@ -127,7 +162,9 @@ const ofContainer: Readonly<Record<AudioContainer, OutputFormat>> = {
   ogg: "ogg_24000",
   aac: "aac_24000",
   pcm: "pcm_24000",
-  ulaw: "ulaw_8000"
+  ulaw: "ulaw_8000",
+  alaw: "alaw_8000",
+  flac: "flac_24000"
 }
 
 /** The formats that can be streamed, the default first; WAV is not among them. */
@@ -136,7 +173,9 @@ const streamed: ReadonlyArray<readonly [AudioContainer, ReadonlyArray<string>]> 
   ["ogg", ["audio/ogg"]],
   ["aac", ["audio/aac"]],
   ["pcm", ["audio/pcm", "audio/l16"]],
-  ["ulaw", ["audio/basic"]]
+  ["ulaw", ["audio/basic"]],
+  ["alaw", ["audio/pcma"]],
+  ["flac", ["audio/flac"]]
 ]
 const anyAudio = "audio/*"
 const anything = "*/*"

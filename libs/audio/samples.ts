@@ -1,6 +1,6 @@
 /**
- * Samples as bytes: plain PCM, little endian as on every machine that the fleet runs on, mu-law, and the header of a
- * WAV file.
+ * Samples as bytes: plain PCM, little endian as on every machine that the fleet runs on, mu-law and A-law, and the
+ * header of a WAV file.
  */
 
 /** The same memory, seen as bytes. */
@@ -58,6 +58,24 @@ const bytes = Uint8Array.from({ length: 65_536 }, (_, index) => encodeSample((in
 export const encodeMulaw = (pcm: Int16Array): Uint8Array => {
   const out = new Uint8Array(pcm.length)
   for (let at = 0; at < pcm.length; at++) out[at] = bytes[(pcm[at] ?? 0) & 0xffff] ?? 0
+  return out
+}
+
+const alawSample = (sample: number) => {
+  const sign = sample < 0 ? 0 : 0x80
+  // Thirteen bits: of a negative sample the complement, so that both halves have the same steps.
+  const magnitude = (sample < 0 ? ~sample : sample) >> 3
+  const exponent = Math.max(0, 31 - Math.clz32(magnitude | 1) - 4)
+  const mantissa = (magnitude >> Math.max(1, exponent)) & 0x0f
+  return (sign | (exponent << 4) | mantissa) ^ 0x55
+}
+
+// G.711 A-law, likewise.
+const alawBytes = Uint8Array.from({ length: 65_536 }, (_, index) => alawSample((index << 16) >> 16))
+
+export const encodeAlaw = (pcm: Int16Array): Uint8Array => {
+  const out = new Uint8Array(pcm.length)
+  for (let at = 0; at < pcm.length; at++) out[at] = alawBytes[(pcm[at] ?? 0) & 0xffff] ?? 0
   return out
 }
 

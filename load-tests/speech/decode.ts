@@ -8,6 +8,7 @@ const inputOf = (format: string): ReadonlyArray<string> => {
   const [codec, rateHz = ""] = format.split("_")
   if (codec === "pcm") return ["-f", "s16le", "-ar", rateHz, "-ac", "1"]
   if (codec === "ulaw") return ["-f", "mulaw", "-ar", rateHz, "-ac", "1"]
+  if (codec === "alaw") return ["-f", "alaw", "-ar", rateHz, "-ac", "1"]
   return []
 }
 

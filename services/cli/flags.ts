@@ -43,6 +43,23 @@ export const wholeNumber = (
   )
 }
 
+/** A number within bounds, or undefined when it is not given. */
+export const decimal = (
+  name: string,
+  { min, max, description }: { readonly min: number; readonly max: number; readonly description: string }
+) => {
+  const within = (given: string) => {
+    const value = given.trim() === "" ? Number.NaN : Number(given)
+    return value >= min && value <= max ? Option.some(value) : Option.none()
+  }
+  return Flag.String(name).pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription(description),
+    Flag.filterMap(within, () => `a number from ${min} to ${max}`),
+    orUndefined
+  )
+}
+
 export const orUndefined = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrUndefined))
 
 export const json = toggle("json", "for programs: JSON instead of lines for people")

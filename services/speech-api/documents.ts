@@ -139,8 +139,9 @@ const calls =
 
 const formatsChapter = () => [
   "## Formats",
-  "`output_format` goes before `audio_format` and `Accept`. `_192` is encoded at 160 kbit/s, where MPEG-2 ends, and " +
-    "reported as `_160`; bit rates from 160 are for the models of version 3.",
+  "`output_format` goes before `audio_format` and `Accept`. Up to 24 kHz mp3 is MPEG-2, which ends at 160 kbit/s, so " +
+    "`_192` is encoded and reported as `_160`; bit rates from 160 are for the models of version 3. Opus comes in Ogg, and " +
+    "without a bit rate has 48 kbit/s. A streamed FLAC does not announce its length.",
   table(
     ["output_format", "Content-Type", "audio_format", "streams"],
     audioFormats.map((format) => [

@@ -7,6 +7,7 @@ const decoderOf = (format: string): { readonly parameters: ReadonlyArray<string>
   const rateHz = Number(rate)
   if (codec === "pcm") return { parameters: ["-f", "s16le", "-ar", rate, "-ac", "1"], rateHz }
   if (codec === "ulaw") return { parameters: ["-f", "mulaw", "-ar", rate, "-ac", "1"], rateHz }
+  if (codec === "alaw") return { parameters: ["-f", "alaw", "-ar", rate, "-ac", "1"], rateHz }
   return { parameters: ["-f", codec], rateHz: codec === "ogg" ? 48_000 : rateHz }
 }
 

@@ -120,6 +120,7 @@ export const containerOf = (bytes: Buffer): string => {
   const head = bytes.subarray(0, 4).toString("latin1")
   if (head === "RIFF") return "wav"
   if (head === "OggS") return "ogg"
+  if (head === "fLaC") return "flac"
   const sync = bytes.readUInt16BE(0)
   if ((sync & 0xff_f6) === 0xff_f0) return "aac"
   return head.startsWith("ID3") || (sync & 0xff_e0) === 0xff_e0 ? "mp3" : "raw"

@@ -7,8 +7,9 @@ import { Array, Cause, Context, Effect, Layer, Pull, Scope, Stream } from "effec
 import { speechSampleRateHz } from "#contracts"
 import type { AudioError } from "../errors.ts"
 import { type AudioFormat, paddedSamples } from "../formats.ts"
+import { makeFlacEncoder } from "../flac.ts"
 import { makeResampler } from "../resample.ts"
-import { concatPcm, encodeMulaw, pcmToBytes, wavHeader } from "../samples.ts"
+import { concatPcm, encodeAlaw, encodeMulaw, pcmToBytes, wavHeader } from "../samples.ts"
 import { mp3InfoFrame } from "./frames.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderPlan, type EncoderPlan, isLossy, type LossyCodec } from "./plan.ts"
@@ -193,26 +194,46 @@ interface PaddedResampler {
 const paddedResampler = (format: AudioFormat): PaddedResampler => {
   const resampler = makeResampler(speechSampleRateHz, format.sampleRateHz)
   let total = 0
+  let made = 0
+  const push = (pcm: Int16Array) => {
+    const out = resampler.push(pcm)
+    made += out.length
+    return out
+  }
   return {
     push: (pcm) => {
       total += pcm.length
-      return resampler.push(pcm)
+      return push(pcm)
     },
     end: () => {
-      const silence = resampler.push(new Int16Array(paddedSamples(format, total) - total))
-      return concatPcm([silence, resampler.flush()])
+      const padded = paddedSamples(format, total)
+      const silence = push(new Int16Array(padded - total))
+      const rest = new Int16Array(Math.max(0, samplesThere(format, padded) - made))
+      rest.set(resampler.flush().subarray(0, rest.length))
+      return concatPcm([silence, rest])
     }
   }
 }
+
+/** As a whole number of frames: at 44,100 Hz a sample of 24 kHz is nearly two, so its rounding could be one of those. */
+const samplesThere = ({ gridSamples, sampleRateHz }: AudioFormat, padded: number) =>
+  Math.round(padded / gridSamples) * Math.round((gridSamples * sampleRateHz) / speechSampleRateHz)
 
 interface Transcoder {
   readonly push: (pcm: Int16Array) => Uint8Array
   readonly end: () => Uint8Array
 }
 
-/** PCM of the fleet as PCM or mu-law of another rate. */
+/** PCM of the fleet at another rate, in a format that needs no encoder of the pool. */
 const makeTranscoder = (format: AudioFormat): Transcoder => {
   const resampler = paddedResampler(format)
-  const toBytes = format.codec === "ulaw" ? encodeMulaw : pcmToBytes
+  if (format.codec === "flac") {
+    const flac = makeFlacEncoder(format.sampleRateHz)
+    return {
+      push: (pcm) => flac.push(resampler.push(pcm)),
+      end: () => Buffer.concat([flac.push(resampler.end()), flac.end()])
+    }
+  }
+  const toBytes = format.codec === "ulaw" ? encodeMulaw : format.codec === "alaw" ? encodeAlaw : pcmToBytes
   return { push: (pcm) => toBytes(resampler.push(pcm)), end: () => toBytes(resampler.end()) }
 }

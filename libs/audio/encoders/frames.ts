@@ -63,25 +63,46 @@ const joined = (left: Uint8Array, right: Uint8Array) => {
 
 const byte = (bytes: Uint8Array, at: number) => bytes[at] ?? 0
 
-export const mp3FrameSamples = 576
+/** Of the two versions of MPEG that have our rates: what the bits of a header of layer III mean. */
+interface Mp3Version {
+  readonly kbps: ReadonlyArray<number>
+  readonly ratesHz: ReadonlyArray<number>
+  readonly samples: number
+  /** The side information of a mono frame, after four bytes of header. */
+  readonly sideBytes: number
+}
+const mpeg2: Mp3Version = {
+  kbps: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  ratesHz: [22_050, 24_000, 16_000],
+  samples: 576,
+  sideBytes: 9
+}
+const mpeg1: Mp3Version = {
+  kbps: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  ratesHz: [44_100, 48_000, 32_000],
+  samples: 1_152,
+  sideBytes: 17
+}
 
-// MPEG-2 layer III: the rates at or below 24 kHz.
-const mp3Kbps = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
-const mp3RatesHz = [22_050, 24_000, 16_000]
+const mp3VersionOf = (bytes: Uint8Array, at: number): Mp3Version | undefined => {
+  if (byte(bytes, at) !== 0xff) return undefined
+  const kind = byte(bytes, at + 1) & 0xfe
+  return kind === 0xf2 ? mpeg2 : kind === 0xfa ? mpeg1 : undefined
+}
 
-/** The length of an MPEG-2 layer III frame, by its first four bytes; 0 for other bytes. */
+/** The length of a frame of layer III, by its first four bytes; 0 for other bytes. */
 export const mp3FrameBytes = (bytes: Uint8Array, at: number): number => {
-  if (byte(bytes, at) !== 0xff || (byte(bytes, at + 1) & 0xfe) !== 0xf2) return 0
-  const kbps = mp3Kbps[byte(bytes, at + 2) >> 4] ?? 0
-  const rateHz = mp3RatesHz[(byte(bytes, at + 2) >> 2) & 3] ?? 0
-  if (kbps === 0 || rateHz === 0) return 0
-  return Math.floor((72_000 * kbps) / rateHz) + ((byte(bytes, at + 2) >> 1) & 1)
+  const version = mp3VersionOf(bytes, at)
+  const kbps = version?.kbps[byte(bytes, at + 2) >> 4] ?? 0
+  const rateHz = version?.ratesHz[(byte(bytes, at + 2) >> 2) & 3] ?? 0
+  if (version === undefined || kbps === 0 || rateHz === 0) return 0
+  return Math.floor((version.samples * 125 * kbps) / rateHz) + ((byte(bytes, at + 2) >> 1) & 1)
 }
 
 export const mp3Shape: FrameShape = {
   headerBytes: () => 4,
   lengthBytes: mp3FrameBytes,
-  samples: () => mp3FrameSamples
+  samples: (bytes, at) => mp3VersionOf(bytes, at)?.samples ?? 0
 }
 
 export const aacFrameSamples = 1_024
@@ -113,11 +134,11 @@ export const oggOpusShape: FrameShape = {
   samples: (bytes, at) => opusFrameSamples * lacing(bytes, at).filter((size) => size < 255).length
 }
 
-// MPEG-2 mono: after 4 bytes of header, 9 of side information.
-const tagAt = 13
-const flagsAt = tagAt + 4
+const headerBytes = 4
 const sizeFlag = 2
 const sizeUnknown = 0x7fff_ffff
+// From the tag on.
+const flagsAt = 4
 const versionAt = flagsAt + 8
 const delaysAt = versionAt + 21
 
@@ -135,13 +156,14 @@ export const mp3InfoFrame = (firstFrame: Uint8Array, delaySamples: number): Uint
   header[2] = (header[2] ?? 0) & 0xfd
   const frame = new Uint8Array(mp3FrameBytes(header, 0))
   frame.set(header)
-  frame.set(new TextEncoder().encode("Info"), tagAt)
-  const view = new DataView(frame.buffer)
+  const tag = frame.subarray(headerBytes + (mp3VersionOf(header, 0)?.sideBytes ?? 0))
+  tag.set(new TextEncoder().encode("Info"))
+  const view = new DataView(frame.buffer, tag.byteOffset)
   view.setUint32(flagsAt, sizeFlag)
   view.setUint32(flagsAt + 4, sizeUnknown)
-  frame.set(new TextEncoder().encode("LAME3.100"), versionAt)
+  tag.set(new TextEncoder().encode("LAME3.100"), versionAt)
   // Twelve bits of delay at the start, twelve of padding at the end.
-  frame[delaysAt] = delaySamples >> 4
-  frame[delaysAt + 1] = (delaySamples & 0x0f) << 4
+  tag[delaysAt] = delaySamples >> 4
+  tag[delaysAt + 1] = (delaySamples & 0x0f) << 4
   return frame
 }

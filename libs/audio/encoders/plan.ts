@@ -5,8 +5,8 @@
  *
  * Never `-fflags nobuffer`: it throws away the input of the probing, the first 43 ms of every answer.
  */
-import { aacFrameSamples, adtsShape, type FrameShape, mp3FrameSamples, mp3Shape, oggOpusShape } from "./frames.ts"
-import type { AudioFormat } from "../formats.ts"
+import { aacFrameSamples, adtsShape, type FrameShape, mp3Shape, oggOpusShape } from "./frames.ts"
+import { type AudioFormat, mp3FrameSamples } from "../formats.ts"
 
 export type LossyCodec = "mp3" | "opus" | "aac"
 
@@ -35,10 +35,11 @@ export interface EncoderPlan {
 
 // LAME's own delay and the decoder's.
 const mp3DelaySamples = 576 + 529
-// The announced delay is a whole number of frames, so that the remainder is one too; the difference is silence.
-const mp3DelayAnnounced = 2 * mp3FrameSamples
+// The announced delay is a whole number of frames, one of MPEG-1 or two of MPEG-2, so that the remainder is one too; the
+// difference is silence.
+const mp3DelayAnnounced = 1_152
 const mp3RunUp = mp3DelayAnnounced - mp3DelaySamples
-// At 22,050 Hz a frame is no whole number of bytes: the pattern of longer frames repeats after this many.
+// At 22,050 and 44,100 Hz a frame is no whole number of bytes: the pattern of longer frames repeats after this many.
 const mp3PeriodFrames = 49
 // LAME needs two seconds of silence to reach its first state again, at 0.04 ms of a processor a frame.
 const mp3PauseFrames = 80
@@ -49,28 +50,27 @@ const aacPrimeFrames = 2
 
 const words = (text: string) => text.split(" ")
 
-const codecPlans: Readonly<
-  Record<
-    LossyCodec,
-    Omit<EncoderPlan, "key" | "arguments" | "rateHz"> & {
-      readonly defaultKbps: number
-      readonly arguments: ReadonlyArray<string>
-    }
-  >
-> = {
-  mp3: {
-    defaultKbps: 64,
-    // Without the bit reservoir no frame depends on another one, and each comes out 50 ms earlier.
-    arguments: words("-c:a libmp3lame -reservoir 0 -write_xing 0 -id3v2_version 0 -f mp3"),
-    primeSamples: mp3PrimeFrames * mp3FrameSamples + mp3RunUp,
-    pauseSamples: mp3PauseFrames * mp3FrameSamples,
-    periodSamples: mp3PeriodFrames * mp3FrameSamples,
-    framesBefore: (samples) => (samples - mp3RunUp) / mp3FrameSamples,
-    framesOf: (samples) => (samples + mp3DelayAnnounced) / mp3FrameSamples,
-    shape: mp3Shape,
-    infoDelaySamples: mp3DelayAnnounced - decoderDelaySamples
-  },
-  aac: {
+interface CodecPlan extends Omit<EncoderPlan, "key" | "arguments" | "rateHz"> {
+  readonly defaultKbps: number
+  readonly arguments: ReadonlyArray<string>
+}
+
+const mp3Plan = (frameSamples: number): CodecPlan => ({
+  defaultKbps: 64,
+  // Without the bit reservoir no frame depends on another one, and each comes out 50 ms earlier.
+  arguments: words("-c:a libmp3lame -reservoir 0 -write_xing 0 -id3v2_version 0 -f mp3"),
+  primeSamples: mp3PrimeFrames * frameSamples + mp3RunUp,
+  pauseSamples: mp3PauseFrames * frameSamples,
+  periodSamples: mp3PeriodFrames * frameSamples,
+  framesBefore: (samples) => (samples - mp3RunUp) / frameSamples,
+  framesOf: (samples) => (samples + mp3DelayAnnounced) / frameSamples,
+  shape: mp3Shape,
+  infoDelaySamples: mp3DelayAnnounced - decoderDelaySamples
+})
+
+const codecPlans: Readonly<Record<LossyCodec, (rateHz: number) => CodecPlan>> = {
+  mp3: (rateHz) => mp3Plan(mp3FrameSamples(rateHz)),
+  aac: () => ({
     defaultKbps: 64,
     arguments: words("-c:a aac -f adts"),
     primeSamples: aacPrimeFrames * aacFrameSamples,
@@ -82,8 +82,8 @@ const codecPlans: Readonly<
     framesOf: (samples) => samples / aacFrameSamples,
     shape: adtsShape,
     infoDelaySamples: null
-  },
-  opus: {
+  }),
+  opus: () => ({
     defaultKbps: 48,
     // A third of the work of the default level 10; no listener hears the difference in speech. The serial number of a
     // stream would be a random one.
@@ -98,14 +98,14 @@ const codecPlans: Readonly<
     framesOf: () => Number.POSITIVE_INFINITY,
     shape: oggOpusShape,
     infoDelaySamples: null
-  }
+  })
 }
 
 export const isLossy = (codec: AudioFormat["codec"]): codec is LossyCodec =>
   codec === "mp3" || codec === "opus" || codec === "aac"
 
 export const encoderPlan = (codec: LossyCodec, rateHz: number, bitrateKbps: number | null): EncoderPlan => {
-  const { defaultKbps, arguments: codecArguments, ...plan } = codecPlans[codec]
+  const { defaultKbps, arguments: codecArguments, ...plan } = codecPlans[codec](rateHz)
   const kbps = bitrateKbps ?? defaultKbps
   return {
     ...plan,

@@ -1,6 +1,6 @@
 /** `say`: the running fleet speaks. `speech`: how it speaks. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
-import { file, json, orUndefined, text, toggle, url, words } from "../flags.ts"
+import { decimal, file, json, orUndefined, text, toggle, url, words } from "../flags.ts"
 import { running } from "../running.ts"
 
 export const say = Command.make(
@@ -8,7 +8,7 @@ export const say = Command.make(
   {
     words: words("text", "what is said, or - for standard input"),
     file: file("file", "say what is in a file"),
-    out: file("out", "write the sound to a file, by its ending .mp3 .ogg .aac .wav .pcm .ulaw").pipe(
+    out: file("out", "write the sound to a file, by its ending .mp3 .ogg .aac .flac .wav .pcm .ulaw .alaw").pipe(
       Flag.withAlias("o")
     ),
     format: text("format", "NAME", "the file's format where its ending does not say it, such as mp3_24000_128"),
@@ -16,6 +16,7 @@ export const say = Command.make(
     voices: toggle("voices", "list who can speak"),
     language: text("language", "TAG", "the language of the text, such as de-DE"),
     model: text("model", "NAME", "the model that speaks"),
+    speed: decimal("speed", { min: 0.25, max: 4, description: "how many times as fast as the voice's own pace" }),
     marks: Flag.Literals("marks", ["words", "json"]).pipe(
       Flag.withOptionalValue("words"),
       Flag.withDescription("show each word when it is heard; --marks=json shows a line of JSON for each"),

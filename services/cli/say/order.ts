@@ -21,6 +21,7 @@ export interface SayGiven {
   readonly voices: boolean
   readonly language: string | undefined
   readonly model: string | undefined
+  readonly speed: number | undefined
   readonly marks: MarksShown | undefined
 }
 
@@ -28,7 +29,7 @@ export type MarksShown = "words" | "json"
 
 export interface SayOrder {
   readonly text: string
-  readonly asked: Pick<StreamRequest, "voice_id" | "model" | "language">
+  readonly asked: Pick<StreamRequest, "voice_id" | "model" | "language" | "speed">
   /** Without a file it is played. */
   readonly file: string | undefined
   readonly format: SayFormat
@@ -37,7 +38,7 @@ export interface SayOrder {
 
 /** Undefined when only the voices are asked for. */
 export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
-  const { out, format: named, language, model, marks } = given
+  const { out, format: named, language, model, speed, marks } = given
   if (given.voices || given.voice === "list") return undefined
   if (out === undefined && named !== undefined) return yield* misused("--format is for a file, name it with -o")
   const text = yield* readText(yield* sourceOf(given.words, given.file))
@@ -55,7 +56,8 @@ export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
     asked: {
       voice_id: given.voice ?? defaultVoiceId(language),
       ...(model === undefined ? {} : { model }),
-      ...(language === undefined ? {} : { language })
+      ...(language === undefined ? {} : { language }),
+      ...(speed === undefined ? {} : { speed })
     },
     file: out,
     format,
@@ -124,7 +126,7 @@ interface SayFormat {
 export const playedRateHz = 24_000
 const playedFormat: SayFormat = { outputFormat: `pcm_${playedRateHz}`, route: "stream", wavRateHz: undefined }
 
-const containers = ["mp3", "ogg", "aac", "wav", "pcm", "ulaw"] as const
+const containers = ["mp3", "ogg", "aac", "flac", "wav", "pcm", "ulaw", "alaw"] as const
 
 export const chooseFormat = (
   file: string,

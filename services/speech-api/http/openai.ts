@@ -35,6 +35,7 @@ const formats: Readonly<Record<OpenAiResponseFormat, OutputFormat>> = {
   mp3: "mp3_24000_64",
   opus: "ogg_24000",
   aac: "aac_24000",
+  flac: "flac_24000",
   wav: "wav_24000",
   pcm: "pcm_24000"
 }

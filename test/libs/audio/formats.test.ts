@@ -10,13 +10,17 @@ const row = (name: string) => {
 }
 
 describe("the output formats", () => {
-  it("are the 23 of the documentation", () => {
+  it("are the 39 of the documentation", () => {
     const names = audioFormats.map(({ name }) => name)
-    const mp3 = ["32", "64", "96", "128", "160", "192"].flatMap((kbps) => [`mp3_22050_${kbps}`, `mp3_24000_${kbps}`])
+    const mp3 = ["32", "64", "96", "128", "160", "192"].flatMap((kbps) =>
+      ["22050", "24000", "44100"].map((rate) => `mp3_${rate}_${kbps}`)
+    )
+    const ogg = ["16", "24", "32", "48", "64", "96", "128"].map((kbps) => `ogg_24000_${kbps}`)
     const pcm = ["8000", "16000", "22050", "24000", "44100", "48000"].map((rate) => `pcm_${rate}`)
-    const others = ["aac_24000", "ogg_24000", "ulaw_8000", "wav_24000", "wav_48000"]
-    assert.strictEqual(names.length, 23)
-    assert.deepStrictEqual(names.toSorted(), [...mp3, ...pcm, ...others].toSorted())
+    const others = ["aac_24000", "ogg_24000", "ulaw_8000", "alaw_8000", "wav_24000", "wav_48000"]
+    const flac = ["flac_24000", "flac_48000"]
+    assert.strictEqual(names.length, 39)
+    assert.deepStrictEqual(names.toSorted(), [...mp3, ...ogg, ...pcm, ...flac, ...others].toSorted())
   })
 
   it.each([
@@ -27,13 +31,18 @@ describe("the output formats", () => {
     ["mp3_24000_64", ["mp3_24000_64", 24_000, 64, "audio/mpeg", "mp3", true, 576]],
     ["mp3_24000_192", ["mp3_24000_160", 24_000, 160, "audio/mpeg", "mp3", true, 576]],
     ["mp3_22050_192", ["mp3_22050_160", 22_050, 160, "audio/mpeg", "mp3", true, (576 * 160) / 147]],
+    ["mp3_44100_64", ["mp3_44100_64", 44_100, 64, "audio/mpeg", "mp3", true, (1_152 * 80) / 147]],
+    ["mp3_44100_192", ["mp3_44100_192", 44_100, 192, "audio/mpeg", "mp3", true, (1_152 * 80) / 147]],
+    ["alaw_8000", ["alaw_8000", 8_000, null, "audio/PCMA", "alaw", true, 3]],
+    ["flac_24000", ["flac_24000", 24_000, null, "audio/flac", "flac", true, 1]],
+    ["ogg_24000_32", ["ogg_24000_32", 24_000, 32, "audio/ogg", "ogg", true, 1]],
     ["wav_48000", ["wav_48000", 48_000, null, "audio/wav", "wav", false, 1]],
     ["ulaw_8000", ["ulaw_8000", 8_000, null, "audio/basic", "ulaw", true, 3]],
     ["ogg_24000", ["ogg_24000", 24_000, null, "audio/ogg", "ogg", true, 1]],
     ["aac_24000", ["aac_24000", 24_000, null, "audio/aac", "aac", true, 1_024]]
   ])("name the properties of %s", (name, expected) => assert.deepStrictEqual(row(name), expected))
 
-  it("have no other names", () => assert.isUndefined(formatNamed("mp3_44100_128")))
+  it("have no other names", () => assert.isUndefined(formatNamed("mp3_44100_320")))
 
   it.prop(
     "pad by less than one frame, and pad padded samples no further",
@@ -69,6 +78,8 @@ describe("the default format", () => {
     ["audio/wav", undefined],
     ["audio/mpeg;q=0, audio/*", "ogg_24000"],
     ["audio/*;q=0.1, audio/basic", "ulaw_8000"],
+    ["audio/PCMA", "alaw_8000"],
+    ["audio/flac, audio/mpeg;q=0.5", "flac_24000"],
     ["*/*;q=0.5, audio/mpeg;q=0", "ogg_24000"],
     ["text/event-stream", undefined],
     ["application/json", undefined]
@@ -99,7 +110,9 @@ describe("the default format", () => {
     ["ogg", "ogg_24000"],
     ["aac", "aac_24000"],
     ["pcm", "pcm_24000"],
-    ["ulaw", "ulaw_8000"]
+    ["ulaw", "ulaw_8000"],
+    ["alaw", "alaw_8000"],
+    ["flac", "flac_24000"]
   ] as const)("for audio_format %s is %s", (audioFormat, name) =>
     assert.strictEqual(formatOfAudioFormat(audioFormat)?.name, name)
   )

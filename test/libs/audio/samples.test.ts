@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { concatPcm, crossFade, encodeMulaw, pcmFromBytes, pcmToBytes, wavHeader } from "../../../libs/audio/samples.ts"
-import { decodeMulaw } from "../../support/mulaw.ts"
+import {
+  concatPcm,
+  crossFade,
+  encodeAlaw,
+  encodeMulaw,
+  pcmFromBytes,
+  pcmToBytes,
+  wavHeader
+} from "../../../libs/audio/samples.ts"
+import { decodeAlaw, decodeMulaw } from "../../support/g711.ts"
 
 const Sample = Schema.Int.check(Schema.isBetween({ minimum: -32_768, maximum: 32_767 }))
 
@@ -26,6 +34,27 @@ describe("mu-law", () => {
   it.prop("is off by at most a sixteenth", [Sample], ([sample]) => {
     const back = decodeMulaw(encodeMulaw(Int16Array.of(sample)))[0] ?? 0
     assert.isAtMost(Math.abs(back - sample), 4 + Math.abs(sample) / 16)
+  })
+})
+
+describe("A-law", () => {
+  it.each([
+    [0, 0xd5],
+    [-1, 0x55],
+    [32_767, 0xaa],
+    [-32_768, 0x2a],
+    [512, 0xf5],
+    [1_000, 0xfa]
+  ])("writes %i as the standard does", (sample, byte) => assert.strictEqual(encodeAlaw(Int16Array.of(sample))[0], byte))
+
+  it("decodes and encodes to the same bytes", () => {
+    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+    assert.deepStrictEqual(encodeAlaw(decodeAlaw(all)), all)
+  })
+
+  it.prop("is off by at most a thirty-second, or by a step of the smallest", [Sample], ([sample]) => {
+    const back = decodeAlaw(encodeAlaw(Int16Array.of(sample)))[0] ?? 0
+    assert.isAtMost(Math.abs(back - sample), 8 + Math.abs(sample) / 32)
   })
 })
 

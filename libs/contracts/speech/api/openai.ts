@@ -11,7 +11,7 @@ export const openAiInputMax = 4_096
 /** UTF-16 units, as OpenAI has it. */
 const instructionsMax = 4_096
 
-const responseFormats = ["mp3", "opus", "aac", "wav", "pcm"] as const
+const responseFormats = ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const
 export type OpenAiResponseFormat = (typeof responseFormats)[number]
 
 const VoiceName = Schema.Union([Name, Schema.Struct({ id: Name })]).annotate({
@@ -47,6 +47,7 @@ export const openAiMediaTypes: Readonly<Record<OpenAiResponseFormat, string>> = 
   mp3: "audio/mpeg",
   opus: "audio/opus",
   aac: "audio/aac",
+  flac: "audio/flac",
   wav: "audio/wav",
   pcm: "audio/pcm"
 }

@@ -32,7 +32,7 @@ const SpeechOptions = Schema.Struct({
   )
 }).annotate({ identifier: "SpeechOptions" })
 
-const audioFormatNames = ["wav", "mp3", "ogg", "aac", "pcm"] as const
+const audioFormatNames = ["wav", "mp3", "ogg", "aac", "pcm", "flac"] as const
 
 /** Any name, so that a refusal can say what is wrong with it. Documents list the valid ones. */
 const nameOutOf = (names: ReadonlyArray<string>) => Name.pipe(documentedAs({ type: "string", enum: names }))
@@ -88,7 +88,7 @@ export interface DialogueRequest extends Schema.Schema.Type<typeof DialogueReque
 const billed = Count.pipe(describe("UTF-16 units of the input, tags included."))
 const durationMs = MarkTime.pipe(describe("Length of the audio once it is decoded."))
 
-const deliveredAudioFormats = ["wav", "mp3", "ogg", "aac", "pcm", "ulaw"] as const
+const deliveredAudioFormats = ["wav", "mp3", "ogg", "aac", "pcm", "ulaw", "alaw", "flac"] as const
 
 export const SpeechResponse = Schema.Struct({
   audio_data: Base64.pipe(describe("The whole audio, in base64.")),

@@ -4,7 +4,7 @@ import { Effect, Layer, Stream } from "effect"
 import { type AudioFormat, audioFormats, Encoders, paddedSamples } from "#audio"
 import { Metrics } from "#runtime"
 import { pcmFromBytes } from "../../../../libs/audio/samples.ts"
-import { decodeMulaw } from "../../../support/mulaw.ts"
+import { decodeAlaw, decodeMulaw } from "../../../support/g711.ts"
 
 const encoders = Encoders.layer().pipe(Layer.provide(Metrics.layerTest))
 
@@ -35,6 +35,7 @@ interface Decoded {
 /** A player's view of it: ffmpeg's decoders, or none for an empty file. */
 const decode = (format: AudioFormat, bytes: Buffer): Decoded => {
   if (format.codec === "pcm") return { samples: pcmFromBytes(bytes), rateHz: format.sampleRateHz }
+  if (format.codec === "alaw") return { samples: decodeAlaw(bytes), rateHz: format.sampleRateHz }
   if (format.codec === "ulaw") return { samples: decodeMulaw(bytes), rateHz: format.sampleRateHz }
   const { stdout, stderr } = spawnSync("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "s16le", "pipe:1"], {
     input: bytes,
@@ -89,7 +90,7 @@ describe("an answer in any format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
-  it.live.each(["mp3_24000_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
+  it.live.each(["mp3_24000_64", "mp3_44100_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
     Effect.gen(function* () {
       const format = audioFormats.find((one) => one.name === name)
       assert.isDefined(format)

@@ -3,7 +3,7 @@ import { Effect, Layer, Stream } from "effect"
 import { Encoders, formatNamed, paddedSamples, wavHeader } from "#audio"
 import { FfmpegPool } from "../../../../libs/audio/encoders/pool.ts"
 import { pcmFromBytes } from "../../../../libs/audio/samples.ts"
-import { decodeMulaw } from "../../../support/mulaw.ts"
+import { decodeAlaw, decodeMulaw } from "../../../support/g711.ts"
 
 const encoders = Encoders.layerNoDeps.pipe(
   Layer.provide(Layer.succeed(FfmpegPool, { take: () => Effect.die("these formats need no ffmpeg") }))
@@ -33,12 +33,13 @@ describe("answers in formats that need no encoder", () => {
     })
   )
 
-  it.effect.each(["pcm_8000", "pcm_16000", "pcm_22050", "pcm_44100", "pcm_48000", "ulaw_8000"])(
+  it.effect.each(["pcm_8000", "pcm_16000", "pcm_22050", "pcm_44100", "pcm_48000", "ulaw_8000", "alaw_8000"])(
     "last as long as announced: %s",
     (name) =>
       Effect.gen(function* () {
         const bytes = Buffer.concat(yield* encode(name, halves))
-        const samples = name === "ulaw_8000" ? decodeMulaw(bytes) : pcmFromBytes(bytes)
+        const decoders = { ulaw_8000: decodeMulaw, alaw_8000: decodeAlaw }
+        const samples = (decoders[name as keyof typeof decoders] ?? pcmFromBytes)(bytes)
         const { sampleRateHz } = formatOf(name)
         assert.strictEqual(samples.length, (paddedSamples(formatOf(name), pcm.length) * sampleRateHz) / 24_000)
       })

@@ -70,4 +70,14 @@ describe("the first frame of an mp3", () => {
     assert.strictEqual(Buffer.from(frame.subarray(13, 17)).toString(), "Info")
     assert.strictEqual(((frame[46] ?? 0) << 4) | ((frame[47] ?? 0) >> 4), 623)
   })
+
+  it("of MPEG-1 has its tag behind more side information", () => {
+    // 44,100 Hz, 64 kbit/s, mono, padded.
+    const header44 = Uint8Array.of(0xff, 0xfb, 0x52, 0xc4)
+    assert.strictEqual(mp3FrameBytes(header44, 0), 209)
+    const frame = mp3InfoFrame(header44, 623)
+    assert.strictEqual(frame.length, 208)
+    assert.strictEqual(Buffer.from(frame.subarray(21, 25)).toString(), "Info")
+    assert.strictEqual(((frame[54] ?? 0) << 4) | ((frame[55] ?? 0) >> 4), 623)
+  })
 })

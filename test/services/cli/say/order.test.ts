@@ -12,7 +12,9 @@ describe("the format of a file", () => {
     ["a.ogg", "ogg_24000"],
     ["a.aac", "aac_24000"],
     ["a.pcm", "pcm_24000"],
-    ["/somewhere.else/a.b.ULAW", "ulaw_8000"]
+    ["/somewhere.else/a.b.ULAW", "ulaw_8000"],
+    ["call.alaw", "alaw_8000"],
+    ["album.flac", "flac_24000"]
   ])("follows from its name: %s", (file, outputFormat) => {
     assert.deepStrictEqual(chosen(file, undefined, 20_000), { outputFormat, route: "stream", wavRateHz: undefined })
   })

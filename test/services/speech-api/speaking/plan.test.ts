@@ -64,6 +64,8 @@ describe("the format", () => {
     ["audio/pcm", "pcm_24000"],
     ["audio/L16; rate=24000", "pcm_24000"],
     ["audio/basic", "ulaw_8000"],
+    ["audio/PCMA", "alaw_8000"],
+    ["audio/flac", "flac_24000"],
     ["audio/wav, audio/ogg", "ogg_24000"],
     ["audio/mpeg;q=0.2, audio/aac;q=0.9", "aac_24000"],
     ["audio/ogg, audio/aac", "ogg_24000"],
