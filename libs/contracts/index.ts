@@ -52,6 +52,22 @@ export {
   SchemaVersion
 } from "./events/Envelope.ts"
 export * from "./gateway/requests.ts"
+export {
+  type CallOutcome,
+  callOutcomes,
+  type CallWindow,
+  type Cell,
+  lastDay,
+  lastMonth,
+  ModelUptime,
+  modelUptimeKeptMs,
+  modelUptimeKey,
+  type OutcomeCounts,
+  quarterOf,
+  type UptimeBatch,
+  uptimeOf,
+  withBatch
+} from "./gateway/uptime.ts"
 export { type ApiScope, apiScopes, type Permission, tokenLifetimeMsDefault, tokenLimits } from "./http/api-scopes.ts"
 export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"
 export {

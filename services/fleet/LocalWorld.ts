@@ -203,7 +203,14 @@ export const localDefaults = (world: World) => {
     ...(offered.length === 0 ? {} : { Payments: { Networks: offered } }),
     ...(world.upstreamUrl === undefined
       ? {}
-      : { ModelGateway: { Providers: [{ Name: provider, BaseUrl: `${world.upstreamUrl}/v1` }], Models: models } })
+      : {
+          ModelGateway: {
+            Providers: [{ Name: provider, BaseUrl: `${world.upstreamUrl}/v1` }],
+            Models: models,
+            // Who tries a call looks at once for what became of it.
+            UptimeWriteSeconds: 2
+          }
+        })
   }
 }
 

@@ -3,8 +3,8 @@
  *
  * in: HTTP on ModelGateway.Port
  * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded client
- * state: nothing that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`) and what free
- * callers have used (KV `rate-windows`)
+ * state: nothing that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`), what free callers have
+ * used (KV `rate-windows`), and how the calls of each model ended (KV `model-uptime`)
  * when something fails: the next provider of a model is asked while nothing has been given out; a payment is released before
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
@@ -33,6 +33,7 @@ import { configuredPaymentGate } from "./payments/PaymentGate.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
+import { Uptime } from "./upstream/Uptime.ts"
 
 const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
 
@@ -79,7 +80,7 @@ const admission = Layer.unwrap(
 
 const parts = ImageWork.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
-  Layer.provideMerge(Providers.layer),
+  Layer.provideMerge(Layer.mergeAll(Providers.layer, Uptime.layer)),
   Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission))
 )
 

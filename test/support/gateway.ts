@@ -16,6 +16,7 @@ import { gatewayOpenApi } from "../../services/model-gateway/documents.ts"
 import { contractOf } from "./openapi-answers.ts"
 import { testNetwork } from "./payments.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -81,6 +82,7 @@ export interface TestGateway {
   readonly upstream: LocalUpstream
   readonly payments: PaymentLog
   readonly metrics: Effect.Effect<string>
+  readonly server: TestNatsServer
 }
 
 const paid = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
@@ -138,7 +140,7 @@ export const withGateway = <A, E>(
     return yield* Effect.gen(function* () {
       const { url } = yield* HttpListener
       const { text } = yield* Metrics
-      return yield* test({ url, upstream, payments, metrics: text })
+      return yield* test({ url, upstream, payments, metrics: text, server })
     }).pipe(Effect.provide(gateway))
   }).pipe(Effect.scoped)
 

@@ -15,10 +15,10 @@ interface RoleProcess {
 }
 
 /** Ready when it answers; killed at the end of the scope. */
-export const startRoleProcess = (server: TestNatsServer, role: RoleName) =>
+export const startRoleProcess = (server: TestNatsServer, role: RoleName, settings: Settings = {}) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(() => start(server, role)),
+      Effect.promise(() => start(server, role, settings)),
       ({ end }) => Effect.promise(() => end("SIGKILL"))
     ),
     ({ child, url, end }): RoleProcess => ({
@@ -28,14 +28,18 @@ export const startRoleProcess = (server: TestNatsServer, role: RoleName) =>
     })
   )
 
-const start = async (server: TestNatsServer, role: RoleName) => {
+/** Over the usual ones. */
+type Settings = Readonly<Record<string, unknown>>
+
+const start = async (server: TestNatsServer, role: RoleName, settings: Settings) => {
   const folder = mkdtempSync(join(tmpdir(), "starling-role-"))
   const path = join(folder, "config.json")
   const configuration = {
     Telemetry: { Port: 0, LogLevel: "Error" },
     Bus: { Url: server.url, Topology: "verify" },
     Console: { Port: 0 },
-    WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"] }
+    WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"] },
+    ...settings
   }
   writeFileSync(path, JSON.stringify(configuration))
   const child = spawn(process.execPath, ["services/cli/main.ts", "role", role, "--ready-json"], {

@@ -211,6 +211,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["payment-settler", "console", "operator"]
   },
   {
+    name: "model-uptime",
+    why: "How the calls of each model ended, all and by provider: by the quarter of an hour for a day, by the hour for thirty. Gone when nobody called the model for that long.",
+    ttlMs: null,
+    keyTtl: true,
+    // Thirteen times 821 spans, each with five numbers of up to seven digits.
+    valueBytesMax: 512 * kib,
+    leaderReads: true,
+    writers: ["model-gateway"],
+    readers: ["model-gateway", "console", "operator"]
+  },
+  {
     name: "image-jobs",
     why: "Images being made or made: by whom to fetch them, for a day; an answer that was paid for and lost is found again.",
     ttlMs: dayMs,

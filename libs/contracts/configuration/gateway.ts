@@ -130,6 +130,11 @@ export const ModelGateway = section({
   StallSeconds: withDefault(seconds(600), 120, "Between two chunks of a stream."),
   StreamSeconds: withDefault(seconds(3_600), 500, "A stream in all; a payment has to be valid for longer."),
   KeepAliveSeconds: withDefault(seconds(60), 10, "A stream that is silent for so long is sent a comment."),
+  UptimeWriteSeconds: withDefault(
+    seconds(600),
+    60,
+    "How often a process writes how the calls of its models ended. A killed one takes what it has not written along."
+  ),
   ImageInlineSeconds: withDefault(seconds(120), 30, "An image that takes longer is fetched by its job.")
 })
 export interface ModelGateway extends Schema.Schema.Type<typeof ModelGateway> {}

@@ -14,6 +14,7 @@ import {
   closedBreaker,
   Metrics
 } from "#runtime"
+import type { CallOutcome } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import {
   breakerOpen,
@@ -35,6 +36,7 @@ import {
   type StreamedAnswer
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
+import { type CountedCall, Uptime } from "./Uptime.ts"
 
 /** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {
@@ -75,14 +77,14 @@ export class Upstreams extends Context.Service<
       const { all } = yield* ModelRegistry
       const metrics = yield* Metrics
       beginAtZero(metrics, all)
-      const watch = routeWatch(metrics)
+      const watch = routeWatch(metrics, yield* Uptime)
       const whole = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
           Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, route: call.route, body }))
-        )
+        ).pipe(Effect.tap(({ route }) => ended(watch, order.model, { route, outcome: "answered" })))
       const stream = (order: UpstreamOrder) =>
-        inOrder(watch, order, (call) =>
-          Effect.map(ownScope(providers.stream(call)), (answer) => watched(watch, call.route, answer))
+        inOrder(watch, order, (call) => ownScope(providers.stream(call))).pipe(
+          Effect.flatMap((answer) => watched(watch, order.model, answer))
         )
       return Upstreams.of({ whole, stream })
     })
@@ -110,10 +112,13 @@ const inOrder = Effect.fnUntraced(function* <A, R>(
   let last: GatewayFault | undefined
   let soonestMs = Number.POSITIVE_INFINITY
   let failedBefore: string | undefined
+  let outcome: CallOutcome | undefined
   for (const route of model.routes) {
-    const wait = watch.waitMs(route, yield* Clock.currentTimeMillis)
+    const nowMs = yield* Clock.currentTimeMillis
+    const wait = watch.waitMs(route, nowMs)
     if (wait > 0) {
       soonestMs = Math.min(soonestMs, wait)
+      watch.counted({ model: model.entry.Id, provider: route.provider.name, outcome: "leftAlone" }, nowMs)
       continue
     }
     const body = bodyFor(route)
@@ -125,12 +130,33 @@ const inOrder = Effect.fnUntraced(function* <A, R>(
     const call = { route, path, body: body.success, headers, family: model.family }
     const result = yield* ask(watch, route, attempt(call))
     if (Result.isSuccess(result)) return result.success
+    outcome = outcomeOf(result.failure)
+    watch.counted({ model: model.entry.Id, provider: route.provider.name, outcome }, yield* Clock.currentTimeMillis)
     last = result.failure.fault
     if (!result.failure.isWorthAnother) break
     failedBefore = route.provider.name
   }
+  const nowMs = yield* Clock.currentTimeMillis
+  watch.counted({ model: model.entry.Id, outcome: last === undefined ? "leftAlone" : outcome }, nowMs)
   return yield* last ?? fault("MODEL_UNAVAILABLE", { retryAfterSeconds: Math.ceil(soonestMs / 1_000) })
 })
+
+/** What a failed attempt says of a provider; nothing where the request was refused for what it is. */
+const outcomeOf = ({ isProviders, isWorthAnother }: AttemptFailed): CallOutcome | undefined => {
+  if (isProviders) return "failed"
+  return isWorthAnother ? "limited" : undefined
+}
+
+/** The end of a call that a provider answered, or began to. */
+const ended = (
+  watch: RouteWatch,
+  { entry }: RegisteredModel,
+  { route, outcome }: { readonly route: ModelRoute; readonly outcome: CallOutcome | undefined }
+) =>
+  Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    watch.counted({ model: entry.Id, provider: route.provider.name, outcome }, nowMs)
+    watch.counted({ model: entry.Id, outcome }, nowMs)
+  })
 
 const ask = Effect.fnUntraced(function* <A, R>(
   watch: RouteWatch,
@@ -147,14 +173,21 @@ const ask = Effect.fnUntraced(function* <A, R>(
   return result
 })
 
-/** A stream that breaks off after its first event counts against its provider. */
-const watched = (watch: RouteWatch, route: ModelRoute, answer: StreamedAnswer): StreamedAnswer => ({
-  ...answer,
-  next: Effect.tapError(answer.next, (error) =>
+/** A stream that breaks off after its first event counts against its provider; how a stream ended is known at its end. */
+const watched = Effect.fnUntraced(function* (watch: RouteWatch, model: RegisteredModel, answer: StreamedAnswer) {
+  const { route } = answer
+  // A caller that leaves in the midst was answered until then.
+  let outcome: CallOutcome | undefined = "answered"
+  yield* Effect.addFinalizer(() => ended(watch, model, { route, outcome }))
+  const next = Effect.tapError(answer.next, (error) =>
     Cause.isDone(error)
       ? Effect.void
-      : Effect.map(Clock.currentTimeMillis, (nowMs) => watch.brokeOff(route, error.isProviders, nowMs))
+      : Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          outcome = outcomeOf(error)
+          watch.brokeOff(route, error.isProviders, nowMs)
+        })
   )
+  return { ...answer, next }
 })
 
 /** The state of the models' providers: their counts, and the ones that are left alone. */
@@ -169,9 +202,14 @@ interface RouteWatch {
   readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
   /** Counts that another provider is called because this one did not answer. */
   readonly fellBack: (provider: string) => void
+  /** Keeps for the model's uptime how an attempt or a whole call ended; one that says nothing of it is not counted. */
+  readonly counted: (
+    call: Omit<CountedCall, "outcome"> & { readonly outcome: CallOutcome | undefined },
+    nowMs: number
+  ) => void
 }
 
-const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
+const routeWatch = (metrics: Metrics["Service"], uptime: Uptime["Service"]): RouteWatch => {
   const calls = metrics.counter(upstreamCalls)
   const seconds = metrics.histogram(upstreamSeconds)
   const fellBack = metrics.counter(fallbacks)
@@ -209,7 +247,10 @@ const routeWatch = (metrics: Metrics["Service"]): RouteWatch => {
       count(route, "broken off")
       if (isProviders) set(route, afterProviderFailure(breakerOf(route), nowMs))
     },
-    fellBack: (provider) => fellBack.inc({ provider })
+    fellBack: (provider) => fellBack.inc({ provider }),
+    counted: ({ outcome, ...call }, nowMs) => {
+      if (outcome !== undefined) uptime.count({ ...call, outcome }, nowMs)
+    }
   }
 }
 

@@ -1,0 +1,152 @@
+/**
+ * How the calls of each model ended. They are counted in memory, and written to KV `model-uptime` in the background: at
+ * most one write a model and minute by each process, however many calls there were. Several processes add to one record
+ * by compare-and-set; a batch has a number, so that one whose answer from the broker was lost counts once. A process that
+ * is killed takes its last minute along.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Random } from "effect"
+import { type BusError, Kv, type KvBucket } from "#bus"
+import {
+  callOutcomes,
+  type CallOutcome,
+  type Cell,
+  ModelUptime,
+  modelUptimeKeptMs,
+  modelUptimeKey,
+  quarterOf,
+  type UptimeBatch,
+  withBatch
+} from "#contracts"
+import { Configuration, Metrics, supervise } from "#runtime"
+import { uptimeWrites } from "../metrics.ts"
+
+export interface CountedCall {
+  readonly model: string
+  /** An attempt at this provider; without it, the call as its caller saw it. */
+  readonly provider?: string
+  readonly outcome: CallOutcome
+}
+
+// As many as a turn's writes keep busy; a thousand models are written within a second.
+const writesAtOnce = 8
+// Processes that write the same model at the same moment come one after the other; who loses this often waits for its next turn.
+const conflictsMax = 8
+// The broker may be away when the process ends.
+const lastWriteWithin = "2 seconds"
+
+export class Uptime extends Context.Service<Uptime, { readonly count: (call: CountedCall, nowMs: number) => void }>()(
+  "starling/model-gateway/Uptime"
+) {
+  static readonly layer = Layer.effect(
+    Uptime,
+    Effect.gen(function* () {
+      const kv = yield* Kv
+      const { ModelGateway } = yield* Configuration
+      const book = makeCallBook(randomBytes(9).toString("base64url"))
+      const writes = (yield* Metrics).counter(uptimeWrites)
+
+      const writeAll = Effect.gen(function* () {
+        const batches = book.batches()
+        if (batches.length === 0) return
+        const bucket = yield* kv.open("model-uptime", ModelUptime)
+        yield* Effect.forEach(
+          batches,
+          (batch) =>
+            Effect.map(written(bucket, batch), () => {
+              book.stored(batch)
+              writes.inc({ outcome: "stored" })
+            }),
+          { concurrency: writesAtOnce, discard: true }
+        )
+      })
+      const turn = Effect.catch(writeAll, (error) => {
+        writes.inc({ outcome: "put off" })
+        return Effect.logWarning("calls of models are counted and not written yet", error)
+      })
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(turn), lastWriteWithin))
+      const everyMs = ModelGateway.UptimeWriteSeconds * 1_000
+      // Processes that began together do not write together.
+      const loop = Effect.sleep(everyMs * (yield* Random.next)).pipe(
+        Effect.andThen(Effect.forever(Effect.andThen(turn, Effect.sleep(everyMs))))
+      )
+      yield* Effect.forkScoped(supervise("uptime of models", loop))
+      return Uptime.of({ count: book.count })
+    })
+  )
+}
+
+/** Adds a batch to its model's record, if that does not have it yet. */
+const written = (bucket: KvBucket<ModelUptime>, batch: UptimeBatch): Effect.Effect<void, BusError> =>
+  Effect.gen(function* () {
+    const key = modelUptimeKey(batch.model)
+    const before = yield* bucket.get(key)
+    const after = withBatch(
+      Option.getOrUndefined(Option.map(before, ({ value }) => value)),
+      batch,
+      yield* Clock.currentTimeMillis
+    )
+    if (after === undefined) return
+    yield* Option.isSome(before)
+      ? bucket.update(key, after, before.value.revision, modelUptimeKeptMs)
+      : bucket.create(key, after, modelUptimeKeptMs)
+  }).pipe(Effect.retry({ while: ({ _tag }) => _tag === "RevisionConflict", times: conflictsMax }))
+
+interface CallBook {
+  readonly count: (call: CountedCall, nowMs: number) => void
+  /** What is to be written: a batch that was not stored stays as it is, and what came since waits for the next. */
+  readonly batches: () => ReadonlyArray<UptimeBatch>
+  readonly stored: (batch: UptimeBatch) => void
+}
+
+/** Counts by quarter: a call costs three look-ups. */
+type Quarters = Map<number, [number, number, number, number]>
+
+interface Page {
+  readonly calls: Quarters
+  readonly providers: Map<string, Quarters>
+}
+
+/** The counts of one process since it last wrote. Memory grows with quarters, not with calls. */
+export const makeCallBook = (writer: string): CallBook => {
+  const pages = new Map<string, Page>()
+  const pending = new Map<string, UptimeBatch>()
+  let batch = 0
+  return {
+    count: ({ model, provider, outcome }, nowMs) => {
+      const page = entryOf(pages, model, emptyPage)
+      const quarters = provider === undefined ? page.calls : entryOf(page.providers, provider, emptyQuarters)
+      entryOf(quarters, quarterOf(nowMs), noCounts)[placeOf[outcome]] += 1
+    },
+    batches: () => {
+      for (const [model, { calls, providers }] of pages) {
+        if (pending.has(model)) continue
+        batch += 1
+        const rows = [...providers].map(([provider, quarters]) => [provider, cellsOf(quarters)] as const)
+        pending.set(model, { writer, batch, model, calls: cellsOf(calls), providers: new Map(rows) })
+        pages.delete(model)
+      }
+      return [...pending.values()]
+    },
+    stored: ({ model }) => void pending.delete(model)
+  }
+}
+
+const placeOf = Object.fromEntries(callOutcomes.map((outcome, place) => [outcome, place])) as Readonly<
+  Record<CallOutcome, 0 | 1 | 2 | 3>
+>
+
+const noCounts = (): [number, number, number, number] => [0, 0, 0, 0]
+const emptyQuarters = (): Quarters => new Map()
+const emptyPage = (): Page => ({ calls: new Map(), providers: new Map() })
+
+const entryOf = <K, V>(map: Map<K, V>, key: K, made: () => V): V => {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const fresh = made()
+  map.set(key, fresh)
+  return fresh
+}
+
+const cellsOf = (quarters: Quarters): ReadonlyArray<Cell> =>
+  [...quarters].map(([quarter, counts]): Cell => [quarter, ...counts])
