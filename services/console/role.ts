@@ -4,7 +4,8 @@
  *
  * in: HTTP on Console.Port; metrics and health of every process that it is told of; the streams ATTEMPTS, EVENTS,
  * ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
- * `webhook-dispatchers`, `authorizations`, `payment-books`, `speech-figures`, `leases`, `sign-in-codes`; the built page
+ * `webhook-dispatchers`, `authorizations`, `payment-books`, `model-uptime`, `speech-figures`, `leases`, `sign-in-codes`; the
+ * built page
  * out: calls of the page to the other APIs, with the caller's token; `deliveries.due.>` (tests, and sent again),
  * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books`; removals from ABANDONED and
  * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`
@@ -27,6 +28,7 @@ import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { fleetRoutes } from "./http/fleet.ts"
+import { modelRoutes } from "./http/models.ts"
 import { receiptRoutes } from "./http/receipts.ts"
 import { pageRoutes } from "./http/page.ts"
 import { passedOnRoutes } from "./http/passed-on.ts"
@@ -55,6 +57,7 @@ export const consoleRoutes = [
   ...receiptRoutes,
   ...claimRoutes,
   ...bookRoutes,
+  ...modelRoutes,
   ...speechRoutes,
   ...auditRoutes,
   ...fleetRoutes,

@@ -1,6 +1,6 @@
-/** `say`: the running fleet speaks. `speech`: how it speaks. `pay`: a paid model call. */
+/** `say`: the running fleet speaks. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
-import { decimal, file, json, orUndefined, text, toggle, url, words } from "../flags.ts"
+import { cursor, decimal, file, json, limit, orUndefined, text, toggle, url, words } from "../flags.ts"
 import { running } from "../running.ts"
 
 export const say = Command.make(
@@ -52,6 +52,19 @@ export const speech = Command.make("speech", { json, url }, (given) =>
     "Speech as the console sees it: the processes that serve it, with their figures of the last five minutes, and the voices that everybody has."
   ),
   Command.withExamples([{ command: "starling speech" }])
+)
+
+export const models = Command.make("models", { limit, cursor, json, url }, (given) =>
+  running(
+    () => import("../operate/models.ts"),
+    ({ listModels }) => listModels(given)
+  )
+).pipe(
+  Command.withShortDescription("the models, their prices, and how often they answered"),
+  Command.withDescription(
+    "Models by name, with price, context and uptime: the share of the calls of the last 24 hours and thirty days that were answered, of those that a provider failed, broke off, or was left alone for. Calls that callers got wrong or left are not counted. With --json each has its history, and its providers."
+  ),
+  Command.withExamples([{ command: "starling models" }])
 )
 
 export const pay = Command.make(

@@ -62,6 +62,7 @@ const onFleet: ReadonlyArray<string> = [
   "books accept 1 --reason explained",
   "say hello",
   "speech",
+  "models",
   "pay hello --model demo/echo",
   "token make",
   "token list",

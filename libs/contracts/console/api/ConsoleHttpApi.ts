@@ -14,6 +14,7 @@ import { EndpointsGroup } from "./endpoints.ts"
 import { EventsGroup } from "./events.ts"
 import { FleetGroup } from "./fleet.ts"
 import { ClaimsGroup, ReceiptsGroup } from "./money.ts"
+import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
 import { SettingsGroup } from "./settings.ts"
@@ -26,7 +27,7 @@ export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
-  .add(SpeechGroup, SessionGroup, TrialsGroup)
+  .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
   .add(DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({

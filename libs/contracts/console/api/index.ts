@@ -36,6 +36,7 @@ export {
   type SumsBy,
   sumsReadMax
 } from "./money.ts"
+export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
 export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
 export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
 export { SettingsGroup } from "./settings.ts"

@@ -67,6 +67,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /books/{finding}", "console:read", 404),
   row("POST /books/{finding}/mend", "console:operate", 404, because),
   row("POST /books/{finding}/accept", "console:operate", 404, because),
+  row("GET /models", "console:read", 200),
   row("GET /speech", "console:read", 200),
   row("GET /fleet", "console:read", 200),
   row("GET /fleet/live", "console:read", 200),

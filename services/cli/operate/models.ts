@@ -1,0 +1,72 @@
+/** `models`: what is sold at which price, and how often it answered. */
+import { note } from "../console.ts"
+import { Effect } from "effect"
+import { decimalAmount } from "#x402"
+import { type OnConsole, onConsole } from "./client.ts"
+import { givenOf, printList } from "./shown.ts"
+
+interface ModelsOrder extends OnConsole {
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly json: boolean
+}
+
+const columns = {
+  model: "model",
+  "price, USD": "price",
+  context: "contextTokens",
+  "up, 24 h": "day",
+  calls: "dayCalls",
+  "up, 30 d": "month",
+  "calls ": "monthCalls"
+}
+
+interface Priced {
+  readonly isFree: boolean
+  readonly inputMicroUsdPerMillionTokens: number | null
+  readonly outputMicroUsdPerMillionTokens: number | null
+  readonly flatMicroUsd: number | null
+}
+
+const microDecimals = 6
+const dollars = (microUsd: number | null) => decimalAmount(BigInt(microUsd ?? 0), microDecimals)
+
+/** Of each call, or of a million tokens. Pure. */
+export const priceText = (model: Priced): string => {
+  if (model.isFree) return "free"
+  if (model.flatMicroUsd !== null) return `${dollars(model.flatMicroUsd)} a call`
+  const [asked, answered] = [model.inputMicroUsdPerMillionTokens, model.outputMicroUsdPerMillionTokens]
+  return `${dollars(asked)} in, ${dollars(answered)} out, a million tokens`
+}
+
+/** A share as people say it, never rounded up to all or down to none. Pure. */
+export const percentText = (share: number | null): string => {
+  if (share === null) return "-"
+  const hundredths = share === 1 ? 10_000 : Math.min(9_999, Math.max(share === 0 ? 0 : 1, Math.round(share * 10_000)))
+  return `${hundredths / 100} %`
+}
+
+export const listModels = ({ url, json, limit, cursor }: ModelsOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.flatMap(client.listModels({ query: { ...givenOf({ cursor }), limit: String(limit) } }), (page) =>
+      Effect.gen(function* () {
+        const items = page.items.map((model) =>
+          json
+            ? model
+            : {
+                ...model,
+                price: priceText(model),
+                day: percentText(model.lastDay.uptime),
+                dayCalls: model.lastDay.calls,
+                month: percentText(model.lastMonth.uptime),
+                monthCalls: model.lastMonth.calls
+              }
+        )
+        yield* printList({ items, nextCursor: page.nextCursor }, { json, columns, whole: ["model"] })
+        if (items.length === 0) return yield* note("this fleet sells no models")
+        if (!json && page.items.every(({ lastMonth }) => lastMonth.calls === 0)) {
+          yield* note("no call has been counted yet; ./starling pay makes one, and it is counted within a minute")
+        }
+      })
+    )
+  )
