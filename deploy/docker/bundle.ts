@@ -2,7 +2,7 @@
  * Bundles the roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it runs, and
  * a file for each thread that is started by its URL; and the console's page into `app/page`. Native and WebAssembly
  * packages, and those that load them, stay outside and are copied: for payments into `app`, for the engines into
- * `speech`, which only their image includes.
+ * `speech`, which only their image includes, with the voices that could be had.
  * `node deploy/docker/bundle.ts [folder]`; the default is `dist`.
  */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -105,8 +105,16 @@ export const bundle = async (folder: string) => {
     `${JSON.stringify({ name: "starling", private: true, type: "module" })}\n`
   )
   writeFileSync(join(folder, "app/starling"), launcher, { mode: 0o755 })
+  copyVoices(join(folder, "speech/voices"))
   const page = await buildPage(join(folder, "app/page"))
   return Object.keys(metafile.outputs).length + page.files
+}
+
+/** The folder is there in any case, so that an image can say where voices are. */
+const copyVoices = (to: string) => {
+  const from = process.env["STARLING_VOICES"] ?? join(root, ".starling/tools/voices")
+  mkdirSync(to, { recursive: true })
+  if (existsSync(from)) cpSync(from, to, { recursive: true })
 }
 
 /** Runs any command in a container: `kubectl exec ... -- starling token list`. */

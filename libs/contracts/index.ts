@@ -19,6 +19,7 @@ export { PaymentNetwork, type Payments, type PaymentSettler, type PaymentVerifie
 export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
+export type { VoiceModel } from "./configuration/voices.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
 export {
   type AuditAction,

@@ -14,11 +14,13 @@ interface VoiceModel {
 export interface SharedVoice {
   readonly id: string
   readonly displayName: string
-  readonly gender: "male" | "female"
+  readonly gender: "male" | "female" | "not_specified"
   readonly locale: string
   readonly tags: ReadonlyArray<string>
   readonly models: ReadonlyArray<VoiceModel>
   readonly engine: EngineVoice
+  /** Where a listener hears it. */
+  readonly preview?: string
 }
 
 /** A voice of an engine, and the locale that it was made for. */
@@ -135,11 +137,10 @@ const widestModel: ModelId = "tts-multilingual"
 
 const isEnglish = (locale: string) => locale.startsWith("en-")
 
-/** A recorded voice speaks its own locale alone. */
-const modelsOf = ({ engine, locale }: Row): ReadonlyArray<VoiceModel> => {
+/** `also`: the locales that the voice speaks beside its own; a recorded voice has none. */
+export const modelsOf = (locale: string, also: ReadonlyArray<string>): ReadonlyArray<VoiceModel> => {
   if (!routedLocales.includes(locale)) return [{ name: widestModel, languages: [locale] }]
-  const others = engine === "espeak" ? routedLocales.filter((other) => other !== locale) : []
-  const languages = [locale, ...others]
+  const languages = [locale, ...also.filter((other) => other !== locale)]
   const english = isEnglish(locale) ? englishModels : []
   return [
     ...routedModels.map((name) => ({ name, languages })),
@@ -153,7 +154,7 @@ const sharedVoice = (row: Row): SharedVoice => ({
   gender: row.gender,
   locale: row.locale,
   tags: row.tags.split(" "),
-  models: modelsOf(row),
+  models: modelsOf(row.locale, row.engine === "espeak" ? routedLocales : []),
   engine: {
     engine: row.engine,
     name: row.voice,
@@ -169,11 +170,14 @@ const sharedVoice = (row: Row): SharedVoice => ({
 export const sharedVoices: ReadonlyArray<SharedVoice> = [...recordedRows, ...espeakRows.map(espeakRow)].map(sharedVoice)
 
 /** The default voice: the first one whose own locale is in the language, or in any region of it. */
-export const defaultVoiceId = (language?: string): string => {
+export const defaultVoiceId = (
+  language?: string,
+  voices: ReadonlyArray<Pick<SharedVoice, "id" | "locale">> = sharedVoices
+): string => {
   const wanted = language?.toLowerCase()
-  const speaksIt = ({ locale }: SharedVoice) =>
+  const speaksIt = ({ locale }: Pick<SharedVoice, "locale">) =>
     wanted === undefined || locale.toLowerCase() === wanted || locale.toLowerCase().startsWith(`${wanted}-`)
-  return sharedVoices.find(speaksIt)?.id ?? recordedRows[0]?.id ?? ""
+  return (voices.find(speaksIt) ?? voices[0])?.id ?? ""
 }
 
 const byId = new Map(sharedVoices.map((voice) => [voice.id, voice]))

@@ -6,7 +6,7 @@ import { contractDocuments, settingsPage } from "#contracts"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
 import { buildInfo, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
-import { engineMetrics } from "#speech"
+import { engineMetrics, modelMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#voice-cloning"
 import { x402Metrics } from "#x402"
 import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
@@ -45,7 +45,7 @@ export const generatedDocuments = () => [
       { title: "speech-sequencer", metrics: sequencerMetrics },
       { title: "speech-synthesizer", metrics: synthesizerMetrics },
       { title: "console", metrics: consoleMetrics },
-      { title: "Speech engines", metrics: engineMetrics },
+      { title: "Speech engines", metrics: [...engineMetrics, ...modelMetrics] },
       { title: "Cloned voices", metrics: [...intakeMetrics, ...consentMetrics, ...cloningMetrics] },
       { title: "Encoders", metrics: audioMetrics },
       { title: "Payments", metrics: x402Metrics },

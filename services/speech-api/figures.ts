@@ -6,7 +6,7 @@ import { Clock, Effect, Layer } from "effect"
 import { Kv, Mailbox } from "#bus"
 import { type FigureVoice, SpeechFigures } from "#contracts"
 import { Configuration, supervise } from "#runtime"
-import { type SharedVoice, sharedVoices } from "#speech"
+import { fleetCatalogue, type SharedVoice } from "#speech"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 
@@ -31,7 +31,7 @@ export const figuresTold = Layer.effectDiscard(
     const { instance } = yield* Mailbox
     const { SpeechApi } = yield* Configuration
     const startedAtMs = yield* Clock.currentTimeMillis
-    const voices = sharedVoices.map(voiceOf)
+    const voices = (yield* fleetCatalogue).voices.map(voiceOf)
     const tellOnce = Effect.gen(function* () {
       const bucket = yield* kv.open("speech-figures", SpeechFigures)
       const before = yield* bucket.get(instance)

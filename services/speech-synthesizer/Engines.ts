@@ -1,12 +1,13 @@
 /**
  * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
- * cannot run. A configured zero-shot model must be usable; one that is not stops the start.
+ * cannot run. A configured model must be usable; one that is not stops the start.
  */
+import { resolve } from "node:path"
 import { Cache, Context, Effect, Layer, Stream } from "effect"
 import { Objects } from "#bus"
 import { embeddedEngines } from "#contracts"
-import { Configuration } from "#runtime"
-import { embedded, EngineMissing, openZeroShotPool, type SpeechEngine } from "#speech"
+import { Configuration, Environment } from "#runtime"
+import { embedded, EngineMissing, fleetModels, openModelPool, openZeroShotPool, type SpeechEngine } from "#speech"
 
 // A minute of 16,000 samples a second. A longer recording was stored by mistake.
 const bytesMax = 60 * 16_000 * 2
@@ -83,7 +84,26 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Speech
       const modelFolder = VoiceCloning.ZeroShotModelFolder
       const zeroShot =
         modelFolder === "" ? [] : [yield* openZeroShotPool({ modelFolder, reference: references.samples })]
-      return Engines.of(new Map([...found.flat(), ...zeroShot].map((engine) => [engine.name, engine])))
+      const models = yield* openModels
+      return Engines.of(new Map([...found.flat(), ...models, ...zeroShot].map((engine) => [engine.name, engine])))
     })
   )
 }
+
+/** A model of the operator's must be usable; one that came with Starling is left out where it is not. */
+const openModels = Effect.gen(function* () {
+  const { Voices } = yield* Configuration
+  const environment = yield* Environment
+  const home = resolve(environment["STARLING_HOME"] ?? ".starling")
+  const engines: Array<SpeechEngine> = []
+  let bytesLeft = Voices.ModelMegabytesMax * 1_000_000
+  for (const { model, isBundled } of fleetModels(Voices, environment)) {
+    const open = Effect.map(openModelPool({ model, home, bytesMax: bytesLeft }), (engine) => [engine])
+    const opened = yield* isBundled
+      ? Effect.catchTag(open, "VoiceModelUnusable", (error) => Effect.as(Effect.logWarning(error.message), []))
+      : open
+    engines.push(...opened)
+    for (const { bytes } of opened) bytesLeft -= bytes
+  }
+  return engines
+})

@@ -1,5 +1,5 @@
 /** Speech models that hum: every token of a text is a tone of its own and lasts 1,024 samples. */
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { constant, node, onnxModel, value } from "./onnx.ts"
 
@@ -47,6 +47,95 @@ const vits = () =>
       punctuation: punctuation.join(" ")
     }
   })
+
+export const kokoroFramesPerSymbol = 3
+
+/** Reads Kokoro's symbols: each lasts three frames of 600 samples, and is a tone by its number. */
+export const tinyKokoro = (): Uint8Array => {
+  const samples = kokoroFramesPerSymbol * 600
+  return onnxModel({
+    inputs: [value("tokens", "int64", [1, "L"]), value("style", "float", [1, 256]), value("speed", "float", [1])],
+    outputs: [value("audio", "float", ["T"])],
+    constants: [
+      constant("turn", "float", [1], [(2 * Math.PI * 20) / 24_000]),
+      constant("half", "float", [1], [0.5]),
+      constant("none", "float", [1], [0]),
+      constant("three", "float", [1], [kokoroFramesPerSymbol + 0.2]),
+      constant("least", "float", [], [1]),
+      constant("last", "int64", [1], [2]),
+      constant(
+        "ramp",
+        "float",
+        [samples],
+        Array.from({ length: samples }, (_, at) => at)
+      ),
+      constant("flat", "int64", [1], [-1])
+    ],
+    nodes: [
+      node("Cast", ["tokens"], ["token"], { to: 1 }),
+      node("Mul", ["token", "none"], ["zeros"]),
+      node("Add", ["zeros", "three"], ["lengths"]),
+      node("Round", ["lengths"], ["rounded"]),
+      node("Clip", ["rounded", "least"], ["lasts"]),
+      node("Mul", ["token", "turn"], ["angle"]),
+      node("Unsqueeze", ["angle", "last"], ["column"]),
+      node("Mul", ["column", "ramp"], ["phase"]),
+      node("Sin", ["phase"], ["tone"]),
+      node("Mul", ["tone", "half"], ["soft"]),
+      node("Reshape", ["soft", "flat"], ["audio"])
+    ],
+    metadata: {}
+  })
+}
+
+const piper = () =>
+  onnxModel({
+    inputs: [
+      value("input", "int64", ["N", "L"]),
+      value("input_lengths", "int64", ["N"]),
+      value("scales", "float", [3])
+    ],
+    outputs: [value("output", "float", ["N", 1, 1, "T"])],
+    constants: [
+      constant("turn", "float", [1], [(2 * Math.PI * 5) / tinyVoiceHz]),
+      constant("half", "float", [1], [0.5]),
+      constant("last", "int64", [1], [2]),
+      constant("ramp", "float", [samplesPerToken], ramp),
+      constant("flat", "int64", [4], [1, 1, 1, -1])
+    ],
+    nodes: [
+      node("Cast", ["input"], ["token"], { to: 1 }),
+      node("Mul", ["token", "turn"], ["angle"]),
+      node("Unsqueeze", ["angle", "last"], ["column"]),
+      node("Mul", ["column", "ramp"], ["phase"]),
+      node("Sin", ["phase"], ["tone"]),
+      node("Mul", ["tone", "half"], ["soft"]),
+      node("Reshape", ["soft", "flat"], ["output"])
+    ],
+    metadata: {}
+  })
+
+const piperSymbols = [..."_^$ !',.?abcdefhijklmnopqrstuvwxyzæðŋɐɑɒɔəɚɛɜɡɪɫɹɾʃʊʌʒˈˌːθ"]
+
+export const piperJson = {
+  audio: { sample_rate: tinyVoiceHz },
+  espeak: { voice: "en-us" },
+  phoneme_id_map: Object.fromEntries(piperSymbols.map((symbol, at) => [symbol, [at]]))
+}
+
+/** A Piper voice as it is published: a model without metadata, and a json that describes it. */
+export const writeTinyPiper = (folder: string): void => {
+  writeFileSync(join(folder, "en_US-tiny.onnx"), piper())
+  writeFileSync(join(folder, "en_US-tiny.onnx.json"), JSON.stringify(piperJson))
+}
+
+/** A Kokoro model with two styles. */
+export const writeTinyKokoro = (folder: string): void => {
+  writeFileSync(join(folder, "kokoro.onnx"), tinyKokoro())
+  mkdirSync(join(folder, "voices"))
+  for (const name of ["af_one", "bf_two"])
+    writeFileSync(join(folder, "voices", `${name}.bin`), new Uint8Array(510 * 1_024))
+}
 
 /** Speaks the numbers from one to ten, a token each. */
 export const writeTinyVits = (folder: string): void => {

@@ -23,6 +23,7 @@ import {
 import { Bus, Fleet, Redaction, Telemetry } from "./platform.ts"
 import { entriesOf, inFileOrder, isJson, type Json, judged, readableParts, unreadable } from "./readable-parts.ts"
 import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning } from "./speech.ts"
+import { Voices } from "./voices.ts"
 import { repeatedEndpoints, WebhookDelivery, Webhooks } from "./webhooks.ts"
 
 export const sections = {
@@ -41,6 +42,7 @@ export const sections = {
   SpeechSequencer,
   SpeechSynthesizer,
   Audio,
+  Voices,
   VoiceCloning,
   ModelGateway,
   Payments,

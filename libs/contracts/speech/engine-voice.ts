@@ -13,7 +13,7 @@ export const embeddedEngines = ["espeak", "flite"] as const
 export type EmbeddedEngine = (typeof embeddedEngines)[number]
 
 const settings = {
-  /** The engine's name for the voice: `en-us+f2` for espeak, `slt` for flite; zero-shot models have only `sample`. */
+  /** The engine's name for the voice: `en-us+f2` for espeak, `slt` for flite, a speaker for models. */
   name: Schema.String,
   ratePercent: Schema.Finite,
   pitchPercent: Schema.Finite,
@@ -34,8 +34,18 @@ export const VoiceReference = Schema.Struct({
 })
 export interface VoiceReference extends Schema.Schema.Type<typeof VoiceReference> {}
 
+/** The engine of a model out of a folder: each model has threads, a consumer and a pace of its own. */
+const ModelEngine = Schema.TemplateLiteral(["model-", Schema.String])
+export type ModelEngine = typeof ModelEngine.Type
+
 export const EngineVoice = Schema.Union([
   Schema.Struct({ engine: Schema.Literals(embeddedEngines), ...settings }),
+  Schema.Struct({
+    engine: ModelEngine,
+    ...settings,
+    /** espeak-ng's name for the language, by which the model's phonemes and word times are found. */
+    language: Schema.String
+  }),
   Schema.Struct({ engine: Schema.Literal("zero-shot"), ...settings, reference: VoiceReference })
 ])
 export type EngineVoice = Schema.Schema.Type<typeof EngineVoice>

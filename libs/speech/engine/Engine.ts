@@ -57,6 +57,17 @@ export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusa
   }
 }
 
+/** A configured model cannot speak: a file is missing or broken, or it has another speaker than the configuration. */
+export class VoiceModelUnusable extends Schema.TaggedError<VoiceModelUnusable>()("VoiceModelUnusable", {
+  model: Schema.String,
+  folder: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `the voice model ${this.model} in ${this.folder} cannot be used: ${this.detail}`
+  }
+}
+
 /** Too many jobs wait; another synthesizer may have a free thread. */
 export class EngineBusy extends Schema.TaggedError<EngineBusy>()("EngineBusy", {
   engine: Schema.String,

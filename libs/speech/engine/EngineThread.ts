@@ -136,10 +136,13 @@ const stop = (state: State) =>
     if (isAlive) {
       Atomics.store(cancelled, 0, current?.number ?? warmUpNumber)
       worker.postMessage("end" satisfies ToThread, [])
-      worker.unref()
     }
     die(state, "stopped")
-    return Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax))
+    // Until it has ended the process waits for it: an exit within its clean-up would abort the process.
+    return Effect.ensuring(
+      Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax)),
+      Effect.sync(() => worker.unref())
+    )
   })
 
 /** Without the package that loads libraries the thread fails at its first import. */

@@ -7,7 +7,6 @@ import { extname } from "node:path"
 import { Effect, Result } from "effect"
 import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
 import { speechInputMax, type StreamRequest } from "#contracts/speech-api"
-import { defaultVoiceId } from "#speech"
 import { faultOfFile, fileOf } from "../files.ts"
 import { misused } from "../console.ts"
 
@@ -29,11 +28,17 @@ export type MarksShown = "words" | "json"
 
 export interface SayOrder {
   readonly text: string
-  readonly asked: Pick<StreamRequest, "voice_id" | "model" | "language" | "speed">
+  /** Without a voice the fleet's best one speaks. */
+  readonly asked: Pick<StreamRequest, "model" | "language" | "speed"> & { readonly voice_id: string | undefined }
   /** Without a file it is played. */
   readonly file: string | undefined
   readonly format: SayFormat
   readonly marks: MarksShown | undefined
+}
+
+/** An order whose voice is chosen. */
+export interface SpokenOrder extends SayOrder {
+  readonly asked: SayOrder["asked"] & { readonly voice_id: string }
 }
 
 /** Undefined when only the voices are asked for. */
@@ -54,7 +59,7 @@ export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
   const order: SayOrder = {
     text,
     asked: {
-      voice_id: given.voice ?? defaultVoiceId(language),
+      voice_id: given.voice,
       ...(model === undefined ? {} : { model }),
       ...(language === undefined ? {} : { language }),
       ...(speed === undefined ? {} : { speed })

@@ -5,11 +5,11 @@
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
 import { WordMark } from "#contracts"
 import type { SpeechRequest, StreamRequest } from "#contracts/speech-api"
-import { isSsml } from "#speech"
+import { defaultVoiceId, isSsml, sharedVoices } from "#speech"
 import { fileOf } from "../files.ts"
 import { CommandRefused, note, print } from "../console.ts"
 import { findFleet, type SpeechFleet } from "./client.ts"
-import { type MarksShown, readOrder, type SayGiven, type SayOrder } from "./order.ts"
+import { type MarksShown, readOrder, type SayGiven, type SayOrder, type SpokenOrder } from "./order.ts"
 import { openFile, openPlayer, type SaySink } from "./sinks.ts"
 
 export const say = Effect.fnUntraced(function* (given: SayGiven) {
@@ -17,7 +17,8 @@ export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const fleet = yield* findFleet
   if (order === undefined) return yield* printVoices(fleet)
   const file = order.file === undefined ? undefined : yield* openFile(yield* fileOf(order.file), order.format.wavRateHz)
-  const durationMs = yield* speak(fleet, order, file ?? (yield* openPlayer), wordsOf(order))
+  const asked = { ...order.asked, voice_id: order.asked.voice_id ?? (yield* defaultVoice(fleet, order.asked.language)) }
+  const durationMs = yield* speak(fleet, { ...order, asked }, file ?? (yield* openPlayer), wordsOf(order))
   if (file === undefined) return
   // On standard error, for standard output carries the words.
   yield* note(`${file.path}: ${(durationMs / 1_000).toFixed(3)} s, ${file.bytes()} bytes`)
@@ -32,9 +33,22 @@ const wordsOf = ({ text, marks }: SayOrder) =>
     progress: (line) => void process.stderr.write(line)
   })
 
-const printVoices = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
+/** The voices of the catalogue, and the workspace's own. */
+const voicesOf = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
   const listed = yield* call(api.listVoices({ query: {} }))
-  const voices = "voices" in listed ? listed.voices : listed
+  return "voices" in listed ? listed.voices : listed
+})
+
+/** The voices of models come first: they are understood best. The list that a fleet gives is in another order. */
+const defaultVoice = Effect.fnUntraced(function* (fleet: SpeechFleet, language: string | undefined) {
+  const shared = (yield* voicesOf(fleet)).filter(({ type }) => type === "shared")
+  const listed = new Set(shared.map(({ id }) => id))
+  const neural = shared.filter(({ tags = [] }) => tags.includes("neural"))
+  return defaultVoiceId(language, [...neural, ...sharedVoices.filter(({ id }) => listed.has(id))])
+})
+
+const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
+  const voices = yield* voicesOf(fleet)
   const idWidth = Math.max(0, ...voices.map(({ id }) => id.length))
   const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale))
   yield* Effect.forEach(
@@ -53,7 +67,7 @@ interface Taker {
 /** Returns the length of the speech in milliseconds, once all of it is written or heard. */
 export const speak = Effect.fnUntraced(function* (
   fleet: SpeechFleet,
-  order: SayOrder,
+  order: SpokenOrder,
   sink: SaySink,
   words: WordsShown
 ) {

@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import { VoicesGroup } from "#contracts/speech-api"
 import { Caller, downloadAnswer, emptyAnswer, forbidden, HttpCall, jsonAnswer, notFound, routesOf } from "#http"
 import { Configuration, Metrics } from "#runtime"
-import { sharedVoices, voiceById } from "#speech"
+import { fleetCatalogue } from "#speech"
 import { voicesDeleted } from "../metrics.ts"
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
@@ -22,6 +22,8 @@ const noVoice = notFound("no such voice", "voice_not_found")
 
 const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
 
+const isShared = (id: string) => Effect.map(fleetCatalogue, ({ byId }) => byId(id) !== undefined)
+
 const rules = Effect.gen(function* () {
   const { VoiceCloning } = yield* Configuration
   return cloneRules(VoiceCloning, (yield* Caller).workspace)
@@ -36,7 +38,7 @@ const ownVoices = Effect.gen(function* () {
 
 /** Another workspace's voice and one that never existed look the same: one read finds neither. */
 const findVoice = Effect.fnUntraced(function* (id: string) {
-  const shared: ListedVoice | undefined = voiceById(id)
+  const shared: ListedVoice | undefined = (yield* fleetCatalogue).byId(id)
   if (shared !== undefined) return shared
   const { workspace } = yield* Caller
   const own = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
@@ -52,7 +54,7 @@ const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | nul
   Effect.gen(function* () {
     yield* callerVersion
     const id = yield* voiceId
-    if (voiceById(id) !== undefined) return yield* notFound(ofShared)
+    if (yield* isShared(id)) return yield* notFound(ofShared)
     const { workspace } = yield* Caller
     const voice = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
     if (Option.isNone(voice)) return yield* noVoice
@@ -75,7 +77,8 @@ export const voiceRoutes = routesOf(
         const { hasBareVoiceList } = yield* callerVersion
         const wanted = yield* query
         const own = wanted.type === "shared" ? [] : yield* ownVoices
-        const page = yield* Effect.fromResult(pageOfVoices([...sharedVoices, ...own], wanted))
+        const { voices } = yield* fleetCatalogue
+        const page = yield* Effect.fromResult(pageOfVoices([...voices, ...own], wanted))
         return jsonAnswer(hasBareVoiceList ? page.voices.map(withOldGender) : page)
       }),
 
@@ -95,7 +98,7 @@ export const voiceRoutes = routesOf(
         yield* callerVersion
         const { workspace, tokenId } = yield* Caller
         const id = yield* voiceId
-        if (voiceById(id) !== undefined) return yield* forbidden("a voice of the catalogue cannot be deleted")
+        if (yield* isShared(id)) return yield* forbidden("a voice of the catalogue cannot be deleted")
         const wasVoice = yield* Effect.mapError((yield* VoiceRemoval).remove({ workspace, id }), refusalOfVoice)
         if (!wasVoice) return yield* noVoice
         const deletes = (yield* Metrics).counter(voicesDeleted)

@@ -11,11 +11,12 @@ import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   readonly gender: "male" | "female" | "not_specified"
   readonly tags?: ReadonlyArray<string>
+  readonly preview?: string
   /** Present only on a cloned voice. */
   readonly cloned?: { readonly hasAvatar: boolean }
 }
 
-export const voiceBody = ({ id, displayName, gender, locale, models, tags, cloned }: ListedVoice): Voice => ({
+export const voiceBody = ({ id, displayName, gender, locale, models, tags, preview, cloned }: ListedVoice): Voice => ({
   id,
   display_name: displayName,
   gender,
@@ -23,6 +24,7 @@ export const voiceBody = ({ id, displayName, gender, locale, models, tags, clone
   type: cloned === undefined ? "shared" : "personal",
   models: models.map(({ name, languages }) => ({ name, languages: languages.map((each) => ({ locale: each })) })),
   ...(cloned === undefined ? {} : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
+  ...(preview === undefined ? {} : { preview_audio: preview }),
   ...(tags === undefined ? {} : { tags })
 })
 

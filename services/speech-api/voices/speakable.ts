@@ -5,7 +5,7 @@
 import { Effect, Option } from "effect"
 import type { ConfigurationFile, EngineVoice, ModelId } from "#contracts"
 import { Configuration } from "#runtime"
-import { engineVoice, type SharedVoice, sharedVoices, voiceById } from "#speech"
+import { type Catalogue, engineVoice, fleetCatalogue, type SharedVoice, sharedVoices } from "#speech"
 import { clonedEngineVoice, zeroShotVoice } from "#voice-cloning"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
@@ -28,8 +28,9 @@ export const voicesFor = Effect.fnUntraced(function* (
   workspace: string,
   turns: ReadonlyArray<{ readonly voice_id: string }>
 ) {
-  const ids = [...new Set(turns.map((turn) => turn.voice_id))].filter((id) => sharedSpeakable(id) === undefined)
-  if (ids.length === 0) return sharedSpeakable
+  const ofCatalogue = sharedSpeakable(yield* fleetCatalogue)
+  const ids = [...new Set(turns.map((turn) => turn.voice_id))].filter((id) => ofCatalogue(id) === undefined)
+  if (ids.length === 0) return ofCatalogue
   const voices = yield* ClonedVoices
   const { VoiceCloning } = yield* Configuration
   const rules = cloneRules(VoiceCloning, workspace)
@@ -42,16 +43,18 @@ export const voicesFor = Effect.fnUntraced(function* (
       }),
     { concurrency: readsAtOnce, discard: true }
   )
-  const findVoice: FindVoice = (id) => sharedSpeakable(id) ?? found.get(id)
+  const findVoice: FindVoice = (id) => ofCatalogue(id) ?? found.get(id)
   return findVoice
 })
 
-export const sharedSpeakable = (id: string): SpeakableVoice | undefined => {
-  const voice = voiceById(id)
-  if (voice === undefined) return undefined
-  const { locale, models } = voice
-  return { id, locale, models, withheld: [], engineVoice: (spoken) => engineVoice(voice, spoken) }
-}
+export const sharedSpeakable =
+  ({ byId }: Catalogue): FindVoice =>
+  (id) => {
+    const voice = byId(id)
+    if (voice === undefined) return undefined
+    const { locale, models } = voice
+    return { id, locale, models, withheld: [], engineVoice: (spoken) => engineVoice(voice, spoken) }
+  }
 
 /** The settings of a deployment that decide how clones speak in a workspace. */
 export interface CloneRules {

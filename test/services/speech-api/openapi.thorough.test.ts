@@ -16,7 +16,7 @@ import {
   VoicesGroup
 } from "#contracts/speech-api"
 import { endpointsOf, type FormFile, templateOf, WireError } from "#http"
-import { sharedVoices } from "#speech"
+import { catalogueOf, sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"
 import { modelList } from "../../../services/speech-api/http/audio.ts"
 import { servedPage, speechOpenApi, speechPage } from "../../../services/speech-api/documents.ts"
@@ -128,7 +128,7 @@ describe("the speech API's OpenAPI document", () => {
     )
     const turns = "turns" in request ? request.turns : [request]
     const route = endpoint.path as SpeechRoute
-    const options = { route, accept: "*/*", charactersMax: 2_000, findVoice: sharedSpeakable }
+    const options = { route, accept: "*/*", charactersMax: 2_000, findVoice: sharedSpeakable(catalogueOf([])) }
     assert.strictEqual(planSpeech({ ...request, turns }, options)._tag, "Success")
   })
 

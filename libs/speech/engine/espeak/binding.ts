@@ -29,6 +29,8 @@ export interface Espeak {
   readonly synthesize: (text: string, endsWithPause: boolean, callback: EspeakCallback) => void
   /** Reads a clause into the list of phonemes, and speaks nothing. */
   readonly readClause: (text: string) => void
+  /** The phonemes of a whole text as IPA, with `^` inside what is one sound and spaces between words. */
+  readonly phonemes: (text: string) => string
 }
 
 const parameters = { rate: 1, volume: 2, pitch: 3, range: 4 }
@@ -39,6 +41,9 @@ const endPause = 0x10_00
 const doNotExit = 0x80_00
 const bufferMs = 50
 const eventBytes = 40
+const ipaTiedByCaret = 0x02 | 0x80 | (0x5e << 8)
+// A text has a clause for each of its marks; this is a guard against a library that reads no further.
+const clausesMax = 10_000
 const eventsPerCallbackMax = 10_000
 
 export const openEspeak = (): Espeak => {
@@ -83,6 +88,17 @@ export const openEspeak = (): Espeak => {
       koffi.encode(nextClause, "void *", string)
       textToPhonemes(nextClause, utf8, 0)
       freeCString(string)
+    },
+    phonemes: (text) => {
+      const string = newCString(text)
+      koffi.encode(nextClause, "void *", string)
+      const clauses: Array<string> = []
+      for (let left = clausesMax; left > 0 && koffi.decode(nextClause, "void *") !== null; left--) {
+        const found = textToPhonemes(nextClause, utf8, ipaTiedByCaret) as bigint | null
+        if (found !== null) clauses.push(koffi.decode(found, "char", -1) as string)
+      }
+      freeCString(string)
+      return clauses.join(" ")
     }
   }
 }

@@ -32,6 +32,8 @@ export interface Speaker {
    * nothing.
    */
   readonly firstVoice: string | null
+  /** How often it does, default 3; the later times are for compilers, and a slow engine has none to wait for. */
+  readonly warmUps?: number
   /** Speaks to the end, or until the sink stops it; null when all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
   /** Called after each job, when its outcome is already sent: for engines whose last job would be heard in the next. */
@@ -51,8 +53,6 @@ export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、�
  * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text may cost: a single digit can last a second.
  */
 const samplesMax = 600 * engineHz
-
-const warmUpTimes = 3
 
 export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
   const port = parentPort
@@ -91,9 +91,8 @@ const warmUp = (speaker: Speaker, data: ThreadData) => {
     formantPercent: 100,
     gainDb: 0
   } as const
-  for (let time = 0; time < warmUpTimes; time++) {
-    serveJob(speaker, data, { number: warmUpNumber, job: { voice, pieces: [piece] } }, () => {})
-  }
+  const job = { number: warmUpNumber, job: { voice, pieces: [piece] } }
+  for (let time = 0; time < (speaker.warmUps ?? 3); time++) serveJob(speaker, data, job, () => {})
 }
 
 const serveJob = (

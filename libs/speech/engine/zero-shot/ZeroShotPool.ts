@@ -9,6 +9,7 @@ import { Effect, Stream } from "effect"
 import { runContainedFile } from "#runtime"
 import { EngineFailed, type SpeechEngine, ZeroShotModelUnusable } from "../Engine.ts"
 import { openEnginePool } from "../EnginePool.ts"
+import type { ModelFiles } from "../sherpa/tts.ts"
 
 interface ZeroShotOptions {
   readonly modelFolder: string
@@ -59,7 +60,7 @@ const findModel = Effect.fnUntraced(function* (folder: string) {
 })
 
 const probe = Effect.fnUntraced(function* (folder: string, found: Exclude<FoundModel, { readonly kind: "none" }>) {
-  const entry = new URL("./probe.ts", import.meta.url)
+  const entry = new URL("../sherpa/probe.ts", import.meta.url)
   const run = yield* runContainedFile(entry, JSON.stringify(found.files)).pipe(
     Effect.mapError(({ message }) => new ZeroShotModelUnusable({ folder, detail: message }))
   )
@@ -67,23 +68,6 @@ const probe = Effect.fnUntraced(function* (folder: string, found: Exclude<FoundM
   const message = run.stderr.replaceAll(/\s+/gu, " ").trim().slice(0, 600)
   return yield* new ZeroShotModelUnusable({ folder, detail: message === "" ? `opening it: ${run.ending}` : message })
 })
-
-export interface ModelFiles {
-  readonly vits?: {
-    readonly model: string
-    readonly tokens: string
-    readonly lexicon?: string
-    readonly dataDir?: string
-  }
-  readonly zipvoice?: {
-    readonly encoder: string
-    readonly decoder: string
-    readonly vocoder: string
-    readonly tokens: string
-    readonly lexicon?: string
-    readonly dataDir?: string
-  }
-}
 
 type FoundModel =
   | { readonly kind: "zipvoice" | "vits"; readonly files: ModelFiles }

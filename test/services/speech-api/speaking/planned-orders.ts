@@ -6,7 +6,10 @@ import {
   type SpeechPlan,
   type SpeechRoute
 } from "../../../../services/speech-api/speaking/plan.ts"
+import { catalogueOf } from "#speech"
 import { sharedSpeakable } from "../../../../services/speech-api/voices/speakable.ts"
+
+const findVoice = sharedSpeakable(catalogueOf([]))
 
 export const speech = "/v1/audio/speech"
 export const stream = "/v1/audio/stream"
@@ -16,9 +19,9 @@ export const dialogue = "/v1/audio/dialogue"
 const hello: Order = { turns: [{ input: "Hello.", voice_id: "henry" }] }
 
 export const plan = (order: Partial<Order>, route: SpeechRoute = speech, accept?: string) =>
-  planSpeech({ ...hello, ...order }, { route, accept, charactersMax: 20_000, findVoice: sharedSpeakable })
+  planSpeech({ ...hello, ...order }, { route, accept, charactersMax: 20_000, findVoice })
 export const planAtMost = (charactersMax: number, order: Order, route: SpeechRoute = speech) =>
-  planSpeech(order, { route, accept: undefined, charactersMax, findVoice: sharedSpeakable })
+  planSpeech(order, { route, accept: undefined, charactersMax, findVoice })
 export const planned = (...given: Parameters<typeof plan>): SpeechPlan => Result.getOrThrow(plan(...given))
 export const refused = (...given: Parameters<typeof plan>) => {
   const result = plan(...given)

@@ -3,8 +3,7 @@
  * not be a role's. Called with the model's files as JSON.
  */
 import { argv } from "node:process"
-import type { ModelFiles } from "./ZeroShotPool.ts"
-import { openNeuralVoice } from "./speaker.ts"
+import { type ModelFiles, openNeuralVoice } from "./tts.ts"
 
 const { hz } = openNeuralVoice(JSON.parse(argv[2] ?? "{}") as ModelFiles)
 if (!(hz >= 8_000)) throw new Error(`a model with a sample rate of ${hz} Hz`)

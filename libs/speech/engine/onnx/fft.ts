@@ -1,0 +1,66 @@
+/**
+ * The discrete Fourier transform of complex numbers, for lengths that are products of small factors, as 1,200 is. Pure;
+ * a plan keeps its tables and its room.
+ */
+
+interface Complex {
+  readonly real: Float64Array
+  readonly imaginary: Float64Array
+}
+
+/** Transforms in place; the inverse is not divided by the length. */
+export type Fft = (values: Complex, isInverse: boolean) => void
+
+/** Stockham's algorithm: every stage joins `radix` times as many transforms as the one before, and keeps the order. */
+export const makeFft = (length: number): Fft => {
+  const radices = factorsOf(length)
+  const cosines = Float64Array.from({ length }, (_, at) => Math.cos((2 * Math.PI * at) / length))
+  const sines = Float64Array.from({ length }, (_, at) => -Math.sin((2 * Math.PI * at) / length))
+  const room: Complex = { real: new Float64Array(length), imaginary: new Float64Array(length) }
+
+  /** `joined`: the length of the transforms that `from` holds; their number is `length / joined`. */
+  const join = (from: Complex, to: Complex, { radix, joined, sign }: Record<"radix" | "joined" | "sign", number>) => {
+    const span = length / (joined * radix)
+    for (let out = 0; out < joined * radix; out++) {
+      const source = (out % joined) * span * radix
+      const target = out * span
+      for (let part = 0; part < radix; part++) {
+        const turn = (part * out * span) % length
+        const [cosine, sine] = [cosines[turn]!, sign * sines[turn]!]
+        const first = source + part * span
+        for (let at = 0; at < span; at++) {
+          const [real, imaginary] = [from.real[first + at]!, from.imaginary[first + at]!]
+          const isFirst = part === 0
+          to.real[target + at] = (isFirst ? 0 : to.real[target + at]!) + real * cosine - imaginary * sine
+          to.imaginary[target + at] = (isFirst ? 0 : to.imaginary[target + at]!) + real * sine + imaginary * cosine
+        }
+      }
+    }
+  }
+
+  return (values, isInverse) => {
+    let [from, to] = [values, room]
+    let joined = 1
+    for (const radix of radices) {
+      join(from, to, { radix, joined, sign: isInverse ? -1 : 1 })
+      joined *= radix
+      ;[from, to] = [to, from]
+    }
+    if (from === values) return
+    values.real.set(from.real)
+    values.imaginary.set(from.imaginary)
+  }
+}
+
+const factorsOf = (length: number) => {
+  const factors: Array<number> = []
+  let rest = length
+  for (const factor of [4, 2, 3, 5]) {
+    while (rest % factor === 0) {
+      factors.push(factor)
+      rest /= factor
+    }
+  }
+  if (rest !== 1) throw new Error(`no transform of length ${length}`)
+  return factors
+}

@@ -1,0 +1,175 @@
+/**
+ * ONNX Runtime, called synchronously from an engine's thread: the library that sherpa-onnx brings along, by its C API.
+ * It gives what sherpa-onnx keeps to itself, such as how long each phoneme lasts. The C API is a table of functions
+ * whose places never change; `calls` names those that are used here.
+ */
+import koffi from "koffi"
+import { loadLibrary, newCString } from "../worker/library.ts"
+import { MissingPart } from "../worker/serve.ts"
+import { onnxRuntimeFile } from "./runtime-file.ts"
+
+export interface Tensor {
+  readonly data: Float32Array | BigInt64Array
+  readonly shape: ReadonlyArray<number>
+}
+
+export interface OnnxModel {
+  /** The outputs that are named, as copies; all of them numbers of 32 bits. */
+  readonly run: (
+    inputs: Readonly<Record<string, Tensor>>,
+    outputs: ReadonlyArray<string>
+  ) => ReadonlyArray<Float32Array>
+  readonly inputs: ReadonlyArray<string>
+}
+
+/** The functions' places in the table, and their declarations; all but the last group return a status, null for none. */
+const calls = {
+  GetErrorMessage: [2, "const char *F(void *)"],
+  CreateEnv: [3, "void *F(int, const char *, _Out_ void **)"],
+  CreateSessionFromArray: [8, "void *F(void *, const void *, size_t, void *, _Out_ void **)"],
+  Run: [9, "void *F(void *, void *, const void *, const void *, size_t, const void *, size_t, void *)"],
+  CreateSessionOptions: [10, "void *F(_Out_ void **)"],
+  DisableMemPattern: [17, "void *F(void *)"],
+  DisableCpuMemArena: [19, "void *F(void *)"],
+  SetIntraOpNumThreads: [24, "void *F(void *, int)"],
+  SetInterOpNumThreads: [25, "void *F(void *, int)"],
+  SessionGetInputCount: [30, "void *F(void *, _Out_ size_t *)"],
+  SessionGetInputName: [36, "void *F(void *, size_t, void *, _Out_ void **)"],
+  CreateTensorWithDataAsOrtValue: [49, "void *F(void *, void *, size_t, const int64_t *, size_t, int, _Out_ void **)"],
+  GetTensorMutableData: [51, "void *F(void *, _Out_ void **)"],
+  GetTensorShapeElementCount: [64, "void *F(void *, _Out_ size_t *)"],
+  GetTensorTypeAndShape: [65, "void *F(void *, _Out_ void **)"],
+  CreateCpuMemoryInfo: [69, "void *F(int, int, _Out_ void **)"],
+  GetAllocatorWithDefaultOptions: [78, "void *F(_Out_ void **)"],
+  ReleaseStatus: [93, "void F(void *)"],
+  ReleaseValue: [96, "void F(void *)"],
+  ReleaseTensorTypeAndShapeInfo: [99, "void F(void *)"]
+} as const satisfies Readonly<Record<string, readonly [place: number, declaration: string]>>
+
+type Call = keyof typeof calls
+// The first version of the table has everything that is called here.
+const apiVersion = 1
+const pointerBytes = 8
+const warnings = 3
+const [deviceAllocator, defaultMemory] = [0, 0]
+const elementTypes = { float: 1, int64: 7 }
+
+const openApi = () => {
+  const file = onnxRuntimeFile()
+  if (file === undefined) throw new MissingPart("npm's sherpa-onnx-node is not installed for this machine")
+  const library = loadLibrary(file)
+  const base = library.func("void *OrtGetApiBase()")() as bigint
+  const pointerAt = (table: bigint, place: number) =>
+    koffi.decode(table + BigInt(place * pointerBytes), "void *") as bigint
+  const getApi = koffi.decode(pointerAt(base, 0), koffi.proto("void *StarlingOrtGetApi(uint32_t)"))
+  const table = getApi(apiVersion) as bigint
+  const functions = Object.entries(calls).map(([name, [place, declaration]]) => {
+    const type = koffi.proto(declaration.replace(/\bF\(/u, `StarlingOrt${name}(`))
+    return [name, koffi.decode(pointerAt(table, place), type)]
+  })
+  return Object.fromEntries(functions) as Record<Call, (...given: ReadonlyArray<unknown>) => unknown>
+}
+
+/** Of a thread; its first model opens it. */
+let opened: ReturnType<typeof openRuntime> | undefined
+
+const openRuntime = () => {
+  const api = openApi()
+  const checked = (name: Call, ...given: ReadonlyArray<unknown>) => {
+    const status = api[name](...given)
+    if (status === null) return
+    const message = String(api.GetErrorMessage(status))
+    api.ReleaseStatus(status)
+    throw new Error(`ONNX Runtime: ${message.slice(0, 300)}`)
+  }
+  /** Calls a function whose last argument is where its result goes. */
+  const made = (name: Call, ...given: ReadonlyArray<unknown>) => {
+    const out: [unknown] = [null]
+    checked(name, ...given, out)
+    return out[0]
+  }
+  return {
+    api,
+    checked,
+    made,
+    environment: made("CreateEnv", warnings, "starling"),
+    memory: made("CreateCpuMemoryInfo", deviceAllocator, defaultMemory),
+    allocator: made("GetAllocatorWithDefaultOptions")
+  }
+}
+
+/** `bytes` are a model's file; the session keeps a copy of its own. */
+export const openOnnxModel = (bytes: Uint8Array, threads: number): OnnxModel => {
+  opened ??= openRuntime()
+  const { api, checked, made, environment, memory, allocator } = opened
+  const options = made("CreateSessionOptions")
+  checked("SetIntraOpNumThreads", options, threads)
+  checked("SetInterOpNumThreads", options, 1)
+  // Texts differ in length, so patterns and arenas only keep memory that is not needed again.
+  checked("DisableMemPattern", options)
+  checked("DisableCpuMemArena", options)
+  const session = made("CreateSessionFromArray", environment, bytes, bytes.length, options)
+  const count = Number(made("SessionGetInputCount", session))
+  const names = Array.from({ length: count }, (_, at) =>
+    String(koffi.decode(made("SessionGetInputName", session, at, allocator), "char", -1))
+  )
+  const strings = new Map<string, bigint>()
+  const stringOf = (name: string) => {
+    const known = strings.get(name) ?? newCString(name)
+    strings.set(name, known)
+    return known
+  }
+  const pointers = (all: ReadonlyArray<unknown>) => BigInt64Array.from(all.map((one) => BigInt(one as bigint)))
+
+  const valueOf = ({ data, shape }: Tensor) => {
+    const type = data instanceof Float32Array ? elementTypes.float : elementTypes.int64
+    const sizes = BigInt64Array.from(shape, BigInt)
+    return made("CreateTensorWithDataAsOrtValue", memory, data, data.byteLength, sizes, sizes.length, type)
+  }
+  const read = (value: unknown) => {
+    const shape = made("GetTensorTypeAndShape", value)
+    const length = Number(made("GetTensorShapeElementCount", shape))
+    api.ReleaseTensorTypeAndShapeInfo(shape)
+    const data = made("GetTensorMutableData", value)
+    return length === 0 ? new Float32Array(0) : new Float32Array(koffi.view(data as bigint, length * 4)).slice()
+  }
+
+  return {
+    inputs: names,
+    run: (inputs, outputs) => {
+      const given = Object.entries(inputs)
+      // The library reads the inputs where they lie: memory of the C side does not move.
+      const held = given.map(([, tensor]) => outside(tensor))
+      const values = held.map(({ tensor }) => valueOf(tensor))
+      const results = new BigInt64Array(outputs.length)
+      try {
+        const [inputNames, outputNames] = [given.map(([name]) => stringOf(name)), outputs.map(stringOf)]
+        checked(
+          "Run",
+          session,
+          null,
+          pointers(inputNames),
+          pointers(values),
+          values.length,
+          pointers(outputNames),
+          outputs.length,
+          results
+        )
+        return [...results].map(read)
+      } finally {
+        for (const value of [...values, ...results]) if (value !== 0n) api.ReleaseValue(value)
+        for (const { free } of held) free()
+      }
+    }
+  }
+}
+
+/** A tensor in memory of the C side. Short typed arrays lie on V8's heap, and move. */
+const outside = ({ data, shape }: Tensor) => {
+  const pointer = koffi.alloc("char", Math.max(1, data.byteLength))
+  const view = koffi.view(pointer, Math.max(1, data.byteLength))
+  const copy =
+    data instanceof Float32Array ? new Float32Array(view, 0, data.length) : new BigInt64Array(view, 0, data.length)
+  copy.set(data as never)
+  return { tensor: { data: copy, shape }, free: () => koffi.free(pointer) }
+}

@@ -1,0 +1,54 @@
+/**
+ * A job as models speak it. Neighbouring pieces of one style are spoken together, because a model needs a whole
+ * sentence to find its melody. Pure.
+ */
+import type { WordStart } from "#contracts"
+import type { EngineJob } from "../Engine.ts"
+import { withoutControls } from "./serve.ts"
+
+export interface Passage {
+  readonly text: string
+  /** Factors: 1 leaves the voice as it is. */
+  readonly speed: number
+  readonly pitch: number
+  readonly range: number
+  readonly gainDb: number
+  /** The pieces that the text is made of, and where in it each begins. */
+  readonly parts: ReadonlyArray<{ readonly piece: number; readonly from: number }>
+}
+
+const speedReach = { min: 0.5, max: 2 }
+const pitchReach = { min: 0.5, max: 2 }
+
+/** `hasPitch`: the model can speak higher and lower. A piece without anything to say is left out: it would sound. */
+export const passagesOf = ({ voice, pieces }: EngineJob, hasPitch = true): ReadonlyArray<Passage> => {
+  const passages: Array<Passage> = []
+  for (const [index, piece] of pieces.entries()) {
+    const speed = within(speedReach, (voice.ratePercent * piece.ratePercent) / 10_000)
+    const pitch = hasPitch ? within(pitchReach, (voice.pitchPercent * piece.pitchPercent) / 10_000) : 1
+    const range = hasPitch ? (voice.rangePercent * piece.rangePercent) / 10_000 : 1
+    const gainDb = voice.gainDb + piece.volumeDb
+    const text = withoutControls(piece.text)
+    const before = passages.at(-1)
+    const isSame =
+      before?.speed === speed && before.pitch === pitch && before.range === range && before.gainDb === gainDb
+    if (before !== undefined && isSame) {
+      const parts = [...before.parts, { piece: index, from: before.text.length }]
+      passages[passages.length - 1] = { ...before, text: before.text + text, parts }
+    } else passages.push({ text, speed, pitch, range, gainDb, parts: [{ piece: index, from: 0 }] })
+  }
+  return passages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+}
+
+/** A word of a passage by its place in the job. */
+export const wordAt = ({ parts }: Passage, position: number, sample: number): WordStart => {
+  const part = parts.findLast(({ from }) => from <= position) ?? { piece: 0, from: 0 }
+  return { piece: part.piece, position: position - part.from, sample }
+}
+
+const within = ({ min, max }: { readonly min: number; readonly max: number }, value: number) =>
+  Math.max(min, Math.min(max, value))
+
+/** Samples between -1 and 1 as 16-bit numbers. */
+export const toPcm = (samples: Float32Array): Int16Array =>
+  Int16Array.from(samples, (sample) => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767))

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeConfiguration } from "#contracts"
+import { catalogueOf, fleetModels } from "../../../libs/speech/catalogue.ts"
+import { engineVoice, sharedVoices } from "../../../libs/speech/voices.ts"
+
+const voices = (Models: ReadonlyArray<unknown>) =>
+  Result.map(decodeConfiguration({ Voices: { Models } }), (all) => all.Voices)
+const modelsOf = (...models: ReadonlyArray<unknown>) => Result.getOrThrow(voices(models)).Models
+const model = {
+  Id: "kokoro",
+  Folder: "/models/kokoro",
+  Voices: [{ Id: "bella", Locale: "en-US", Speaker: "af_bella" }]
+}
+
+describe("the catalogue of a fleet", () => {
+  it("without models has the built-in voices", () => {
+    assert.deepStrictEqual(catalogueOf([]).voices, sharedVoices)
+    assert.strictEqual(catalogueOf([]).byId("selma")?.displayName, "Selma")
+  })
+  it("has the voices of models first, complete for an engine", () => {
+    const [first, second] = catalogueOf(modelsOf(model)).voices
+    assert.isDefined(first)
+    assert.deepStrictEqual(first.engine, {
+      engine: "model-kokoro",
+      name: "af_bella",
+      language: "en-us",
+      ratePercent: 100,
+      pitchPercent: 100,
+      rangePercent: 100,
+      formantPercent: 100,
+      gainDb: 0
+    })
+    assert.deepStrictEqual(first.tags, ["neural"])
+    assert.deepStrictEqual([first.gender, first.displayName], ["not_specified", "bella"])
+    assert.strictEqual(second?.id, "selma")
+  })
+  it("speaks a model's voice in its own locale alone, with the models of that locale", () => {
+    const paulo = {
+      ...model,
+      Voices: [
+        { Id: "paulo", Locale: "pt-BR" },
+        { Id: "jan", Locale: "nl-NL" }
+      ]
+    }
+    const { byId } = catalogueOf(modelsOf(paulo))
+    const [routed, wide] = [byId("paulo"), byId("jan")]
+    assert.isDefined(routed)
+    assert.isDefined(wide)
+    assert.deepStrictEqual(
+      routed.models.map(({ name }) => name),
+      ["tts-3.0", "tts-multilingual", "tts-dialogue-1.0"]
+    )
+    assert.deepStrictEqual(
+      wide.models.map(({ name }) => name),
+      ["tts-multilingual"]
+    )
+    assert.isUndefined(engineVoice(routed, "en-US"))
+  })
+  it("replaces a built-in voice by a model's of the same id, and lists it once", () => {
+    const { voices, byId } = catalogueOf(modelsOf({ ...model, Voices: [{ Id: "henry", Locale: "en-US" }] }))
+    assert.strictEqual(byId("henry")?.engine.engine, "model-kokoro")
+    assert.strictEqual(voices.length, sharedVoices.length)
+  })
+  it("has no voice out of a folder that is not there", () => {
+    const section = Result.getOrThrow(voices([]))
+    assert.deepStrictEqual(fleetModels(section, { STARLING_VOICES: "/nowhere" }), [])
+    assert.deepStrictEqual(fleetModels(section, {}), [])
+  })
+})
+
+describe("the setting Voices.Models", () => {
+  it.each([
+    [[model, model], /Models has the Id kokoro twice/u],
+    [[model, { ...model, Id: "other" }], /Models has the voice bella twice/u],
+    [[{ ...model, Voices: [] }], /Voices\.Models\[0\]\.Voices/u],
+    [[{ ...model, Voices: [{ Id: "Bella", Locale: "english" }] }], /Voices\[0\]\.Id.*Voices\[0\]\.Locale/su]
+  ])("is refused with its fault: %j", (given, message) => {
+    const refused = voices(given)
+    assert.isTrue(Result.isFailure(refused))
+    if (Result.isFailure(refused)) {
+      assert.match(refused.failure.map((fault) => `${fault.path}: ${fault.message}`).join("\n"), message)
+    }
+  })
+})

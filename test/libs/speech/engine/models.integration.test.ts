@@ -1,0 +1,270 @@
+/** Models out of folders, spoken by their real runtimes: tiny ones that hum, and the voice that comes with Starling. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Scope, Stream } from "effect"
+import type { EngineVoice } from "#contracts"
+import type { Metrics } from "#runtime"
+import { VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
+import { openModelPool } from "../../../../libs/speech/engine/models/ModelPool.ts"
+import { kokoroFramesPerSymbol, writeTinyKokoro, writeTinyPiper, writeTinyVits } from "../../../support/tiny-voices.ts"
+import { heard, jobOf, metrics, piece, plainStyle } from "./jobs.ts"
+import { decibels, pitches, quantile } from "./signal.ts"
+
+const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
+  effect.pipe(Effect.scoped, Effect.provide(metrics))
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-test-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const modelOf = (path: string, speaker = "0") => ({
+  Id: "tiny",
+  Folder: path,
+  Threads: 1,
+  Voices: [{ Id: "v", Locale: "en-US", Gender: "female", Speaker: speaker, GainDb: 0, Tags: [] } as const]
+})
+
+const opened = Effect.fnUntraced(function* (write: (folder: string) => void, speaker?: string) {
+  const path = yield* folder
+  write(path)
+  return yield* openModelPool({ model: modelOf(path, speaker), home: yield* folder, bytesMax: 100_000_000 })
+})
+
+const voice = (name = "0", id = "tiny"): EngineVoice => ({
+  engine: `model-${id}`,
+  name,
+  language: "en-us",
+  ...plainStyle,
+  formantPercent: 100,
+  gainDb: 0
+})
+
+const symbolSamples = kokoroFramesPerSymbol * 600
+
+describe("a model that reads phonemes", () => {
+  it.live("tells the exact start of each word, in every piece", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* opened(writeTinyKokoro, "af_one")
+
+        const { words, pcm } = yield* heard(engine, jobOf(voice("af_one"), piece("Go "), piece("to it.")))
+
+        // ɡˈO tʊ ɪt. and the silent symbols at both ends: each lasts as long.
+        assert.deepStrictEqual(
+          words.map(({ piece, position }) => [piece, position]),
+          [
+            [0, 0],
+            [1, 0],
+            [1, 3]
+          ]
+        )
+        assert.isTrue(words.every(({ sample }) => sample % symbolSamples === 0))
+        // Kokoro is heard three frames early, which is all of the silence before the first symbol.
+        assert.strictEqual(words[0]?.sample, 0)
+        assert.strictEqual(pcm.length % symbolSamples, 0)
+      })
+    )
+  )
+  it.live("speaks with a style by its name or its number, and refuses others", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* opened(writeTinyKokoro, "bf_two")
+        const named = yield* heard(engine, jobOf(voice("bf_two"), piece("Yes.")))
+        const numbered = yield* heard(engine, jobOf(voice("1"), piece("Yes.")))
+        const failed = yield* Effect.flip(heard(engine, jobOf(voice("nobody"), piece("Yes."))))
+
+        assert.deepStrictEqual(numbered.pcm, named.pcm)
+        assert.match(failed.message, /the model has no speaker nobody/u)
+      })
+    )
+  )
+  it.live.each(["", "  ", "... !?", "\u0000\u0001"])("makes no sound for a text without words (%j)", (text) =>
+    scoped(
+      Effect.gen(function* () {
+        const { pcm } = yield* heard(yield* opened(writeTinyKokoro, "af_one"), jobOf(voice("af_one"), piece(text)))
+
+        assert.strictEqual(pcm.length, 0)
+      })
+    )
+  )
+  it.live("reads a text that is longer than the model takes at once", () =>
+    scoped(
+      Effect.gen(function* () {
+        const text = "All of us went down to the river in the morning, and ".repeat(30)
+        const { words } = yield* heard(yield* opened(writeTinyKokoro, "af_one"), jobOf(voice("af_one"), piece(text)))
+
+        assert.strictEqual(new Set(words.map(({ position }) => position)).size, text.trim().split(" ").length)
+        assert.isTrue(words.every(({ sample }, at) => sample >= (words[at - 1]?.sample ?? 0)))
+      })
+    )
+  )
+})
+
+describe("a Piper voice as it is published", () => {
+  it.live("speaks out of a prepared copy, which is made once, and its folder stays as it is", () =>
+    scoped(
+      Effect.gen(function* () {
+        const [path, home] = [yield* folder, yield* folder]
+        writeTinyPiper(path)
+        const before = readdirSync(path)
+        const open = openModelPool({ model: modelOf(path), home, bytesMax: 100_000_000 })
+
+        const first = yield* Effect.scoped(
+          Effect.flatMap(open, (engine) => heard(engine, jobOf(voice(), piece("Hello there."))))
+        )
+        const copies = readdirSync(join(home, "voices"))
+        const second = yield* Effect.flatMap(open, (engine) => heard(engine, jobOf(voice(), piece("Hello there."))))
+
+        assert.isAbove(first.pcm.length, 24_000 / 4)
+        assert.strictEqual(second.pcm.length, first.pcm.length)
+        assert.deepStrictEqual(readdirSync(path), before)
+        assert.strictEqual(copies.length, 1)
+        assert.deepStrictEqual(readdirSync(join(home, "voices")), copies)
+      })
+    )
+  )
+})
+
+describe("a folder of a model", () => {
+  const refused = (path: string, { speaker, bytesMax = 100_000_000 }: { speaker?: string; bytesMax?: number } = {}) =>
+    Effect.flip(openModelPool({ model: modelOf(path, speaker), home: path, bytesMax }))
+  it.live.each<readonly [string, (folder: string) => void, RegExp]>([
+    ["is empty", () => {}, /no model, a file whose name ends with \.onnx/u],
+    ["has text for a model", (path) => writeFileSync(join(path, "a.onnx"), "no model"), /a\.onnx is no ONNX model/u],
+    [
+      "lacks the json of a Piper voice",
+      (path) => {
+        writeTinyPiper(path)
+        rmSync(join(path, "en_US-tiny.onnx.json"))
+      },
+      /no en_US-tiny\.onnx\.json, which describes a Piper voice/u
+    ],
+    [
+      "lacks tokens.txt",
+      (path) => {
+        writeTinyVits(path)
+        rmSync(join(path, "tokens.txt"))
+      },
+      /no tokens\.txt, which numbers the model's symbols/u
+    ],
+    [
+      "lacks what turns words into symbols",
+      (path) => {
+        writeTinyVits(path)
+        rmSync(join(path, "lexicon.txt"))
+      },
+      /neither espeak-ng-data nor lexicon\.txt/u
+    ],
+    [
+      "lacks the styles of Kokoro",
+      (path) => {
+        writeTinyKokoro(path)
+        rmSync(join(path, "voices"), { recursive: true })
+      },
+      /neither voices\.bin nor voices/u
+    ],
+    [
+      "has half a style",
+      (path) => {
+        writeTinyKokoro(path)
+        writeFileSync(join(path, "voices", "af_one.bin"), new Uint8Array(1_000))
+      },
+      /voices\/af_one\.bin is no style: it has not 522240 bytes/u
+    ]
+  ])("that %s is refused with its name and the reason", ([, write, reason]) =>
+    scoped(
+      Effect.gen(function* () {
+        const path = yield* folder
+        write(path)
+
+        const error = yield* refused(path)
+
+        assert.instanceOf(error, VoiceModelUnusable)
+        assert.include(error.message, `the voice model tiny in ${path} cannot be used: `)
+        assert.match(error.message, reason)
+      })
+    )
+  )
+  it.live("that is missing, too large or without the speaker is refused", () =>
+    scoped(
+      Effect.gen(function* () {
+        const path = yield* folder
+        writeTinyKokoro(path)
+
+        assert.match((yield* refused(join(path, "nowhere"))).message, /there is no such folder/u)
+        assert.match((yield* refused(path, { speaker: "af_one", bytesMax: 10 })).message, /ModelMegabytesMax leaves 1/u)
+        assert.match(
+          (yield* refused(path, { speaker: "zz_top" })).message,
+          /has the speaker zz_top; there are af_one, bf_two, 0, 1/u
+        )
+      })
+    )
+  )
+})
+
+const bundled = process.env["STARLING_VOICES"] ?? ""
+
+describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
+  const hibari = openModelPool({
+    model: { ...modelOf(join(bundled, "hibari-0.2.1")), Id: "hibari" },
+    home: tmpdir(),
+    bytesMax: 100_000_000
+  })
+  const own = voice("0", "hibari")
+  const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
+  it.live("reports every word, is the same each time, and is heard before it is whole", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* hibari
+        const [first, second] = [
+          yield* heard(engine, jobOf(own, piece(sentence))),
+          yield* heard(engine, jobOf(own, piece(sentence)))
+        ]
+        assert.deepStrictEqual(
+          first.words.map(({ position }) => position),
+          [...sentence.matchAll(/\S+/gu)].map(({ index }) => index)
+        )
+        assert.deepStrictEqual(second.pcm, first.pcm)
+        assert.isBelow(first.frames[0]?.pcm.length ?? 0, 24_000)
+        assert.isTrue(first.words.every(({ sample }, at) => sample > (first.words[at - 1]?.sample ?? 0)))
+      })
+    )
+  )
+  it.live("speaks as loud, as high and as fast as requested", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* hibari
+        const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(own, piece(sentence, style)))
+        const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
+        const spread = (pcm: Int16Array) => quantile(pitches(pcm), 0.9) - quantile(pitches(pcm), 0.1)
+        const plain = yield* speak({})
+
+        for (const volumeDb of [-12, -6, 3]) {
+          assert.closeTo(decibels((yield* speak({ volumeDb })).pcm) - decibels(plain.pcm), volumeDb, 0.6)
+        }
+        for (const pitchPercent of [85, 120]) {
+          assert.closeTo((100 * pitch((yield* speak({ pitchPercent })).pcm)) / pitch(plain.pcm), pitchPercent, 7)
+        }
+        for (const ratePercent of [75, 150]) {
+          assert.closeTo((ratePercent * (yield* speak({ ratePercent })).pcm.length) / plain.pcm.length, 100, 8)
+        }
+        assert.isBelow(spread((yield* speak({ rangePercent: 40 })).pcm), 0.7 * spread(plain.pcm))
+      })
+    )
+  )
+  it.live("stops when its reader leaves, and speaks again afterwards", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* hibari
+        const frames = yield* Stream.runCollect(
+          Stream.take(engine.synthesize(jobOf(own, piece(`${sentence} `.repeat(8)))), 1)
+        )
+        assert.strictEqual(frames.length, 1)
+        assert.isAbove((yield* heard(engine, jobOf(own, piece("Still here.")))).pcm.length, 12_000)
+      })
+    )
+  )
+})
