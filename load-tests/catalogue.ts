@@ -21,6 +21,7 @@ import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
 import { ttfb } from "./speech/ttfb.ts"
+import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
@@ -49,6 +50,11 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   speech: {
     measures: "first byte, streams at once, marks, memory, kills, consents; ten minutes",
     parts: { ttfb, streams, handmade, marks, memory, leavers, creates, overload, kills: speechKills, consent },
+    takes: []
+  },
+  voices: {
+    measures: "the English voices: words that a recogniser hears wrongly, pace, word starts; ten minutes",
+    parts: { voices },
     takes: []
   },
   pipeline: {
