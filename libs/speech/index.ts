@@ -18,7 +18,7 @@ export { type Catalogue, catalogueOf, fleetCatalogue, fleetModels } from "./cata
 export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"
 export { engineMetrics } from "./engine/EnginePool.ts"
-export { modelMetrics, openModelPool } from "./engine/models/ModelPool.ts"
+export { modelEngine, modelMetrics, openModelPool } from "./engine/models/ModelPool.ts"
 export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
 export { readInput } from "./read-input.ts"
 export { isSsml } from "./ssml/document.ts"

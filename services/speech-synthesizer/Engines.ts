@@ -3,11 +3,19 @@
  * cannot run. A configured model must be usable; one that is not stops the start.
  */
 import { resolve } from "node:path"
-import { Cache, Context, Effect, Layer, Stream } from "effect"
+import { Cache, Context, Deferred, Effect, Layer, Stream } from "effect"
 import { Objects } from "#bus"
 import { embeddedEngines } from "#contracts"
 import { Configuration, Environment } from "#runtime"
-import { embedded, EngineMissing, fleetModels, openModelPool, openZeroShotPool, type SpeechEngine } from "#speech"
+import {
+  embedded,
+  EngineMissing,
+  fleetModels,
+  modelEngine,
+  openModelPool,
+  openZeroShotPool,
+  type SpeechEngine
+} from "#speech"
 
 // A minute of 16,000 samples a second. A longer recording was stored by mistake.
 const bytesMax = 60 * 16_000 * 2
@@ -90,7 +98,7 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Speech
   )
 }
 
-/** A model of the operator's must be usable; one that came with Starling is left out where it is not. */
+/** The models of the operator must be usable, and are warm before the role is ready. */
 const openModels = Effect.gen(function* () {
   const { Voices } = yield* Configuration
   const environment = yield* Environment
@@ -98,12 +106,28 @@ const openModels = Effect.gen(function* () {
   const engines: Array<SpeechEngine> = []
   let bytesLeft = Voices.ModelMegabytesMax * 1_000_000
   for (const { model, isBundled } of fleetModels(Voices, environment)) {
-    const open = Effect.map(openModelPool({ model, home, bytesMax: bytesLeft }), (engine) => [engine])
-    const opened = yield* isBundled
-      ? Effect.catchTag(open, "VoiceModelUnusable", (error) => Effect.as(Effect.logWarning(error.message), []))
-      : open
-    engines.push(...opened)
-    for (const { bytes } of opened) bytesLeft -= bytes
+    const open = openModelPool({ model, home, bytesMax: bytesLeft })
+    if (isBundled) engines.push(yield* openedSoon(model.Id, open))
+    else {
+      const opened = yield* open
+      engines.push(opened)
+      bytesLeft -= opened.bytes
+    }
   }
   return engines
+})
+
+/** A model that came with Starling holds up no start: the first jobs wait for it, and fail where it is not usable. */
+const openedSoon = Effect.fnUntraced(function* (id: string, open: ReturnType<typeof openModelPool>) {
+  const opened = yield* Deferred.make<SpeechEngine, EngineMissing>()
+  const name = modelEngine(id)
+  yield* open.pipe(
+    Effect.mapError(({ message }) => new EngineMissing({ engine: name, packages: "a usable model", detail: message })),
+    Effect.tapError((error) => Effect.logWarning(error.message)),
+    (opening) => Deferred.complete(opened, opening),
+    Effect.forkScoped
+  )
+  const synthesize: SpeechEngine["synthesize"] = (job) =>
+    Stream.unwrap(Effect.map(Deferred.await(opened), (engine) => engine.synthesize(job)))
+  return { name, synthesize } satisfies SpeechEngine
 })

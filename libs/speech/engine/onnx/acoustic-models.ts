@@ -39,12 +39,14 @@ export interface AcousticModel {
   readonly speak: (utterance: Utterance, listener: Listener) => void
 }
 
-export const openAcousticModel = (files: AcousticFiles): AcousticModel => {
-  const bytes = readFileSync(files.model)
-  const durations = contentsOf(bytes)?.durations
-  const whole = durations === undefined ? bytes : Buffer.concat([bytes, outputBytes(durations)])
-  const model = openOnnxModel(whole, files.threads)
-  return files.kind === "hibari" ? hibari(model, durations) : kokoro(model, durations, files.styles)
+export const openAcousticModel = ({ kind, model: file, styles, threads }: AcousticFiles): AcousticModel => {
+  let durations: string | undefined
+  const tail = (bytes: Uint8Array) => {
+    durations = contentsOf(bytes)?.durations
+    return durations === undefined ? new Uint8Array(0) : outputBytes(durations)
+  }
+  const model = openOnnxModel({ file, tail, threads })
+  return kind === "hibari" ? hibari(model, durations) : kokoro(model, durations, styles)
 }
 
 // The symbols before the first and after the last, which are silent.
@@ -82,12 +84,13 @@ const hibari = (model: OnnxModel, durations: string | undefined): AcousticModel 
   speakers: ["0"],
   speak: ({ symbols, speed, pitch, range }, { begins, sound }) => {
     const names = ["lh", "theta", "ln", "lr", "phi", "f0", ...(durations === undefined ? [] : [durations])]
-    const outputs = model.run({ ids: idsOf(symbols), speed: numberOf(speed) }, names)
-    const [harmonic, turn, noise, free, phase, melody, frames] = outputs
-    if (!harmonic || !turn || !noise || !free || !phase || !melody) return
-    begins(startsOf(symbols, frames, hibariFrame))
-    const spectra = { harmonic, turn, noise, free, phase, pitch: bent(melody, pitch, range) }
-    makeSound(spectra, (samples) => sound(toPcm(samples)))
+    model.run({ ids: idsOf(symbols), speed: numberOf(speed) }, names, (outputs) => {
+      const [harmonic, turn, noise, free, phase, melody, frames] = outputs
+      if (!harmonic || !turn || !noise || !free || !phase || !melody) return
+      begins(startsOf(symbols, frames, hibariFrame))
+      const spectra = { harmonic, turn, noise, free, phase, pitch: bent(melody, pitch, range) }
+      makeSound(spectra, (samples) => sound(toPcm(samples)))
+    })
   }
 })
 
@@ -131,10 +134,11 @@ const kokoro = (model: OnnxModel, durations: string | undefined, files: Acoustic
       const hz = gridHz * Math.round((kokoroHz * pitch) / gridHz)
       const factor = hz / kokoroHz
       const inputs = { [idsName]: ids, style: styleOf(speaker, ids.data.length - 2), speed: numberOf(speed / factor) }
-      const [audio, frames] = model.run(inputs, names)
-      begins(startsOf(symbols, frames, kokoroFrame / factor))
-      const resampler = makeResampler(hz, kokoroHz)
-      if (audio && sound(resampler.push(toPcm(audio)))) sound(resampler.flush())
+      model.run(inputs, names, ([audio, frames]) => {
+        begins(startsOf(symbols, frames, kokoroFrame / factor))
+        const resampler = makeResampler(hz, kokoroHz)
+        if (audio && sound(resampler.push(toPcm(audio)))) sound(resampler.flush())
+      })
     }
   }
 }

@@ -3,6 +3,7 @@
  * It gives what sherpa-onnx keeps to itself, such as how long each phoneme lasts. The C API is a table of functions
  * whose places never change; `calls` names those that are used here.
  */
+import { closeSync, openSync, readSync, statSync } from "node:fs"
 import koffi from "koffi"
 import { loadLibrary, newCString } from "../worker/library.ts"
 import { MissingPart } from "../worker/serve.ts"
@@ -14,11 +15,12 @@ export interface Tensor {
 }
 
 export interface OnnxModel {
-  /** The outputs that are named, as copies; all of them numbers of 32 bits. */
+  /** `use` gets the outputs that are named, all of them numbers of 32 bits, which last no longer than its call. */
   readonly run: (
     inputs: Readonly<Record<string, Tensor>>,
-    outputs: ReadonlyArray<string>
-  ) => ReadonlyArray<Float32Array>
+    outputs: ReadonlyArray<string>,
+    use: (outputs: ReadonlyArray<Float32Array>) => void
+  ) => void
   readonly inputs: ReadonlyArray<string>
 }
 
@@ -51,6 +53,8 @@ type Call = keyof typeof calls
 const apiVersion = 1
 const pointerBytes = 8
 const warnings = 3
+// The name of one value.
+const tailBytesMax = 4_096
 const [deviceAllocator, defaultMemory] = [0, 0]
 const elementTypes = { float: 1, int64: 7 }
 
@@ -98,8 +102,14 @@ const openRuntime = () => {
   }
 }
 
-/** `bytes` are a model's file; the session keeps a copy of its own. */
-export const openOnnxModel = (bytes: Uint8Array, threads: number): OnnxModel => {
+interface ModelSource {
+  readonly file: string
+  /** What is to stand behind the file's own bytes. */
+  readonly tail: (model: Uint8Array) => Uint8Array
+  readonly threads: number
+}
+
+export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel => {
   opened ??= openRuntime()
   const { api, checked, made, environment, memory, allocator } = opened
   const options = made("CreateSessionOptions")
@@ -108,7 +118,9 @@ export const openOnnxModel = (bytes: Uint8Array, threads: number): OnnxModel => 
   // Texts differ in length, so patterns and arenas only keep memory that is not needed again.
   checked("DisableMemPattern", options)
   checked("DisableCpuMemArena", options)
-  const session = made("CreateSessionFromArray", environment, bytes, bytes.length, options)
+  const session = withBytes({ file, tail }, (pointer, length) =>
+    made("CreateSessionFromArray", environment, pointer, length, options)
+  )
   const count = Number(made("SessionGetInputCount", session))
   const names = Array.from({ length: count }, (_, at) =>
     String(koffi.decode(made("SessionGetInputName", session, at, allocator), "char", -1))
@@ -131,12 +143,12 @@ export const openOnnxModel = (bytes: Uint8Array, threads: number): OnnxModel => 
     const length = Number(made("GetTensorShapeElementCount", shape))
     api.ReleaseTensorTypeAndShapeInfo(shape)
     const data = made("GetTensorMutableData", value)
-    return length === 0 ? new Float32Array(0) : new Float32Array(koffi.view(data as bigint, length * 4)).slice()
+    return length === 0 ? new Float32Array(0) : new Float32Array(koffi.view(data as bigint, length * 4))
   }
 
   return {
     inputs: names,
-    run: (inputs, outputs) => {
+    run: (inputs, outputs, use) => {
       const given = Object.entries(inputs)
       // The library reads the inputs where they lie: memory of the C side does not move.
       const held = given.map(([, tensor]) => outside(tensor))
@@ -155,12 +167,30 @@ export const openOnnxModel = (bytes: Uint8Array, threads: number): OnnxModel => 
           outputs.length,
           results
         )
-        return [...results].map(read)
+        use([...results].map(read))
       } finally {
         for (const value of [...values, ...results]) if (value !== 0n) api.ReleaseValue(value)
         for (const { free } of held) free()
       }
     }
+  }
+}
+
+/** A file in memory that is free at once when it is used: the session keeps a copy, and a collection may be long off. */
+const withBytes = <A>({ file, tail }: Omit<ModelSource, "threads">, use: (pointer: bigint, length: number) => A): A => {
+  const { size } = statSync(file)
+  const pointer = koffi.alloc("char", size + tailBytesMax)
+  const descriptor = openSync(file, "r")
+  try {
+    const bytes = new Uint8Array(koffi.view(pointer, size + tailBytesMax))
+    let at = 0
+    for (let read = 1; at < size && read > 0; at += read) read = readSync(descriptor, bytes, at, size - at, at)
+    const more = tail(bytes.subarray(0, at))
+    bytes.set(more, at)
+    return use(pointer, at + more.length)
+  } finally {
+    closeSync(descriptor)
+    koffi.free(pointer)
   }
 }
 
