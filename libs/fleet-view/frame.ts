@@ -3,7 +3,7 @@
  * two readings, and from each process's readiness. Pure.
  */
 import { isoTime, roleNames } from "#contracts"
-import { finite, type Reading, type Window, windowOf } from "./window.ts"
+import { finite, type Reading, type Window, windowOf } from "./readings.ts"
 
 export interface EndpointRow {
   readonly endpoint: string

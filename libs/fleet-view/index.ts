@@ -1,4 +1,4 @@
 /** The fleet as its processes show it: their metrics and readiness, read and joined to a frame. */
-export { parseExposition } from "./exposition.ts"
+export { parseExposition } from "./readings.ts"
 export type { EndpointRow, Frame, LatencyRow, RoleRow, Target } from "./frame.ts"
 export { framesOf, processesMax, readinessOf } from "./scrape.ts"

@@ -4,9 +4,9 @@
  */
 import { Clock, Effect, Result, Schema } from "effect"
 import { textAt } from "#runtime"
-import { type Exposition, parseExposition } from "./exposition.ts"
+import { type Exposition, parseExposition } from "./readings.ts"
 import { type Frame, frameOf, type Readiness, type Target } from "./frame.ts"
-import type { Reading } from "./window.ts"
+import type { Reading } from "./readings.ts"
 
 /** More are work for a monitoring system. */
 export const processesMax = 64

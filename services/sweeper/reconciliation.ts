@@ -8,7 +8,7 @@ import { type ViewRow, Views } from "#actors"
 import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { decodeToken, EpochMs } from "#contracts"
 import { Configuration } from "#runtime"
-import { Checkpoints } from "./checkpoints.ts"
+import { Checkpoints } from "./sweeps.ts"
 import { readRelayed } from "./retention.ts"
 import type { Findings, Sweep } from "./sweeps.ts"
 

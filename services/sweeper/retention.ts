@@ -7,7 +7,7 @@ import { type ViewRow, Views } from "#actors"
 import { type BusError, BusRefused, jsonCodec, Kv, relayRecordCodec, type SourceMessage, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
 import { Count, spendCursorKey, SpendEntry, subjects } from "#contracts"
-import { Checkpoints } from "./checkpoints.ts"
+import { Checkpoints } from "./sweeps.ts"
 import { CommandClient, findingsOf, type PlannedCommand, toRelease, toWorkItem } from "./command-client.ts"
 import type { Sweep } from "./sweeps.ts"
 

@@ -10,7 +10,7 @@
 import { Effect, Layer } from "effect"
 import { Views } from "#actors"
 import { CommandClient } from "./command-client.ts"
-import { Checkpoints } from "./checkpoints.ts"
+import { Checkpoints } from "./sweeps.ts"
 import { runSweeps } from "./sweeps.ts"
 import { adviceSweep, agentSweep } from "./agents.ts"
 import { budgetSweep } from "./budget.ts"

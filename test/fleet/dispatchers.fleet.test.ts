@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { now, pause, until } from "../../load-tests/loops.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { type Dispatcher, type Rig, startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
-import { parseExposition } from "../../libs/fleet-view/exposition.ts"
+import { parseExposition } from "../../libs/fleet-view/readings.ts"
 
 const rate = 100
 const seconds = 6

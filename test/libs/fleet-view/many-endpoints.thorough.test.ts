@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Metrics } from "#runtime"
-import { parseExposition } from "../../../libs/fleet-view/exposition.ts"
+import { parseExposition } from "../../../libs/fleet-view/readings.ts"
 import { frameOf } from "../../../libs/fleet-view/frame.ts"
 import {
   attempts,

@@ -11,7 +11,7 @@ import { agent, agentProjection, project, projectProjection, workItem, workItemP
 import { busOn } from "../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import { CommandClient } from "../../../services/sweeper/command-client.ts"
-import { Checkpoints } from "../../../services/sweeper/checkpoints.ts"
+import { Checkpoints } from "../../../services/sweeper/sweeps.ts"
 
 const question = jsonCodec(CommandRequest)
 const answer = jsonCodec(CommandAnswer)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseExposition } from "../../../../libs/fleet-view/exposition.ts"
+import { parseExposition } from "../../../../libs/fleet-view/readings.ts"
 import { frameOf, type Readiness, type Seen } from "../../../../libs/fleet-view/frame.ts"
-import { frameLines } from "../../../../services/cli/top/text.ts"
+import { frameLines } from "../../../../services/cli/top/top.ts"
 
 const metrics = (delivered: number) =>
   [
