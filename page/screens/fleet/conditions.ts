@@ -105,7 +105,7 @@ const leftAlone = (name: string): Condition => {
 
 const isProvider = (name: string) => name.startsWith("provider ")
 
-/** The providers of models that are left alone now: all that a fleet knows of a model's uptime. */
+/** The providers of models that are left alone now. */
 export const providersAway = ({ breakersOpen }: Pick<Frame, "breakersOpen">): ReadonlyArray<Condition> =>
   breakersOpen.filter(isProvider).map(leftAlone)
 

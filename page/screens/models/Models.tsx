@@ -14,6 +14,8 @@ import { providersAway } from "../fleet/conditions.ts"
 import { dollars } from "./chat.ts"
 import { type Model, useModels } from "./models.ts"
 import { Playground } from "./Playground.tsx"
+import type { ModelSeen } from "./uptime.ts"
+import { NoUptimeYet, UptimeCell, UptimeDrawer, useUptimes } from "./Uptime.tsx"
 
 /** The models that are sold by the call, and a place to try them. */
 const Models = () => {
@@ -47,7 +49,9 @@ const Away = () => {
 const Sold = () => {
   const models = useModels()
   const mayLook = useMay("console:read")
+  const uptimes = useUptimes(mayLook).value
   const [chosen, setChosen] = useState("")
+  const [opened, setOpened] = useState("")
   if (models.value === undefined) {
     return models.refused === undefined ? (
       <Loading what="the models" />
@@ -59,31 +63,40 @@ const Sold = () => {
     setChosen(id)
     document.querySelector<HTMLElement>(".playground textarea")?.focus()
   }
+  const shown = uptimes?.get(opened)
   const chats = models.value.filter(({ categories }) => !categories.includes("image"))
   return (
     <div className="models">
       {mayLook ? <Away /> : null}
+      {isUncalled(uptimes) ? <NoUptimeYet /> : null}
       <Table
         label="Models"
         rows={models.value}
         keyOf={({ id }) => id}
         columns={[
-          { title: "Model", cell: ({ id }) => <code>{id}</code> },
+          { title: "Model", cell: (model) => <Named model={model} /> },
           { title: "Price", cell: (model) => <Price model={model} /> },
+          ...(mayLook
+            ? [
+                {
+                  title: "Uptime",
+                  cell: ({ id }: Model) => <UptimeCell seen={uptimes?.get(id)} onOpen={() => setOpened(id)} />
+                }
+              ]
+            : []),
           {
-            title: "Context",
-            cell: ({ context_window }) => `${count(context_window)} tokens`,
+            title: "Context, tokens",
+            cell: ({ context_window }) => count(context_window),
             isNumber: true,
             isMinor: true
           },
           {
-            title: "Longest answer",
-            cell: ({ max_output }) => (max_output === 0 ? "–" : `${count(max_output)} tokens`),
+            title: "Longest answer, tokens",
+            cell: ({ max_output }) => (max_output === 0 ? "–" : count(max_output)),
             isNumber: true,
             isMinor: true
           },
           { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: true },
-          { title: "About", cell: ({ description }) => description, isMinor: true },
           {
             title: "Try",
             cell: ({ id, categories }) =>
@@ -98,14 +111,33 @@ const Sold = () => {
         ]}
       />
       <Playground models={chats} chosen={chosen} onChoose={setChosen} />
+      {shown === undefined ? null : <UptimeDrawer seen={shown} onClose={() => setOpened("")} />}
     </div>
   )
 }
 
+const isUncalled = (uptimes: ReadonlyMap<string, ModelSeen> | undefined) =>
+  uptimes !== undefined && uptimes.size > 0 && [...uptimes.values()].every(({ lastMonth }) => lastMonth.calls === 0)
+
+const Named = ({ model: { id, description } }: { readonly model: Model }) => (
+  <>
+    <code>{id}</code>
+    <span className="soft beneath minor">{description}</span>
+  </>
+)
+
 const Price = ({ model: { billing_mode, pricing } }: { readonly model: Model }) => {
   if (billing_mode === "free") return <Badge tone="good">free</Badge>
-  if ("flat" in pricing) return `${dollars(pricing.flat)} a call`
-  return `${pricing.input} in, ${pricing.output} out, USD for a million tokens`
+  const [price, unit] =
+    "flat" in pricing
+      ? [dollars(pricing.flat), "a call"]
+      : [`${pricing.input} in, ${pricing.output} out`, "USD a million tokens"]
+  return (
+    <>
+      {price}
+      <span className="soft beneath">{unit}</span>
+    </>
+  )
 }
 
 export default Models

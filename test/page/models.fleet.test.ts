@@ -1,0 +1,88 @@
+/** The uptime of models on the page of a whole fleet: none, then of calls that are made here, paid and free. */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Browser, Page } from "playwright-core"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { hasBrowser, openBrowser, seriousFaults, shoot, signedIn } from "../support/page.ts"
+
+const widths = [360, 768, 1_440] as const
+
+/** What axe finds and what is too wide, in both schemes at every width; with a picture of each. */
+const assertLooks = async (page: Page, name: string) => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 })
+      const wider = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number
+      assert.isAtMost(wider, 0, `${name} at ${width} px`)
+      await shoot(page, `${name}-${width}-${colorScheme}`)
+    }
+    assert.deepStrictEqual(await seriousFaults(page), [], `${name}, ${colorScheme}`)
+  }
+}
+
+describe.skipIf(!hasBrowser)("the models on the page", () => {
+  let home: Home
+  let fleet: RunningFleet
+  let browser: Browser
+  beforeAll(async () => {
+    home = newHome()
+    fleet = await startFleet(home)
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await fleet?.stop("SIGTERM")
+    home?.remove()
+  })
+
+  const askFree = async (page: Page, prompt: string, phase: string) => {
+    await page.getByRole("button", { name: "Try demo/free" }).click()
+    await page.getByLabel("Prompt").fill(prompt)
+    await page.getByLabel("Prompt").press("Control+Enter")
+    await page.locator(`.answer[data-phase=${phase}]`).waitFor()
+  }
+
+  it("have no uptime before a call and say what makes one; then it is of the calls, and falls with a failure", async () => {
+    const { page, complaints } = await signedIn(browser, fleet, { reducedMotion: "reduce" })
+    await page.goto(`${fleet.ready.console}/#/models`)
+    await page.getByText("No model was called in the last thirty days").waitFor()
+    await page.getByRole("button", { name: "Uptime of demo/free: no calls in 24 h" }).click()
+    const drawer = page.getByRole("dialog", { name: "Uptime of demo/free" })
+    await drawer.getByText("an uptime comes with the first one").first().waitFor()
+    await assertLooks(page, "uptime-none")
+    await page.keyboard.press("Escape")
+
+    await askFree(page, "one two three", "answered")
+    const whole = page.getByRole("button", { name: "Uptime of demo/free: 100 % of 1 call in 24 h" })
+    await whole.waitFor({ timeout: 25_000 })
+    assert.strictEqual(await page.getByText("No model was called in the last thirty days").count(), 0)
+    const paid = await starling(home, "pay", "Why is the sky blue?")
+    assert.strictEqual(paid.code, 0, paid.error)
+    await page
+      .getByRole("button", { name: "Uptime of demo/echo: 100 % of 1 call in 24 h" })
+      .waitFor({ timeout: 25_000 })
+
+    await askFree(page, "!status 503", "refused")
+    const half = page.getByRole("button", { name: "Uptime of demo/free: 50 % of 2 calls in 24 h" })
+    await half.waitFor({ timeout: 25_000 })
+    await page.setViewportSize({ width: 1_440, height: 900 })
+    await assertLooks(page, "uptime-list")
+    // The keyboard alone opens it, and gives the focus back.
+    await half.focus()
+    await page.keyboard.press("Enter")
+    await drawer
+      .getByRole("img", { name: /1 with failures: .*1 of 2 calls answered/u })
+      .first()
+      .waitFor()
+    await drawer.getByRole("row", { name: /demo 50 % of 2 50 % of 2/u }).waitFor()
+    await assertLooks(page, "uptime-drawer")
+    await page.keyboard.press("Escape")
+    await drawer.waitFor({ state: "detached" })
+    assert.match((await page.evaluate("document.activeElement.ariaLabel")) as string, /^Uptime of demo\/free/u)
+
+    const listed = await starling(home, "models")
+    assert.match(listed.out, /\ndemo\/free +free +\d+ +50 % +2 +50 % +2\n/u)
+    assert.deepStrictEqual(complaints(), [])
+    await page.close()
+  })
+})
