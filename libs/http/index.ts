@@ -76,9 +76,9 @@ export {
   type RateRefused,
   type RateTaken,
   type RateWindow,
-  rateWindow,
-  takeFrom
+  rateWindow
 } from "./rate-limit/RateWindow.ts"
+export { type SettledLimit, settledLimit, takeOrRefuse } from "./rate-limit/settled-limit.ts"
 export { sharedWindow, type SharedWindowOptions } from "./rate-limit/shared-window.ts"
 export { type RelayedCall, relayedAnswer, relayedCall } from "./relay.ts"
 export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"

@@ -37,7 +37,7 @@ export const idempotencyOutcomes = defineCounter({
 
 export const sharedWindowTakes = defineCounter({
   name: "http_shared_rate_takes_total",
-  help: "Calls counted in a rate window over all replicas: taken, refused, or failed because the broker did not answer.",
+  help: "Calls counted in a rate window over all replicas: taken, refused, or failed because the broker did not answer; of calls that are counted in the background a failure is a key whose counts could not be settled.",
   labels: ["window", "outcome"],
   values: { outcome: ["taken", "refused", "failed"] }
 })

@@ -132,7 +132,11 @@ const limits = [
   ["the first byte of an answer, or all of one that is not streamed", "120 s", "`FirstByteSeconds`"],
   ["silence within a stream", "120 s", "`StallSeconds`"],
   ["a stream", "500 s", "`StreamSeconds`"],
-  ["calls to free models from one address", "30 a minute and 300 an hour", "`FreeTier`"],
+  [
+    "calls to free models from one address",
+    "30 a minute and 300 an hour; replicas settle their counts four times a second",
+    "`FreeTier`"
+  ],
   ["lists of models to one address", "100 an hour", "`MetadataPerHour`"],
   ["pictures and documents that a conversation names", "16; a picture 8 MiB, a PDF 384 KiB, a text 64 KiB", "-"],
   ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]

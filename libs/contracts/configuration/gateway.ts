@@ -105,10 +105,14 @@ export const ModelGateway = section({
   Models: withDefault(Schema.Array(ModelEntry).check(Schema.isMaxLength(1_000)), [], "What is sold, or given away."),
   /** Requests to free models, for each address, over all replicas. */
   FreeTier: section({
-    PerMinute: withDefault(perWindow, 30, "Requests to free models, for each address, over all replicas."),
+    PerMinute: withDefault(
+      perWindow,
+      30,
+      "Requests to free models, for each address, over all replicas. Each replica counts by itself and settles its counts four times a second: an address that comes to several at once has too many at most what each lets through in a quarter of a second, and from each no more than this."
+    ),
     PerHour: withDefault(perWindow, 300, "The same by the hour.")
   }),
-  MetadataPerHour: withDefault(perWindow, 100, "`GET /v1/models`, for each address."),
+  MetadataPerHour: withDefault(perWindow, 100, "`GET /v1/models`, for each address; counted as free calls are."),
   TrustedProxies: withDefault(Schema.Array(Cidr), [], "Networks of proxies whose X-Forwarded-For is believed."),
   ImageAllowCidrs: withDefault(
     Schema.Array(Cidr),

@@ -1,11 +1,9 @@
 /**
  * Rate limits: a bound on the calls of a key in any stretch of a window. One interface, and two places to count: this
- * process, or a store that all replicas share (`sharedWindow`). Several windows are taken all or none. Only the one
- * that refuses describes itself in headers, because on other answers they would describe a window that decides nothing.
+ * process, or a store that all replicas share (`sharedWindow`). Only the one that refuses describes itself in headers,
+ * because on other answers they would describe a window that decides nothing.
  */
-import { Clock, Effect, Option } from "effect"
-import type { BusError } from "#bus"
-import { rateLimited, serviceUnavailable } from "../WireError.ts"
+import { Clock, Effect } from "effect"
 
 export interface RateWindow<E = never> {
   /** Names the window in refusals. */
@@ -15,8 +13,6 @@ export interface RateWindow<E = never> {
   readonly take: (key: string) => Effect.Effect<RateDecision, E>
   /** Undoes a `take` that turned out not to count. */
   readonly giveBack: (key: string, taken: RateTaken) => Effect.Effect<void, E>
-  /** A refusal that is already known, without a look-up. */
-  readonly remembered: (key: string) => Effect.Effect<Option.Option<RateRefused>>
 }
 
 interface RateWindowOptions {
@@ -54,7 +50,7 @@ export const rateWindow = ({ name, limit, windowMs, keysMax = keysMaxDefault }: 
       if (log.length === 0) logs.delete(key)
       else if (logs.has(key)) logs.set(key, log)
     })
-  return { name, limit, windowMs, take, giveBack, remembered: () => Effect.succeedNone }
+  return { name, limit, windowMs, take, giveBack }
 }
 
 /** Headers that describe the window that refused; an API with its own spelling gives its own. */
@@ -65,42 +61,6 @@ export const rateLimitHeaders = ({
   "ratelimit-limit": String(limit),
   "ratelimit-remaining": "0",
   "ratelimit-reset": String(Math.ceil(retryAfterMs / 1_000))
-})
-
-/**
- * Takes from every window, or from none and fails with 429. The longest window comes first, because its refusal has the
- * longest wait. 503 when the store does not answer.
- */
-export const takeFrom = Effect.fnUntraced(function* (
-  windows: ReadonlyArray<RateWindow<BusError>>,
-  key: string,
-  headersOf: (refusal: RateRefused) => Readonly<Record<string, string>> = rateLimitHeaders
-) {
-  const longestFirst = windows.toSorted((a, b) => b.windowMs - a.windowMs)
-  const taken: Array<Effect.Effect<void, BusError>> = []
-  const giveAllBack = Effect.suspend(() =>
-    Effect.forEach(taken, (giveBack) => Effect.ignore(giveBack), { discard: true })
-  )
-  for (const window of longestFirst) {
-    const known = yield* window.remembered(key)
-    if (Option.isSome(known)) {
-      return yield* rateLimited(known.value.retryAfterMs / 1_000, window.name, headersOf(known.value))
-    }
-  }
-  for (const window of longestFirst) {
-    const decision = yield* Effect.catch(window.take(key), (error) => unknown(error, giveAllBack))
-    if (decision._tag === "Refused") {
-      yield* giveAllBack
-      return yield* rateLimited(decision.retryAfterMs / 1_000, window.name, headersOf(decision))
-    }
-    taken.push(window.giveBack(key, decision))
-  }
-})
-
-const unknown = Effect.fnUntraced(function* (error: BusError, giveAllBack: Effect.Effect<void>) {
-  yield* Effect.logWarning("a rate limit cannot be checked", error)
-  yield* giveAllBack
-  return yield* serviceUnavailable(1, "rate limits cannot be checked just now")
 })
 
 /**

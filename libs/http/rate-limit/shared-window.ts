@@ -77,7 +77,7 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
     yield* changing(key, (log) => ({ answer: undefined, next: giveBackToLog(log, takenAtMs) }))
     refusals.forget(key)
   })
-  const window: RateWindow<BusError> = { name, limit, windowMs, take, giveBack, remembered }
+  const window: RateWindow<BusError> = { name, limit, windowMs, take, giveBack }
   return window
 })
 

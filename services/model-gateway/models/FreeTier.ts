@@ -1,10 +1,10 @@
 /**
  * How much an address may ask for without paying: calls to free models, and lists of models. The count covers all
- * replicas. While it cannot be read, no free call is answered.
+ * replicas, and is settled between them in the background. While it cannot be kept, no free call is answered.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
 import { Context, Effect, Layer, Option } from "effect"
-import { addressGroup, type HttpCall, type RateRefused, sharedWindow, takeFrom, type WireError } from "#http"
+import { addressGroup, type HttpCall, type RateRefused, settledLimit, takeOrRefuse, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 
@@ -27,23 +27,22 @@ export class FreeTier extends Context.Service<
     Effect.gen(function* () {
       const { ModelGateway } = yield* Configuration
       const { PerMinute, PerHour } = ModelGateway.FreeTier
-      const windows = [
-        yield* sharedWindow({ name: "free-minute", limit: PerMinute, windowMs: minuteMs }),
-        yield* sharedWindow({ name: "free-hour", limit: PerHour, windowMs: hourMs })
-      ]
-      const metadata = [
-        yield* sharedWindow({ name: "models-hour", limit: ModelGateway.MetadataPerHour, windowMs: hourMs })
-      ]
+      const calls = yield* settledLimit([
+        { name: "free-minute", limit: PerMinute, windowMs: minuteMs },
+        { name: "free-hour", limit: PerHour, windowMs: hourMs }
+      ])
+      const lists = yield* settledLimit([
+        { name: "models-hour", limit: ModelGateway.MetadataPerHour, windowMs: hourMs }
+      ])
       const addressOf = clientAddress(ModelGateway.TrustedProxies)
       const keyOf = ({ remoteAddress, header }: Caller) =>
         addressOf(remoteAddress, Option.getOrUndefined(header("x-forwarded-for")))
-      const takeCall = Effect.fn("FreeTier.takeCall")(function* (call: Caller, family: string) {
-        const taken = takeFrom(windows, keyOf(call), headersOf)
-        yield* Effect.mapError(taken, (error) => refusal(error, family, ModelGateway.FreeTier))
-      })
       return FreeTier.of({
-        takeCall,
-        takeMetadata: (call) => takeFrom(metadata, keyOf(call), headersOf)
+        takeCall: (call, family) =>
+          Effect.mapError(takeOrRefuse(calls, keyOf(call), headersOf), (error) =>
+            refusal(error, family, ModelGateway.FreeTier)
+          ),
+        takeMetadata: (call) => takeOrRefuse(lists, keyOf(call), headersOf)
       })
     })
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { rateLimitHeaders, rateWindow, takeFrom } from "#http"
+import { rateLimitHeaders, rateWindow } from "#http"
 import { giveBackToLog, type RateLog, takeFromLog } from "../../../../libs/http/rate-limit/RateWindow.ts"
 import { rememberedRefusals } from "../../../../libs/http/rate-limit/shared-window.ts"
 
@@ -41,28 +41,6 @@ describe("a rate window of one process", () => {
       assert.deepInclude(yield* take("a"), { _tag: "Refused" })
       if (taken._tag === "Taken") yield* giveBack("a", taken)
       assert.deepInclude(yield* take("a"), { _tag: "Taken" })
-    })
-  )
-})
-
-describe("several rate windows", () => {
-  it.effect("are taken together or not at all, and report the longest wait", () =>
-    Effect.gen(function* () {
-      const minute = rateWindow({ name: "per_minute", limit: 2, windowMs: 60_000 })
-      const day = rateWindow({ name: "per_day", limit: 3, windowMs: 86_400_000 })
-      const take = Effect.result(takeFrom([minute, day], "w"))
-      yield* take
-      yield* take
-      const refused = yield* take
-      assert.isTrue(Result.isFailure(refused))
-      if (Result.isSuccess(refused)) return
-      assert.deepInclude(refused.failure, { status: 429, code: "rate_limited" })
-      assert.deepStrictEqual(refused.failure.details, { source: "per_minute", retry_after_seconds: 60 })
-      assert.strictEqual(refused.failure.headers?.["ratelimit-limit"], "2")
-      yield* TestClock.adjust("61 seconds")
-      assert.isTrue(Result.isSuccess(yield* take), "the refusal took nothing from the day")
-      const forTheDay = yield* take
-      assert.isTrue(Result.isFailure(forTheDay) && forTheDay.failure.details?.["source"] === "per_day")
     })
   )
 })

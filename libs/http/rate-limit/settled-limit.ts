@@ -1,0 +1,257 @@
+/**
+ * A rate limit over all replicas that costs its callers no look-up: each replica decides by what it knows, and settles
+ * its counts with the store every quarter of a second. Several windows share one log of a key's takes. A replica is exact
+ * about its own takes and learns of the others' when it settles, so a key that comes to several at once exceeds its limit by
+ * at most what each lets pass within one interval, and through each alone no more than the limit passes. When the
+ * store falls behind or cannot be reached, takes wait until they are counted, and fail when they cannot be.
+ */
+import { hash } from "node:crypto"
+import { Clock, Deferred, Effect, Random, Schema } from "effect"
+import { type BusError, BusUnavailable, Kv, RevisionConflict } from "#bus"
+import { Metrics } from "#runtime"
+import { rateLimited, serviceUnavailable } from "../WireError.ts"
+import { sharedWindowTakes } from "../metrics.ts"
+import { giveBackToLog, type RateLog, type RateRefused, takeFromLog } from "./RateWindow.ts"
+
+export interface LimitWindow {
+  /** Names the window in refusals and in metrics. */
+  readonly name: string
+  /** At most 300: that many times are kept for each key. */
+  readonly limit: number
+  readonly windowMs: number
+}
+
+type Windows = readonly [LimitWindow, ...ReadonlyArray<LimitWindow>]
+
+export type LimitDecision = { readonly _tag: "Taken" } | (RateRefused & { readonly window: string })
+
+export interface SettledLimit {
+  /** Fails when the take cannot be counted. */
+  readonly take: (key: string) => Effect.Effect<LimitDecision, BusError>
+}
+
+/** How often a replica settles: the bound of what a key can take too much. */
+const settleEveryMs = 250
+// Counts that wait for longer than this say that the store is behind: from then on takes wait for it.
+const unsettledMsMax = 2 * settleEveryMs
+// Shorter than any caller waits for a refusal.
+const withinMs = 3_000
+// Each replica loses a round to another that settles the same key.
+const triesMax = 24
+// A replica's keys settle side by side, so that their requests leave in one write.
+const atOnce = 256
+// Beyond this number the key with the oldest last take is forgotten; the store still has it.
+const keysMax = 10_000
+const logOfTakes = Schema.Array(Schema.Int)
+
+interface Take {
+  readonly atMs: number
+  /** Done when the take is in the store, or cannot be. */
+  readonly settled?: Deferred.Deferred<void, BusError>
+}
+
+/** What this replica knows of a key. */
+interface Known {
+  /** Every take, its own and those that it has heard of. */
+  log: RateLog
+  /** Its own that are not in the store yet. */
+  unsettled: ReadonlyArray<Take>
+  /** Of the store's log; undefined before it was written or read. */
+  revision: number | undefined
+}
+
+/** The decision, and the log to keep when a place was taken. The longest window decides first. Pure. */
+export const takeFromWindows = (
+  log: RateLog,
+  longestFirst: Windows,
+  nowMs: number
+): { readonly decision: LimitDecision; readonly log: RateLog } => {
+  let next = log
+  for (const [index, window] of longestFirst.entries()) {
+    const { decision, log: kept } = takeFromLog(log, window, nowMs)
+    if (decision._tag === "Refused") return { decision: { ...decision, window: window.name }, log }
+    if (index === 0) next = kept
+  }
+  return { decision: { _tag: "Taken" }, log: next }
+}
+
+/** The store's log with the takes that it lacks: no more of them than any limit counts. Pure. */
+export const mergedLog = (stored: RateLog, unsettled: RateLog, limitMax: number): RateLog =>
+  [...stored, ...unsettled].toSorted((left, right) => left - right).slice(-limitMax)
+
+/** Takes, or fails with 429 that names the window, or with 503 when the store does not answer. */
+export const takeOrRefuse = Effect.fnUntraced(function* (
+  { take }: SettledLimit,
+  key: string,
+  headersOf: (refusal: RateRefused) => Readonly<Record<string, string>>
+) {
+  const decision = yield* Effect.catch(take(key), (error) =>
+    Effect.andThen(
+      Effect.logWarning("a rate limit cannot be checked", error),
+      Effect.fail(serviceUnavailable(1, "rate limits cannot be checked just now"))
+    )
+  )
+  if (decision._tag === "Refused") {
+    return yield* rateLimited(decision.retryAfterMs / 1_000, decision.window, headersOf(decision))
+  }
+})
+
+/** Made once, where its role starts; settles what it has counted when its scope ends. */
+export const settledLimit = Effect.fnUntraced(function* (windows: Windows) {
+  const longestFirst = windows.toSorted((a, b) => b.windowMs - a.windowMs) as unknown as Windows
+  const [longest] = longestFirst
+  const takes = (yield* Metrics).counter(sharedWindowTakes)
+  for (const { name } of windows) takes.begin({ window: name })
+  const keys = knownKeys()
+  const store = yield* storeOf(longestFirst, keys)
+  yield* Effect.addFinalizer(() => store.settleAll)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(settleEveryMs), store.settleAll)))
+
+  const fail = (detail: string) =>
+    Effect.suspend(() => {
+      takes.inc({ window: longest.name, outcome: "failed" })
+      return Effect.fail(new BusUnavailable({ operation: `count a call in ${longest.name}`, detail }))
+    })
+  const take = (key: string): Effect.Effect<LimitDecision, BusError> =>
+    Effect.flatMap(Clock.Clock, (clock): Effect.Effect<LimitDecision, BusError> => {
+      const nowMs = clock.currentTimeMillisUnsafe()
+      const known = keys.find(key)
+      if (known === undefined) return fail("too many keys wait to be counted")
+      const { decision, log } = takeFromWindows(known.log, longestFirst, nowMs)
+      if (decision._tag === "Refused") {
+        takes.inc({ window: decision.window, outcome: "refused" })
+        return Effect.succeed(decision)
+      }
+      const taken: Take = {
+        atMs: log.at(-1) ?? nowMs,
+        ...(store.isBehind() ? { settled: Deferred.makeUnsafe<void, BusError>() } : {})
+      }
+      known.log = log
+      known.unsettled = [...known.unsettled, taken]
+      keys.unsettled(key, known)
+      for (const { name } of windows) takes.inc({ window: name, outcome: "taken" })
+      if (taken.settled === undefined) return Effect.succeed(decision)
+      return Effect.as(counted(taken.settled, longest.name), decision)
+    })
+  const limit: SettledLimit = { take }
+  return limit
+})
+
+const counted = (settled: Deferred.Deferred<void, BusError>, name: string) =>
+  Effect.timeoutOrElse(Deferred.await(settled), { duration: withinMs, orElse: () => Effect.fail(noAnswer(name)) })
+
+const noAnswer = (name: string) =>
+  new BusUnavailable({ operation: `count a call in ${name}`, detail: `no answer within ${withinMs} ms` })
+
+/** The keys in the order of their last takes, and those that have something to settle. Bounded. */
+const knownKeys = () => {
+  const known = new Map<string, Known>()
+  const waiting = new Map<string, { readonly of: Known; readonly sinceMs: number }>()
+  const forgetOldest = () => {
+    for (const key of known.keys()) {
+      if (waiting.has(key)) continue
+      known.delete(key)
+      return
+    }
+  }
+  return {
+    waiting,
+    /** Undefined when there is room for no further key. */
+    find: (key: string): Known | undefined => {
+      const found = known.get(key)
+      if (found !== undefined) {
+        known.delete(key)
+        known.set(key, found)
+        return found
+      }
+      if (known.size >= keysMax) forgetOldest()
+      if (known.size >= keysMax) return undefined
+      const made: Known = { log: [], unsettled: [], revision: undefined }
+      known.set(key, made)
+      return made
+    },
+    unsettled: (key: string, of: Known) => {
+      if (!waiting.has(key)) waiting.set(key, { of, sinceMs: performance.now() })
+    }
+  }
+}
+
+/** Writes the keys' logs to the store. */
+const storeOf = Effect.fnUntraced(function* (longestFirst: Windows, { waiting }: ReturnType<typeof knownKeys>) {
+  const [{ name, windowMs }] = longestFirst
+  const limitMax = Math.max(...longestFirst.map(({ limit }) => limit))
+  const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
+  const takes = (yield* Metrics).counter(sharedWindowTakes)
+  let isFailing = false
+
+  /** Tries again while other replicas win the race. */
+  const write = Effect.fnUntraced(function* (id: string, known: Known) {
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const sent = known.unsettled
+      // A log lives a window longer than its last take; by then all its times are over.
+      const written = yield* Effect.catchTag(
+        known.revision === undefined
+          ? bucket.create(id, known.log, windowMs + 1_000)
+          : bucket.update(id, known.log, known.revision, windowMs + 1_000),
+        "RevisionConflict",
+        () => Effect.succeed(undefined)
+      )
+      if (written !== undefined) {
+        known.revision = written
+        const stored = new Set(sent)
+        known.unsettled = known.unsettled.filter((take) => !stored.has(take))
+        return sent
+      }
+      const found = yield* bucket.get(id)
+      const { value, revision } = found._tag === "Some" ? found.value : { value: [], revision: undefined }
+      const unsettled = known.unsettled.map(({ atMs }) => atMs)
+      known.log = mergedLog(value, unsettled, limitMax)
+      known.revision = revision
+      yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
+    }
+    return yield* new RevisionConflict({ operation: `count calls in ${name}`, detail: `${triesMax} tries, all lost` })
+  })
+
+  const settle = Effect.fnUntraced(function* (key: string, known: Known) {
+    const writing = Effect.timeoutOrElse(write(`${name}.${hash("sha256", key, "hex")}`, known), {
+      duration: withinMs,
+      orElse: () => Effect.fail(noAnswer(name))
+    })
+    const written = yield* Effect.result(writing)
+    // What was taken meanwhile is settled next time; what could not be counted, with the next try.
+    waiting.delete(key)
+    if (written._tag === "Success") {
+      isFailing = false
+      for (const { settled } of written.success) if (settled !== undefined) Deferred.doneUnsafe(settled, Effect.void)
+    } else {
+      takes.inc({ window: name, outcome: "failed" })
+      if (!isFailing) yield* Effect.logWarning("calls cannot be counted over all replicas", written.failure)
+      isFailing = true
+      refuseWaiting(known, written.failure)
+    }
+    const nowMs = yield* Clock.currentTimeMillis
+    known.unsettled = known.unsettled.filter(({ atMs }) => atMs + windowMs > nowMs)
+    if (known.unsettled.length > 0) waiting.set(key, { of: known, sinceMs: performance.now() })
+  })
+
+  return {
+    settleAll: Effect.suspend(() =>
+      Effect.forEach([...waiting], ([key, { of }]) => settle(key, of), { concurrency: atOnce, discard: true })
+    ),
+    /** Whether a take must wait until it is counted. */
+    isBehind: () => {
+      const [oldest] = waiting.values()
+      return isFailing || (oldest !== undefined && performance.now() - oldest.sinceMs > unsettledMsMax)
+    }
+  }
+})
+
+/** Takes whose callers wait do not count when they cannot be counted: their calls are refused. */
+const refuseWaiting = (known: Known, error: BusError) => {
+  for (const { atMs, settled } of known.unsettled) {
+    if (settled === undefined) continue
+    known.log = giveBackToLog(known.log, atMs)
+    Deferred.doneUnsafe(settled, Effect.fail(error))
+  }
+  known.unsettled = known.unsettled.filter(({ settled }) => settled === undefined)
+}
