@@ -31,8 +31,9 @@ export const planOf = (asked: Asked, order: Order, nth: number): AnswerPlan => {
       ? Array.from({ length: order.count }, (_, at) => `${at === 0 ? "" : " "}word${at}`)
       : wordsOf(asked.message)
   const tool = order._tag === "Tool" ? { id: `call_${nth}`, name: order.name, input: order.input } : undefined
-  const isCut = all.length > asked.outputTokensMax
-  const pieces = tool === undefined ? all.slice(0, asked.outputTokensMax) : []
+  const most = order._tag === "Words" && order.isEndless === true ? all.length : asked.outputTokensMax
+  const isCut = all.length > most
+  const pieces = tool === undefined ? all.slice(0, most) : []
   const natural = tool === undefined ? (isCut ? "length" : "stop") : "tool_calls"
   return {
     id: String(nth),

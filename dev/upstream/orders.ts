@@ -13,7 +13,8 @@ export type Order =
   | { readonly _tag: "Break"; readonly how: "drop" | "stall" | "error" | "garbage" | "end"; readonly after: number }
   | { readonly _tag: "Hang" | "Reset" | "BadJson" | "Html" | "ContentType" | "Empty" | "NoUsage" }
   | { readonly _tag: "Huge"; readonly bytes: number }
-  | { readonly _tag: "Words"; readonly count: number; readonly everyMs: number }
+  /** `isEndless`: more than the request allows, as from a provider that does not heed it. */
+  | { readonly _tag: "Words"; readonly count: number; readonly everyMs: number; readonly isEndless?: true }
   | { readonly _tag: "Finish"; readonly reason: string }
   | { readonly _tag: "Tool"; readonly name: string; readonly input: string }
   | { readonly _tag: "Think"; readonly text: string }
@@ -64,6 +65,8 @@ export const orderOf = (message: string): Order => {
       return { _tag: "Huge", bytes: count(first, 64 * 1_024 * 1_024) }
     case "words":
       return { _tag: "Words", count: count(first, 1_000), everyMs: milliseconds(second, 0) }
+    case "overrun":
+      return { _tag: "Words", count: count(first, 1_000), everyMs: milliseconds(second, 0), isEndless: true }
     case "finish":
       return { _tag: "Finish", reason: first ?? "length" }
     case "tool":

@@ -18,7 +18,7 @@ export {
 } from "./chains/evm/signature.ts"
 export { transferWithAuthorization } from "./chains/evm/token.ts"
 export type { UptoEvmScheme } from "./chains/evm/upto/upto-evm.ts"
-export { collectByMs, readSettlerKey, statedClaimKey, statedEndMs } from "./chains/families.ts"
+export { collectByMs, readSettlerKey, statedAmount, statedClaimKey, statedEndMs } from "./chains/families.ts"
 export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"

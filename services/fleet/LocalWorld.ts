@@ -178,6 +178,8 @@ const networks = ({ evm, solana }: World) => [
           RpcUrls: [evm.chain.rpcUrl],
           Asset: evm.chain.asset,
           PayTo: evm.payTo,
+          Schemes: ["exact", "upto"],
+          FacilitatorAddresses: evm.chain.settlers.map(({ address }) => address),
           SettlerKeyEnvVars: evm.chain.settlers.map((_, index) => settlerVariable(index))
         }
       ]),

@@ -69,6 +69,7 @@ const ofCalls: HeadersOfStatus = {
   202: ["Location", "Retry-After"],
   402: ["PAYMENT-REQUIRED", "WWW-Authenticate", "X-Should-Retry"],
   409: ["X-Should-Retry"],
+  412: ["PAYMENT-REQUIRED", "WWW-Authenticate"],
   429: ["X-RateLimit-Source"],
   503: ["X-Should-Retry"]
 }
@@ -144,7 +145,8 @@ const limits = [
 
 const chapters = [
   `## Payments`,
-  `A call without a payment is answered with 402 and a quote. What is signed is the first entry of \`accepts\`; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
+  `A call without a payment is answered with 402 and a quote. What is signed is an entry of \`accepts\`, mostly the first; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
+  `An entry with the scheme \`exact\` is the price. One with the scheme \`upto\` is the most that the call can cost: what was used is charged, and \`PAYMENT-RESPONSE\` says it as \`amount\` ([payments.md](payments.md#paying-for-what-was-used)). A client takes the entry whose scheme it knows.`,
   `### What a failure costs`,
   `Nothing is charged for a failure. The payment of a call that ends with 500, 503 or 504 is given back before the answer: the same one can be sent again.`,
   `### A whole answer`,

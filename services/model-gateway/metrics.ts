@@ -2,6 +2,7 @@
  * The metrics of model-gateway, beside those of its listener. Codes and providers are ours; no label holds a caller's
  * text.
  */
+import { paymentSchemes } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const gatewayRequests = defineCounter({
@@ -49,6 +50,14 @@ export const charged = defineCounter({
   labels: ["model", "outcome"],
   values: { outcome: ["settled", "pending"] }
 })
+
+export const signedAndCharged = defineCounter({
+  name: "gateway_scheme_usd_total",
+  help: "Paid calls that were answered, in US dollars, by the way in which they were paid: what their payers have signed, and what was charged of it.",
+  labels: ["scheme", "part"],
+  values: { scheme: [...paymentSchemes], part: ["signed", "charged"] }
+})
+
 export const providerCost = defineCounter({
   name: "gateway_provider_cost_usd_total",
   help: "What providers take for whole answers, in US dollars, by model and provider; of upstreams whose cost is configured.",
@@ -76,6 +85,7 @@ export const modelGatewayMetrics = [
   breakerOpen,
   tokensServed,
   charged,
+  signedAndCharged,
   providerCost,
   uptimeWrites,
   imageJobs

@@ -90,7 +90,7 @@ export class Ledger extends Context.Service<
           asset: record.asset,
           payer: record.payer,
           payTo: record.payTo,
-          amount: (end.outcome === "settled" ? chargeOf(record) : BigInt(record.amount)).toString(),
+          amount: chargeOf(record).toString(),
           ...schemeOf(record),
           outcome: end.outcome,
           transaction: end.transaction,

@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Mailbox } from "#bus"
+import { inOneCase, type PaymentNetwork } from "#contracts"
 import { Configuration, InvalidConfiguration } from "#runtime"
-import { type OpenNetwork, openNetworks } from "#x402"
+import { type OpenNetwork, openNetworks, type SettlerKey } from "#x402"
 import { settlerKeysOf } from "./settler-keys.ts"
 import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 
@@ -13,6 +14,17 @@ export interface SettlingNetwork extends OpenNetwork {
   readonly pool: SignerPool
   /** Those of the keys that this process was given. */
   readonly addresses: ReadonlyArray<string>
+}
+
+/** Payers are told to name these accounts; another settler must have the keys that this one lacks. */
+const warnOfForeign = ({ Network, FacilitatorAddresses }: PaymentNetwork, keys: ReadonlyArray<SettlerKey>) => {
+  const own = new Set(keys.map(({ address }) => inOneCase(Network, address)))
+  const foreign = FacilitatorAddresses.filter((address) => !own.has(inOneCase(Network, address)))
+  if (foreign.length === 0) return Effect.void
+  return Effect.annotateLogs(
+    Effect.logWarning("no key of this settler belongs to some of the FacilitatorAddresses: it cannot settle for them"),
+    { network: Network, addresses: foreign.join(" ") }
+  )
 }
 
 export class Networks extends Context.Service<Networks, ReadonlyMap<string, SettlingNetwork>>()(
@@ -29,6 +41,11 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
       )
       const faults = read.flatMap((one) => (Result.isFailure(one) ? one.failure : []))
       if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
+      yield* Effect.forEach(opened, ({ entry, isRemote }, index) => {
+        const own = read[index]
+        const keys = own !== undefined && Result.isSuccess(own) ? own.success : []
+        return isRemote ? Effect.void : warnOfForeign(entry, keys)
+      })
       const pooled = yield* Effect.forEach(opened, (network, index) => {
         const own = read[index]
         const keys = own !== undefined && Result.isSuccess(own) ? own.success : []

@@ -6,6 +6,7 @@
  */
 import { Effect, Latch, Redacted, type Scope } from "effect"
 import { Leases } from "#bus"
+import { inOneCase } from "#contracts"
 import { Metrics, supervise } from "#runtime"
 import {
   ChainUnavailable,
@@ -144,7 +145,10 @@ const leasedPool = Effect.fnUntraced(function* (
   const compete = (key: SettlerKey, place: number) =>
     Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
 
-  yield* Effect.forEach(inTurn(keys, holder).slice(0, heldMax), (key, place) => Effect.forkScoped(compete(key, place)))
+  // A payment that names an account waits for that key: somebody must hold each of these, however few processes run.
+  const named = network.entry.FacilitatorAddresses.map((address) => inOneCase(name, address))
+  const wanted = inTurn(keys, holder).filter(({ address }, place) => place < heldMax || named.includes(address))
+  yield* Effect.forEach(wanted, (key, place) => Effect.forkScoped(compete(key, place)))
   yield* Effect.forkScoped(supervise("nonce gaps", Effect.forever(Effect.delay(heal, healEvery))))
   return { ...all, keyOf: (address) => latches.get(address), take: (payment) => takeFrom(held, payment) }
 })

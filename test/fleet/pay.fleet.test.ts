@@ -45,6 +45,18 @@ describe("./starling pay", () => {
     }
   )
 
+  it("pays by upto for what was used, and shows the most that it signed beside the charge", async () => {
+    const before = await paid.evm.balance()
+    const ran = await pay("one two three", "--scheme", "upto")
+    const spent = before - (await paid.evm.balance())
+    assert.deepStrictEqual([ran.code, ran.out], [0, "one two three\n"], ran.error)
+    const [, most = "0"] = /^quote: +at most ([0-9.]+) USD to /mu.exec(ran.error) ?? []
+    assert.isAbove(Number(most) * 1e6, Number(spent))
+    assert.include(ran.error, `charged:  ${usd(spent)} USD of the ${most} that were signed`)
+    assert.match(ran.error, /^receipt: +0x[0-9a-f]{64}$/mu)
+    showsNoKey(ran)
+  })
+
   it("with --json writes all of it as one line of JSON and nothing else", async () => {
     const before = await paid.evm.balance()
     const ran = await pay("as data", "--json", "--model", "demo/nostream", "--whole")

@@ -225,7 +225,7 @@ export const PaymentSettler = section({
   KeysHeldMax: withDefault(
     whole(1, 64),
     4,
-    "Keys of one network that one process holds; what is left is for its twins."
+    "Keys of one network that one process holds, beside those that FacilitatorAddresses names; what is left is for its twins."
   ),
   ReconcileSeconds: withDefault(span(1, 86_400), 60, "Between two reconciliations of chain and receipts."),
   BooksGraceSeconds: withDefault(

@@ -138,7 +138,7 @@ export const Receipt = Schema.Struct({
   asset: ChainAddress,
   payer: ChainAddress,
   payTo: ChainAddress,
-  /** What was charged. */
+  /** What was charged, or was to be. */
   amount: AtomicAmount,
   /** How it was paid. Absent in receipts of older releases, which are all of `exact`. */
   scheme: Schema.optionalKey(Schema.Literals(paymentSchemes)),

@@ -32,6 +32,8 @@ interface StatedTerms {
   readonly payer: string
   readonly nonce: string
   readonly validBeforeMs: number
+  /** What was signed, where less than it may be charged. */
+  readonly amount?: string
 }
 
 export interface SchemeFamily {
@@ -78,6 +80,10 @@ export const statedClaimKey = (payload: PaymentPayload, { network, asset }: Paym
   const stated = familyOf(network)?.statedTerms(payload)
   return stated && claimKeyOf({ network, asset, payer: stated.payer, nonce: stated.nonce })
 }
+
+/** The signed amount by the payment's own word, where less than it may be charged. */
+export const statedAmount = (payload: PaymentPayload): string | undefined =>
+  familyOf(payload.accepted.network)?.statedTerms(payload)?.amount
 
 /** The payment's end by its own word, epoch milliseconds; undefined where only the checks tell. */
 export const statedEndMs = (payload: PaymentPayload): number | undefined =>

@@ -1,6 +1,7 @@
 /**
  * A wallet made from a payer's key: it knows its address and its balance, and signs quotes. A quote is read with care
- * for the payer's money: it is signed only for the dollar token of the expected chain, at an allowed price.
+ * for the payer's money: it is signed only for the dollar token of the expected chain, at an allowed price, which under
+ * `upto` is the most that can be charged.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
@@ -10,11 +11,15 @@ import {
   knownTokenOf,
   type PaymentPayload,
   PaymentRequired,
-  type PaymentRequirements
+  type PaymentRequirements,
+  type PaymentSchemeName
 } from "#contracts"
 import { checksummed } from "../chains/evm/encoding.ts"
+import { permit2Address } from "../chains/evm/permit2.ts"
 import { chainIdOf } from "../chains/evm/settings.ts"
 import { readSettlerKey as readEvmKey, signAuthorization } from "../chains/evm/signature.ts"
+import { uptoProxyAddress } from "../chains/evm/upto/proxy.ts"
+import { signApproval, signPermit } from "../chains/evm/upto/sign.ts"
 import { readSettlerKey as readSvmKey } from "../chains/solana/keys.ts"
 import { signTransfer } from "../chains/solana/sign-transfer.ts"
 
@@ -67,20 +72,93 @@ const evmWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => (
     const data = `${balanceOf}${address.slice(2).toLowerCase().padStart(64, "0")}`
     return Effect.map(askChain(rpcUrl, "eth_call", [{ to: requirements.asset, data }, "latest"], Quantity), BigInt)
   },
-  sign: Effect.fnUntraced(function* ({ requirements, quote }) {
-    const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
-    const [name, version] = [extra?.["name"], extra?.["version"]]
-    if (typeof name !== "string" || typeof version !== "string") return yield* cannotSign("it does not name the token")
-    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
-    const [validAfter, validBefore] = [now - validSinceSeconds, now + BigInt(maxTimeoutSeconds)]
-    const nonce = `0x${randomBytes(32).toString("hex")}`
-    const domain = { name, version, chainId: chainIdOf(network), asset }
-    const terms = { from: address, to: payTo, value: BigInt(amount), validAfter, validBefore, nonce }
-    const signature = signAuthorization(Redacted.value(secret), domain, terms)
-    const times = { validAfter: String(validAfter), validBefore: String(validBefore) }
-    const authorization = { from: address, to: payTo, value: amount, ...times, nonce }
-    return payloadOf(quote, requirements, { signature, authorization })
-  })
+  sign: (offer) =>
+    offer.requirements.scheme === "upto"
+      ? signUpto({ address, secret, rpcUrl }, offer)
+      : signExact({ address, secret, rpcUrl }, offer)
+})
+
+interface EvmPayer {
+  readonly address: string
+  readonly secret: Secret
+  readonly rpcUrl: string
+}
+
+const signExact = Effect.fnUntraced(function* ({ address, secret }: EvmPayer, { requirements, quote }: PayQuote) {
+  const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
+  const [name, version] = [extra?.["name"], extra?.["version"]]
+  if (typeof name !== "string" || typeof version !== "string") return yield* cannotSign("it does not name the token")
+  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
+  const [validAfter, validBefore] = [now - validSinceSeconds, now + BigInt(maxTimeoutSeconds)]
+  const nonce = `0x${randomBytes(32).toString("hex")}`
+  const domain = { name, version, chainId: chainIdOf(network), asset }
+  const terms = { from: address, to: payTo, value: BigInt(amount), validAfter, validBefore, nonce }
+  const signature = signAuthorization(Redacted.value(secret), domain, terms)
+  const times = { validAfter: String(validAfter), validBefore: String(validBefore) }
+  const authorization = { from: address, to: payTo, value: amount, ...times, nonce }
+  return payloadOf(quote, requirements, { signature, authorization })
+})
+
+const allowance = "0xdd62ed3e"
+const nonces = "0x7ecebe00"
+const argument = (address: string) => address.slice(2).toLowerCase().padStart(64, "0")
+
+/** Signs the most that the call may cost; and the approval of Permit2, if the wallet has not made one. */
+const signUpto = Effect.fnUntraced(function* (payer: EvmPayer, { requirements, quote }: PayQuote) {
+  const { address, secret, rpcUrl } = payer
+  const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
+  const facilitator = extra?.["facilitatorAddress"]
+  if (typeof facilitator !== "string") return yield* cannotSign("it does not name who may settle")
+  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1_000))
+  const permit = {
+    from: address,
+    token: asset,
+    amount: BigInt(amount),
+    spender: checksummed(uptoProxyAddress),
+    nonce: BigInt(`0x${randomBytes(32).toString("hex")}`),
+    deadline: now + BigInt(maxTimeoutSeconds),
+    to: payTo,
+    facilitator,
+    validAfter: now - validSinceSeconds
+  }
+  const permit2Authorization = {
+    from: address,
+    permitted: { token: asset, amount },
+    spender: permit.spender,
+    nonce: String(permit.nonce),
+    deadline: String(permit.deadline),
+    witness: { to: payTo, facilitator, validAfter: String(permit.validAfter) }
+  }
+  const signature = signPermit(Redacted.value(secret), chainIdOf(network), permit)
+  const payload = payloadOf(quote, requirements, { signature, permit2Authorization })
+  const call = [{ to: asset, data: `${allowance}${argument(address)}${argument(permit2Address)}` }, "latest"]
+  const approved = BigInt(yield* askChain(rpcUrl, "eth_call", call, Quantity))
+  return approved >= permit.amount ? payload : yield* withApproval(payer, payload, permit)
+})
+
+const withApproval = Effect.fnUntraced(function* (
+  { address, secret, rpcUrl }: EvmPayer,
+  payload: PaymentPayload,
+  { amount, deadline }: { readonly amount: bigint; readonly deadline: bigint }
+) {
+  const { asset, network, extra } = payload.accepted
+  const [name, version] = [extra?.["name"], extra?.["version"]]
+  if (typeof name !== "string" || typeof version !== "string") return yield* cannotSign("it does not name the token")
+  const asked = [{ to: asset, data: `${nonces}${argument(address)}` }, "latest"]
+  const nonce = BigInt(yield* askChain(rpcUrl, "eth_call", asked, Quantity))
+  const domain = { name, version, chainId: chainIdOf(network), asset }
+  const signature = signApproval(Redacted.value(secret), domain, { owner: address, value: amount, nonce, deadline })
+  const info = {
+    from: address,
+    asset,
+    spender: checksummed(permit2Address),
+    amount: String(amount),
+    nonce: String(nonce),
+    deadline: String(deadline),
+    signature,
+    version: "1"
+  }
+  return { ...payload, extensions: { ...payload.extensions, eip2612GasSponsoring: { info } } }
 })
 
 const Blockhash = Schema.Struct({ value: Schema.Struct({ blockhash: Schema.String }) })
@@ -162,6 +240,8 @@ interface Order {
   readonly microUsdMax: bigint
   /** Where that limit comes from, for who is refused by it. */
   readonly limitName: string
+  /** The way to pay; by default the first that is offered. */
+  readonly scheme?: PaymentSchemeName | undefined
 }
 
 /** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
@@ -169,8 +249,11 @@ export const readQuote = (header: string | undefined, order: Order) => {
   if (header === undefined) return Result.fail("the gateway asks for a payment and does not say which")
   const read = decode(Buffer.from(header, "base64").toString("utf8"))
   if (Result.isFailure(read)) return Result.fail(`the quote cannot be read: ${read.failure.message}`)
-  const [requirements] = read.success.accepts
-  if (requirements === undefined) return Result.fail("the quote offers no way to pay")
+  const { accepts } = read.success
+  const { scheme } = order
+  const requirements = scheme === undefined ? accepts[0] : accepts.find((one) => one.scheme === scheme)
+  if (requirements === undefined)
+    return Result.fail(`the quote offers no way to pay${scheme === undefined ? "" : ` by ${scheme}`}`)
   const { network, asset, amount } = requirements
   if (chainFamilyOf(network) !== order.chain)
     return Result.fail(`the quote is for ${network}, which is not ${order.chain}`)

@@ -80,6 +80,13 @@ export const pay = Command.make(
       Flag.withDescription("where it is paid (evm)"),
       Flag.withDefault("evm")
     ),
+    scheme: orUndefined(
+      Flag.Literals("scheme", ["exact", "upto"]).pipe(
+        Flag.withDescription(
+          "exact: the quoted price; upto: what was used, at most the quoted price (the first that the gateway offers)"
+        )
+      )
+    ),
     maxUsd: Flag.String("max-usd").pipe(
       Flag.withMetavar("N"),
       Flag.withDescription("sign no dearer quote; dollars with at most six decimals (1)"),
@@ -104,6 +111,7 @@ export const pay = Command.make(
   ),
   Command.withExamples([
     { command: 'starling pay "Why is the sky blue?" --model demo/echo' },
+    { command: 'starling pay "And the grass?" --scheme upto' },
     { command: 'starling pay "And the sea?" --chain solana --max-usd 0.05' }
   ])
 )

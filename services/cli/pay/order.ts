@@ -3,6 +3,7 @@
  * A faulty order is refused before anything is sent.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
+import type { PaymentSchemeName } from "#contracts"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
 import type { ChainKind, Payer } from "#x402"
@@ -15,6 +16,7 @@ export interface PayGiven {
   readonly model: string
   readonly chain: ChainKind
   readonly maxUsd: string
+  readonly scheme: PaymentSchemeName | undefined
   readonly keyVariable: string | undefined
   readonly rpc: string | undefined
   readonly gateway: string | undefined
@@ -28,6 +30,8 @@ export interface PayOrder {
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
+  /** The way to pay; by default the first that the gateway offers. */
+  readonly scheme: PaymentSchemeName | undefined
   /** The variable with the payer's key; without it the local chain's payer pays. */
   readonly keyVariable: string | undefined
   /** A node of the chain; by default the local one. */
@@ -62,6 +66,7 @@ export const readOrder = Effect.fnUntraced(function* (given: PayGiven) {
     model: given.model,
     chain: given.chain,
     microUsdMax,
+    scheme: given.scheme,
     keyVariable: given.keyVariable,
     rpcUrl: given.rpc,
     gatewayUrl: given.gateway?.replace(/\/+$/u, ""),

@@ -37,6 +37,8 @@ const told = <A>(work: Effect.Effect<A, CannotPay>) =>
 
 const isOk = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 200 && status < 300
 
+type Receipt = NonNullable<PaidAnswer["receipt"]>
+
 interface Paid {
   readonly quote: PayQuote
   readonly wallet: Wallet
@@ -54,12 +56,15 @@ const free = Effect.fnUntraced(function* (order: PayOrder, response: HttpClientR
 
 const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid) => {
   const { receipt, text } = answer
-  const { network, payTo, asset } = quote.requirements
+  const { network, payTo, asset, scheme } = quote.requirements
+  const charged = scheme === "upto" && receipt?.success === true ? chargedIn(receipt) : undefined
   if (order.isJson) {
     return writeJson({
       model: order.model,
       answer: text,
       priceUsd: usdText(quote.microUsd),
+      scheme,
+      ...(charged === undefined ? {} : { chargedUsd: usdText(charged) }),
       network,
       asset,
       payer: wallet.address,
@@ -71,13 +76,25 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
     })
   }
   process.stdout.write("\n")
-  tell(order, receipt?.success === true ? `receipt:  ${receipt.transaction}` : "receipt:  the chain has not spoken yet")
+  tell(
+    order,
+    receipt?.success === true ? `receipt:  ${receiptText(receipt)}` : "receipt:  the chain has not spoken yet"
+  )
+  if (charged !== undefined) {
+    tell(order, `charged:  ${usdText(charged)} USD of the ${usdText(quote.microUsd)} that were signed`)
+  }
   return tell(order, `wallet:   ${usdText(after)} USD left, ${usdText(before - after)} paid`)
 }
 
+/** The token has six decimals. */
+const chargedIn = ({ amount }: Receipt) => (amount === undefined ? undefined : BigInt(amount))
+
+const receiptText = ({ transaction }: Receipt) => (transaction === "" ? "no transaction was needed" : transaction)
+
 const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQuote) => {
   const what = quote.resource.description ?? model
-  return `quote:    ${usdText(microUsd)} USD to ${requirements.payTo} on ${requirements.network} for ${what}`
+  const most = requirements.scheme === "upto" ? "at most " : ""
+  return `quote:    ${most}${usdText(microUsd)} USD to ${requirements.payTo} on ${requirements.network} for ${what}`
 }
 
 /** Prints words as they come; with --json everything comes at the end. */

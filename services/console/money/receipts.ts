@@ -161,7 +161,9 @@ export const receiptView = (networks: Networks, { sequence, receipt }: Stored): 
   model: receipt.model ?? null,
   requestedAt: isoTime(receipt.requestedAtMs),
   endedAt: isoTime(receipt.settledAtMs),
-  providerCost: receipt.providerCost ?? null
+  providerCost: receipt.providerCost ?? null,
+  scheme: receipt.scheme ?? "exact",
+  ceiling: receipt.ceiling ?? null
 })
 
 const columns = [
@@ -180,7 +182,9 @@ const columns = [
   "transaction",
   "reason",
   "claimKey",
-  "providerCost"
+  "providerCost",
+  "scheme",
+  "ceiling"
 ] as const satisfies ReadonlyArray<keyof ReceiptView>
 
 export const csvHead = `${columns.join(",")}\r\n`

@@ -32,7 +32,7 @@ import {
   unsettledHeaders
 } from "#x402"
 import { PaidAnswers } from "./kept-calls.ts"
-import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
+import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
@@ -58,6 +58,7 @@ export class PaidCalls extends Context.Service<
       const counter = metrics.counter(paymentOutcomes)
       const seconds = metrics.histogram(paymentSeconds)
       const revenue = metrics.counter(charged)
+      const bySchemes = metrics.counter(signedAndCharged)
       const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
       const decimalsOf = ({ record }: Claim) => decimals.get(record.network) ?? 6
       const parts: Parts = {
@@ -69,9 +70,14 @@ export class PaidCalls extends Context.Service<
         waitMs: Payments.SettleWaitSeconds * 1_000,
         count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
         earned: ({ call, claim }, outcome) =>
-          Effect.sync(() =>
-            revenue.inc({ model: call.model, outcome }, Number(chargeOf(claim.record)) / 10 ** decimalsOf(claim))
-          ),
+          Effect.sync(() => {
+            const usdOf = (units: bigint) => Number(units) / 10 ** decimalsOf(claim)
+            const [signed, paid] = [usdOf(BigInt(claim.record.amount)), usdOf(chargeOf(claim.record))]
+            const scheme = claim.record.payment?.requirements.scheme ?? "exact"
+            revenue.inc({ model: call.model, outcome }, paid)
+            bySchemes.inc({ scheme, part: "signed" }, signed)
+            bySchemes.inc({ scheme, part: "charged" }, paid)
+          }),
         tariff: tariffOf(Payments),
         unitsOf: (microUsd, claim) => atomicAmount(microUsd, decimalsOf(claim)),
         timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)

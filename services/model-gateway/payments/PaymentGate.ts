@@ -78,8 +78,8 @@ interface Parts {
   /** The address by which callers reach this gateway. */
   readonly origin: Effect.Effect<string>
   readonly isOffered: (network: PaymentNetwork) => boolean
-  /** Counts the quotes, which name our settlers in turn. */
-  readonly nextTurn: () => number
+  /** Counts the quotes, which name our settlers in turn; the paid call of a quote has no turn of its own. */
+  readonly nextTurn: (isUnpaid: boolean) => number
   readonly writeQuote: ReturnType<typeof quoteWriter>
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
@@ -106,9 +106,10 @@ type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
   Effect.flatMap(parts.origin, (origin) => {
     const { settings, isOffered, nextTurn } = parts
-    const quote = quoteCall(call, { payments: settings.Payments, origin, isOffered, turn: nextTurn() })
-    if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
     const read = readPayment(call.payment)
+    const turn = nextTurn(Result.isSuccess(read) && read.success === null)
+    const quote = quoteCall(call, { payments: settings.Payments, origin, isOffered, turn })
+    if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
     if (Result.isFailure(read)) return refuse(parts, { call, quote }, read.failure)
     if (read.success !== null) return payOffered(parts, { call, quote, payload: read.success })
     return Effect.andThen(parts.count("quoted"), Effect.fail(parts.writeQuote(quote, call.shape)))
@@ -157,17 +158,20 @@ const refuse = (
   )
 
 /** The refusal of a payment that ends too soon for a new call. */
-const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload }: Offered) {
+const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload, requirements }: Offered) {
   const leftMs = (statedEndMs(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
   const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
-  return leftMs < wantedMs ? tooShort(leftMs, wantedMs) : undefined
+  return leftMs < wantedMs ? tooShort(tooShortReasons[requirements.scheme], leftMs, wantedMs) : undefined
 })
 
-const tooShortReason = "invalid_exact_evm_payload_authorization_valid_before"
+const tooShortReasons: Readonly<Record<PaymentRequirements["scheme"], string>> = {
+  exact: "invalid_exact_evm_payload_authorization_valid_before",
+  upto: "permit2_deadline_expired"
+}
 const inSeconds = (ms: number) => `${Math.max(0, Math.floor(ms / 1_000))} s`
-const tooShort = (leftMs: number, neededMs: number): Refused => ({
-  code: codeOf(tooShortReason),
-  reason: tooShortReason,
+const tooShort = (reason: string, leftMs: number, neededMs: number): Refused => ({
+  code: codeOf(reason),
+  reason,
   payer: null,
   detail: `the authorization ends before the answer could be paid for: it is good for ${inSeconds(leftMs)}, and this call needs ${inSeconds(neededMs)}; sign a fresh one, nothing was charged`
 })
@@ -330,7 +334,7 @@ const make = Effect.gen(function* () {
     origin: yield* gatewayOrigin,
     isOffered: ({ Network }) => stopped(Network) === undefined,
     // Bounded, so that it stays a whole number.
-    nextTurn: () => (turn = (turn + 1) % turnsMax),
+    nextTurn: (isUnpaid) => (turn = isUnpaid ? (turn + 1) % turnsMax : turn),
     writeQuote: quoteWriter(),
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)

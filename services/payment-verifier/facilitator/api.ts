@@ -23,9 +23,9 @@ import {
 import { sanitise } from "#egress"
 import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
 import { Addresses, Configuration, Metrics } from "#runtime"
-import { offerOf, type OpenNetwork, type SettlerKey, TokenWatch } from "#x402"
+import { offerOf, type OpenNetwork, type PaymentRefused, type SettlerKey, statedAmount, TokenWatch } from "#x402"
 import { facilitatorAnswers } from "../metrics.ts"
-import { Networks, Verifier } from "../verifier.ts"
+import { type Checked, Networks, Verifier } from "../verifier.ts"
 import { FacilitatorSettlements } from "./settlements.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
@@ -98,25 +98,48 @@ const answerSettle = Effect.gen(function* () {
 const refusedFor = (reason: string): SettlementOutcome => ({ _tag: "Refused", code: "PAYMENT_INVALID", reason })
 
 const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
-  const { check } = yield* Verifier
+  const { check, wouldSettle } = yield* Verifier
   const { settle } = yield* FacilitatorSettlements
-  const checked = yield* Effect.result(check(request.paymentPayload, request.paymentRequirements))
+  const { paymentPayload, paymentRequirements } = request
+  // What was signed is checked as signed; the requirements of a settlement have what is to be charged of it.
+  const amount = statedAmount(paymentPayload) ?? paymentRequirements.amount
+  const signed = { ...paymentRequirements, amount }
+  const checked = yield* check(paymentPayload, signed).pipe(
+    // A stranger must not take up the money of a payer who has not signed.
+    Effect.tap(({ payment }) => (payment.isUnproven === true ? wouldSettle(paymentPayload, signed) : Effect.void)),
+    Effect.flatMap((one) => Effect.fromResult(charged(one, BigInt(paymentRequirements.amount)))),
+    Effect.result
+  )
   if (checked._tag === "Failure") {
-    const { code, reason, payer } = checked.failure
+    const { failure } = checked
+    if (failure._tag === "Unavailable") return [refusedFor("unexpected_settle_error"), null] as const
+    const { code, reason, payer } = failure
     return [{ _tag: "Refused", code, reason } satisfies SettlementOutcome, payer] as const
   }
   return [yield* settle(request, checked.success), checked.success.payment.payer] as const
 })
 
+const charged = ({ scheme, payment }: Checked, charge: bigint): Result.Result<Checked, PaymentRefused> =>
+  Result.map(scheme.charging(payment, charge), (one) => ({ scheme, payment: one }))
+
 const answerSupported = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const networks = [...(yield* Networks).values()].filter(({ entry }) => stopped(entry.Network) === undefined)
-  const offered = networks.map(({ entry }) => offerOf(entry, 0n, { maxTimeoutSeconds: 1 }).requirements)
+  const offered = networks.flatMap(({ entry }) =>
+    entry.Schemes.map((scheme) => offerOf(entry, 0n, { maxTimeoutSeconds: 1, scheme, turn: nextTurn() }).requirements)
+  )
   const settlers = networks.flatMap(({ entry }) =>
-    entry.FeePayer === undefined ? [] : [{ network: entry.Network, address: entry.FeePayer }]
+    [...(entry.FeePayer === undefined ? [] : [entry.FeePayer]), ...entry.FacilitatorAddresses].map((address) => ({
+      network: entry.Network,
+      address
+    }))
   )
   return yield* counted("supported", { status: 200, headers: {}, body: supportedAnswer(offered, settlers) })
 })
+
+// Servers ask at their start; each of them may get another of our settlers.
+let turn = 0
+const nextTurn = () => (turn = (turn + 1) % 1_000_000)
 
 const routes = [
   route("POST", "/verify", answerVerify),
@@ -201,20 +224,20 @@ export const settleAnswer = (
   }
 }
 
-/** `offered`: the facts of each network that its clients need. */
+/** `offered`: the facts of each network and way to pay that clients need. */
 export const supportedAnswer = (
-  offered: ReadonlyArray<Pick<PaymentRequirements, "network" | "extra">>,
+  offered: ReadonlyArray<Pick<PaymentRequirements, "scheme" | "network" | "extra">>,
   settlers: ReadonlyArray<Pick<SettlerKey, "network" | "address">>
 ): SupportedResponse => {
   const namespaces = [...new Set(settlers.map(({ network }) => namespaceOf(network)))]
   return {
-    kinds: offered.map(({ network, extra }) => ({
+    kinds: offered.map(({ scheme, network, extra }) => ({
       x402Version,
-      scheme: "exact",
+      scheme,
       network,
       ...(extra === undefined ? {} : { extra })
     })),
-    extensions: [],
+    extensions: offered.some(({ scheme }) => scheme === "upto") ? ["eip2612GasSponsoring"] : [],
     signers: Object.fromEntries(
       namespaces.map((namespace) => [
         `${namespace}:*`,

@@ -28,7 +28,9 @@ export class FacilitatorSettlements extends Context.Service<
       const pending = new Set<string>()
       const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
 
-      const requestAndWait = Effect.fnUntraced(function* (claim: Claim) {
+      const requestAndWait = Effect.fnUntraced(function* (taken: Claim, charge: bigint) {
+        const isWhole = charge === BigInt(taken.record.amount)
+        const claim = isWhole ? taken : { ...taken, record: { ...taken.record, charge: charge.toString() } }
         // From here on the payment is never given back, even if its caller leaves.
         const settling = yield* claims.move(claim, ClaimMove.Settle())
         const request = { claim: settling, answerKept: Effect.void, mayBePending: true } as const
@@ -49,7 +51,7 @@ export class FacilitatorSettlements extends Context.Service<
         const call = { binding, kind: "whole", holder: instance, ticket: newTicket() } as const
         const readFunds: ReadFunds = (claimKeys) => scheme.funds(payment, claimKeys)
         const outcome = yield* claims.claim(payment, call, { readFunds }).pipe(
-          Effect.flatMap(requestAndWait),
+          Effect.flatMap((claim) => requestAndWait(claim, payment.charge)),
           Effect.catchTag("ClaimRefused", (refused) =>
             refused.why === "replay"
               ? again(payment.claimKey)

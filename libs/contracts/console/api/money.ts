@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
+import { paymentSchemes } from "../../payments/chains.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
@@ -38,6 +39,12 @@ const receipt = {
   model,
   requestedAt: Timestamp,
   endedAt: Timestamp,
+  scheme: Schema.Literals(paymentSchemes).pipe(
+    describe("How it was paid: `exact`, the quoted amount, or `upto`, what was used.")
+  ),
+  ceiling: Schema.NullOr(AtomicAmount).pipe(
+    describe("The most that could have been charged; null where the amount was fixed.")
+  ),
   providerCost: Schema.NullOr(AtomicAmount).pipe(
     describe(
       "What the model's provider took for the answer, in the unit of `amount`, rounded up as the price is. Null where its cost is " +

@@ -39,6 +39,11 @@ export const gatewayCodes = {
   PAYMENT_UNFUNDED: payment("The payment would not go through"),
   PAYMENT_BLOCKHASH_STALE: payment("The payment is bound to a blockhash that has expired"),
   PAYMENT_REPLAY: payment("The payment has been used before"),
+  PERMIT2_ALLOWANCE_REQUIRED: {
+    status: 412,
+    type: "payment_required",
+    message: "The payer has not approved Permit2 for the token, which a payment by upto needs once"
+  },
   RATE_LIMITED: busy("The model's capacity is used up"),
   PAYMENT_EXPOSURE_LIMIT: busy(
     "The payer's other calls take up its balance, or all that it may have unpaid; nothing was charged. Send the same payment again once they have ended"
@@ -75,7 +80,8 @@ const listenerCodes = {
 type ApiCode = GatewayCode | keyof typeof listenerCodes
 
 const callCodes = Object.keys(gatewayCodes) as ReadonlyArray<GatewayCode>
-const paymentCodes = callCodes.filter((code) => gatewayCodes[code].status === 402)
+const ofPayments: ReadonlySet<number> = new Set([402, 412])
+const paymentCodes = callCodes.filter((code) => ofPayments.has(gatewayCodes[code].status))
 
 /** Every code of the API, with its status, its type and its usual message. */
 export const gatewayErrorCodes: Readonly<Record<ApiCode, ErrorCode>> = {
@@ -214,6 +220,9 @@ const callRefusals = <Shape extends Schema.Top, Quote extends Schema.Top, Failur
         refusalShape(unpaid, { status: 402, description, envelope: names.quote }),
         refusalShape(failure(paymentCodes), { ...refusal, envelope: names.failure, codeAt: failureCodeAt })
       ]
+    }
+    if (refusal.status === 412) {
+      return [refusalShape(failure(paymentCodes), { ...refusal, envelope: names.failure, codeAt: failureCodeAt })]
     }
     const shape = refusalShape(error(refusal.codes), { ...refusal, envelope: names.error, codeAt: errorCode })
     const unknownModel = "For an unknown model, ids that are near it."

@@ -32,6 +32,14 @@ describe("a quote", () => {
     assert.strictEqual(read.requirements.payTo, offer.payTo)
   })
 
+  it("is signed by the way to pay that is asked for, and by no other", () => {
+    const upto = { ...offer, scheme: "upto", amount: "20000" }
+    const both = headerOf(offer, upto)
+    assert.strictEqual(Result.getOrThrow(readQuote(both, { ...evm, scheme: "upto" })).microUsd, 20_000n)
+    assert.strictEqual(Result.getOrThrow(readQuote(both, { ...evm, scheme: "exact" })).microUsd, 25_685n)
+    assert.include(refusal(headerOf(offer), { ...evm, scheme: "upto" }), "offers no way to pay by upto")
+  })
+
   it("above the highest price is not signed, and the price is shown", () => {
     assert.include(
       refusal(headerOf({ ...offer, amount: "25686" })),

@@ -108,8 +108,11 @@ describe("receipts on the console", () => {
           )
           const [, ...some] = yield* table(`payer=${bob}&after=2`)
           assert.strictEqual(some.length, 1)
-          assert.match(some[0] ?? "", /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400$/u)
-          assert.isTrue(head?.endsWith(",claimKey,providerCost"))
+          assert.match(
+            some[0] ?? "",
+            /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400,exact,$/u
+          )
+          assert.isTrue(head?.endsWith(",claimKey,providerCost,scheme,ceiling"))
           assert.match(lines[0] ?? "", /,claim\.[^,]*,$/u)
           assert.lengthOf(yield* table("after=5"), 1)
         }),

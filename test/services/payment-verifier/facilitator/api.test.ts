@@ -44,7 +44,7 @@ describe("our workers as a facilitator", () => {
 
   it("name the networks that they settle on, and their signers", () => {
     const supported = supportedAnswer(
-      [testRequirements, { network: "solana:5eykt" }],
+      [testRequirements, { scheme: "exact", network: "solana:5eykt" }],
       [
         { network: "eip155:84532", address: "0xs" },
         { network: "eip155:8453", address: "0xs" },

@@ -116,8 +116,13 @@ const permitOf = ({ permit2Authorization }: UptoEvmPayload): UptoPermit => {
 export const statedTermsOf = ({ payload }: PaymentPayload) => {
   const decoded = decodePayload(payload)
   if (Result.isFailure(decoded)) return undefined
-  const { from, nonce, deadline } = permitOf(decoded.success)
-  return { payer: from, nonce: permitNonceName(nonce), validBeforeMs: Number(deadline) * 1_000 }
+  const { from, nonce, deadline, amount } = permitOf(decoded.success)
+  return {
+    payer: from,
+    nonce: permitNonceName(nonce),
+    validBeforeMs: Number(deadline) * 1_000,
+    amount: amount.toString()
+  }
 }
 
 /** Everything but the signature. The signed maximum is exactly the quoted one. */

@@ -1,9 +1,11 @@
-import { Effect, Result } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { createPublicClient, http } from "viem"
+import { generatePrivateKey } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import { permit2Address, walletFactoryAddress } from "#dev/chain"
+import { openWallet } from "#x402"
 import type { EvmFixture } from "../../../../../../dev/fixtures/evm/fixture.ts"
 import { newPayer, payTo, payerOf } from "../../../../../../dev/fixtures/evm/payments.ts"
 import {
@@ -103,6 +105,22 @@ describe("the verdict on a payment of upto agrees with the facilitator of @x402/
   it("for at least forty payments, each name once", () => {
     assert.isAtLeast(vectors.length, 40)
     assert.strictEqual(new Set(vectors.map(({ name }) => name)).size, vectors.length)
+  })
+
+  it("is good on what our own wallet signs, with the approval that it has not made", async () => {
+    const requirements = uptoRequirementsOf(fixtures.facilitators[0])
+    const key = generatePrivateKey()
+    const wallet = await fixture.run(openWallet("evm", { key: Redacted.make(key), rpcUrl: fixture.chain.rpcUrl }))
+    await fixture.run(fixture.chain.fund(wallet.address, most))
+    const quote = { x402Version: 2 as const, resource: { url: "http://127.0.0.1/x" }, accepts: [requirements] }
+    const payload = await fixture.run(wallet.sign({ requirements, quote, microUsd: most }))
+    assert.isDefined(payload.extensions?.["eip2612GasSponsoring"])
+    assert.strictEqual(await ownVerdict(payload, requirements), "valid")
+    assert.strictEqual(await reference.verdict(payload, requirements), "valid")
+    await send(wallet.address, fixture.chain.asset, approveCall(permit2Address))
+    const approved = await fixture.run(wallet.sign({ requirements, quote, microUsd: most }))
+    assert.isUndefined(approved.extensions)
+    assert.strictEqual(await reference.verdict(approved, requirements), "valid")
   })
 
   it("says what the chain cannot tell yet, and takes a nonce in hex and in decimal for one payment", async () => {

@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Configuration, Metrics } from "#runtime"
+import { type Claim, type ClaimMove, Claims, offerOf, Settlements } from "#x402"
+import { nothingUsed, type Used } from "../../../../services/model-gateway/payments/charge.ts"
+import { PaidAnswers } from "../../../../services/model-gateway/payments/kept-calls.ts"
+import { PaidCalls } from "../../../../services/model-gateway/payments/PaidCalls.ts"
+import type { PayableCall } from "../../../../services/model-gateway/payments/quote.ts"
+import { checkedPayment, testNetwork, testPayload } from "../../../support/payments.ts"
+
+// A dollar a million tokens of input, two of output; a thousandth of a dollar at least, and as fee.
+const call = {
+  model: "demo/echo",
+  prices: {
+    inputMicroUsdPerMillionTokens: 1_000_000,
+    outputMicroUsdPerMillionTokens: 2_000_000,
+    flatMicroUsd: undefined
+  },
+  prompt: { textBytes: 4_000, messages: 1, images: 0 },
+  outputTokens: 4_000,
+  count: 1,
+  shape: "chat"
+} as const
+const ceiling = "10024"
+
+const offer = offerOf(testNetwork, BigInt(ceiling), { maxTimeoutSeconds: 600 })
+
+interface Seen {
+  readonly moves: Array<readonly [ClaimMove["_tag"], string | undefined]>
+  readonly requested: Array<string | undefined>
+}
+
+/** A call that is paid by `scheme`, with all that its claim is told. */
+const opened = Effect.fnUntraced(function* (kind: "whole" | "stream", scheme: "exact" | "upto" = "upto") {
+  const seen: Seen = { moves: [], requested: [] }
+  const checked = checkedPayment("metered")
+  const requirements = { ...offer.requirements, scheme }
+  const claim = {
+    key: checked.claimKey,
+    revision: 1,
+    record: {
+      state: "CLAIMED",
+      network: testNetwork.Network,
+      payer: checked.payer,
+      amount: ceiling,
+      binding: "b",
+      kind,
+      ticket: "t",
+      validBeforeMs: 600_000,
+      payment: { payload: testPayload("metered"), requirements }
+    }
+  } as unknown as Claim
+  const claims = {
+    move: (from: Claim, { _tag }: ClaimMove) =>
+      Effect.sync(() => {
+        seen.moves.push([_tag, from.record.charge])
+        return { ...from, revision: from.revision + 1 }
+      })
+  }
+  const settlements = {
+    request: ({ claim: from }: { readonly claim: Claim }) =>
+      Effect.sync(() => {
+        seen.requested.push(from.record.charge)
+        const transaction = from.record.charge === "0" ? null : "0xaa"
+        return { outcome: () => Effect.succeed({ _tag: "Settled", transaction }), close: Effect.void }
+      })
+  }
+  const layer = PaidCalls.layer.pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Layer.succeed(Claims, claims as never),
+        Layer.succeed(Settlements, settlements as never),
+        Layer.succeed(PaidAnswers, { keep: () => Effect.void } as never),
+        Configuration.layerOf({ Payments: { Networks: [testNetwork] } }),
+        Metrics.layerTest
+      )
+    )
+  )
+  const calls = yield* Effect.provide(PaidCalls, layer)
+  const payable = { ...call, kind } as unknown as PayableCall
+  const quote = { resource: { url: "http://127.0.0.1/x" }, offers: [offer] as const }
+  const paid = yield* calls.open({ call: payable, quote, claim, identifier: null })
+  return { paid, seen }
+})
+
+const used = (changes: Partial<Used>): Used => ({ ...nothingUsed, ...changes })
+const receiptIn = (headers: Readonly<Record<string, string>>) =>
+  JSON.parse(Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8")) as Record<string, unknown>
+const ended = (of: Used | null, body: Uint8Array | null = null) => ({ body, costMicroUsd: null, used: of })
+
+describe("a call whose charge follows its use", () => {
+  it.effect("asks for the settlement of what a whole answer used, and says so in its receipt", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("whole")
+        const of = used({ inputTokens: 1_000, outputTokens: 2_000, isWhole: true })
+        const { headers } = yield* paid.settle(ended(of, new Uint8Array(1)))
+        assert.deepStrictEqual(seen.requested, ["6000"])
+        assert.deepInclude(receiptIn(headers), { success: true, transaction: "0xaa", amount: "6000" })
+      })
+    )
+  )
+
+  it.effect("writes what a stream has used into its claim before the first byte", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream")
+        assert.isTrue(paid.measure(used({ inputTokens: 1_000, answerBytes: 4_000 })))
+        yield* paid.serve
+        assert.deepStrictEqual(seen.moves, [["Serve", "4000"]])
+      })
+    )
+  )
+
+  it.effect("asks for what was sent when its caller leaves the stream", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream")
+        paid.measure(used({ inputTokens: 1_000, answerBytes: 4_000 }))
+        yield* paid.serve
+        paid.measure(used({ inputTokens: 1_000, answerBytes: 8_000 }))
+        yield* paid.leave
+        assert.deepStrictEqual(seen.requested, ["6000"])
+      })
+    )
+  )
+
+  it.effect("gives out nothing beyond what was signed, and never charges more", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream")
+        yield* paid.serve
+        assert.isTrue(paid.measure(used({ answerBytes: 30_000 })))
+        assert.isFalse(paid.measure(used({ answerBytes: 40_000 })))
+        yield* paid.settle(ended(used({ answerBytes: 30_000 })))
+        assert.deepStrictEqual(seen.requested, [ceiling])
+      })
+    )
+  )
+
+  it.effect("asks for nothing and releases its payment when it fails, whatever was measured", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream")
+        yield* paid.serve
+        paid.measure(used({ answerBytes: 8_000 }))
+        yield* paid.release
+        assert.deepStrictEqual(seen.requested, [])
+        assert.strictEqual(seen.moves.at(-1)?.[0], "Release")
+      })
+    )
+  )
+
+  it.effect("has one charge when its payment ends before the stream does, which then may not go on", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream")
+        yield* paid.serve
+        paid.measure(used({ inputTokens: 1_000, answerBytes: 4_000 }))
+        yield* (paid as unknown as { readonly force: Effect.Effect<void> }).force
+        assert.isFalse(paid.measure(used({ inputTokens: 1_000, answerBytes: 8_000 })))
+        yield* paid.settle(ended(used({ inputTokens: 1_000, answerBytes: 8_000 })))
+        assert.deepStrictEqual(seen.requested, ["4000"])
+      })
+    )
+  )
+
+  it.effect("of a fixed price is not touched by what was used", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { paid, seen } = yield* opened("stream", "exact")
+        yield* paid.serve
+        assert.isTrue(paid.measure(used({ answerBytes: 1e9 })))
+        const { headers } = yield* paid.settle(ended(used({ answerBytes: 1e9, isWhole: true })))
+        assert.deepStrictEqual(seen.requested, [undefined])
+        assert.notProperty(receiptIn(headers), "amount")
+      })
+    )
+  )
+})
