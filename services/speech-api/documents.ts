@@ -69,6 +69,11 @@ const answerHeaders = {
   "RateLimit-Remaining": answerHeader("How many of them are left.", false, whole),
   "RateLimit-Reset": answerHeader("Seconds until the next one is free.", false, whole),
   "Idempotent-Replayed": replayed,
+  ETag: answerHeader(
+    "The same for the same request, as long as the engines are the same; not for cloned voices.",
+    false
+  ),
+  Age: answerHeader("How many seconds ago it was spoken, when it comes from the cache.", false, whole),
   Deprecation: answerHeader("Since when the flow that was used is deprecated (RFC 9745).", false),
   Sunset: answerHeader("From when on it is refused (RFC 8594).", false),
   Link: answerHeader("Where to read of it, and what comes after it.", false),
@@ -85,10 +90,17 @@ const ofStatus: Readonly<Record<number, ReadonlyArray<HeaderName>>> = {
 
 /** Beside the request's id, which every answer has. */
 const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
-  createSpeech: ["Server-Timing"],
-  createDialogue: ["Server-Timing"],
-  streamSpeech: ["Server-Timing"],
-  streamSpeechWithTimestamps: ["Server-Timing", "Service-Audio-Content-Type", "Speechify-Audio-Content-Type"],
+  createSpeech: ["Server-Timing", "ETag", "Age"],
+  createDialogue: ["Server-Timing", "ETag", "Age"],
+  streamSpeech: ["Server-Timing", "ETag", "Age"],
+  getVoicePreview: ["ETag"],
+  streamSpeechWithTimestamps: [
+    "Server-Timing",
+    "ETag",
+    "Age",
+    "Service-Audio-Content-Type",
+    "Speechify-Audio-Content-Type"
+  ],
   createConsentChallenge: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
   createVoice: ["Location", "Deprecation", "Sunset", "Link", "Idempotent-Replayed"]
 }

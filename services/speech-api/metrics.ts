@@ -18,7 +18,7 @@ export const firstByteSeconds = defineHistogram({
 })
 export const stageSeconds = defineHistogram({
   name: "speech_stage_seconds",
-  help: "Parts of the time to the first byte: wait (its turn to begin came), admit (a sequencer took the session), first_pcm, encode.",
+  help: "Parts of the time to the first byte: wait (its turn to begin came), admit (a sequencer took the session), first_pcm, encode; or cache, in place of the last three.",
   labels: ["stage"],
   buckets: quick
 })
@@ -83,6 +83,23 @@ export const charactersSpoken = defineCounter({
   values: { model: speechModels.map(({ id }) => id) }
 })
 
+export const cacheLookups = defineCounter({
+  name: "speech_cache_lookups_total",
+  help: "Answers looked for in the cache of finished speech, by result: hit, miss. Speech of cloned voices is not looked for.",
+  labels: ["result"],
+  values: { result: ["hit", "miss"] }
+})
+export const cacheBytes = defineGauge({
+  name: "speech_cache_bytes",
+  help: "Finished speech in the cache, in bytes, with its marks.",
+  labels: []
+})
+export const cacheEntries = defineGauge({
+  name: "speech_cache_entries",
+  help: "Answers in the cache of finished speech.",
+  labels: []
+})
+
 export const challengesAsked = defineCounter({
   name: "speech_consent_challenges_total",
   help: "Consent challenges asked for, by outcome: given, or the code of the refusal.",
@@ -125,6 +142,9 @@ export const speechApiMetrics = [
   beginSeconds,
   leastStore,
   charactersSpoken,
+  cacheLookups,
+  cacheBytes,
+  cacheEntries,
   challengesAsked,
   voicesCreated,
   voicesDeleted,

@@ -137,6 +137,8 @@ const speechCors = ({ origins, headerPrefixes }: SpeechCors): CorsPolicy => ({
     "Sunset",
     "Link",
     "Location",
+    "ETag",
+    "Age",
     "Server-Timing",
     "X-Request-Id",
     ...headerPrefixes.flatMap((prefix) => [`${prefix}-Request-Id`, `${prefix}-Audio-Content-Type`])

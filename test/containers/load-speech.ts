@@ -24,7 +24,10 @@ export interface StreamCounts {
 }
 
 const listeners = 2
-const input = "The harbour wakes before the town does, and nobody minds the gulls. ".repeat(14)
+/** Another one each time, because finished speech is kept. */
+let texts = 0
+const nextInput = () =>
+  `Text ${++texts}. ${"The harbour wakes before the town does, and nobody minds the gulls. ".repeat(14)}`
 // Eight times as fast as it is heard, and some 4 MB: more than fits between the fleet and a client that does not read.
 const bytesPerSecond = 500_000
 const firstAudioWithinMs = 10_000
@@ -103,7 +106,7 @@ export const startSpeechLoad = (fleet: Callable): SpeechLoad => {
   const waits = newLedger()
   const streams: StreamCounts = { started: 0, whole: 0, cut: 0, faults: [] }
   const hear = async (waiting: Waiting) => {
-    const { started, cut, faults } = await hearOnce(fleet, input, waiting)
+    const { started, cut, faults } = await hearOnce(fleet, nextInput(), waiting)
     if (!started) return undefined
     streams.started += 1
     if (cut) streams.cut += 1

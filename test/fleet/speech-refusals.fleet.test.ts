@@ -115,7 +115,7 @@ describe("a request for something that does not exist", () => {
   })
 
   it("gets 400 when it accepts only a stream of an unsupported type", async () => {
-    const response = await fleet.post(stream, order(), { accept: "video/mp4, audio/flac" })
+    const response = await fleet.post(stream, order(), { accept: "video/mp4, audio/midi" })
     assert.strictEqual(response.status, 400)
     assert.strictEqual(((await response.json()) as Refusal).error.code, "bad_request")
   })

@@ -95,7 +95,7 @@ describe("the format of a whole answer", () => {
   })
 
   it.each([
-    [{ audio_format: "flac" }, "audio_format"],
+    [{ audio_format: "midi" }, "audio_format"],
     [{ output_format: "mp3_24000_320" }, "output_format"],
     [{ output_format: "mp3_24000_160", model: "tts-english" }, "output_format"],
     [{ output_format: "mp3_22050_192", model: "tts-multilingual" }, "output_format"]

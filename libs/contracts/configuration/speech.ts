@@ -69,6 +69,17 @@ export const SpeechApi = section({
     ["Service", "Speechify"],
     "Headers of our own are read and written under each of these names."
   ),
+  CacheMegabytes: withDefault(
+    whole(0, 65_536),
+    64,
+    "Finished speech that one process keeps, so that the same request is not spoken again; 0: none. Speech of cloned voices is never kept."
+  ),
+  CacheMegabytesPerWorkspace: withDefault(
+    whole(1, 65_536),
+    16,
+    "Of one workspace. An answer that takes more than a quarter of it is not kept."
+  ),
+  CacheMinutes: withDefault(span(0.01, 10_080), 60, "How long it is kept at most."),
   OpenAiVoices: withDefault(
     NameTable,
     openAiVoices,

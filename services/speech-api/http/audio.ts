@@ -2,7 +2,7 @@
  * The routes that speak: a whole answer, a stream of bytes, a stream with speech marks, and a dialogue; and the list of
  * their models.
  */
-import { Clock, Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { type SpeechModel, speechModels } from "#contracts"
 import {
   AudioGroup,
@@ -14,8 +14,6 @@ import {
   type StreamRequest
 } from "#contracts/speech-api"
 import {
-  Admission,
-  Caller,
   dialectAnswer,
   eventsAnswer,
   HttpCall,
@@ -26,12 +24,12 @@ import {
   streamAnswer
 } from "#http"
 import { Configuration } from "#runtime"
-import { Speech, type Spoken } from "../speaking/Speech.ts"
+import type { Spoken } from "../speaking/Speech.ts"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
-import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
+import type { Order, SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
-import { voicesFor } from "../voices/speakable.ts"
 import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
+import { headersOfContent, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
@@ -41,31 +39,6 @@ const options = { bodyBytesMax: Effect.succeed(bodyBytesMax), nullIsAbsent: true
 const heartbeat = "2 seconds"
 // Until then the headers are held back, so that a refusal still has a status of its own.
 const headersWithin = "10 seconds"
-
-interface Preparation {
-  readonly route: SpeechRoute
-  readonly charactersMax: number
-  readonly isStreamed?: boolean
-}
-
-/** Checks everything that can be known without speaking, and takes a place. */
-const prepare = Effect.fnUntraced(function* (order: Order, preparation: Preparation) {
-  const call = yield* HttpCall
-  yield* callerVersion
-  const accept = Option.getOrUndefined(call.header("accept"))
-  const caller = yield* Caller
-  const findVoice = yield* voicesFor(caller.workspace, order.turns)
-  const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice }))
-  yield* (yield* Admission).enter(caller.workspace)
-  return plan
-})
-
-const started = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
-
-const speak = Effect.fnUntraced(function* (plan: SpeechPlan, startedAtMs: number) {
-  const speech = yield* Speech
-  return yield* Effect.mapError(speech.speak(plan, startedAtMs), (error) => refusalOf(error, plan.turns.length > 1))
-})
 
 const oneTurn = ({ input, voice_id, ...rest }: StreamRequest): Order => ({ ...rest, turns: [{ input, voice_id }] })
 
@@ -83,16 +56,20 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
     durationMs: spoken.durationMs(),
     marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks())
   })
-  return jsonAnswer(body, { headers: { "server-timing": spoken.timing() } })
+  const headers = { ...(yield* headersOfContent(plan, spoken)), "server-timing": spoken.timing() }
+  return jsonAnswer(body, { headers })
 })
 
 /** The bytes as they are made. */
-const streamed = (spoken: Spoken, contentType: string) => {
+const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
   // Filled in with the first byte, when the headers are written.
-  const headers: Record<string, string> = { "cache-control": "no-store" }
+  const headers: Record<string, string> = {
+    ...(yield* headersOfContent(plan, spoken)),
+    "cache-control": "no-store"
+  }
   const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
-  return Effect.mapError(streamAnswer(bytes, { contentType, headers }), (error) => refusalOf(error, false))
-}
+  return yield* Effect.mapError(streamAnswer(bytes, { contentType, headers }), (error) => refusalOf(error, false))
+})
 
 const decodeOwn = jsonDecoder(SpeechRequest, options)
 const decodeOpenAi = jsonDecoder(OpenAiSpeechRequest, options)
@@ -106,8 +83,8 @@ const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest
     isStreamed: format !== "wav"
   })
   const spoken = yield* speak(plan, startedAtMs)
-  if (shape === "audio") return dialectAnswer(yield* streamed(spoken, openAiMediaTypes[format]))
-  const headers: Record<string, string> = {}
+  if (shape === "audio") return dialectAnswer(yield* streamed(spoken, plan, openAiMediaTypes[format]))
+  const headers: Record<string, string> = yield* headersOfContent(plan, spoken)
   const events = Stream.tap(openAiEvents(spoken.bytes, plan.billableCharacters), () =>
     Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
   )
@@ -176,7 +153,7 @@ export const audioRoutes = routesOf(
         })
         const spoken = yield* speak(plan, startedAtMs)
         // Filled in with the first byte, when the headers are written.
-        return yield* streamed(spoken, plan.format.mediaType)
+        return yield* streamed(spoken, plan, plan.format.mediaType)
       }),
 
     streamSpeechWithTimestamps: ({ body }) =>
@@ -189,7 +166,7 @@ export const audioRoutes = routesOf(
           charactersMax: speechInputMax.stream
         })
         const spoken = yield* speak(plan, startedAtMs)
-        const headers: Record<string, string> = {}
+        const headers: Record<string, string> = yield* headersOfContent(plan, spoken)
         for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType
         const events = Stream.tap(speechEvents(spoken, plan.billableCharacters), () =>
           Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))

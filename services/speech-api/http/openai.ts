@@ -28,7 +28,8 @@ export const dialectOf = (body: unknown): Result.Result<"own" | "openai", WireEr
     ...openAi.map((name) => [name, `a field of OpenAI's requests, which have no ${own.join(", ")}`]),
     ...own.map((name) => [name, `a field of our own requests, which have no ${openAi.join(", ")}`])
   ]
-  return Result.fail(validationFailed(Object.fromEntries(faults) as Record<string, string>))
+  const fields = Object.fromEntries(faults) as Record<string, string>
+  return Result.fail(new WireError({ ...validationFailed(fields), message: saidOf(Object.entries(fields)) }))
 }
 
 const formats: Readonly<Record<OpenAiResponseFormat, OutputFormat>> = {
@@ -57,6 +58,9 @@ export const orderOf = (request: OpenAiSpeechRequest, { OpenAiVoices, OpenAiMode
 const ownName = (table: Readonly<Record<string, string>>, name: string) =>
   Object.hasOwn(table, name) ? (table[name] ?? name) : name
 
+const saidOf = (faults: ReadonlyArray<readonly [name: string, fault: string]>) =>
+  faults.map(([name, fault]) => `${name}: ${fault}`).join("; ")
+
 const openAiNames: Readonly<Record<string, string>> = {
   voice_id: "voice",
   language: "voice",
@@ -70,7 +74,7 @@ export const inOpenAiTerms = (error: WireError): WireError => {
   const named = Object.entries(fields).map(([name, fault]) => [openAiNames[name] ?? name, fault] as const)
   return new WireError({
     ...error,
-    message: named.map(([name, fault]) => `${name}: ${fault}`).join("; "),
+    message: saidOf(named),
     fields: Object.fromEntries(named)
   })
 }

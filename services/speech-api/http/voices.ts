@@ -1,18 +1,32 @@
 /** The routes of voices: those of the catalogue, and those of the caller's workspace with their files. */
 import { Effect, Option, Stream } from "effect"
 import { VoicesGroup } from "#contracts/speech-api"
-import { Caller, downloadAnswer, emptyAnswer, forbidden, HttpCall, jsonAnswer, notFound, routesOf } from "#http"
+import {
+  bytesAnswer,
+  Caller,
+  downloadAnswer,
+  emptyAnswer,
+  forbidden,
+  HttpCall,
+  jsonAnswer,
+  notFound,
+  routesOf,
+  validationFailed
+} from "#http"
 import { Configuration, Metrics } from "#runtime"
 import { fleetCatalogue } from "#speech"
 import { voicesDeleted } from "../metrics.ts"
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
 import type { ClonedVoice, KeptFile } from "../voices/records.ts"
-import { refusalOfVoice } from "../refusals.ts"
+import type { Order } from "../speaking/plan.ts"
+import { previewOrder } from "../voices/preview.ts"
+import { refusalOf, refusalOfVoice } from "../refusals.ts"
 import { cloneRules } from "../voices/speakable.ts"
 import { VoiceFiles } from "../voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
 import { createConsentChallenge, createVoice } from "./cloning.ts"
+import { entityTag, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // Room for a name that is much too long, so that its refusal can say how long it was.
@@ -69,6 +83,32 @@ const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | nul
     return yield* downloadAnswer(bytes, { contentType: file.mediaType, bytes: file.bytes, fileName, headers })
   })
 
+/** A workspace's own voice has no preview; one that it does not have is not there. */
+const withoutPreview = Effect.gen(function* () {
+  yield* callerVersion
+  yield* findVoice(yield* voiceId)
+  return yield* notFound("a cloned voice has no preview; its sample is at /sample")
+})
+
+// A sentence, well within what one answer may take.
+const previewCharactersMax = 256
+
+const heard = Effect.fnUntraced(function* (order: Order, startedAtMs: number) {
+  const plan = yield* prepare(order, { route: "/v1/audio/speech", charactersMax: previewCharactersMax })
+  const etag = entityTag(plan)
+  const headers: Record<string, string> = {
+    "cache-control": "private, max-age=86400",
+    ...(etag === undefined ? {} : { etag })
+  }
+  const asked = Option.getOrElse((yield* HttpCall).header("if-none-match"), () => "")
+  if (etag !== undefined && asked.split(",").some((one) => one.trim() === etag)) {
+    return emptyAnswer({ status: 304, headers })
+  }
+  const spoken = yield* speak(plan, startedAtMs)
+  const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) => refusalOf(error, false))
+  return bytesAnswer(Buffer.concat(parts), plan.format.mediaType, { headers })
+})
+
 export const voiceRoutes = routesOf(
   VoicesGroup,
   {
@@ -105,6 +145,17 @@ export const voiceRoutes = routesOf(
         deletes.inc({})
         yield* Effect.logInfo("a voice was deleted").pipe(Effect.annotateLogs({ voice: id, token: tokenId }))
         return emptyAnswer()
+      }),
+
+    getVoicePreview: ({ query }) =>
+      Effect.gen(function* () {
+        const startedAtMs = yield* started
+        const { locale } = yield* query
+        const voice = (yield* fleetCatalogue).byId(yield* voiceId)
+        if (voice === undefined) return yield* withoutPreview
+        const order = previewOrder(voice, locale)
+        if (order === undefined) return yield* validationFailed({ locale: `${voice.id} does not speak ${locale}` })
+        return yield* heard(order, startedAtMs)
       }),
 
     getVoiceSample: () => fileOf("a voice of the catalogue has no sample", ({ sample }) => sample),

@@ -16,6 +16,7 @@ import {
   underruns as underrunsTotal
 } from "../metrics.ts"
 import { type Pace, SpeechAdmission } from "./SpeechAdmission.ts"
+import { type KeptSpeech, type Recorder, SpeechCache } from "./SpeechCache.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
 import type { SpeechPlan } from "./plan.ts"
 import {
@@ -36,6 +37,8 @@ export interface Spoken {
   readonly durationMs: () => number
   /** The Server-Timing header, complete with the first byte. */
   readonly timing: () => string
+  /** When it was spoken, of an answer from the cache. */
+  readonly keptSinceMs: number | undefined
 }
 
 const metersOf = Effect.map(Metrics, (metrics) => ({
@@ -55,6 +58,7 @@ const partsOf = Effect.gen(function* () {
     sessions: yield* SpeechSessions,
     encoders: yield* Encoders,
     admission: yield* SpeechAdmission,
+    cache: yield* SpeechCache,
     meters: yield* metersOf,
     firstBytesMs: makeRecent(),
     underruns: makeRecent(),
@@ -71,12 +75,14 @@ interface Answer {
   readonly player: PlayerClock
   marks: Array<WordMark>
   samples: number
+  /** Takes the answer down for the cache. */
+  readonly recorder: Recorder | undefined
   /** The scope's exit cannot say this: to it, a caller who left before the first byte was answered. */
   outcome: "spoken" | "failed" | "cancelled"
 }
 
 interface Source {
-  readonly pieces: SpeechSession["pieces"]
+  readonly session: SpeechSession
   readonly listener: Pace["listener"]
 }
 
@@ -111,12 +117,71 @@ export class Speech extends Context.Service<
         recent: (nowMs) => recentOf(parts, nowMs)
       })
     )
-  )
+  ).pipe(Layer.provide(SpeechCache.layer))
 }
 
 const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPlan, startedAtMs: number) {
+  const { cache, clock } = parts
+  const key = plan.cacheKey
+  const kept = key === undefined ? undefined : cache.find(key, clock.currentTimeMillisUnsafe())
+  if (kept !== undefined) return yield* spokenBefore(parts, { plan, startedAtMs, recorder: undefined }, kept)
+  const recorder = key === undefined ? undefined : cache.record(key)
+  if (recorder !== undefined) yield* Effect.addFinalizer(() => Effect.sync(recorder.drop))
+  return yield* spokenNow(parts, { plan, startedAtMs, recorder })
+})
+
+type Asked = Pick<Answer, "plan" | "startedAtMs" | "recorder">
+
+const answerOf = (asked: Asked, stages: StageTimes): Answer => ({
+  ...asked,
+  stages,
+  player: playerClock(),
+  marks: [],
+  samples: 0,
+  outcome: "cancelled"
+})
+
+const takeMarksOf = (answer: Answer) => () => {
+  const { marks } = answer
+  answer.marks = []
+  return marks
+}
+
+const durationMsOf = (answer: Answer) => () =>
+  (paddedSamples(answer.plan.format, answer.samples) * 1_000) / speechSampleRateHz
+
+// As much as a stream of events takes into one of them.
+const keptPieceBytes = 40_000
+
+/** From the cache: it takes no sequencer and no encoder, and counts like any other answer. */
+const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, kept: KeptSpeech) {
+  const stages = stageTimes(parts, asked.startedAtMs)
+  const answer = answerOf(asked, stages)
+  answer.marks = [...kept.marks]
+  answer.samples = kept.samples
+  yield* Effect.addFinalizer(() => Effect.sync(() => countEnd(parts, answer)))
+  const pieces = Array.from({ length: Math.ceil(kept.audio.length / keptPieceBytes) }, (_, index) =>
+    kept.audio.subarray(index * keptPieceBytes, (index + 1) * keptPieceBytes)
+  )
+  const bytes = Stream.fromIterable(pieces).pipe(
+    Stream.tap(() => Effect.sync(() => countFirstByte(parts, answer, "cache"))),
+    Stream.onEnd(Effect.sync(() => (answer.outcome = "spoken")))
+  )
+  const spoken: Spoken = {
+    sentences: kept.sentences,
+    bytes,
+    takeMarks: takeMarksOf(answer),
+    durationMs: durationMsOf(answer),
+    timing: stages.timing,
+    keptSinceMs: kept.spokenAtMs
+  }
+  return spoken
+})
+
+const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
+  const { plan, startedAtMs } = asked
   const { admission, clock, nowMs, sessions } = parts
-  const { turns, textNormalization, format } = plan
+  const { turns, textNormalization } = plan
   const stages = stageTimes(parts, startedAtMs)
   const engine = turns[0]?.voice.engine ?? ""
   // `startedAtMs` comes from the monotonic clock.
@@ -127,60 +192,61 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
     .open({ turns, textNormalization }, pace)
     .pipe(Effect.tapError((error) => countRefusal(parts, error)))
   stages.reached("admit")
-  const answer: Answer = {
-    plan,
-    startedAtMs,
-    stages,
-    player: playerClock(),
-    marks: [],
-    samples: 0,
-    outcome: "cancelled"
-  }
-  const bytes = encoded(parts, answer, { pieces: session.pieces, listener: pace.listener })
+  const answer = answerOf(asked, stages)
+  const bytes = encoded(parts, answer, { session, listener: pace.listener })
   yield* Effect.addFinalizer(() => Effect.sync(() => countEnd(parts, answer)))
   const spoken: Spoken = {
     sentences: session.sentences,
     bytes,
-    takeMarks: () => {
-      const { marks } = answer
-      answer.marks = []
-      return marks
-    },
-    durationMs: () => (paddedSamples(format, answer.samples) * 1_000) / speechSampleRateHz,
-    timing: stages.timing
+    takeMarks: takeMarksOf(answer),
+    durationMs: durationMsOf(answer),
+    timing: stages.timing,
+    keptSinceMs: undefined
   }
   return spoken
 })
 
 /** A session's pieces, encoded in the format of the request. */
-const encoded = (parts: Parts, answer: Answer, { pieces, listener }: Source): Spoken["bytes"] => {
-  const { clock, encoders, firstBytesMs, meters, nowMs } = parts
-  const { plan, player, stages, startedAtMs } = answer
+const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): Spoken["bytes"] => {
+  const { clock, encoders } = parts
+  const { plan, recorder } = answer
   const epochMs = () => clock.currentTimeMillisUnsafe()
-  const pcm = pcmOf(parts, answer, pieces)
+  const pcm = pcmOf(parts, answer, session.pieces)
   const bytes = encoders.encode(plan.format, pcm, (seconds) => listener.got(seconds, epochMs()))
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
     Stream.tapError((error) => countRefusal(parts, error)),
-    Stream.tap(() =>
+    Stream.tap((piece) =>
       Effect.sync(() => {
-        if (!stages.reached("encode")) return
-        player.started(nowMs())
-        firstBytesMs.note(epochMs(), Math.round(nowMs() - startedAtMs))
-        meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
+        recorder?.audio(piece)
+        countFirstByte(parts, answer, "encode")
       })
     ),
     Stream.tapError(() => Effect.sync(() => (answer.outcome = "failed"))),
-    Stream.onEnd(Effect.sync(() => (answer.outcome = "spoken")))
+    Stream.onEnd(
+      Effect.sync(() => {
+        answer.outcome = "spoken"
+        recorder?.keep({ sentences: session.sentences, samples: answer.samples, spokenAtMs: epochMs() })
+      })
+    )
   )
 }
 
-const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, pieces: Source["pieces"]) => {
-  const { plan, player, stages } = answer
+const countFirstByte = ({ clock, firstBytesMs, meters, nowMs }: Parts, answer: Answer, stage: "encode" | "cache") => {
+  const { plan, player, stages, startedAtMs } = answer
+  if (!stages.reached(stage)) return
+  player.started(nowMs())
+  firstBytesMs.note(clock.currentTimeMillisUnsafe(), Math.round(nowMs() - startedAtMs))
+  meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
+}
+
+const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, pieces: SpeechSession["pieces"]) => {
+  const { plan, player, recorder, stages } = answer
   const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
   return pieces.pipe(
     Stream.map(({ pcm, marks, waitedMs }) => {
       if (pcm.length > 0) stages.reached("first_pcm")
       answer.marks.push(...marks)
+      recorder?.marks(marks)
       answer.samples += pcm.length
       if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) {
         meters.underruns.inc({})

@@ -8,6 +8,7 @@ import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#con
 import type { DialogueRequest } from "#contracts/speech-api"
 import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
 import type { SharedVoice } from "#speech"
+import type { CacheKey } from "./SpeechCache.ts"
 import { type FindVoice, isInRange, type SpeakableVoice } from "../voices/speakable.ts"
 
 export type SpeechRoute =
@@ -25,6 +26,8 @@ export interface SpeechPlan {
   readonly billableCharacters: number
   /** The caller plays it as it comes, and does not wait for the whole. */
   readonly isPlayed: boolean
+  /** Under which the finished speech is kept; absent where it is not. */
+  readonly cacheKey?: CacheKey
 }
 
 /** A request of any of the routes; one input is a dialogue of one turn. */

@@ -4,6 +4,7 @@ import { findModel } from "#contracts"
 import { type Voice, voicesPageDefault, voicesPageMax, type VoicesQuery } from "#contracts/speech-api"
 import { validationFailed, type WireError } from "#http"
 import type { SharedVoice } from "#speech"
+import { previewPath } from "./preview.ts"
 import type { ClonedVoice } from "./records.ts"
 import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 
@@ -11,6 +12,7 @@ import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   readonly gender: "male" | "female" | "not_specified"
   readonly tags?: ReadonlyArray<string>
+  /** Where it is heard instead of at our own address. */
   readonly preview?: string
   /** Present only on a cloned voice. */
   readonly cloned?: { readonly hasAvatar: boolean }
@@ -22,9 +24,16 @@ export const voiceBody = ({ id, displayName, gender, locale, models, tags, previ
   gender,
   locale,
   type: cloned === undefined ? "shared" : "personal",
-  models: models.map(({ name, languages }) => ({ name, languages: languages.map((each) => ({ locale: each })) })),
-  ...(cloned === undefined ? {} : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
-  ...(preview === undefined ? {} : { preview_audio: preview }),
+  models: models.map(({ name, languages }) => ({
+    name,
+    languages: languages.map((each) => ({
+      locale: each,
+      ...(cloned === undefined ? { preview_audio: previewPath(id, each) } : {})
+    }))
+  })),
+  ...(cloned === undefined
+    ? { preview_audio: preview ?? previewPath(id) }
+    : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
   ...(tags === undefined ? {} : { tags })
 })
 

@@ -37,9 +37,13 @@ export const VoicesQuery = Schema.Struct({
 })
 export interface VoicesQuery extends Schema.Schema.Type<typeof VoicesQuery> {}
 
+const preview = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+  describe("Where a voice of the catalogue is heard, from the API's own address and with the same token.")
+)
+
 const VoiceLanguage = Schema.Struct({
   locale: Schema.String,
-  preview_audio: Schema.optionalKey(Schema.NullOr(Schema.String))
+  preview_audio: preview
 }).annotate({ identifier: "VoiceLanguage" })
 
 export const Voice = Schema.Struct({
@@ -56,7 +60,7 @@ export const Voice = Schema.Struct({
   avatar_image: Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
     describe("Where the picture of a cloned voice is, from the API's own address and with the same token.")
   ),
-  preview_audio: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  preview_audio: preview,
   tags: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "Voice" })
 export interface Voice extends Schema.Schema.Type<typeof Voice> {}
@@ -143,6 +147,12 @@ export const DeclaredConsent = Schema.Struct({
   email: Schema.String.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/u))
 })
 export interface DeclaredConsent extends Schema.Schema.Type<typeof DeclaredConsent> {}
+
+export const PreviewQuery = Schema.Struct({
+  locale: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,35}$/u))).pipe(
+    describe("One of the voice's languages; a bare language is any region of it. Its own without it.")
+  )
+})
 
 const ofVoice = { voice_id: Schema.String }
 
@@ -242,6 +252,28 @@ export const VoicesGroup = HttpApiGroup.make("voices", { topLevel: true })
         description:
           "With its sample and its picture. The record of consent is kept. What is being spoken with it is spoken to its " +
           "end. Members need the permission `content.manage`, which owners, admins and members have."
+      })
+    ),
+    HttpApiEndpoint.get("getVoicePreview", "/v1/voices/:voice_id/preview", {
+      disableCodecs: true,
+      params: ofVoice,
+      query: PreviewQuery.fields,
+      success: HttpApiSchema.StreamUint8Array({ contentType: ["audio/mpeg"] }),
+      error: refusals(
+        ...readCodes,
+        "validation_failed",
+        "voice_not_found",
+        "not_found",
+        "concurrency_limit_reached",
+        "upstream_failure"
+      )
+    }).annotateMerge(
+      described({
+        scope: "voices:read",
+        summary: "Hear a voice of the catalogue",
+        description:
+          "A sentence in the voice, as mp3; where `preview_audio` of the voice points. With `If-None-Match` of the `ETag` it " +
+          "is answered with 304 and nothing, as long as the sentence is the same. It takes a place among the answers that run."
       })
     ),
     HttpApiEndpoint.get("getVoiceSample", "/v1/voices/:voice_id/sample", {

@@ -47,8 +47,9 @@ describe("the dialect of a body", () => {
       }
     }
     const all = Object.fromEntries([...openAiFields, ...ownFields].map((name) => [name, "x"]))
-    const { fields, code } = Result.getOrThrow(Result.flip(dialectOf(all)))
+    const { fields, code, message } = Result.getOrThrow(Result.flip(dialectOf(all)))
     assert.strictEqual(code, "validation_failed")
+    for (const name of [...openAiFields, ...ownFields]) assert.include(message, `${name}: `)
     assert.sameMembers(Object.keys(fields ?? {}), [...openAiFields, ...ownFields])
   })
 

@@ -136,7 +136,14 @@ const eventsOf = (pieces: ReadonlyArray<readonly [number, number]>, atEnd = 0, v
     pending = []
     return taken
   }
-  const spoken = { sentences: [], bytes, takeMarks, durationMs: () => 1_209.4, timing: () => "" }
+  const spoken = {
+    sentences: [],
+    bytes,
+    takeMarks,
+    durationMs: () => 1_209.4,
+    timing: () => "",
+    keptSinceMs: undefined
+  }
   return Effect.map(Stream.runCollect(speechEvents(spoken, 22)), (events) => [...events])
 }
 
