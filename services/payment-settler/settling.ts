@@ -13,7 +13,7 @@ import type { BusError } from "#bus"
 import type { PaymentCode, SettlementOutcome } from "#contracts"
 import {
   type ChainStanding,
-  type ChainUnavailable,
+  ChainUnavailable,
   type CheckedPayment,
   type Claim,
   type ClaimLost,
@@ -87,8 +87,31 @@ export const endOf = ({ record }: Claim): Settling | undefined => {
   return record.state === "SETTLING" ? undefined : stale
 }
 
-export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> =>
-  Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
+export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> => {
+  const sending = Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
+  const { groundwork } = work.scheme
+  return groundwork === undefined ? sending : Effect.andThen(layGroundwork(work, groundwork), sending)
+}
+
+/** A wallet that its first payment deploys must be there before the payment. Not interruptible, for its lease's sake. */
+const layGroundwork = Effect.fnUntraced(
+  function* (
+    { payment, pool, answerKept }: Work,
+    groundwork: NonNullable<PaymentScheme["groundwork"]>
+  ): Effect.fn.Return<void, ChainUnavailable | BusError> {
+    if (!(yield* groundwork.isNeeded(payment))) return
+    yield* answerKept
+    const key = yield* pool.take(payment)
+    const prepared = yield* Effect.onError(groundwork.prepare(payment, key.lease), () => key.end("unsent"))
+    const sent = yield* Effect.result(groundwork.broadcast(prepared))
+    if (Result.isSuccess(sent)) return yield* key.end("used")
+    const { failure } = sent
+    yield* key.end(failure._tag === "ChainUnavailable" ? "unsent" : "unknown")
+    if (failure._tag === "ChainUnavailable") return yield* failure
+    return yield* new ChainUnavailable({ operation: "deploy a payer's wallet", detail: failure.detail })
+  },
+  (laying) => Effect.uninterruptible(laying)
+)
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 

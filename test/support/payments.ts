@@ -14,6 +14,7 @@ export const testNetwork: PaymentNetwork = {
   PayTo: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
   Schemes: ["exact"],
   FacilitatorAddresses: [],
+  WalletFactories: [],
   SettlerKeyEnvVars: []
 }
 

@@ -41,12 +41,16 @@ const schemesWhy =
 const Facilitators = Schema.Array(ChainAddress).check(Schema.isMaxLength(64))
 const facilitatorsWhy =
   "The addresses of the settlers' keys, or of the facilitator at FacilitatorUrl. Payers of upto sign one of them: no other account can settle their payment."
+const Factories = Schema.Array(ChainAddress).check(Schema.isMaxLength(16))
+const factoriesWhy =
+  "Contracts that a settler's key may call to deploy the wallet of a payer by upto (ERC-6492). None: a wallet must be deployed before it pays."
 
 const otherFields = {
   PayTo: required(ChainAddress, "Who is paid."),
   FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
   Schemes: withDefault(Schemes, ["exact"], schemesWhy),
   FacilitatorAddresses: withDefault(Facilitators, [], facilitatorsWhy),
+  WalletFactories: withDefault(Factories, [], factoriesWhy),
   PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
   SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
   FacilitatorUrl: shownAs("origins")(
@@ -79,6 +83,7 @@ const WholeNetwork = Schema.Struct({
   ...otherFields,
   Schemes: required(Schemes, schemesWhy),
   FacilitatorAddresses: required(Facilitators, facilitatorsWhy),
+  WalletFactories: required(Factories, factoriesWhy),
   SettlerKeyEnvVars: required(Variables, variablesWhy)
 })
 
@@ -91,7 +96,7 @@ type TokenOfNetwork = Pick<
   WrittenNetwork,
   "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
 > &
-  Partial<Pick<WrittenNetwork, "Schemes" | "FacilitatorAddresses">>
+  Partial<Pick<WrittenNetwork, "Schemes" | "FacilitatorAddresses" | "WalletFactories">>
 
 /** The contradictions within one network. */
 export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {

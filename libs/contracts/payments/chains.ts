@@ -10,6 +10,7 @@ interface WrittenAddresses {
   readonly PayTo: string
   readonly FeePayer?: string | undefined
   readonly FacilitatorAddresses?: ReadonlyArray<string> | undefined
+  readonly WalletFactories?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -46,9 +47,9 @@ export const chainFamilies = {
     signsToken: true,
     hasFeePayer: false,
     schemes: ["exact", "upto"],
-    fault: ({ Network, Asset, PayTo, FacilitatorAddresses = [] }) => {
+    fault: ({ Network, Asset, PayTo, FacilitatorAddresses = [], WalletFactories = [] }) => {
       if (!evmNetwork.test(Network)) return `${Network} is no network of the form eip155:<chain id>`
-      const wrong = [Asset, PayTo, ...FacilitatorAddresses].find(
+      const wrong = [Asset, PayTo, ...FacilitatorAddresses, ...WalletFactories].find(
         (address) => address !== undefined && !evmAddress.test(address)
       )
       return wrong === undefined ? undefined : `${wrong} is not an address of ${Network}`

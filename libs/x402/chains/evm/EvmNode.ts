@@ -103,8 +103,12 @@ export class EvmNode {
       Effect.flatMap((answer) => Effect.mapError(decodeHex(answer), () => otherShape("call the token")))
     )
 
+  /** The code at an address, `0x` where there is none. */
+  readonly code = (address: string): Effect.Effect<string, ChainUnavailable> =>
+    this.#ask("read code", "eth_getCode", [address, "latest"], decodeHex)
+
   readonly hasCode = (address: string): Effect.Effect<boolean, ChainUnavailable> =>
-    Effect.map(this.#ask("read code", "eth_getCode", [address, "latest"], decodeHex), (code) => code.length > 2)
+    Effect.map(this.code(address), (code) => code.length > 2)
 
   readonly receipt = (hash: string): Effect.Effect<TransactionReceipt | null, ChainUnavailable> =>
     this.#ask("read a receipt", "eth_getTransactionReceipt", [hash], decodeReceipt)

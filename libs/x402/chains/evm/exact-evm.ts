@@ -61,7 +61,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   return {
     network,
     node,
-    upto: uptoEvmScheme({ node, contracts, preparation, sending }, settings.facilitators),
+    upto: uptoEvmScheme({ node, contracts, preparation, sending }),
     probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
     account: (key) => new SettlerAccount(preparation, key),
     check: (payload, requirements, nowMs) => checkPayment(payload, requirements, nowMs, checking),
@@ -81,14 +81,15 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
 
 export const evmFamily: SchemeFamily = {
-  open: ({ Network, Asset, PayTo, RpcUrls, FacilitatorAddresses }) =>
+  open: ({ Network, Asset, PayTo, RpcUrls, FacilitatorAddresses, WalletFactories }) =>
     Effect.map(
       openEvmScheme({
         network: Network,
         asset: Asset,
         payTo: PayTo,
         rpcUrls: RpcUrls,
-        facilitators: FacilitatorAddresses
+        facilitators: FacilitatorAddresses,
+        walletFactories: WalletFactories
       }),
       (exact) => ({ chain: exact, schemes: { exact, upto: exact.upto }, account: exact.account })
     ),

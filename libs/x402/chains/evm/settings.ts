@@ -11,6 +11,8 @@ export interface EvmSettings {
   readonly payTo: string
   /** The accounts that payers of `upto` may name as the only ones to settle. */
   readonly facilitators: ReadonlyArray<string>
+  /** Contracts that may be called to deploy a payer's wallet. */
+  readonly walletFactories: ReadonlyArray<string>
   /** For one question to one node. */
   readonly rpcDeadlineMs: number
   readonly connectionsMax: number
@@ -30,6 +32,7 @@ export interface EvmSettings {
 
 export const evmDefaults = {
   facilitators: [],
+  walletFactories: [],
   rpcDeadlineMs: 5_000,
   connectionsMax: 64,
   marginSeconds: 6,

@@ -120,6 +120,7 @@ type UptoReason =
   | "eip2612_spender_not_permit2"
   | "eip2612_deadline_expired"
   | "upto_transaction_failed"
+  | "smart_wallet_deployment_failed"
   | "upto_transfer_event_mismatch"
 
 /**

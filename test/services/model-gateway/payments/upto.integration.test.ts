@@ -5,12 +5,14 @@ import { UptoEvmScheme } from "@x402/evm/upto/client"
 import { create } from "axios"
 import { Effect, type Scope } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import type { PaymentPayload, Receipt } from "#contracts"
-import { permit2Address } from "#dev/chain"
+import { createPublicClient, http, serializeErc6492Signature } from "viem"
+import { baseSepolia } from "viem/chains"
+import type { PaymentPayload, PaymentRequirements, Receipt } from "#contracts"
+import { permit2Address, walletFactoryAddress } from "#dev/chain"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
-import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
-import { forgedPermit, permitOf, uptoPayment } from "../../../../dev/fixtures/evm/upto-payments.ts"
+import { approveCall, deployWalletCall } from "../../../../dev/fixtures/evm/token-calls.ts"
+import { forgedPermit, permitOf, uptoPayment, withApproval } from "../../../../dev/fixtures/evm/upto-payments.ts"
 import { ask, chat, eventsOf } from "../../../support/gateway.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
 import {
@@ -461,7 +463,62 @@ describe.each(layouts)("a call that is paid by upto, $layout", ({ withPayments }
   )
 })
 
+const walletAbi = [
+  {
+    type: "function",
+    name: "walletOf",
+    stateMutability: "view",
+    inputs: [{ type: "address" }],
+    outputs: [{ type: "address" }]
+  }
+] as const
+
+/** A payment of a wallet that is not deployed yet, whose signature says how it is. */
+const walletPayment = (fleet: PaymentFleet, owner: Payer, offer: PaymentRequirements) =>
+  Effect.promise(async () => {
+    const client = createPublicClient({ chain: baseSepolia, transport: http(fleet.chain.rpcUrl) })
+    const asked = {
+      address: walletFactoryAddress,
+      abi: walletAbi,
+      functionName: "walletOf",
+      args: [owner.address]
+    } as const
+    const wallet = await client.readContract(asked)
+    const payload = await uptoPayment(owner, offer, { nowSeconds: nowSeconds(), signed: { from: wallet } })
+    const signature = serializeErc6492Signature({
+      address: walletFactoryAddress,
+      data: deployWalletCall(owner.address),
+      signature: permitOf(payload).signature
+    })
+    return { wallet, payment: await withApproval(owner, forgedPermit(payload, { signature })) }
+  })
+
 describe("payments by upto", () => {
+  it.live("of a wallet that is not deployed deploy it, where its factory is allowed", () =>
+    plainPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const body = chat("hello there", { max_tokens: 64 })
+          const { wallet, payment } = yield* walletPayment(fleet, newPayer(), yield* uptoOffer(fleet, body))
+          yield* fleet.chain.fund(wallet, 1_000_000n)
+          const said = yield* post(fleet, chatPath, body, headerOf(payment))
+          assert.strictEqual(said.status, 200, said.text)
+          const code = yield* fleet.chain.rpc("eth_getCode", [wallet, "latest"])
+          assert.isAbove(String(code).length, 2)
+          yield* onlyCharge(fleet)
+        }),
+      {
+        ...usual,
+        configure: (parts) => {
+          const { configuration, environment } = offering(parts)
+          const { Payments } = configuration
+          const Networks = Payments.Networks.map((entry) => ({ ...entry, WalletFactories: [walletFactoryAddress] }))
+          return { configuration: { ...configuration, Payments: { ...Payments, Networks } }, environment }
+        }
+      }
+    )
+  )
+
   it.live("that name different accounts are each settled by the process that holds its key", () =>
     plainPayments(
       (fleet) =>

@@ -8,19 +8,26 @@ import { readQuantity } from "../encoding.ts"
 import { type EvmNode, Reverted } from "../EvmNode.ts"
 import { isUsedIn, nonceBitmap, permit2Address } from "../permit2.ts"
 import { type DeployedContracts, type EvmReason, refused } from "../simulate.ts"
-import { allowance, balanceOf, manyCallsAddress, tryAggregateAll, wordsOf } from "../token.ts"
+import { allowance, answersOf, balanceOf, manyCallsAddress, tryAggregateAll, wordsOf } from "../token.ts"
 import type { UptoPayment } from "./payment.ts"
 import { refusals, settleCall, uptoProxyAddress } from "./proxy.ts"
+import type { Deployment } from "./wallet-deployment.ts"
 
 export const callDataOf = ({ permit, charge, signature, approval }: UptoPayment) =>
   settleCall(permit, charge, signature, approval)
 
+interface UptoSimulation {
+  readonly node: EvmNode
+  readonly contracts: DeployedContracts
+  /** In lower case. */
+  readonly walletFactories: ReadonlyArray<string>
+}
+
 export const simulateUpto = Effect.fnUntraced(function* (
-  node: EvmNode,
-  contracts: DeployedContracts,
+  { node, contracts, walletFactories }: UptoSimulation,
   payment: UptoPayment
 ): Effect.fn.Return<void, PaymentRefused | ChainUnavailable> {
-  const { asset, payer, facilitator, isUnproven } = payment
+  const { asset, payer, facilitator, isUnproven, deployment } = payment
   const refuse = (reason: EvmReason) => refused(reason, payer)
   // A call to an address without code succeeds and does nothing.
   const [hasToken, hasProxy] = yield* Effect.all([contracts.has(asset), contracts.has(uptoProxyAddress)], {
@@ -30,14 +37,37 @@ export const simulateUpto = Effect.fnUntraced(function* (
   if (!hasProxy) return yield* refuse("permit2_proxy_not_deployed")
   // Only a contract wallet may sign otherwise than by its key.
   if (isUnproven === true && !(yield* node.hasCode(payer))) {
-    const isUndeployed = payment.deployment !== null
-    return yield* refuse(isUndeployed ? "eip6492_factory_not_allowed" : "invalid_permit2_signature")
+    if (deployment === null) return yield* refuse("invalid_permit2_signature")
+    if (!walletFactories.includes(deployment.factory)) return yield* refuse("eip6492_factory_not_allowed")
+    const fault = yield* simulateDeploying(node, payment, deployment)
+    return fault === undefined ? undefined : yield* refuse(fault)
   }
   const call = node.call(uptoProxyAddress, callDataOf(payment), { from: facilitator })
   const outcome = yield* Effect.result(call)
   if (outcome._tag === "Success") return
   if (!(outcome.failure instanceof Reverted)) return yield* outcome.failure
   return yield* refuse(yield* diagnoseUpto(node, payment, outcome.failure))
+})
+
+/**
+ * Whether the transfer would be made once the payer's wallet is deployed: both calls in one question. The contract for
+ * several calls stands at the facilitator's own address for it, since the proxy asks who calls.
+ */
+const simulateDeploying = Effect.fnUntraced(function* (
+  node: EvmNode,
+  payment: UptoPayment,
+  { factory, data }: Deployment
+): Effect.fn.Return<EvmReason | undefined, ChainUnavailable> {
+  const { facilitator } = payment
+  const calls = [
+    { target: factory, data },
+    { target: uptoProxyAddress, data: callDataOf(payment) }
+  ]
+  const code = { [facilitator]: yield* node.code(manyCallsAddress) }
+  const answer = yield* orNothing(node.call(facilitator, tryAggregateAll(calls), { from: facilitator, code }))
+  const [deployed, made] = answersOf(answer, calls.length) ?? []
+  if (deployed === undefined) return "smart_wallet_deployment_failed"
+  return made === undefined ? yield* diagnoseUpto(node, payment, {}) : undefined
 })
 
 /** The reason for a refusal: as the contracts declare it, or by what the payer has and has approved. */

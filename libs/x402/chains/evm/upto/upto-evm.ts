@@ -8,7 +8,7 @@ import type { PaymentScheme } from "../../../scheme.ts"
 import type { EvmNode } from "../EvmNode.ts"
 import type { EvmPrepared } from "../payment.ts"
 import { permitDomain } from "../permit2.ts"
-import type { SendOptions } from "../send.ts"
+import { sendForReceipt, type SendOptions } from "../send.ts"
 import { chainIdOf, type EvmSettings } from "../settings.ts"
 import { type DeployedContracts, refused } from "../simulate.ts"
 import { funds } from "../token.ts"
@@ -32,12 +32,13 @@ export interface SharedChain {
 // check. Unused gas is not paid for.
 const settleGas = 400_000n
 
-/** `facilitators`: the accounts that payers may name. */
-export const uptoEvmScheme = (
-  { node, contracts, preparation, sending }: SharedChain,
-  facilitators: ReadonlyArray<string>
-): UptoEvmScheme => {
-  const { network, marginSeconds } = sending
+// A wallet's proxy and its set-up take some 200,000 to 500,000.
+const deploymentGas = 1_500_000n
+
+export const uptoEvmScheme = ({ node, contracts, preparation, sending }: SharedChain): UptoEvmScheme => {
+  const { network, marginSeconds, facilitators } = sending
+  const walletFactories = sending.walletFactories.map((address) => address.toLowerCase())
+  const simulation = { node, contracts, walletFactories }
   const checking = {
     network,
     domain: permitDomain(chainIdOf(network)),
@@ -53,9 +54,21 @@ export const uptoEvmScheme = (
       charge >= 0n && charge <= checked.amount
         ? Result.succeed({ ...checked, charge })
         : Result.fail(refused("invalid_upto_evm_payload_settlement_exceeds_amount", checked.payer)),
-    simulate: (checked) => simulateUpto(node, contracts, checked),
+    simulate: (checked) => simulateUpto(simulation, checked),
     funds: (checked, claimKeys) => funds(node, checked, claimKeys),
-    recheck: (checked) => simulateUpto(node, contracts, checked),
+    recheck: (checked) => simulateUpto(simulation, checked),
+    groundwork: {
+      isNeeded: ({ deployment, payer }) =>
+        deployment !== null && walletFactories.includes(deployment.factory)
+          ? Effect.map(node.hasCode(payer), (isThere) => !isThere)
+          : Effect.succeed(false),
+      prepare: ({ deployment }, lease) => {
+        const { factory: to, data } = deployment ?? { factory: uptoProxyAddress, data: new Uint8Array(0) }
+        return prepareCall(preparation, { to, data, gas: deploymentGas }, lease)
+      },
+      // Whether it has deployed the wallet is seen by what is asked next.
+      broadcast: (prepared) => Effect.asVoid(sendForReceipt(node, sending, prepared))
+    },
     prepare: (checked, lease) =>
       Effect.suspend(() =>
         prepareCall(preparation, { to: uptoProxyAddress, data: callDataOf(checked), gas: settleGas }, lease)

@@ -1,5 +1,5 @@
 import { Effect, Redacted, Result } from "effect"
-import { createPublicClient, http } from "viem"
+import { createPublicClient, http, serializeErc6492Signature } from "viem"
 import { generatePrivateKey } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -258,6 +258,43 @@ describe("settling a payment of upto", () => {
     assert.strictEqual(refused._tag === "PaymentRefused" && refused.code, "PERMIT2_ALLOWANCE_REQUIRED")
     const outcome = await settle(good)
     assert.strictEqual(Result.getOrThrow(Result.flip(outcome))._tag, "SettlementRefused")
+  })
+
+  it("deploys the wallet that its payer's first payment is to deploy, by an allowed factory alone", async () => {
+    const { chain, run, schemeWith } = fixture
+    const owner = newPayer()
+    const wallet = await walletOf(chain.rpcUrl, owner.address)
+    await run(chain.fund(wallet, most))
+    const { upto } = await schemeWith({ walletFactories: [walletFactoryAddress] })
+    const nowMs = Math.max(await fixture.nowMs(), Date.now())
+    const signing = { nowSeconds: Math.floor(nowMs / 1_000), signed: { from: wallet } }
+    const wrapped = async (signer: typeof owner) => {
+      const payload = await uptoPayment(signer, requirements, signing)
+      const signature = serializeErc6492Signature({
+        address: walletFactoryAddress,
+        data: deployWalletCall(owner.address),
+        signature: permitOf(payload).signature
+      })
+      return withApproval(owner, forgedPermit(payload, { signature }))
+    }
+    const good = Result.getOrThrow(upto.check(await wrapped(owner), requirements, nowMs))
+    assert.isTrue(good.isUnproven)
+    await run(upto.simulate(good))
+    const elsewhere = await run(Effect.flip(fixture.scheme.upto.simulate(good)))
+    assert.strictEqual(elsewhere._tag === "PaymentRefused" && elsewhere.reason, "eip6492_factory_not_allowed")
+    const forged = Result.getOrThrow(upto.check(await wrapped(newPayer()), requirements, nowMs))
+    assert.strictEqual((await run(Effect.flip(upto.simulate(forged))))._tag, "PaymentRefused")
+
+    const { groundwork } = upto
+    if (groundwork === undefined) return assert.fail("it deploys nothing")
+    assert.isTrue(await run(groundwork.isNeeded(good)))
+    await run(groundwork.broadcast(await run(groundwork.prepare(good, await fixture.lease()))))
+    assert.isFalse(await run(groundwork.isNeeded(good)))
+    const charged = Result.getOrThrow(upto.charging(good, 321n))
+    await run(upto.recheck(charged))
+    const prepared = await run(upto.prepare(charged, await fixture.lease()))
+    await run(upto.broadcast(prepared, charged))
+    assert.strictEqual(await balance(wallet), most - 321n)
   })
 
   it("expires when its deadline is over in a final block", async () => {
