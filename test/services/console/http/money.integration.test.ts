@@ -113,7 +113,7 @@ describe("receipts on the console", () => {
             /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400,exact,$/u
           )
           assert.isTrue(head?.endsWith(",claimKey,providerCost,scheme,ceiling"))
-          assert.match(lines[0] ?? "", /,claim\.[^,]*,$/u)
+          assert.match(lines[0] ?? "", /,claim\.[^,]*,,exact,$/u)
           assert.lengthOf(yield* table("after=5"), 1)
         }),
       moneySettings
