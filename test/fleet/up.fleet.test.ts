@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, assert, describe, it } from "@effect/vitest"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
 import { runHere } from "../support/command.ts"
@@ -34,10 +34,19 @@ afterEach(async () => {
   for (const made of homes.splice(0)) made.remove()
 })
 
-describe("./starling up", () => {
-  it("starts a fleet, and a published event reaches the receiver, signed", async () => {
-    const where = home()
-    const fleet = await up(where)
+describe("a fleet that `./starling up` has started", () => {
+  let where: Home
+  let fleet: RunningFleet
+  beforeAll(async () => {
+    where = newHome()
+    fleet = await startFleet(where)
+  })
+  afterAll(async () => {
+    await fleet?.stop("SIGTERM")
+    where?.remove()
+  })
+
+  it("is ready, and a published event reaches the receiver, signed", async () => {
     assert.match(fleet.ready.token, /^stl_/u)
     assert.strictEqual((await fetch(`${fleet.ready.metrics}/readyz`)).status, 200)
     assert.strictEqual((await fetch(`${fleet.ready.metrics}/livez`)).status, 200)
@@ -49,15 +58,115 @@ describe("./starling up", () => {
     assert.strictEqual(published.code, 0, published.error)
     await until(() => fleet.log().includes("received work_item.merged"))
     assert.include(fleet.log(), "signature=good")
-    assert.include((await starling(where, "endpoints", "list")).out, "demo")
+    assert.include((await command(where, "endpoints", "list")).out, "demo")
     assert.notInclude(fleet.log(), "a-secret-for-trying-things-out")
   })
 
+  it("refuses a second fleet in the same home, and runs beside one in another", async () => {
+    const second = await starling(where, "up")
+    assert.strictEqual(second.code, 1)
+    assert.include(second.error, `pid ${fleet.pid}`)
+    const other = await up(home())
+    assert.notStrictEqual(other.ready.nats, fleet.ready.nats)
+  })
+
+  it("has a command check its arguments, and report each fault in one line", async () => {
+    assert.include((await command(home(), "publish", "work_item.merged", "--example")).error, "no fleet has run")
+    const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+      [["publish", "work_item.merged"], "name a --file"],
+      [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
+      [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
+      [["endpoints", "pause", "nobody"], "there is no such endpoint"],
+      [["token", "revoke", "nothing"], "no token nothing"],
+      [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
+      [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
+      [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
+      [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
+      [["tail", "work_itm.merged"], "did you mean work_item.merged?"],
+      [["abandoned", "resend", "--endpoint", "nosuch"], "endpoint: there is no such endpoint"],
+      [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"]
+    ]
+    for (const [parameters, reason] of cases) {
+      const ran = await command(where, ...parameters)
+      assert.strictEqual(ran.code, 1, parameters.join(" "))
+      assert.include(ran.error, reason, parameters.join(" "))
+    }
+    const misused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+      [["publish"], "publish needs <event>"],
+      [["publish", "work_item.merged", "--example", "--what"], "Unknown option '--what'"],
+      [["token", "make", "--role", "king"], "--role king? it is viewer, member, admin or owner"],
+      [["abandoned", "resend"], "name a number, an --endpoint"],
+      [["abandoned", "resend", "--all", "--since", "yesterday"], "--since yesterday? it is a time such as"],
+      [["endpoints", "list", "demo"], "endpoints list takes nothing more, but was given demo"],
+      [["up", "--readyjson"], "did you mean --ready-json?"]
+    ]
+    for (const [parameters, reason] of misused) {
+      const ran = await command(where, ...parameters)
+      assert.deepStrictEqual([ran.code, ran.error.includes(reason)], [2, true], ran.error)
+    }
+    const published = join(where.folder, "house.json")
+    writeFileSync(published, "{}")
+    const unlisted = ["publish", "house.built", "--file", published]
+    assert.include((await command(where, ...unlisted)).error, "there is no event house.built")
+    assert.strictEqual((await command(where, ...unlisted, "--unchecked")).code, 0)
+    // The launcher hands on what a command says, and how it ended.
+    const [refused, wrong] = await Promise.all([starling(where, ...unlisted), starling(where, "publish")])
+    assert.deepStrictEqual([refused.code, refused.out, wrong.code, wrong.out], [1, "", 2, ""])
+    assert.include(refused.error, "there is no event house.built")
+    assert.include(wrong.error, "publish needs <event>")
+  })
+
+  it("has tokens created with few rights and an end, listed with their age and use, and revoked", async () => {
+    const callWith = (token: string) =>
+      fetch(`${fleet.ready.pipeline}/workitems`, { headers: { authorization: `Bearer ${token}` } })
+    const made = await starling(where, "token", "make", "--workspace", "w", "--label", "my ci")
+    const token = made.out.trim()
+    assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
+    const [id = ""] = /[0-9a-f]{12}/u.exec(made.error) ?? []
+    assert.include(made.error, `token ${id}: viewer of w, scopes *; it ends in 90 d`)
+    const short = JSON.parse((await command(where, "token", "make", "--expires", "1s", "--json")).out) as {
+      readonly id: string
+      readonly token: string
+      readonly expiresAt: string
+    }
+
+    assert.strictEqual((await callWith(token)).status, 200)
+    await until(() => Date.now() > Date.parse(short.expiresAt))
+    await until(async () => (await command(where, "token", "list")).out.includes("within the hour"))
+    const listed = await command(where, "token", "list")
+    assert.notInclude(listed.out, token)
+    const lines = listed.out.split("\n")
+    assert.match(lines[0] ?? "", /^id +label +workspace +role +scopes +age +expires +last use$/u)
+    const lineOf = (wanted: string) => lines.find((line) => line.startsWith(wanted)) ?? ""
+    assert.match(lineOf(id), /^\S+ +my ci +w +viewer +\* +\d+ (?:s|min) +in 89 d +within the hour$/u)
+    assert.match(lineOf(short.id), / +expired \d+ (?:s|min) ago +never$/u)
+    assert.strictEqual(lines.filter((line) => line.includes("owner of the home")).length, 1)
+
+    const expired = await callWith(short.token)
+    assert.strictEqual(expired.status, 401)
+    assert.include(await expired.text(), `the token expired at ${short.expiresAt}`)
+
+    assert.include((await command(where, "token", "revoke", id)).out, `${id} is revoked`)
+    await until(async () => (await callWith(token)).status === 401)
+    const ended = JSON.parse((await command(where, "token", "revoke", short.id, "--json")).out) as object
+    assert.include(ended, { id: short.id, workspace: "default" })
+    assert.isNotNull((ended as { readonly revokedAt: string | null }).revokedAt)
+  })
+
+  it("starts its nats-server again when that dies", async () => {
+    process.kill(Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8")), "SIGKILL")
+    await until(() => fleet.log().includes("nats-server died, starting it again"))
+    await until(async () => (await command(where, "publish", "work_item.done", "--example")).code === 0)
+    await until(() => fleet.log().includes("received work_item.done"))
+  })
+})
+
+describe("./starling up", () => {
   it("drains on SIGTERM and exits with 0; the next start finds all its data", async () => {
     const where = home()
     const first = await startFleet(where)
-    assert.strictEqual((await starling(where, "endpoints", "pause", "demo", "--reason", "a trial")).code, 0)
-    await starling(where, "publish", "work_item.done", "--example")
+    assert.strictEqual((await command(where, "endpoints", "pause", "demo", "--reason", "a trial")).code, 0)
+    await command(where, "publish", "work_item.done", "--example")
     assert.strictEqual(await first.stop("SIGTERM"), 0)
     assert.isFalse(existsSync(join(where.folder, "lock")))
 
@@ -66,9 +175,9 @@ describe("./starling up", () => {
     assert.strictEqual(statSync(join(where.folder, "owner-token")).mode & 0o777, 0o600)
     // A service that was given them gets in again.
     assert.deepStrictEqual(second.ready.natsCredentials, first.ready.natsCredentials)
-    assert.match((await starling(where, "endpoints", "list")).out, /paused by \S+ at \S+: a trial/u)
+    assert.match((await command(where, "endpoints", "list")).out, /paused by \S+ at \S+: a trial/u)
     assert.notInclude(second.log(), "received")
-    assert.strictEqual((await starling(where, "endpoints", "resume", "demo")).code, 0)
+    assert.strictEqual((await command(where, "endpoints", "resume", "demo")).code, 0)
     await until(() => second.log().includes("received work_item.done"))
   })
 
@@ -76,35 +185,16 @@ describe("./starling up", () => {
     const where = home()
     const first = await startFleet(where)
     const orphan = Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8"))
-    await starling(where, "endpoints", "pause", "demo")
-    await starling(where, "publish", "work_item.failed", "--example")
+    await command(where, "endpoints", "pause", "demo")
+    await command(where, "publish", "work_item.failed", "--example")
     await first.stop("SIGKILL")
     assert.include(commandLine(orphan), "server.conf")
 
     const second = await up(where)
 
     assert.notInclude(commandLine(orphan), "server.conf")
-    await starling(where, "endpoints", "resume", "demo")
+    await command(where, "endpoints", "resume", "demo")
     await until(() => second.log().includes("received work_item.failed"))
-  })
-
-  it("starts its nats-server again when that dies", async () => {
-    const where = home()
-    const fleet = await up(where)
-    process.kill(Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8")), "SIGKILL")
-    await until(() => fleet.log().includes("nats-server died, starting it again"))
-    await until(async () => (await starling(where, "publish", "work_item.merged", "--example")).code === 0)
-    await until(() => fleet.log().includes("received work_item.merged"))
-  })
-
-  it("refuses a second fleet in the same home, and runs beside one in another", async () => {
-    const where = home()
-    const first = await up(where)
-    const second = await starling(where, "up")
-    assert.strictEqual(second.code, 1)
-    assert.include(second.error, `pid ${first.pid}`)
-    const other = await up(home())
-    assert.notStrictEqual(other.ready.nats, first.ready.nats)
   })
 
   it("names every fault of every kind of a wrong configuration in one report, and starts nothing", async () => {
@@ -187,105 +277,16 @@ describe("./starling up", () => {
     writeFileSync(config, JSON.stringify({ Webhooks: [endpoint] }))
     const configured = { ...where, environment: { ...where.environment, STARLING_CONFIG: config } }
     const fleet = await up(configured)
-    await starling(configured, "publish", "work_item.merged", "--example")
+    await command(configured, "publish", "work_item.merged", "--example")
     await until(() =>
       metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 1')
     )
     assert.include(
-      (await starling(configured, "abandoned", "resend", "--endpoint", "dead")).out,
+      (await command(configured, "abandoned", "resend", "--endpoint", "dead")).out,
       "1 deliveries are on their way again"
     )
     await until(() =>
       metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 2')
     )
-  })
-})
-
-describe("a command", () => {
-  it("checks its arguments, and reports each fault in one line", async () => {
-    const where = home()
-    assert.include((await starling(where, "publish", "work_item.merged", "--example")).error, "no fleet has run")
-    await up(where)
-    const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-      [["publish", "work_item.merged"], "name a --file"],
-      [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
-      [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
-      [["endpoints", "pause", "nobody"], "there is no such endpoint"],
-      [["token", "revoke", "nothing"], "no token nothing"],
-      [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
-      [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
-      [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
-      [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
-      [["tail", "work_itm.merged"], "did you mean work_item.merged?"],
-      [["abandoned", "resend", "--endpoint", "nosuch"], "endpoint: there is no such endpoint"],
-      [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"]
-    ]
-    for (const [parameters, reason] of cases) {
-      const ran = await command(where, ...parameters)
-      assert.strictEqual(ran.code, 1, parameters.join(" "))
-      assert.include(ran.error, reason, parameters.join(" "))
-    }
-    const misused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-      [["publish"], "publish needs <event>"],
-      [["publish", "work_item.merged", "--example", "--what"], "Unknown option '--what'"],
-      [["token", "make", "--role", "king"], "--role king? it is viewer, member, admin or owner"],
-      [["abandoned", "resend"], "name a number, an --endpoint"],
-      [["abandoned", "resend", "--all", "--since", "yesterday"], "--since yesterday? it is a time such as"],
-      [["endpoints", "list", "demo"], "endpoints list takes nothing more, but was given demo"],
-      [["up", "--readyjson"], "did you mean --ready-json?"]
-    ]
-    for (const [parameters, reason] of misused) {
-      const ran = await command(where, ...parameters)
-      assert.deepStrictEqual([ran.code, ran.error.includes(reason)], [2, true], ran.error)
-    }
-    const published = join(where.folder, "house.json")
-    writeFileSync(published, "{}")
-    const unlisted = ["publish", "house.built", "--file", published]
-    assert.include((await command(where, ...unlisted)).error, "there is no event house.built")
-    assert.strictEqual((await command(where, ...unlisted, "--unchecked")).code, 0)
-    // The launcher hands on what a command says, and how it ended.
-    const [refused, wrong] = await Promise.all([starling(where, ...unlisted), starling(where, "publish")])
-    assert.deepStrictEqual([refused.code, refused.out, wrong.code, wrong.out], [1, "", 2, ""])
-    assert.include(refused.error, "there is no event house.built")
-    assert.include(wrong.error, "publish needs <event>")
-  })
-
-  it("creates tokens with few rights and an end, lists them with their age and use, and revokes them", async () => {
-    const where = home()
-    const fleet = await up(where)
-    const callWith = (token: string) =>
-      fetch(`${fleet.ready.pipeline}/workitems`, { headers: { authorization: `Bearer ${token}` } })
-    const made = await starling(where, "token", "make", "--workspace", "w", "--label", "my ci")
-    const token = made.out.trim()
-    assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
-    const [id = ""] = /[0-9a-f]{12}/u.exec(made.error) ?? []
-    assert.include(made.error, `token ${id}: viewer of w, scopes *; it ends in 90 d`)
-    const short = JSON.parse((await command(where, "token", "make", "--expires", "1s", "--json")).out) as {
-      readonly id: string
-      readonly token: string
-      readonly expiresAt: string
-    }
-
-    assert.strictEqual((await callWith(token)).status, 200)
-    await until(() => Date.now() > Date.parse(short.expiresAt))
-    await until(async () => (await command(where, "token", "list")).out.includes("within the hour"))
-    const listed = await command(where, "token", "list")
-    assert.notInclude(listed.out, token)
-    const lines = listed.out.split("\n")
-    assert.match(lines[0] ?? "", /^id +label +workspace +role +scopes +age +expires +last use$/u)
-    const lineOf = (wanted: string) => lines.find((line) => line.startsWith(wanted)) ?? ""
-    assert.match(lineOf(id), /^\S+ +my ci +w +viewer +\* +\d+ (?:s|min) +in 89 d +within the hour$/u)
-    assert.match(lineOf(short.id), / +expired \d+ (?:s|min) ago +never$/u)
-    assert.strictEqual(lines.filter((line) => line.includes("owner of the home")).length, 1)
-
-    const expired = await callWith(short.token)
-    assert.strictEqual(expired.status, 401)
-    assert.include(await expired.text(), `the token expired at ${short.expiresAt}`)
-
-    assert.include((await command(where, "token", "revoke", id)).out, `${id} is revoked`)
-    await until(async () => (await callWith(token)).status === 401)
-    const ended = JSON.parse((await starling(where, "token", "revoke", short.id, "--json")).out) as object
-    assert.include(ended, { id: short.id, workspace: "default" })
-    assert.isNotNull((ended as { readonly revokedAt: string | null }).revokedAt)
   })
 })
