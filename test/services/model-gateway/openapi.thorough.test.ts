@@ -80,14 +80,14 @@ describe("the gateway's OpenAPI document", () => {
 describe("every refusal of a call has the shape that the document gives it", () => {
   it.each(dialects)("for errors of %s, with any code", (dialect) => {
     const details = [{ path: ["model"], message: "Missing key" }]
-    for (const [code, { status }] of Object.entries(gatewayCodes)) {
-      if (status === 402) continue
+    for (const [code, { status, type }] of Object.entries(gatewayCodes)) {
+      if (type === "payment_required") continue
       const given = fault(code as keyof typeof gatewayCodes, { debug: "reason", details, param: "model" })
       assert.deepStrictEqual(faultsOf(schemaOf(dialect, status), faultBody(dialect, given)), [], code)
     }
   })
 
-  it.each(dialects)("for the 402 of %s: its quote, and payments that were not taken", (dialect) => {
+  it.each(dialects)("for the 402 and the 412 of %s: its quote, and payments that were not taken", (dialect) => {
     const shape = dialect === "images" ? "chat" : dialect
     const resource = modelResource({ origin: "https://models.example.com", path: paths[dialect], model: "demo/echo" })
     const quote = { resource, offers: [offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })] as const }
@@ -96,6 +96,7 @@ describe("every refusal of a call has the shape that the document gives it", () 
       paymentRequired(quote, shape),
       verificationFailed(quote, shape, failure),
       verificationFailed(quote, shape, { ...failure, code: "PAYMENT_REPLAY", payer: null }),
+      verificationFailed(quote, shape, { ...failure, code: "PERMIT2_ALLOWANCE_REQUIRED" }),
       settlementFailed(quote, shape, { ...failure, network: "eip155:84532", transaction: null })
     ]
     for (const { status, body } of replies) {
