@@ -169,6 +169,46 @@ export const paymentsBoard: Board = {
       ]
     },
     {
+      title: "Channels",
+      panels: [
+        panel(
+          "What they owe",
+          "short",
+          'max by (network, sum) (payment_channel_units{sum=~"unclaimed|lost"})',
+          "{{network}} {{sum}}",
+          "In the token's smallest unit; lost is what was charged and has left its channel."
+        ),
+        panel(
+          "Channels that do not agree",
+          "short",
+          "max by (network) (payment_channel_differences)",
+          "{{network}}",
+          "With the chain, and cannot be explained."
+        ),
+        panel(
+          "Last watched",
+          "s",
+          "time() - max by (network) (payment_channels_watched_timestamp_seconds)",
+          "{{network}}",
+          "How long ago the chain was watched for what payers do with their channels."
+        ),
+        panel(
+          "Claims and sweeps",
+          "short",
+          "sum by (network, kind, outcome) (increase(payment_channel_transactions_total[1h]))",
+          "{{network}} {{kind}} {{outcome}}",
+          "Transactions in the last hour."
+        ),
+        panel(
+          "Orders",
+          "reqps",
+          rate("payment_channel_orders_total", "network, order, outcome"),
+          "{{network}} {{order}} {{outcome}}",
+          "Deposits, refunds and looks at the chain, as gateways ordered them."
+        )
+      ]
+    },
+    {
       title: "Whom it depends on",
       panels: [
         panel(

@@ -36,6 +36,21 @@ export const paymentRules: RuleGroup = {
         "The chain and the receipts of {{ $labels.network }} were last compared to their end {{ $value | humanizeDuration }} ago."
     },
     {
+      name: "PaymentChannelsDiffer",
+      expr: "max by (network) (payment_channel_differences) > 0",
+      after: "0m",
+      severity: "critical",
+      summary: "{{ $value | humanize }} payment channels of {{ $labels.network }} and the chain do not agree."
+    },
+    {
+      name: "PaymentChannelsUnwatched",
+      expr: "time() - max by (network) (payment_channels_watched_timestamp_seconds) > 300",
+      after: "1m",
+      severity: "critical",
+      summary:
+        "Nobody has watched what payers of {{ $labels.network }} do with their channels for {{ $value | humanizeDuration }}."
+    },
+    {
       name: "PaymentSettlementsUncollected",
       expr: `sum by (network) ${risen('payment_settlement_tries_total{outcome="uncollected"}', "1h")} > 0`,
       after: "0m",

@@ -15,7 +15,13 @@ export {
   settingSources
 } from "./configuration/effective-settings.ts"
 export * from "./configuration/gateway.ts"
-export { PaymentNetwork, type Payments, type PaymentSettler, type PaymentVerifier } from "./configuration/payments.ts"
+export {
+  type PaymentChannels,
+  PaymentNetwork,
+  type Payments,
+  type PaymentSettler,
+  type PaymentVerifier
+} from "./configuration/payments.ts"
 export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"

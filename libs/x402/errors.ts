@@ -70,12 +70,15 @@ export const reason = {
 } as const
 
 const evm = (name: string) => `invalid_exact_evm_${name}`
+const channel = (name: string) => `invalid_batch_settlement_evm_${name}`
 const svm = (name: string) => `invalid_exact_svm_${name}`
 
 const replays: ReadonlySet<string> = new Set([
   reason.nonceUsed,
   evm("nonce_already_used"),
   "permit2_invalid_nonce",
+  channel("cumulative_amount_mismatch"),
+  channel("cumulative_below_claimed"),
   "duplicate_settlement",
   "invalid_transaction_state",
   "authorization_already_used",
@@ -95,6 +98,13 @@ const unfunded: ReadonlySet<string> = new Set([
   // A transfer outside its window reverts just as one without funds does.
   evm("payload_authorization_valid_before"),
   evm("payload_authorization_valid_after"),
+  channel("insufficient_balance"),
+  channel("cumulative_exceeds_balance"),
+  channel("channel_not_found"),
+  channel("deposit_simulation_failed"),
+  channel("deposit_transaction_failed"),
+  channel("payload_authorization_valid_before"),
+  channel("payload_authorization_valid_after"),
   // The payer's clock runs ahead of ours; the remedy is the same.
   evm("payload_authorization_valid_too_long"),
   "expired_signature"
@@ -131,6 +141,8 @@ const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
   [/valid_before|expired/u, "authorization expired"],
   [/valid_after|not_yet_valid/u, "authorization not yet valid"],
   [/allowance/u, "the token is not approved for Permit2"],
+  [/cumulative_amount_mismatch/u, "the voucher does not follow what the channel was charged"],
+  [/cumulative_exceeds_balance/u, "the channel holds less than the voucher is for"],
   [/insufficient/u, "insufficient balance"],
   [/signature/u, "invalid signature"],
   [/nonce_already_used|invalid_nonce|duplicate|authorization_already_used/u, "authorization already used"],

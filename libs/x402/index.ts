@@ -7,7 +7,28 @@ export {
   checksummed as checksummedEvmAddress,
   isWellSpelled as isWellSpelledEvmAddress
 } from "./chains/evm/encoding.ts"
-export { channelsAddress, depositCollectorAddress } from "./chains/evm/channels/contract.ts"
+export {
+  type CallOutcome,
+  type ChannelContract,
+  openChannelContract,
+  type SeenChannel,
+  sweptIn
+} from "./chains/evm/channels/ChannelContract.ts"
+export {
+  channelIdIn,
+  channelsAddress,
+  claimBatchDigest,
+  claimCall,
+  depositCall,
+  depositCollectorAddress,
+  depositNonce,
+  multicallOf,
+  refundCall,
+  refundDigest,
+  settleCall,
+  type VoucherClaim
+} from "./chains/evm/channels/contract.ts"
+export { channelVerifier, type CheckedVoucher, plainSignature, signatureBytes } from "./chains/evm/channels/voucher.ts"
 export { type EvmOptions, type EvmScheme, openEvmScheme } from "./chains/evm/exact-evm.ts"
 export type { EvmPayment } from "./chains/evm/payment.ts"
 export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"
@@ -22,6 +43,8 @@ export { collectByMs, readSettlerKey, statedAmount, statedClaimKey, statedEndMs 
 export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
+export { type Channel, ChannelCommand, channelReason, depositFault, isLapsed, unclaimedOf } from "./channels/channel.ts"
+export { channelKeyOf, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
 export { type Claim, withFiguresOf } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
@@ -80,10 +103,12 @@ export {
   usdText,
   type Wallet
 } from "./wallet/Wallet.ts"
+export { channelIdFor, channelPaymentOf, channelRefundOf, type ChannelSigner } from "./wallet/channels.ts"
 export { TrialPayers } from "./wallet/TrialPayers.ts"
 export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
 export {
   atomicAmount,
+  channelOfferOf,
   chargedInputTokens,
   decimalAmount,
   flatPrice,
@@ -91,6 +116,7 @@ export {
   inputTokensOf,
   meteredTariff,
   microUsdOf,
+  type Offer,
   offerOf,
   type OutputTokens,
   outputTokensHeaders,
@@ -103,6 +129,8 @@ export {
   tokenPrice
 } from "./quote.ts"
 export {
+  channelHeaders,
+  correctiveQuote,
   exposedHeaders,
   modelResource,
   type PaymentReply,

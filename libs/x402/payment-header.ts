@@ -107,7 +107,8 @@ export const matchOffer = (
   for (const offer of onNetwork) {
     const field = differingField(accepted, offer)
     if (field === undefined) return Result.succeed(offer)
-    wrong ||= field
+    // What differs in the offer of its own way to pay says more than that there are others.
+    if (wrong === "" || wrong === "scheme") wrong = field
   }
   const text = wrong === "scheme" ? reason.invalidScheme : reason.invalidRequirements
   return notOffered(text, `accepted.${wrong} is not what is quoted`)

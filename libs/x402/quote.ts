@@ -5,14 +5,17 @@
  * throughout, rounded up once at the end. Pure.
  */
 import {
+  channelScheme,
   inOneCase,
   isSameAddress,
   knownTokenOf,
+  type PaymentChannels,
   type PaymentNetwork,
   type PaymentPayload,
   type PaymentRequirements,
   type PaymentSchemeName
 } from "#contracts"
+import { checksummed } from "./chains/evm/encoding.ts"
 import { quoteExtra } from "./chains/families.ts"
 
 /** The terms of every price; `outputShareMillionths` of the longest answer is charged. */
@@ -123,6 +126,21 @@ export const facilitatorOf = ({ scheme, network, extra }: PaymentRequirements): 
   const address = extra?.["facilitatorAddress"]
   return scheme === "upto" && typeof address === "string" ? inOneCase(network, address) : undefined
 }
+
+/** The same price by channel: a voucher over it, of which what the answer costs is charged. */
+export const channelOfferOf = (offer: Offer, channels: PaymentChannels): Offer => ({
+  ...offer,
+  facilitators: [],
+  requirements: {
+    ...offer.requirements,
+    scheme: channelScheme,
+    extra: {
+      ...offer.requirements.extra,
+      receiverAuthorizer: checksummed(channels.ReceiverAuthorizer),
+      withdrawDelay: channels.WithdrawDelaySeconds
+    }
+  }
+})
 
 const microDecimals = 6
 

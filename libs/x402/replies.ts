@@ -5,6 +5,7 @@
  * responses. Pure.
  */
 import {
+  channelScheme,
   type PaymentCode,
   type PaymentRequirements,
   type ResourceInfo,
@@ -12,6 +13,7 @@ import {
   x402Version
 } from "#contracts"
 import { sanitise } from "#egress"
+import type { Channel } from "./channels/channel.ts"
 import { explained } from "./errors.ts"
 import type { Offer } from "./quote.ts"
 import { approvalDeclaration, identifierDeclaration, identifierWithoutSchema } from "./payment-header.ts"
@@ -254,6 +256,64 @@ export const settledHeaders = ({
   "cache-control": "private",
   "access-control-expose-headers": exposedHeaders
 })
+
+/** The channel's state as its payer hears of it, in the names of the protocol. */
+const channelStateOf = ({ mirror, charged }: Channel, channelId: string) => ({
+  channelId,
+  balance: mirror.balance,
+  totalClaimed: mirror.totalClaimed,
+  withdrawRequestedAt: mirror.withdrawRequestedAt,
+  refundNonce: mirror.refundNonce,
+  chargedCumulativeAmount: charged
+})
+
+/** What a channel's payment has done: a charge alone, or with the deposit or the refund that a transaction made. */
+export interface ChannelReceipt {
+  readonly channelId: string
+  readonly channel: Channel
+  /** Null for a refund, which charges nothing. */
+  readonly chargedAmount: string | null
+  readonly moved: { readonly transaction: string; readonly amount: string } | null
+}
+
+/** The headers of an answer that is paid by channel. Its client signs the next voucher by them. */
+export const channelHeaders = ({
+  channelId,
+  channel,
+  chargedAmount,
+  moved
+}: ChannelReceipt): Readonly<Record<string, string>> => ({
+  ...settleResponseHeader({
+    success: true,
+    transaction: moved?.transaction ?? "",
+    network: channel.network,
+    payer: channel.config.payer,
+    amount: moved?.amount ?? "",
+    extra: {
+      ...(chargedAmount === null ? {} : { chargedAmount }),
+      channelState: channelStateOf(channel, channelId)
+    }
+  }),
+  ...(moved === null ? {} : { "x-payment-receipt": moved.transaction }),
+  "cache-control": "private",
+  "access-control-expose-headers": exposedHeaders
+})
+
+/** The quote with the channel's state and its last voucher, from which a client finds out what it must sign next. */
+export const correctiveQuote = (quote: Quote, channelId: string, channel: Channel): Quote => {
+  const told = {
+    channelState: channelStateOf(channel, channelId),
+    ...(channel.signed === null
+      ? {}
+      : { voucherState: { signedMaxClaimable: channel.signed.maxClaimable, signature: channel.signed.signature } })
+  }
+  const [first, ...rest] = quote.offers.map((offer): Offer => {
+    const { requirements } = offer
+    const isIts = requirements.scheme === channelScheme && requirements.network === channel.network
+    return isIts ? { ...offer, requirements: { ...requirements, extra: { ...requirements.extra, ...told } } } : offer
+  })
+  return first === undefined ? quote : { ...quote, offers: [first, ...rest] }
+}
 
 /** The headers of an answer that is given out before the chain has confirmed its payment. */
 export const unsettledHeaders = (errorClass: string): Readonly<Record<string, string>> => ({

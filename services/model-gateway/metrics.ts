@@ -2,7 +2,7 @@
  * The metrics of model-gateway, beside those of its listener. Codes and providers are ours; no label holds a caller's
  * text.
  */
-import { paymentSchemes } from "#contracts"
+import { channelScheme, paymentSchemes } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const gatewayRequests = defineCounter({
@@ -55,7 +55,7 @@ export const signedAndCharged = defineCounter({
   name: "gateway_scheme_usd_total",
   help: "Paid calls that were answered, in US dollars, by the way in which they were paid: what their payers have signed, and what was charged of it.",
   labels: ["scheme", "part"],
-  values: { scheme: [...paymentSchemes], part: ["signed", "charged"] }
+  values: { scheme: [...paymentSchemes, channelScheme], part: ["signed", "charged"] }
 })
 
 export const providerCost = defineCounter({
@@ -115,7 +115,7 @@ export type PaymentOutcome = (typeof paymentOutcomes.values.outcome)[number]
 
 export const paymentSeconds = defineHistogram({
   name: "gateway_payment_seconds",
-  help: "How long payments took of a call, by stage: verify (with the claim), store (of the answer), settle (until the chain has it, or the wait is over).",
+  help: "How long payments took of a call, by stage: verify (with the claim), store (of the answer), settle (until the chain has it, or the wait is over; by channel: until the charge is stored), deposit (of a channel).",
   labels: ["stage"],
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })

@@ -2,14 +2,14 @@
  * The role model-gateway, whole.
  *
  * in: HTTP on ModelGateway.Port
- * out: calls to the providers of ModelGateway.Providers; images that conversations name, by the guarded client
- * state: nothing that outlives an answer but image jobs (KV `image-jobs`, objects `image-answers`), what free callers have
- * used (KV `rate-windows`), and how the calls of each model ended (KV `model-uptime`)
+ * out: calls to the providers of ModelGateway.Providers; orders about payment channels on `payments.channels`; images that conversations name, by the guarded client
+ * state: nothing that outlives an answer but payment channels (KV `channels`), image jobs (KV `image-jobs`, objects `image-answers`), what free callers
+ * have used (KV `rate-windows`), and how the calls of each model ended (KV `model-uptime`)
  * when something fails: the next provider of a model is asked while nothing has been given out; a payment is released before
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
-import { CallsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/model-gateway"
+import { CallsGroup, ChannelsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/model-gateway"
 import {
   Admission,
   below,
@@ -29,6 +29,7 @@ import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { ModelRegistry } from "./models/ModelRegistry.ts"
 import { answerModelById, answerModels } from "./models/answer-models.ts"
+import { answerRefund } from "./payments/answer-refund.ts"
 import { configuredPaymentGate } from "./payments/PaymentGate.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -48,6 +49,7 @@ const routes = [
     options
   ),
   ...routesOf(ImagesGroup, { createImage: () => answerImages, getImageJob: () => answerImageJob }, options),
+  ...routesOf(ChannelsGroup, { refundChannel: () => answerRefund }, options),
   // The id of a model has a slash, which clients write as it is or percent-encoded.
   ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
     (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })

@@ -4,14 +4,15 @@
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
-import { type Receipt, subjects } from "#contracts"
+import { channelScheme, type Receipt, subjects } from "#contracts"
 import { chargeOf, type Claim, type ClaimRecord, receiptCodec } from "#x402"
 
 const stream = "RECEIPTS"
 
 /** Absent for a claim that has ended: its payment is not kept. */
 const schemeOf = ({ payment, amount, charge }: ClaimRecord) => ({
-  ...(payment === null ? {} : { scheme: payment.requirements.scheme }),
+  // What is paid by channel has no claim.
+  ...(payment === null || payment.requirements.scheme === channelScheme ? {} : { scheme: payment.requirements.scheme }),
   ...(charge === undefined ? {} : { ceiling: amount })
 })
 

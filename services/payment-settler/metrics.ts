@@ -68,6 +68,44 @@ export const reconciledAt = defineGauge({
   labels: ["network"]
 })
 
+export const channelOrders = defineCounter({
+  name: "payment_channel_orders_total",
+  help: "Deposits, refunds and looks at the chain that gateways ordered for payment channels, by network and what came of it.",
+  labels: ["network", "order", "outcome"],
+  values: { order: ["Look", "Deposit", "Refund"], outcome: ["Done", "Refused", "Unavailable"] }
+})
+
+export const channelTransactions = defineCounter({
+  name: "payment_channel_transactions_total",
+  help: "Transactions that claimed what channels owe (claim) or moved it to the account that is paid (sweep), by network and outcome.",
+  labels: ["network", "kind", "outcome"],
+  values: { kind: ["claim", "sweep"], outcome: ["made", "refused", "later"] }
+})
+
+export const channelUnits = defineGauge({
+  name: "payment_channel_units",
+  help: "Sums over all payment channels of a network, in the token's smallest unit: charged, claimed, unclaimed, balance, and lost (charged, but no longer there to be claimed).",
+  labels: ["network", "sum"]
+})
+
+export const channelsKnown = defineGauge({
+  name: "payment_channels",
+  help: "Payment channels by network: all, and those whose payer withdraws by itself.",
+  labels: ["network", "which"]
+})
+
+export const channelWatchedAt = defineGauge({
+  name: "payment_channels_watched_timestamp_seconds",
+  help: "When the chain was last seen to be watched up to its newest block, by network. Vouchers are refused when it is long ago.",
+  labels: ["network"]
+})
+
+export const channelDifferences = defineGauge({
+  name: "payment_channel_differences",
+  help: "Payment channels whose record and chain do not agree, and whose difference the last reconciliation could not explain, by network.",
+  labels: ["network"]
+})
+
 export const settlerMetrics = [
   settlementTries,
   settlementSeconds,
@@ -78,5 +116,11 @@ export const settlerMetrics = [
   repairs,
   transferredUnits,
   receiptedUnits,
-  reconciledAt
+  reconciledAt,
+  channelOrders,
+  channelTransactions,
+  channelUnits,
+  channelsKnown,
+  channelWatchedAt,
+  channelDifferences
 ]

@@ -2,18 +2,22 @@
  * The role payment-settler: paid calls become transfers on a chain, and receipts.
  *
  * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; payments that a
- * gateway in the same process hands over; operators' orders about the books on `payments.books` (queue group)
+ * gateway in the same process hands over; operators' orders about the books on `payments.books` (queue group), and
+ * gateways' orders about payment channels on `payments.channels` (queue group)
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the mailboxes
  * of waiting gateways
  * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`, keys in
- * KV `leases`
+ * KV `leases`; payment channels in KV `channels`, and up to when the chain is watched for them in KV `channel-watches`
  * failure policy: an unknown outcome is looked up on the chain until it is known; a dead settler's jobs go to another
  * after 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration, supervise } from "#runtime"
-import { Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Channels, Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { ChannelNetworks } from "./channels/ChannelNetworks.ts"
+import { channelKeeper } from "./channels/channel-keeper.ts"
+import { answerChannelOrders } from "./channels/channel-orders.ts"
 import { Books } from "./reconciliation/Books.ts"
 import { bookOrders } from "./reconciliation/orders.ts"
 import { reconciler } from "./reconciliation/reconciler.ts"
@@ -33,7 +37,16 @@ const sweeping = Layer.effectDiscard(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentSettler = Layer.mergeAll(settlementJobs, localSettlement, reconciler, bookOrders, sweeping).pipe(
+export const paymentSettler = Layer.mergeAll(
+  settlementJobs,
+  localSettlement,
+  reconciler,
+  bookOrders,
+  sweeping,
+  answerChannelOrders,
+  channelKeeper
+).pipe(
+  Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer({ holder: null }))),
   Layer.provide(Settler.layer),
   Layer.provide(Books.layer),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer))

@@ -8,6 +8,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
+import { channelScheme } from "#contracts"
 import { Metrics } from "#runtime"
 import { chargeOf, type Claim, ClaimMove, Claims, withFiguresOf } from "#x402"
 import { Ledger } from "./ledger.ts"
@@ -135,7 +136,7 @@ const settleClaim = (
     return Effect.succeed(later(null, `${record.network} is not configured here`))
   }
   const { payload, requirements } = record.payment
-  const scheme = network.schemes[requirements.scheme]
+  const scheme = requirements.scheme === channelScheme ? undefined : network.schemes[requirements.scheme]
   if (scheme === undefined) {
     return Effect.succeed(later(null, `${requirements.scheme} does not work on ${record.network}`))
   }

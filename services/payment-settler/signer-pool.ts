@@ -34,8 +34,10 @@ export interface KeyLatches {
 export interface SignerPool extends KeyLatches {
   /** The same for the key of one address; undefined where this process was not given it. */
   readonly keyOf: (address: string) => KeyLatches | undefined
-  /** Every lease must be ended. */
-  readonly take: (payment: CheckedPayment) => Effect.Effect<SignerLease, ChainUnavailable>
+  /** Every lease must be ended. `payment`: which key may sign, where payers name it; null: any. */
+  readonly take: (
+    payment: Pick<CheckedPayment, "requirements" | "facilitator"> | null
+  ) => Effect.Effect<SignerLease, ChainUnavailable>
 }
 
 interface Held {
@@ -77,8 +79,8 @@ const noKey = (detail: string) => new ChainUnavailable({ operation: "sign", deta
 
 const sharedPool = Effect.fnUntraced(function* (network: string, keys: ReadonlyArray<SettlerKey>, isRemote: boolean) {
   ;(yield* Metrics).gauge(keysHeld).set({ network }, keys.length)
-  const take: SignerPool["take"] = ({ requirements }) => {
-    const wanted = requirements.extra?.["feePayer"]
+  const take: SignerPool["take"] = (payment) => {
+    const wanted = payment?.requirements.extra?.["feePayer"]
     const key = isRemote ? keys[0] : keys.find(({ address }) => address === wanted)
     if (key === undefined) return Effect.fail(noKey(`there is no key of ${String(wanted)}`))
     return Effect.succeed({ lease: { key, nonce: null }, end: () => Effect.void })
@@ -150,7 +152,7 @@ const leasedPool = Effect.fnUntraced(function* (
   const wanted = inTurn(keys, holder).filter(({ address }, place) => place < heldMax || named.includes(address))
   yield* Effect.forEach(wanted, (key, place) => Effect.forkScoped(compete(key, place)))
   yield* Effect.forkScoped(supervise("nonce gaps", Effect.forever(Effect.delay(heal, healEvery))))
-  return { ...all, keyOf: (address) => latches.get(address), take: (payment) => takeFrom(held, payment) }
+  return { ...all, keyOf: (address) => latches.get(address), take: (payment) => takeFrom(held, payment?.facilitator) }
 })
 
 /** Processes begin with different keys when there are several. */
@@ -163,7 +165,7 @@ const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
 /** Takes the key that the payer has signed for, otherwise the one with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
   held: ReadonlyMap<string, Held>,
-  { facilitator }: CheckedPayment
+  facilitator: string | undefined
 ): Effect.fn.Return<SignerLease, ChainUnavailable> {
   const one =
     facilitator === undefined

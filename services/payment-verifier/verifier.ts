@@ -10,7 +10,13 @@
  * that cannot be decided now is answered `Unavailable`, never with a refusal or a yes.
  */
 import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
-import type { PaymentPayload, PaymentRequirements, VerifyAnswer, VerifyRequest } from "#contracts"
+import {
+  channelScheme,
+  type PaymentPayload,
+  type PaymentRequirements,
+  type VerifyAnswer,
+  type VerifyRequest
+} from "#contracts"
 import { Configuration, Metrics, timed } from "#runtime"
 import {
   type ReadFunds,
@@ -131,7 +137,8 @@ const check = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Checked, Refused> {
   const network = deps.networks.get(requirements.network)
   if (network === undefined) return yield* Effect.fail(unknownNetwork(requirements))
-  const scheme = network.schemes[requirements.scheme]
+  // Payments by channel are taken by gateways themselves, and settled by orders.
+  const scheme = requirements.scheme === channelScheme ? undefined : network.schemes[requirements.scheme]
   if (scheme === undefined) return yield* Effect.fail(unknownScheme(requirements))
   const stop = deps.stopped(requirements.network)
   if (stop !== undefined) return yield* Effect.fail(stoppedNetwork(requirements, stop))
@@ -230,7 +237,7 @@ const unknownNetwork = ({ network }: Pick<PaymentRequirements, "network">): Refu
 const unknownScheme = ({ scheme, network }: PaymentRequirements): Refused => ({
   ...unknownNetwork({ network }),
   reason: paymentReason.invalidScheme,
-  detail: `${scheme} does not work on ${network}`
+  detail: `${scheme} is not verified on ${network}`
 })
 
 const stoppedNetwork = ({ network }: PaymentRequirements, why: string): Refused => ({

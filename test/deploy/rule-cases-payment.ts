@@ -17,6 +17,20 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     { 'payment_books_read_timestamp_seconds{network="n"}': "0+60x120" }
   ),
   ruleCase(
+    "PaymentChannelsDiffer",
+    "30m",
+    { 'payment_channel_differences{network="n"}': "0x10 2x60" },
+    { network: "n" },
+    { 'payment_channel_differences{network="n"}': "2x10 0x60" }
+  ),
+  ruleCase(
+    "PaymentChannelsUnwatched",
+    "30m",
+    { 'payment_channels_watched_timestamp_seconds{network="n"}': "0x60" },
+    { network: "n" },
+    { 'payment_channels_watched_timestamp_seconds{network="n"}': "0+60x60" }
+  ),
+  ruleCase(
     "PaymentSettlementsUncollected",
     "90m",
     { 'payment_settlement_tries_total{network="n",outcome="uncollected"}': bornAt(86) },

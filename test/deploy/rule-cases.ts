@@ -13,6 +13,8 @@ export const shownValues: Readonly<Record<string, string>> = {
   PaymentBooksUnread: "1h 30m 0s",
   PaymentChainNodeOut: "1",
   PaymentChainUnreachable: "40%",
+  PaymentChannelsDiffer: "2",
+  PaymentChannelsUnwatched: "30m 0s",
   PaymentFacilitatorUnavailable: "1",
   PaymentFacilitatorUnconfirmed: "5",
   PaymentReplaysMany: "15",

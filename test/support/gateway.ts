@@ -38,6 +38,7 @@ const testGate = (payments: PaymentLog) => {
   const refusal = (code: string, reply: PaymentReply) => Effect.fail(refusalOf(code, reply))
   const step = (name: PaymentLog["steps"][number]) => Effect.sync(() => void payments.steps.push(name))
   return Layer.succeed(PaymentGate, {
+    refund: () => Effect.undefined,
     pay: (call) =>
       Effect.gen(function* () {
         const [money] = call.payment["payment-signature"]

@@ -33,6 +33,7 @@ export interface PaidProcesses {
   readonly gate: GateNode
   readonly books: Books
   readonly chain: Parts["chain"]
+  readonly server: Parts["server"]
   /** The process that runs a role, or ran it last. */
   readonly of: (role: RoleName) => RunningRole
   /** In one process; returns when that is ready. `settler`: over the settings of payment-settler. */
@@ -172,6 +173,7 @@ export const startPaidProcesses = async (
     gate,
     books,
     chain: around.chain,
+    server: around.server,
     modelWorks,
     held,
     callHeldAt: async (text, method, what, signing) => {

@@ -4,7 +4,16 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, Network } from "../payments/primitives.ts"
-import { chainFault, isSameAddress, knownTokenOf, paymentSchemes, schemesOf, signsToken } from "../payments/chains.ts"
+import {
+  chainFamilyOf,
+  chainFault,
+  isSameAddress,
+  knownTokenOf,
+  paymentSchemes,
+  schemesOf,
+  signsToken
+} from "../payments/chains.ts"
+import { withdrawDelaySecondsMax, withdrawDelaySecondsMin } from "../payments/channels.ts"
 import { EnvironmentName, WebUrl, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
@@ -171,7 +180,46 @@ export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Ne
   return [...repeated].map((name) => `the Network ${name} is configured twice`)
 }
 
-export const Payments = section({
+const Delay = whole(withdrawDelaySecondsMin, withdrawDelaySecondsMax)
+
+/** The payment channels of one EVM network. */
+export const PaymentChannels = Schema.Struct({
+  Network: required(Network, "A network of Networks, on an EVM chain, that settles by keys of ours."),
+  ReceiverAuthorizer: required(
+    ChainAddress,
+    "Whose key signs claims and refunds. It is part of every channel: a channel of another one is no longer taken."
+  ),
+  AuthorizerKeyEnvVar: required(EnvironmentName, "The variable that holds its key; only payment-settler reads it."),
+  WithdrawDelaySeconds: withDefault(
+    Delay,
+    3_600,
+    "How long a payer waits for its money when it withdraws by itself; everything must be claimed meanwhile."
+  )
+})
+export interface PaymentChannels extends Schema.Schema.Type<typeof PaymentChannels> {}
+
+/** The contradictions between the networks and their channels. */
+export const channelsRule = ({
+  Networks,
+  Channels
+}: {
+  readonly Networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl">>
+  readonly Channels: ReadonlyArray<Pick<PaymentChannels, "Network" | "ReceiverAuthorizer">>
+}): true | string => {
+  for (const { Network, ReceiverAuthorizer } of Channels) {
+    const network = Networks.find((one) => one.Network === Network)
+    if (network === undefined) return `Channels: ${Network} is not among the Networks`
+    if (chainFamilyOf(Network) !== "evm") return `Channels: ${Network} is no EVM chain`
+    if (!evmAddressPattern.test(ReceiverAuthorizer))
+      return `Channels: ${ReceiverAuthorizer} is not an address of ${Network}`
+    if (network.FacilitatorUrl !== undefined) return `Channels: ${Network} is settled by a facilitator`
+  }
+  return repeatedNetworks(Channels)[0] ?? true
+}
+
+const evmAddressPattern = /^0x[0-9a-fA-F]{40}$/u
+
+const paymentFields = {
   Networks: withDefault(
     Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(repeatedNetworks)),
     [],
@@ -198,8 +246,20 @@ export const Payments = section({
   LeaseSeconds: withDefault(span(1, 300), 15, "A claim that is not renewed for so long is given up."),
   KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),
   SettleWaitSeconds: withDefault(span(0.1, 60), 10, "How long an answer that is made waits for the chain."),
-  FacilitatorTimeoutSeconds: withDefault(span(0.1, 300), 30, "How long a facilitator may take to answer.")
-})
+  FacilitatorTimeoutSeconds: withDefault(span(0.1, 300), 30, "How long a facilitator may take to answer."),
+  Channels: withDefault(
+    Schema.Array(PaymentChannels).check(Schema.isMaxLength(16)),
+    [],
+    "Networks on which calls are also paid by channel: one deposit, then a voucher for each call (docs/payments.md). None: no channels."
+  ),
+  ChannelMirrorSeconds: withDefault(
+    span(1, 600),
+    120,
+    "A voucher is taken while the settlers have watched the chain within so long; far less than any delay of a withdrawal."
+  )
+}
+
+export const Payments = section(paymentFields, channelsRule)
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
 
 /** `PaymentVerifier`: how many payments are verified at once, how long one may take, and the facilitator's API. */
@@ -238,6 +298,17 @@ export const PaymentSettler = section({
     1_800,
     "After so long a receipt must have its transfer in a final block, and a transfer its receipt."
   ),
-  SweepSeconds: withDefault(span(0.1, 60), 2, "Between two sweeps of claims whose holders are gone.")
+  SweepSeconds: withDefault(span(0.1, 60), 2, "Between two sweeps of claims whose holders are gone."),
+  ChannelWatchSeconds: withDefault(span(0.05, 60), 3, "Between two looks at what payers did with their channels."),
+  ChannelClaimSeconds: withDefault(
+    span(0.1, 86_400),
+    3_600,
+    "After so long what was charged of channels is claimed on the chain, many channels in one transaction."
+  ),
+  ChannelClaimUsd: withDefault(
+    span(0, 1_000_000),
+    10,
+    "It is claimed before that when one channel owes more: what could be lost if nobody claimed within the delay of a withdrawal."
+  )
 })
 export interface PaymentSettler extends Schema.Schema.Type<typeof PaymentSettler> {}

@@ -85,7 +85,13 @@ const target = { network: Network, channelId: ChannelId, config: ChannelConfig }
 export const ChannelOrder = Schema.Union([
   /** The chain is read, and the channel's record brought up to it. */
   Schema.TaggedStruct("Look", target),
-  Schema.TaggedStruct("Deposit", { ...target, amount: ChannelAmount, authorization: DepositAuthorization }),
+  /** `maxClaimable`: what the voucher that comes with it is for. */
+  Schema.TaggedStruct("Deposit", {
+    ...target,
+    amount: ChannelAmount,
+    maxClaimable: ChannelAmount,
+    authorization: DepositAuthorization
+  }),
   /** What was charged is claimed, and the amount goes back; null: all that is left. */
   Schema.TaggedStruct("Refund", { ...target, amount: Schema.NullOr(ChannelAmount), voucher: Voucher })
 ])

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { text } from "../primitives.ts"
 import { paymentSchemes } from "./chains.ts"
+import { channelScheme } from "./channels.ts"
 import { AtomicAmount, ChainAddress, DecimalWord, EvmAddress, Extra, Network, ReasonText } from "./primitives.ts"
 
 export const x402Version = 2
@@ -24,7 +25,7 @@ export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
  * token's `name` and `version` on EVM chains, the `facilitatorAddress` of `upto`, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
-  scheme: Schema.Literals(paymentSchemes),
+  scheme: Schema.Literals([...paymentSchemes, channelScheme]),
   network: Network,
   amount: AtomicAmount,
   asset: ChainAddress,

@@ -5,7 +5,7 @@
  *
  * What it promises, whoever crashes when: one call at a time; a voucher is stored before its call is made; no charge
  * without a stored voucher that covers it, nor beyond what lies in the channel; a voucher of a call that failed can be
- * used again; and once a stream has begun to go out, it is charged.
+ * used again; and a stream that has begun to go out is charged what it was last known to cost.
  */
 import { Data, Result, Schema } from "effect"
 import { AtomicAmount, ChannelConfig, InstanceName, Network, Voucher } from "#contracts"
@@ -44,6 +44,8 @@ export const ChannelWork = Schema.Struct({
   model: Schema.NullOr(Schema.String),
   /** The first byte of a stream is out, or about to go out. */
   isServing: Schema.Boolean,
+  /** What was given out of a stream costs so much, as it was last written. */
+  spent: AtomicAmount,
   beganAtMs: Milliseconds,
   /** Its lease ends then unless it is renewed. */
   untilMs: Milliseconds
@@ -79,12 +81,13 @@ export type ChannelCommand =
   /** A voucher for a call that is about to be made, or for a refund. */
   | {
       readonly _tag: "Begin"
-      readonly work: Omit<ChannelWork, "isServing" | "beganAtMs" | "untilMs">
+      readonly work: Omit<ChannelWork, "isServing" | "spent" | "beganAtMs" | "untilMs">
       readonly leaseMs: number
     }
-  | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number }
+  /** The work goes on; `spent`: what was given out of a stream costs by now. */
+  | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number; readonly spent: string }
   /** The first byte of a stream is about to go out. */
-  | { readonly _tag: "Serve"; readonly ticket: string }
+  | { readonly _tag: "Serve"; readonly ticket: string; readonly spent: string }
   /** The answer is made, or all there is of it was given out. */
   | { readonly _tag: "Charge"; readonly ticket: string; readonly amount: string }
   /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
@@ -97,9 +100,9 @@ export const ChannelCommand = Data.taggedEnum<ChannelCommand>()
 const Opened = Schema.TaggedStruct("Opened", { network: Network, config: ChannelConfig })
 const Mirrored = Schema.TaggedStruct("Mirrored", { mirror: ChannelMirror })
 const Begun = Schema.TaggedStruct("Begun", { work: ChannelWork })
-const Renewed = Schema.TaggedStruct("Renewed", { untilMs: Milliseconds })
-const Serving = Schema.TaggedStruct("Serving", {})
-/** `isLost`: the gateway is gone, and the stream is charged as if it had been given out whole. */
+const Renewed = Schema.TaggedStruct("Renewed", { untilMs: Milliseconds, spent: AtomicAmount })
+const Serving = Schema.TaggedStruct("Serving", { spent: AtomicAmount })
+/** `isLost`: the gateway is gone, and the stream is charged what it was last known to cost. */
 const Charged = Schema.TaggedStruct("Charged", {
   ticket: InstanceName,
   amount: AtomicAmount,
@@ -145,10 +148,12 @@ export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: 
     case "Release":
       return decideRelease(channel, command.ticket)
     case "Renew":
-      return Result.map(ownWork(channel, command.ticket), () => [{ _tag: "Renewed", untilMs: nowMs + command.leaseMs }])
+      return Result.map(ownWork(channel, command.ticket), () => [
+        { _tag: "Renewed", untilMs: nowMs + command.leaseMs, spent: command.spent }
+      ])
     case "Serve":
       return Result.map(ownWork(channel, command.ticket), ({ isServing }) =>
-        isServing ? nothing : [{ _tag: "Serving" }]
+        isServing ? nothing : [{ _tag: "Serving", spent: command.spent }]
       )
   }
 }
@@ -176,7 +181,7 @@ const decideBegin = (
   const fault = voucherFault(channel, work)
   if (fault !== undefined) return Result.fail(fault)
   return Result.succeed([
-    { _tag: "Begun", work: { ...work, isServing: false, beganAtMs: nowMs, untilMs: nowMs + leaseMs } }
+    { _tag: "Begun", work: { ...work, isServing: false, spent: "0", beganAtMs: nowMs, untilMs: nowMs + leaseMs } }
   ])
 }
 
@@ -191,6 +196,17 @@ const voucherFault = (
   if (kind === "refund") return max < BigInt(mirror.balance) ? undefined : channelReason.noBalance
   if (max <= BigInt(mirror.totalClaimed)) return channelReason.belowClaimed
   return max > usableOf(mirror) ? channelReason.exceedsBalance : undefined
+}
+
+/** Why a voucher would be refused once its deposit is made: what is sent to the chain for nothing costs us its fee. */
+export const depositFault = (
+  channel: Channel,
+  work: Pick<ChannelWork, "kind" | "voucher" | "amount">,
+  deposit: bigint
+): ChannelReason | undefined => {
+  if (channel.work !== null) return channelReason.busy
+  const balance = (BigInt(channel.mirror.balance) + deposit).toString()
+  return voucherFault({ ...channel, mirror: { ...channel.mirror, balance } }, work)
 }
 
 /** What a payer is withdrawing is no longer sold for: it may leave before it is claimed. */
@@ -223,13 +239,14 @@ const decideRelease = (channel: Channel, ticket: string): Decided => {
   return Result.map(ownWork(channel, ticket), () => [{ _tag: "Released", ticket, isLost: false }])
 }
 
-/** Of a stream that had begun nobody knows how far it came: its payer pays what it had agreed to pay at most. */
+/** Of a stream that had begun nobody knows how far it came since its cost was last written: that much is charged. */
 const lapseOf = (channel: Channel, nowMs: number): ReadonlyArray<ChannelFact> => {
   const { work } = channel
   if (work === null || work.untilMs > nowMs) return nothing
   const left = leftOf(channel, work)
   if (!work.isServing || left < 0n) return [{ _tag: "Released", ticket: work.ticket, isLost: true }]
-  return [chargedFor(work, left.toString(), true)]
+  const spent = BigInt(work.spent)
+  return [chargedFor(work, (spent < left ? spent : left).toString(), true)]
 }
 
 const chargedFor = ({ ticket, model }: ChannelWork, amount: string, isLost: boolean): ChannelFact => ({
@@ -252,9 +269,9 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Begun":
       return { ...channel, work: fact.work }
     case "Renewed":
-      return { ...channel, work: channel.work && { ...channel.work, untilMs: fact.untilMs } }
+      return { ...channel, work: channel.work && { ...channel.work, untilMs: fact.untilMs, spent: fact.spent } }
     case "Serving":
-      return { ...channel, work: channel.work && { ...channel.work, isServing: true } }
+      return { ...channel, work: channel.work && { ...channel.work, isServing: true, spent: fact.spent } }
     case "Released":
       return { ...channel, work: null, ended: { ticket: fact.ticket, charged: "0" } }
     case "Charged":

@@ -7,6 +7,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Mailbox, Requests } from "#bus"
 import {
+  channelScheme,
   type PaymentNetwork,
   type PaymentPayload,
   type PaymentRequirements,
@@ -37,11 +38,12 @@ import {
   verifyRequestCodec
 } from "#x402"
 import { gatewayOrigin } from "../origin.ts"
+import { ChannelCalls, type RefundedChannel } from "./ChannelCalls.ts"
 import { PaidCalls } from "./PaidCalls.ts"
 import { CallNames, keptCall, type KeptCalls, lostHolders, PaidAnswers, PaidJobs } from "./kept-calls.ts"
 import { type PaymentOutcome, paymentOutcomes, paymentSeconds } from "../metrics.ts"
 import type { PaidCall } from "./paid-call.ts"
-import { neededMs, type PayableCall, quoteCall } from "./quote.ts"
+import { neededMs, type PayableCall, quoteCall, refundQuote } from "./quote.ts"
 import {
   exposureReached,
   identifierTaken,
@@ -60,14 +62,22 @@ export class PaymentGate extends Context.Service<
   {
     /** Fails with a quote when the call brings no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
+    /** Gives back what a channel was not charged; undefined where no channels are taken. */
+    readonly refund: (call: RefundCall) => Effect.Effect<RefundedChannel | undefined, PaymentRefusal>
   }
 >()("starling/model-gateway/PaymentGate") {}
+
+interface RefundCall {
+  readonly path: string
+  readonly payment: PayableCall["payment"]
+}
 
 interface Parts {
   readonly settings: Pick<Configuration["Service"], "ModelGateway" | "Payments">
   readonly requests: Requests["Service"]
   readonly claims: Claims["Service"]
   readonly calls: PaidCalls["Service"]
+  readonly channelCalls: ChannelCalls["Service"]
   readonly kept: KeptCalls
   readonly names: CallNames["Service"]
   readonly jobs: PaidJobs["Service"]
@@ -120,6 +130,7 @@ const payOffered = Effect.fn("PaymentGate.pay")(function* (
   given: Pick<Offered, "call" | "quote" | "payload">
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
   const offered = yield* readOffered(parts, given)
+  if (offered.requirements.scheme === channelScheme) return yield* parts.channelCalls.pay(offered)
   const tooShort = yield* endsTooSoon(parts, offered)
   if (tooShort !== undefined) return yield* answerEnding(parts, offered, tooShort)
   const answer = yield* verify(parts, offered)
@@ -147,9 +158,27 @@ const readOffered = Effect.fnUntraced(function* (
   return { call, quote, payload, requirements, identifier, binding }
 })
 
+const refund = Effect.fn("PaymentGate.refund")(function* (
+  parts: Parts,
+  { path, payment }: RefundCall
+): Effect.fn.Return<RefundedChannel | undefined, PaymentRefusal> {
+  const { settings, isOffered } = parts
+  const quote = refundQuote(path, { payments: settings.Payments, origin: yield* parts.origin, isOffered })
+  if (quote === undefined) return undefined
+  const prices = { inputMicroUsdPerMillionTokens: 0, outputMicroUsdPerMillionTokens: 0, flatMicroUsd: undefined }
+  const prompt = { textBytes: 0, messages: 0, images: 0 }
+  const call = { shape: "chat", kind: "whole", model: "", prices, prompt, count: 0 } as const
+  const refused = (error: PaymentRefused) => refuse(parts, { call, quote }, error)
+  const payload = yield* Effect.catch(Effect.fromResult(readPayment(payment)), refused)
+  if (payload === null) return yield* Effect.fail(parts.writeQuote(quote, call.shape))
+  const offers = quote.offers.map(({ requirements }) => requirements)
+  const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
+  return yield* parts.channelCalls.refund({ call, quote, payload, requirements })
+})
+
 const refuse = (
   { count }: Parts,
-  { call, quote }: Pick<Offered, "call" | "quote">,
+  { call, quote }: { readonly call: Pick<PayableCall, "shape">; readonly quote: Quote },
   { code, reason, payer, detail }: Omit<Refused, "claimKey" | "holder">
 ) =>
   Effect.andThen(
@@ -161,13 +190,12 @@ const refuse = (
 const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload, requirements }: Offered) {
   const leftMs = (statedEndMs(payload) ?? Infinity) - (yield* Clock.currentTimeMillis)
   const wantedMs = neededMs(settings.ModelGateway, settings.Payments, call.kind)
-  return leftMs < wantedMs ? tooShort(tooShortReasons[requirements.scheme], leftMs, wantedMs) : undefined
+  return leftMs < wantedMs ? tooShort(tooShortReason(requirements), leftMs, wantedMs) : undefined
 })
 
-const tooShortReasons: Readonly<Record<PaymentRequirements["scheme"], string>> = {
-  exact: "invalid_exact_evm_payload_authorization_valid_before",
-  upto: "permit2_deadline_expired"
-}
+// A voucher has no end.
+const tooShortReason = ({ scheme }: PaymentRequirements) =>
+  scheme === "upto" ? "permit2_deadline_expired" : "invalid_exact_evm_payload_authorization_valid_before"
 const inSeconds = (ms: number) => `${Math.max(0, Math.floor(ms / 1_000))} s`
 const tooShort = (reason: string, leftMs: number, neededMs: number): Refused => ({
   code: codeOf(reason),
@@ -326,6 +354,7 @@ const make = Effect.gen(function* () {
     requests: yield* Requests,
     claims,
     calls: yield* PaidCalls,
+    channelCalls: yield* ChannelCalls,
     kept: { claims, jobs, answers: yield* PaidAnswers },
     names: yield* CallNames,
     jobs,
@@ -339,7 +368,7 @@ const make = Effect.gen(function* () {
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
   }
-  return PaymentGate.of({ pay: (call) => pay(parts, call) })
+  return PaymentGate.of({ pay: (call) => pay(parts, call), refund: (call) => refund(parts, call) })
 })
 
 const turnsMax = 1_000_000
@@ -353,7 +382,7 @@ const tokens = Layer.unwrap(
 )
 
 const openGate = Layer.effect(PaymentGate, make).pipe(
-  Layer.provide(PaidCalls.layer),
+  Layer.provide(Layer.mergeAll(PaidCalls.layer, ChannelCalls.layer)),
   Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, Settlements.layer)),
   Layer.provide(Layer.mergeAll(Claims.configuredLayer, tokens))
 )
@@ -368,5 +397,6 @@ const retryAfterSeconds = 60
 
 /** The gate without configured payments: with no way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
-  pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds))
+  pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds)),
+  refund: () => Effect.undefined
 })

@@ -13,11 +13,13 @@ import {
 } from "#contracts"
 import type { HttpCall } from "#http"
 import {
+  channelOfferOf,
   chargedInputTokens,
   flatPrice,
   inputTokensOf,
   meteredTariff,
   modelResource,
+  type Offer,
   offerOf,
   type PaymentHeaders,
   type PromptSize,
@@ -68,7 +70,7 @@ const valuesOf = (call: HttpCall["Service"], name: string) =>
     onSome: (value) => value.split(",").map((part) => part.trim())
   })
 
-const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
+export const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
   "payment-signature": valuesOf(call, "payment-signature"),
   "x-payment": valuesOf(call, "x-payment")
 })
@@ -134,11 +136,32 @@ export const quoteCall = (
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
   const offered = payments.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
   const maxTimeoutSeconds = payments.MaxTimeoutSeconds
-  const [first, ...rest] = offered.flatMap((network) =>
+  const offers = offered.flatMap((network) =>
     network.Schemes.map((scheme) => offerOf(network, priceMicroUsd[scheme], { maxTimeoutSeconds, scheme, turn }))
   )
+  const [first, ...rest] = [...offers, ...channelOffersOf(payments, offered, priceMicroUsd.upto)]
   if (first === undefined) return undefined
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
+}
+
+/** Payments by channel come last: clients that know no channels take the first offer. */
+const channelOffersOf = (
+  { Channels, MaxTimeoutSeconds }: Pick<Payments, "Channels" | "MaxTimeoutSeconds">,
+  networks: ReadonlyArray<PaymentNetwork>,
+  priceMicroUsd: bigint
+): ReadonlyArray<Offer> =>
+  networks.flatMap((network) => {
+    const channels = Channels.find(({ Network }) => Network === network.Network)
+    const offer = offerOf(network, priceMicroUsd, { maxTimeoutSeconds: MaxTimeoutSeconds })
+    return channels === undefined ? [] : [channelOfferOf(offer, channels)]
+  })
+
+/** The channels that are taken, for a refund: nothing is charged. Undefined where there are none. */
+export const refundQuote = (path: string, { payments, origin, isOffered }: QuoteTerms): Quote | undefined => {
+  const [first, ...rest] = channelOffersOf(payments, payments.Networks.filter(isOffered), 0n)
+  if (first === undefined) return undefined
+  const url = `${origin.replace(/\/+$/u, "")}${path}`
+  return { resource: { url, description: "Refund of a payment channel" }, offers: [first, ...rest] }
 }
 
 /** Time between the answer's end and the payment's: for the settlement, and for slow chains. */

@@ -78,6 +78,12 @@ export const unavailable = (shape: ReplyShape, message: string, retryAfterSecond
 export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) =>
   refused(shape, fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" }))
 
+/** The channel is used by another call; nothing was charged, and the same voucher can be sent again when that has ended. */
+export const channelBusy = (shape: ReplyShape, { headers }: PaymentReply) => {
+  const refusal = exposureReached(shape, 1)
+  return new PaymentRefusal({ ...refusal, code: "CHANNEL_BUSY", headers: { ...headers, ...refusal.headers } })
+}
+
 // A library that retries by itself would sign and pay again.
 const noRetry = { "x-should-retry": "false" }
 

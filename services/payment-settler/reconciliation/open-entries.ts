@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type BusError, Kv } from "#bus"
 import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#contracts"
-import type { ChainTransfer, ChainUnavailable } from "#x402"
+import { type ChainTransfer, type ChainUnavailable, channelsAddress } from "#x402"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
 import { type Finding, hasTransfer, reconcile, type ReconciledClaim, transferKey } from "./findings.ts"
@@ -113,6 +113,9 @@ export const withCarried = (window: Window, carried: Carried): Window => {
   }
 }
 
+/** The sweeps of payment channels have no receipts: the channels' own books tell what they are for. */
+const isPayment = ({ payer }: ChainTransfer) => payer !== channelsAddress.toLowerCase()
+
 const readOn = Effect.fnUntraced(function* (account: Account) {
   const { network, ledger, firstSeenMs } = account
   const nowMs = yield* Clock.currentTimeMillis
@@ -120,8 +123,8 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
   const moved = yield* Stream.runCollect(Stream.take(network.chain.transfers(account.position), readMax))
   const written = yield* Stream.runCollect(Stream.take(ledger.from(account.receiptsFrom), readMax))
   const own = written.filter(({ receipt }) => isOwn(network, receipt))
-  for (const transfer of moved) firstSeenMs.set(transferKey(transfer), nowMs)
-  account.transfers = [...account.transfers, ...moved]
+  for (const transfer of moved.filter(isPayment)) firstSeenMs.set(transferKey(transfer), nowMs)
+  account.transfers = [...account.transfers, ...moved.filter(isPayment)]
   account.receipts = [...account.receipts, ...own]
   account.position = moved.at(-1)?.position ?? account.position
   account.receiptsFrom = (written.at(-1)?.sequence ?? account.receiptsFrom - 1) + 1

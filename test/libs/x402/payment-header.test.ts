@@ -120,6 +120,15 @@ describe("a client's accepted terms", () => {
     assert.include(message, field)
   })
 
+  it("hear what differs from the offer of their own scheme, whatever stands before it", () => {
+    const upto = { ...testRequirements, scheme: "upto" as const }
+    const [, text, message] = refusal(matchOffer(accepting({ scheme: "upto", amount: "1" }), [testRequirements, upto]))
+    assert.strictEqual(text, "invalid_payment_requirements")
+    assert.include(message, "amount")
+    const [, other] = refusal(matchOffer(accepting({ scheme: "batch-settlement" }), [testRequirements, upto]))
+    assert.strictEqual(other, "invalid_scheme")
+  })
+
   it("may be any of the offers, and Solana's addresses are case-sensitive", () => {
     const network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
     const solana = { ...testRequirements, network, asset: "EPjFWdd5Auf", payTo: "AbC", extra: { feePayer: "F" } }

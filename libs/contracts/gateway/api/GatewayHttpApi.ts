@@ -129,6 +129,32 @@ export const ImagesGroup = HttpApiGroup.make("images", { topLevel: true }).add(
   )
 )
 
+/** What has gone back to a payer from its channel, in the token's smallest unit. */
+const RefundedChannel = Schema.Struct({
+  network: Schema.String,
+  amount: Schema.String,
+  transaction: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "RefundedChannel" })
+
+export const ChannelsGroup = HttpApiGroup.make("channels", { topLevel: true }).add(
+  HttpApiEndpoint.get("refundChannel", "/v1/channels", {
+    disableCodecs: true,
+    success: RefundedChannel,
+    error: [
+      ...refusals("NOT_FOUND", "INTERNAL_ERROR"),
+      plainRefusal(402, "The channels that are taken here, or why this one gives nothing back."),
+      plainRefusal(429, "A call of the channel is in work; come back after `Retry-After`."),
+      plainRefusal(503, "The chain cannot be asked just now; come back after `Retry-After`.")
+    ]
+  }).annotateMerge(
+    described({
+      summary: "Refund a payment channel",
+      description:
+        "With a refund of the scheme `batch-settlement` as its payment, claims what was charged of the channel and gives the rest back. Without one, 402 with the channels that are taken."
+    })
+  )
+)
+
 const error = [
   plainRefusal(429, "More lists for this address than an hour has; come back after `Retry-After`."),
   plainRefusal(503, "Nobody can count this address's lists just now; come back after `Retry-After`."),
@@ -159,7 +185,7 @@ export const gatewayBases = ["", "/api", "/solana/api"] as const
 type GatewayBase = (typeof gatewayBases)[number]
 
 export const GatewayHttpApi = HttpApi.make("models")
-  .add(CallsGroup, ImagesGroup, ModelsGroup, descriptionGroup(refusals("INTERNAL_ERROR")))
+  .add(CallsGroup, ImagesGroup, ModelsGroup, ChannelsGroup, descriptionGroup(refusals("INTERNAL_ERROR")))
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling models",

@@ -31,7 +31,9 @@ describe("the section Payments", () => {
       LeaseSeconds: 15,
       KeptHours: 24,
       SettleWaitSeconds: 10,
-      FacilitatorTimeoutSeconds: 30
+      FacilitatorTimeoutSeconds: 30,
+      Channels: [],
+      ChannelMirrorSeconds: 120
     })
     assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 64, aheadMax: 1, keptMs: 86_400_000 })
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })

@@ -100,7 +100,7 @@ describe("the records of channels", () => {
 
         assert.strictEqual(refusalOf(refused), channelReason.mismatch)
         const stored = Option.getOrThrow(yield* one.read(name))
-        assert.strictEqual(stored.charged, "1000")
+        assert.strictEqual(stored.charged, "100")
         assert.isNull(stored.work)
         // The first gateway was not dead but slow: its charge comes too late, and nothing is charged twice.
         assert.strictEqual(refusalOf(yield* Effect.result(run(one, charge(500)))), channelReason.workOver)

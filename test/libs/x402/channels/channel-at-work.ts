@@ -53,8 +53,8 @@ export const mirror = (changes: Partial<ChannelMirror> = {}) =>
 export const charge = (amount: bigint | number, ticket = "t1") =>
   ChannelCommand.Charge({ ticket, amount: String(amount) })
 export const release = (ticket = "t1") => ChannelCommand.Release({ ticket })
-export const serve = (ticket = "t1") => ChannelCommand.Serve({ ticket })
-export const renew = (ticket = "t1") => ChannelCommand.Renew({ ticket, leaseMs })
+export const serve = (ticket = "t1", spent = 100) => ChannelCommand.Serve({ ticket, spent: String(spent) })
+export const renew = (ticket = "t1", spent = 0) => ChannelCommand.Renew({ ticket, leaseMs, spent: String(spent) })
 export const lapse = ChannelCommand.Lapse()
 
 export interface Step {

@@ -4,6 +4,7 @@ import {
   type Channel,
   type ChannelCommand,
   channelReason,
+  depositFault,
   evolveAll,
   isLapsed,
   unclaimedOf,
@@ -142,6 +143,25 @@ describe("a voucher is refused", () => {
   })
 })
 
+describe("a deposit is sent", () => {
+  const fault = (channel: ReturnType<typeof after>, max: number, deposit: bigint) => {
+    const work = { kind: "whole" as const, voucher: voucherOf(max), amount: "1000" }
+    return depositFault(channel.state(), work, deposit)
+  }
+  const poor = after(mirror({ balance: "500", block: 2 }))
+
+  it("when its voucher can be used after it", () => {
+    assert.isUndefined(fault(poor, 1_000, 500n))
+    assert.isUndefined(fault(opened(), 1_000, 5_000n))
+  })
+
+  it("not for a voucher that is refused all the same", () => {
+    assert.strictEqual(fault(poor, 1_000, 499n), channelReason.exceedsBalance)
+    assert.strictEqual(fault(poor, 1_001, 5_000n), channelReason.mismatch)
+    assert.strictEqual(fault(after(begin(1_000)), 1_000, 5_000n), channelReason.busy)
+  })
+})
+
 describe("a charge", () => {
   it("beyond what the call was begun for is refused", () => {
     assert.strictEqual(after(begin(1_000)).tries(charge(1_001)).refused, channelReason.exceedsSigned)
@@ -181,12 +201,19 @@ describe("a call whose gateway is gone", () => {
     assert.isNull(channel.tries(begin(1_000, { ticket: "t2" })).refused)
   })
 
-  it("costs what was agreed when a stream had begun", () => {
-    const channel = after(begin(1_000, { kind: "stream" }), serve())
+  it("costs what its stream was last known to cost", () => {
+    const channel = after(begin(1_000, { kind: "stream" }), serve("t1", 100), renew("t1", 640))
+    channel.passes(leaseMs)
+    channel.tries(lapse)
+    assert.strictEqual(channel.state().charged, "640")
+    assert.deepStrictEqual(channel.state().signed, voucherOf(1_000))
+  })
+
+  it("never costs more than was agreed", () => {
+    const channel = after(begin(1_000, { kind: "stream" }), serve("t1", 2_000))
     channel.passes(leaseMs)
     channel.tries(lapse)
     assert.strictEqual(channel.state().charged, "1000")
-    assert.deepStrictEqual(channel.state().signed, voucherOf(1_000))
   })
 })
 
@@ -221,8 +248,8 @@ const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelC
     charge(dice.below(1_600), own),
     charge(dice.below(100), "t0"),
     release(dice.of([own, own, "t0"])),
-    serve(own),
-    renew(dice.of([own, "t0"])),
+    serve(own, dice.below(1_600)),
+    renew(dice.of([own, "t0"]), dice.below(1_600)),
     lapse,
     mirror({ ...moved, balance: String(Number(held.mirror.balance) + 200) }),
     mirror({ ...moved, balance: String(Math.max(charged, claimed)) }),

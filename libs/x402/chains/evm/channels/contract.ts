@@ -66,6 +66,10 @@ const digestOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): U
 export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =>
   hexOf(digestOf(separator, configType, configWords(config)))
 
+/** A channel's id, where the contract is at hand. */
+export const channelIdIn = ({ separator }: { readonly separator: Uint8Array }, config: ChannelConfig): Hex =>
+  channelIdOf(separator, config)
+
 export const voucherDigest = (separator: Uint8Array, channelId: string, maxClaimable: bigint): Uint8Array =>
   digestOf(separator, voucherType, bytesOf(channelId), numberWord(maxClaimable))
 

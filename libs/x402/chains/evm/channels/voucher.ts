@@ -14,8 +14,15 @@ import {
 } from "#contracts"
 import { codeOf, PaymentRefused, reason as paymentReason } from "../../../errors.ts"
 import { hexOf, isSameAddress } from "../encoding.ts"
-import { type DomainSeparators, readSignature, receiveDigest, recoverAddress, signDigest } from "../signature.ts"
-import { channelIdOf, depositCollectorAddress, depositNonce, voucherDigest } from "./contract.ts"
+import {
+  domainSeparator,
+  DomainSeparators,
+  readSignature,
+  receiveDigest,
+  recoverAddress,
+  signDigest
+} from "../signature.ts"
+import { channelIdOf, channelsDomain, depositCollectorAddress, depositNonce, voucherDigest } from "./contract.ts"
 
 const zeroAddress = `0x${"0".repeat(40)}`
 
@@ -61,6 +68,17 @@ export const checkVoucher = (
     (payload.type === "deposit" ? depositFault(payload, channelId, requirements, { ...terms, nowMs }) : undefined)
   if (fault !== undefined) return Result.fail(refusal(fault, payer))
   return Result.succeed({ network: terms.network, channelId, config, payload })
+}
+
+// A deposit that ends sooner may not reach a block in time.
+const marginSeconds = 6
+
+/** The checks for one network, without a call to it. */
+export const channelVerifier = (network: string, chainId: bigint) => {
+  const separator = domainSeparator(channelsDomain(chainId))
+  const terms: CheckTerms = { network, chainId, separator, domains: new DomainSeparators(), marginSeconds }
+  return (payment: PaymentPayload, requirements: PaymentRequirements, nowMs: number) =>
+    checkVoucher(payment, requirements, nowMs, terms)
 }
 
 const refusal = (text: string, payer: string | null, detail?: string) =>

@@ -1,0 +1,128 @@
+/**
+ * What a payer by channel signs: a voucher over a total, and a deposit where the channel holds too little. Pure. The
+ * protocol's own client judges it in the tests.
+ */
+import { randomBytes } from "node:crypto"
+import type { PaymentPayload, PaymentRequirements } from "#contracts"
+import {
+  type ChannelConfig,
+  channelIdOf,
+  channelsDomain,
+  depositCollectorAddress,
+  depositNonce,
+  voucherDigest
+} from "../chains/evm/channels/contract.ts"
+import { signatureBytes } from "../chains/evm/channels/voucher.ts"
+import { checksummed, hexOf } from "../chains/evm/encoding.ts"
+import { chainIdOf } from "../chains/evm/settings.ts"
+import { domainSeparator, receiveDigest } from "../chains/evm/signature.ts"
+
+export interface ChannelSigner {
+  readonly address: string
+  /** 32 bytes that are a key of the curve. */
+  readonly key: Uint8Array
+  /** Tells channels of the same parties apart; 32 bytes in hex. */
+  readonly salt: string
+}
+
+interface ChannelPayment {
+  /** What may be claimed of the channel in all. */
+  readonly maxClaimable: bigint
+  /** Goes into the channel first; nothing where it is zero. */
+  readonly deposit: bigint
+  /** Unix seconds. */
+  readonly nowSeconds: number
+}
+
+/** The channel of a payer on the terms of an offer. */
+export const channelConfigOf = (
+  { address, salt }: Pick<ChannelSigner, "address" | "salt">,
+  { payTo, asset, extra = {} }: PaymentRequirements
+): ChannelConfig => ({
+  payer: checksummed(address),
+  payerAuthorizer: checksummed(address),
+  receiver: payTo,
+  receiverAuthorizer: String(extra["receiverAuthorizer"]),
+  token: asset,
+  withdrawDelay: Number(extra["withdrawDelay"]),
+  salt
+})
+
+export const channelIdFor = (signer: Pick<ChannelSigner, "address" | "salt">, offer: PaymentRequirements): string =>
+  channelIdOf(separatorOf(offer), channelConfigOf(signer, offer))
+
+export const channelPaymentOf = (
+  signer: ChannelSigner,
+  offer: PaymentRequirements,
+  { maxClaimable, deposit, nowSeconds }: ChannelPayment
+): PaymentPayload => {
+  const payload = vouched(signer, offer, maxClaimable)
+  return {
+    x402Version: 2,
+    accepted: offer,
+    payload:
+      deposit === 0n
+        ? { type: "voucher", ...payload }
+        : { type: "deposit", ...payload, deposit: signedDeposit(signer, offer, { amount: deposit, nowSeconds }) }
+  }
+}
+
+/** A refund of an amount, or of all that is left; `charged`: everything that the channel was charged. */
+export const channelRefundOf = (
+  signer: ChannelSigner,
+  offer: PaymentRequirements,
+  { charged, amount }: { readonly charged: bigint; readonly amount: bigint | null }
+): PaymentPayload => ({
+  x402Version: 2,
+  accepted: offer,
+  payload: {
+    type: "refund",
+    ...vouched(signer, offer, charged),
+    ...(amount === null ? {} : { amount: amount.toString() })
+  }
+})
+
+const separators = new Map<string, Uint8Array>()
+const separatorOf = ({ network }: PaymentRequirements): Uint8Array => {
+  const known = separators.get(network) ?? domainSeparator(channelsDomain(chainIdOf(network)))
+  separators.set(network, known)
+  return known
+}
+
+const vouched = (signer: ChannelSigner, offer: PaymentRequirements, maxClaimable: bigint) => {
+  const channelConfig = channelConfigOf(signer, offer)
+  const separator = separatorOf(offer)
+  const channelId = channelIdOf(separator, channelConfig)
+  const signature = hexOf(signatureBytes(voucherDigest(separator, channelId, maxClaimable), signer.key))
+  return { channelConfig, voucher: { channelId, maxClaimableAmount: maxClaimable.toString(), signature } }
+}
+
+// As long before now as the protocol's own client signs, for clocks that differ.
+const earlySeconds = 600
+
+const signedDeposit = (
+  signer: ChannelSigner,
+  offer: PaymentRequirements,
+  { amount, nowSeconds }: { readonly amount: bigint; readonly nowSeconds: number }
+) => {
+  const salt = hexOf(randomBytes(32))
+  const { asset, network, extra = {}, maxTimeoutSeconds } = offer
+  const [validAfter, validBefore] = [nowSeconds - earlySeconds, nowSeconds + maxTimeoutSeconds]
+  const domain = {
+    name: String(extra["name"]),
+    version: String(extra["version"]),
+    chainId: chainIdOf(network),
+    asset
+  }
+  const digest = receiveDigest(domainSeparator(domain), {
+    from: signer.address,
+    to: depositCollectorAddress,
+    value: amount,
+    validAfter: BigInt(validAfter),
+    validBefore: BigInt(validBefore),
+    nonce: depositNonce(channelIdFor(signer, offer), salt)
+  })
+  const signature = hexOf(signatureBytes(digest, signer.key))
+  const signed = { validAfter: String(validAfter), validBefore: String(validBefore), salt, signature }
+  return { amount: amount.toString(), authorization: { erc3009Authorization: signed } }
+}

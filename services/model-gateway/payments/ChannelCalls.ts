@@ -1,0 +1,485 @@
+/**
+ * Calls that are paid by channel. A voucher is checked here, and stored before its call is made; what the answer costs
+ * is stored before the answer goes out. Neither asks a chain, a facilitator or a verifier, while the settlers watch the
+ * chain: its record says what lies in the channel. Deposits, refunds and channels that are not known yet are ordered of
+ * the settlers.
+ *
+ * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back when
+ * the lease is over, unless its stream had begun.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Fiber, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
+import { type BusError, jsonCodec, Kv, Mailbox, Requests } from "#bus"
+import {
+  ChannelOrder,
+  ChannelOrderAnswer,
+  channelScheme,
+  ChannelWatch,
+  type PaymentPayload,
+  type PaymentRequirements,
+  subjects
+} from "#contracts"
+import { Configuration, Metrics, supervise, timed } from "#runtime"
+import {
+  atomicAmount,
+  type Channel,
+  ChannelCommand,
+  channelHeaders,
+  channelReason,
+  ChannelRefused,
+  Channels,
+  channelVerifier,
+  type CheckedVoucher,
+  codeOf,
+  correctiveQuote,
+  depositFault,
+  evmChainIdOf,
+  plainSignature,
+  PaymentRefused,
+  type Quote,
+  type ReplyShape,
+  type Tariff,
+  tariffOf,
+  verificationFailed
+} from "#x402"
+import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
+import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
+import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
+import type { PayableCall } from "./quote.ts"
+import { channelBusy, type PaymentRefusal, refusalOf, unavailable } from "./replies.ts"
+
+/** A payment by channel that fits the quote of its call. */
+export interface OfferedVoucher {
+  readonly call: PricedCall
+  readonly quote: Quote
+  readonly payload: PaymentPayload
+  readonly requirements: PaymentRequirements
+}
+
+type PricedCall = Pick<PayableCall, "kind" | "model" | "shape" | "prices" | "prompt" | "count">
+
+/** What a refund has given back. */
+export interface RefundedChannel {
+  readonly network: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly amount: string
+  readonly transaction: string | null
+}
+
+export class ChannelCalls extends Context.Service<
+  ChannelCalls,
+  {
+    /** Takes the voucher for one call. */
+    readonly pay: (offered: OfferedVoucher) => Effect.Effect<PaidCall, PaymentRefusal>
+    /** Claims what was charged, and gives the rest, or a part of it, back. */
+    readonly refund: (offered: OfferedVoucher) => Effect.Effect<RefundedChannel, PaymentRefusal>
+  }
+>()("starling/model-gateway/ChannelCalls") {
+  static readonly layer = Layer.unwrap(
+    Effect.map(Mailbox, ({ instance }) =>
+      Layer.effect(ChannelCalls, make).pipe(Layer.provide(Channels.layer({ holder: instance })))
+    )
+  )
+}
+
+interface Parts {
+  readonly channels: Channels["Service"]
+  readonly order: (order: ChannelOrder) => Effect.Effect<ChannelOrderAnswer, BusError>
+  readonly check: (offered: OfferedVoucher, nowMs: number) => Result.Result<CheckedVoucher, PaymentRefused>
+  /** Whether the settlers have watched the chain of a network lately. */
+  readonly isWatched: (network: string, nowMs: number) => boolean
+  readonly holder: string
+  readonly leaseMs: number
+  readonly tariff: Tariff
+  /** Dollars in the smallest unit of a network's token. */
+  readonly unitsOf: (microUsd: bigint, network: string) => bigint
+  readonly scope: Scope.Scope
+  readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
+  readonly earned: (held: Held) => Effect.Effect<void>
+  readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}
+
+const orderCodec = jsonCodec(ChannelOrder)
+const answerCodec = jsonCodec(ChannelOrderAnswer)
+// A deposit waits for a block; a settler gives up after that, and the order may be given again.
+const orderTimeoutMs = 30_000
+
+const make = Effect.gen(function* () {
+  const { Payments } = yield* Configuration
+  const requests = yield* Requests
+  const metrics = yield* Metrics
+  const counter = metrics.counter(paymentOutcomes)
+  const seconds = metrics.histogram(paymentSeconds)
+  const revenue = metrics.counter(charged)
+  const bySchemes = metrics.counter(signedAndCharged)
+  const watches = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
+  if (Payments.Channels.length > 0) yield* followWatches(watches)
+  const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
+  const verifiers = new Map(
+    Payments.Channels.map(({ Network }) => [Network, channelVerifier(Network, evmChainIdOf(Network))])
+  )
+  const parts: Parts = {
+    channels: yield* Channels,
+    order: (order) =>
+      requests.ask(
+        { subject: subjects.paymentsChannels, question: orderCodec, answer: answerCodec, timeoutMs: orderTimeoutMs },
+        order
+      ),
+    check: ({ payload, requirements }, nowMs) => {
+      const verifier = verifiers.get(requirements.network)
+      return verifier === undefined
+        ? Result.fail(refusedFor("network_mismatch", null))
+        : verifier(payload, requirements, nowMs)
+    },
+    isWatched: (network, nowMs) => {
+      const atMs = Ref.getUnsafe(watches).get(network)
+      return atMs !== undefined && nowMs - atMs <= Payments.ChannelMirrorSeconds * 1_000
+    },
+    holder: (yield* Mailbox).instance,
+    leaseMs: Payments.LeaseSeconds * 1_000,
+    tariff: tariffOf(Payments),
+    unitsOf: (microUsd, network) => atomicAmount(microUsd, decimals.get(network) ?? 6),
+    scope: yield* Effect.scope,
+    earned: ({ voucher, charge }) =>
+      Effect.sync(() => {
+        const { call, requirements } = voucher
+        const usdOf = (units: bigint) => Number(units) / 10 ** (decimals.get(requirements.network) ?? 6)
+        const scheme = channelScheme
+        revenue.inc({ model: call.model, outcome: "settled" }, usdOf(charge))
+        bySchemes.inc({ scheme, part: "signed" }, usdOf(ceilingOf(voucher)))
+        bySchemes.inc({ scheme, part: "charged" }, usdOf(charge))
+      }),
+    count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
+    timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
+  }
+  return ChannelCalls.of({ pay: (offered) => pay(parts, offered), refund: (offered) => refund(parts, offered) })
+})
+
+/** Up to when each chain was watched, as the settlers tell. */
+const followWatches = Effect.fnUntraced(function* (watches: Ref.Ref<ReadonlyMap<string, number>>) {
+  const bucket = yield* (yield* Kv).open("channel-watches", ChannelWatch)
+  const following = Stream.runForEach(bucket.changes, ({ key, entry }) =>
+    Option.isNone(entry)
+      ? Effect.void
+      : Ref.update(watches, (before) => new Map([...before, [key.replace(".", ":"), entry.value.value.atMs]]))
+  )
+  yield* Effect.forkScoped(supervise("watches of channels", Effect.forever(following)))
+})
+
+const evm = (name: string) => `invalid_batch_settlement_evm_${name}`
+const refusedFor = (name: string, payer: string | null, detail?: string) =>
+  new PaymentRefused({
+    code: codeOf(evm(name)),
+    reason: evm(name),
+    payer,
+    ...(detail === undefined ? {} : { detail })
+  })
+
+/** A voucher whose fields and signatures are good. */
+interface Voucher extends OfferedVoucher {
+  readonly checked: CheckedVoucher
+  readonly name: { readonly network: string; readonly channelId: string }
+}
+
+const pay = Effect.fn("ChannelCalls.pay")(function* (
+  parts: Parts,
+  offered: OfferedVoucher
+): Effect.fn.Return<PaidCall, PaymentRefusal> {
+  const voucher = yield* checked(parts, offered)
+  const { payload } = voucher.checked
+  if (payload.type === "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
+  const deposit = payload.type === "deposit" ? yield* deposited(parts, voucher) : null
+  const ticket = randomBytes(12).toString("base64url")
+  const begin = beginOf(parts, voucher, { ticket, kind: offered.call.kind, amount: offered.requirements.amount })
+  yield* parts.timed("verify", begun(parts, voucher, begin))
+  yield* parts.count("verified")
+  return yield* open(parts, { voucher, ticket, deposit, charge: priceOf(parts, voucher, nothingUsed) })
+})
+
+const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVoucher) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const found = parts.check(offered, nowMs)
+  if (Result.isFailure(found)) return yield* refuse(parts, offered, found.failure)
+  const { network, channelId } = found.success
+  return { ...offered, checked: found.success, name: { network, channelId } } satisfies Voucher
+})
+
+type Refusable = Pick<OfferedVoucher, "call" | "quote">
+
+const refuse = (
+  { count }: Parts,
+  { call, quote }: Refusable,
+  { code, reason, payer, detail }: PaymentRefused
+): Effect.Effect<never, PaymentRefusal> =>
+  Effect.andThen(
+    count("refused", code),
+    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, { code, reason, payer, detail })))
+  )
+
+const cannotSay = ({ count }: Parts, shape: ReplyShape): Effect.Effect<never, PaymentRefusal> =>
+  Effect.andThen(
+    count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE"),
+    Effect.fail(unavailable(shape, "The payment channel cannot be looked at just now; send the same payment again", 2))
+  )
+
+const targetOf = ({ name, checked }: Voucher) => ({ ...name, config: checked.config })
+const signedOf = ({ checked }: Voucher) => ({
+  maxClaimable: checked.payload.voucher.maxClaimableAmount,
+  signature: plainSignature(checked.payload.voucher.signature)
+})
+
+/** The settlers' answer to an order; a refusal of theirs is the payer's. */
+const ordered = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  order: ChannelOrder
+): Effect.fn.Return<Extract<ChannelOrderAnswer, { readonly _tag: "Done" }>, PaymentRefusal> {
+  const asked = yield* Effect.result(parts.order(order))
+  if (Result.isFailure(asked)) {
+    yield* Effect.logWarning("no settler answered an order about a channel", asked.failure)
+    return yield* cannotSay(parts, voucher.call.shape)
+  }
+  const answer = asked.success
+  if (answer._tag === "Done") return answer
+  if (answer._tag === "Unavailable") return yield* cannotSay(parts, voucher.call.shape)
+  const { reason, detail } = answer
+  const payer = voucher.checked.config.payer
+  const refused = new PaymentRefused({
+    code: codeOf(reason),
+    reason,
+    payer,
+    ...(detail === undefined ? {} : { detail })
+  })
+  return yield* refuse(parts, voucher, refused)
+})
+
+interface Moved {
+  readonly transaction: string
+  readonly amount: string
+}
+
+/** The deposit is made before the call, so that nothing is given out for money that never comes. */
+const deposited = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher
+): Effect.fn.Return<Moved | null, PaymentRefusal> {
+  const { payload } = voucher.checked
+  if (payload.type !== "deposit") return null
+  const { amount, authorization } = payload.deposit
+  yield* isUsable(parts, voucher, BigInt(amount))
+  const order: ChannelOrder = {
+    _tag: "Deposit",
+    ...targetOf(voucher),
+    amount,
+    maxClaimable: payload.voucher.maxClaimableAmount,
+    authorization: authorization.erc3009Authorization
+  }
+  const { transaction } = yield* parts.timed("deposit", ordered(parts, voucher, order))
+  return transaction === null ? null : { transaction, amount }
+})
+
+/** Refuses a voucher before its deposit is sent, where the channel is known and would refuse it after. */
+const isUsable = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  deposit: bigint
+): Effect.fn.Return<void, PaymentRefusal> {
+  const { call, requirements, name } = voucher
+  const found = yield* Effect.catch(parts.channels.read(name), (error) => notBegun(parts, voucher, error))
+  if (Option.isNone(found)) return
+  const work = { kind: call.kind, voucher: signedOf(voucher), amount: requirements.amount }
+  const reason = depositFault(found.value, work, deposit)
+  if (reason !== undefined) return yield* notBegun(parts, voucher, new ChannelRefused({ reason, channel: found.value }))
+})
+
+interface Begin {
+  readonly ticket: string
+  readonly kind: "whole" | "stream" | "refund"
+  readonly amount: string
+}
+
+const beginOf = ({ holder, leaseMs }: Parts, voucher: Voucher, begin: Begin) =>
+  ChannelCommand.Begin({
+    work: { ...begin, holder, voucher: signedOf(voucher), model: voucher.call.model },
+    leaseMs
+  })
+
+// What the record says of the money may be behind the chain, or there is no record yet.
+const worthALook: ReadonlySet<string> = new Set([
+  channelReason.missing,
+  channelReason.notFound,
+  channelReason.exceedsBalance
+])
+
+/** Stores the voucher. The chain is looked at first where it is not watched, and once more where the money is missing. */
+const begun = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  begin: ChannelCommand
+): Effect.fn.Return<Channel, PaymentRefusal> {
+  const look = ordered(parts, voucher, { _tag: "Look", ...targetOf(voucher) })
+  const nowMs = yield* Clock.currentTimeMillis
+  const isFresh = parts.isWatched(voucher.name.network, nowMs) || voucher.checked.payload.type === "deposit"
+  if (!isFresh) yield* look
+  const first = yield* Effect.result(parts.channels.run(voucher.name, begin))
+  if (Result.isSuccess(first)) return first.success
+  const isUnknown = first.failure._tag === "ChannelRefused" && worthALook.has(first.failure.reason)
+  if (!isUnknown || !isFresh) return yield* notBegun(parts, voucher, first.failure)
+  yield* look
+  return yield* Effect.catch(parts.channels.run(voucher.name, begin), (error) => notBegun(parts, voucher, error))
+})
+
+const notBegun = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  error: ChannelRefused | BusError
+): Effect.fn.Return<never, PaymentRefusal> {
+  const { call, quote, name, checked } = voucher
+  if (error._tag !== "ChannelRefused") {
+    yield* Effect.logWarning("a voucher could not be stored", error)
+    return yield* cannotSay(parts, call.shape)
+  }
+  const { reason, channel } = error
+  const { payer } = checked.config
+  if (reason === channelReason.busy) {
+    yield* parts.count("refused", "CHANNEL_BUSY")
+    const failure = { code: codeOf(reason), reason, payer }
+    return yield* Effect.fail(channelBusy(call.shape, verificationFailed(quote, call.shape, failure)))
+  }
+  const corrected = channel === null ? quote : correctiveQuote(quote, name.channelId, channel)
+  return yield* refuse(parts, { call, quote: corrected }, new PaymentRefused({ code: codeOf(reason), reason, payer }))
+})
+
+interface Held {
+  readonly voucher: Voucher
+  readonly ticket: string
+  readonly deposit: Moved | null
+  /** What is charged for all that was given out. */
+  charge: bigint
+}
+
+const open = Effect.fnUntraced(function* (parts: Parts, held: Held): Effect.fn.Return<PaidCall> {
+  const renewing = yield* Effect.forkIn(renew(parts, held), parts.scope)
+  const stop = Effect.asVoid(Effect.forkIn(Fiber.interrupt(renewing), parts.scope))
+  return openCall(tasksOf(parts, held, stop))
+})
+
+const ceilingOf = ({ requirements }: Pick<OfferedVoucher, "requirements">) => BigInt(requirements.amount)
+
+/** What was used costs so much, and never more than the payer has signed. */
+const priceOf = ({ tariff, unitsOf }: Parts, offered: OfferedVoucher, used: Used): bigint =>
+  heldTo(unitsOf(usedPrice(tariff, offered.call, used), offered.requirements.network), ceilingOf(offered))
+
+/** False when even the least that it can cost is more than was signed: then nothing more may be given out. */
+const measure = (parts: Parts, held: Held, used: Used): boolean => {
+  const { voucher } = held
+  const least = parts.unitsOf(leastPrice(parts.tariff, voucher.call, used), voucher.requirements.network)
+  if (least > ceilingOf(voucher)) return false
+  held.charge = priceOf(parts, voucher, used)
+  return true
+}
+
+/** Long calls keep their channel. */
+const renew = ({ channels, leaseMs }: Parts, held: Held): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    const { voucher, ticket, charge } = held
+    return channels.run(voucher.name, ChannelCommand.Renew({ ticket, leaseMs, spent: charge.toString() }))
+  }).pipe(
+    Effect.catchTag("ChannelRefused", (error) =>
+      Effect.andThen(Effect.logWarning("a channel was lost to another gateway", error.message), Effect.interrupt)
+    ),
+    Effect.catch((error) => Effect.logWarning("a channel could not be held on", error)),
+    Effect.delay(leaseMs / 3),
+    Effect.forever
+  )
+
+const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks => {
+  const { channels, count } = parts
+  const { voucher, ticket } = held
+  const { shape } = voucher.call
+  const run = (command: ChannelCommand) => Effect.retry(channels.run(voucher.name, command), patiently)
+  return {
+    serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
+      Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
+      Effect.mapError(() => unavailable(shape, "The payment could not be held", 1)),
+      Effect.asVoid
+    ),
+    // Vouchers have no end.
+    force: Effect.void,
+    keep: stop,
+    release: Effect.andThen(
+      Effect.andThen(stop, count("released")),
+      run(ChannelCommand.Release({ ticket })).pipe(
+        Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
+        Effect.asVoid
+      )
+    ),
+    measure: (used) => measure(parts, held, used),
+    settle: (answer) => Effect.ensuring(charge(parts, held, answer), stop)
+  }
+}
+
+// A broker that is away for a moment must cost no answer; a second try of what was stored changes nothing.
+const patiently = {
+  times: 10,
+  schedule: Schedule.spaced("200 millis"),
+  while: ({ _tag }: ChannelRefused | BusError) => _tag === "BusUnavailable"
+}
+
+const charge = Effect.fnUntraced(function* (
+  parts: Parts,
+  held: Held,
+  { used }: EndedAnswer
+): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
+  const { voucher, ticket, deposit } = held
+  const { call, name } = voucher
+  if (used !== null) held.charge = priceOf(parts, voucher, used)
+  const amount = held.charge.toString()
+  const charging = Effect.retry(parts.channels.run(name, ChannelCommand.Charge({ ticket, amount })), patiently)
+  const channel = yield* parts.timed("settle", charging).pipe(
+    Effect.tapError((error) => Effect.logWarning("a call could not be charged", error)),
+    Effect.mapError(
+      () =>
+        new NotAsked({ refusal: unavailable(call.shape, "The payment could not be charged; nothing was charged", 1) })
+    )
+  )
+  yield* parts.count("settled")
+  yield* parts.earned(held)
+  return { headers: channelHeaders({ channelId: name.channelId, channel, chargedAmount: amount, moved: deposit }) }
+})
+
+const refund = Effect.fn("ChannelCalls.refund")(function* (
+  parts: Parts,
+  offered: OfferedVoucher
+): Effect.fn.Return<RefundedChannel, PaymentRefusal> {
+  const voucher = yield* checked(parts, offered)
+  const { payload } = voucher.checked
+  if (payload.type !== "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
+  if (payload.amount === "0") return yield* refuse(parts, voucher, refusedFor("refund_amount_invalid", null))
+  const ticket = randomBytes(12).toString("base64url")
+  yield* begun(parts, voucher, beginOf(parts, voucher, { ticket, kind: "refund", amount: "0" }))
+  return yield* Effect.uninterruptibleMask((restore) => givenBack(parts, voucher, ticket, restore))
+})
+
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+const givenBack = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  ticket: string,
+  restore: Restore
+): Effect.fn.Return<RefundedChannel, PaymentRefusal> {
+  const { name, checked } = voucher
+  const amount = checked.payload.type === "refund" ? (checked.payload.amount ?? null) : null
+  const order: ChannelOrder = { _tag: "Refund", ...targetOf(voucher), amount, voucher: signedOf(voucher) }
+  const release = Effect.ignore(parts.channels.run(name, ChannelCommand.Release({ ticket })))
+  const answer = yield* Effect.onError(restore(ordered(parts, voucher, order)), () => release)
+  // The refund's voucher covers all charges, and takes the place of the last one.
+  const channel = yield* Effect.retry(
+    parts.channels.run(name, ChannelCommand.Charge({ ticket, amount: "0" })),
+    patiently
+  ).pipe(Effect.catch(() => cannotSay(parts, voucher.call.shape)))
+  const moved = answer.transaction === null ? null : { transaction: answer.transaction, amount: answer.amount }
+  const headers = channelHeaders({ channelId: name.channelId, channel, chargedAmount: null, moved })
+  return { network: name.network, headers, amount: answer.amount, transaction: answer.transaction }
+})

@@ -1,0 +1,269 @@
+/**
+ * Keeps the channels of a network: watches the chain for what payers and others did with them, claims what they owe,
+ * moves what was claimed to the account that is paid, and ends the work of gateways that are gone. One process at a
+ * time does it, by a lease; a twin that wakes late does no harm, for a claim is of a total, and a sweep of what is there.
+ *
+ * After every look gateways are told up to when the chain is watched: they take vouchers only while that is recent.
+ */
+import { Clock, Effect, Layer, Option, Ref, Result, Schedule, Stream } from "effect"
+import { type BusError, Kv, type KvBucket, Leases, Mailbox } from "#bus"
+import { ChannelWatch } from "#contracts"
+import { Configuration, Metrics, supervise } from "#runtime"
+import {
+  atomicAmount,
+  type ChainUnavailable,
+  type Channel,
+  ChannelCommand,
+  channelKeyOf,
+  type ChannelRefused,
+  Channels,
+  claimBatchDigest,
+  claimCall,
+  isLapsed,
+  channelIdIn,
+  microUsdOf,
+  settleCall,
+  signatureBytes,
+  sweptIn
+} from "#x402"
+import { channelTransactions, channelWatchedAt } from "../metrics.ts"
+import { type ChannelNetwork, ChannelNetworks, signedBy, transact } from "./ChannelNetworks.ts"
+import { mirror } from "./channel-orders.ts"
+import { compareChannels } from "./channel-books.ts"
+import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
+
+// Nodes behind one address are some blocks apart, and the newest blocks may be replaced.
+const overlapBlocks = 12
+// A chain that makes no block for so long is stuck, or its node is; nothing that was not seen counts as seen.
+const stillMs = 300_000
+// How far back a settler looks that finds no note of the last look.
+const firstBlocks = 5_000
+const looksAtOnce = 8
+const lapsesAtOnce = 16
+
+const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
+const sweepGas = 150_000n
+
+export const channelKeeper = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* ChannelNetworks
+    if (networks.size === 0) return
+    const { PaymentSettler } = yield* Configuration
+    const { instance } = yield* Mailbox
+    const leases = yield* Leases
+    const watches = yield* (yield* Kv).open("channel-watches", ChannelWatch)
+    const metrics = yield* Metrics
+    const channels = yield* Channels
+    for (const network of networks.values()) {
+      const keeper: Keeper = {
+        network,
+        channels,
+        watches,
+        metrics,
+        terms: {
+          unitsMax: atomicAmount(microUsdOf(PaymentSettler.ChannelClaimUsd), network.entry.AssetDecimals),
+          everyMs: PaymentSettler.ChannelClaimSeconds * 1_000
+        },
+        watchEveryMs: PaymentSettler.ChannelWatchSeconds * 1_000,
+        compareEveryMs: PaymentSettler.ReconcileSeconds * 1_000
+      }
+      const key = `channels-${network.name.replace(/[^A-Za-z0-9_-]/gu, "-")}`
+      yield* Effect.forkScoped(
+        supervise(`channels of ${network.name}`, leases.whileHeld({ key, holder: instance }, keep(keeper)))
+      )
+    }
+  })
+)
+
+export interface Keeper {
+  readonly network: ChannelNetwork
+  readonly channels: Channels["Service"]
+  readonly watches: KvBucket<ChannelWatch>
+  readonly metrics: Metrics["Service"]
+  readonly terms: ClaimTerms
+  readonly watchEveryMs: number
+  readonly compareEveryMs: number
+}
+
+/** The records of the network, by their key, as far as they were followed. */
+type Known = Map<string, Channel>
+
+/** While the lease is held. */
+const keep = Effect.fnUntraced(function* (keeper: Keeper) {
+  const known: Known = new Map()
+  // All of them before the first look: what it finds of a channel that is not known yet would be passed over.
+  yield* Stream.runForEach(keeper.channels.all, ({ key, value }) =>
+    Effect.sync(() => void (value.network === keeper.network.name && known.set(key, value)))
+  )
+  const lastClaimMs = yield* Ref.make(yield* Clock.currentTimeMillis)
+  const watch: WatchState = { block: undefined, movedAtMs: yield* Clock.currentTimeMillis }
+  const watched = keeper.metrics.gauge(channelWatchedAt)
+  const once = Effect.gen(function* () {
+    const seen = yield* look(keeper, known, watch)
+    if (seen !== undefined) watched.set({ network: keeper.network.name }, Math.floor(seen.atMs / 1_000))
+    yield* endLapsed(keeper, known)
+    yield* claimDue(keeper, known, lastClaimMs)
+  }).pipe(Effect.catch((error) => Effect.logWarning("channels could not be kept", error)))
+  const comparing = compareChannels(keeper, known).pipe(
+    Effect.catch((error) => Effect.logWarning("channels could not be compared with the chain", error)),
+    Effect.delay(keeper.compareEveryMs),
+    Effect.forever
+  )
+  yield* Effect.raceFirst(
+    follow(keeper, known),
+    Effect.raceFirst(comparing, Effect.repeat(once, Schedule.spaced(keeper.watchEveryMs)))
+  )
+})
+
+/** Every record, and then every later one. */
+const follow = ({ channels, network }: Keeper, known: Known): Effect.Effect<void, BusError> =>
+  Stream.runForEach(channels.changes(1, { messagesMax: 256, withinMs: 20 }), (run) =>
+    Effect.sync(() => {
+      for (const { key, entry } of run) {
+        if (Option.isSome(entry) && entry.value.value.network === network.name) known.set(key, entry.value.value)
+      }
+    })
+  )
+
+interface WatchState {
+  block: number | undefined
+  /** When the chain's newest block was last a new one. */
+  movedAtMs: number
+}
+
+const look = Effect.fnUntraced(function* (
+  keeper: Keeper,
+  known: Known,
+  watch: WatchState
+): Effect.fn.Return<ChannelWatch | undefined, BusError | ChainUnavailable | ChannelRefused> {
+  const { network, channels, watches } = keeper
+  const key = network.name.replace(":", ".")
+  const nowMs = yield* Clock.currentTimeMillis
+  const { block } = yield* network.contract.head
+  const noted = yield* watches.get(key)
+  const last = watch.block ?? (Option.isSome(noted) ? noted.value.value.block : Math.max(0, block - firstBlocks))
+  // A chain that was begun anew is read anew.
+  const from = Math.max(0, Math.min(last, block) - overlapBlocks)
+  const changed = yield* network.contract.changed(from, block)
+  const ours = changed.flatMap((channelId) => {
+    const channel = known.get(channelKeyOf({ network: network.name, channelId }))
+    return channel === undefined ? [] : [{ network: network.name, channelId, config: channel.config }]
+  })
+  yield* Effect.forEach(ours, (channel) => mirror(network, channels, channel), {
+    concurrency: looksAtOnce,
+    discard: true
+  })
+  if (watch.block !== block) watch.movedAtMs = nowMs
+  watch.block = block
+  if (nowMs - watch.movedAtMs > stillMs) return undefined
+  const seen: ChannelWatch = { block, atMs: nowMs }
+  const revision = Option.isSome(noted) ? noted.value.revision : 0
+  yield* watches.update(key, seen, revision)
+  return seen
+})
+
+/** Work whose gateway is gone, and that nothing else has ended. */
+const endLapsed = Effect.fnUntraced(function* ({ channels, network }: Keeper, known: Known) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const lapsed = [...known.values()].filter((channel) => isLapsed(channel, nowMs))
+  yield* Effect.forEach(
+    lapsed,
+    ({ config }) => {
+      const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
+      return Effect.ignore(channels.run(name, ChannelCommand.Lapse()))
+    },
+    { concurrency: lapsesAtOnce, discard: true }
+  )
+})
+
+const claimDue = Effect.fnUntraced(function* (
+  keeper: Keeper,
+  known: Known,
+  lastClaimMs: Ref.Ref<number>
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const nowMs = yield* Clock.currentTimeMillis
+  const reason = claimReason(known.values(), keeper.terms, nowMs, yield* Ref.get(lastClaimMs))
+  if (reason === undefined) return
+  const due = inOrder(known.values())
+  yield* Effect.logInfo("channels are claimed").pipe(
+    Effect.annotateLogs({ network: keeper.network.name, channels: due.length, reason })
+  )
+  for (const batch of batchesOf(due)) yield* claim(keeper, known, batch)
+  yield* Ref.set(lastClaimMs, nowMs)
+  yield* sweep(keeper)
+})
+
+/**
+ * One transaction for all of them. When the contract would refuse it, the channels are looked at again, for one of them
+ * may have lost its money since; then the halves are tried, so that a channel that cannot be claimed holds up no other.
+ */
+const claim = Effect.fnUntraced(function* (
+  keeper: Keeper,
+  known: Known,
+  batch: ReadonlyArray<Channel>
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const { network, metrics } = keeper
+  const counter = metrics.counter(channelTransactions)
+  const rows = batch.map(claimableOf).filter((row) => row !== undefined)
+  if (rows.length === 0) return
+  const { contract, authorizer } = network
+  const signature = signedBy(authorizer, claimBatchDigest(contract.separator, rows), signatureBytes)
+  const data = claimCall(rows, signature)
+  const outcome = yield* Effect.result(
+    Effect.andThen(contract.simulate(data), transact(network, { data, gas: claimGas(rows.length) }))
+  )
+  const refresh = Effect.forEach(batch, (channel) => lookAgain(keeper, known, channel), { concurrency: looksAtOnce })
+  if (Result.isSuccess(outcome) && outcome.success._tag === "Made") {
+    counter.inc({ network: network.name, kind: "claim", outcome: "made" })
+    return yield* Effect.asVoid(refresh)
+  }
+  if (Result.isFailure(outcome) && outcome.failure._tag !== "Reverted") {
+    counter.inc({ network: network.name, kind: "claim", outcome: "later" })
+    if (outcome.failure._tag === "ChainUnavailable") return yield* outcome.failure
+    return yield* Effect.logWarning("a claim of channels is pending", outcome.failure)
+  }
+  counter.inc({ network: network.name, kind: "claim", outcome: "refused" })
+  const renewed = yield* refresh
+  if (batch.length === 1) {
+    return yield* Effect.logError("a channel cannot be claimed", outcome).pipe(
+      Effect.annotateLogs({ network: network.name, payer: batch[0]?.config.payer })
+    )
+  }
+  const middle = Math.ceil(renewed.length / 2)
+  yield* claim(keeper, known, renewed.slice(0, middle))
+  yield* claim(keeper, known, renewed.slice(middle))
+})
+
+const lookAgain = Effect.fnUntraced(function* (
+  { network, channels }: Keeper,
+  known: Known,
+  { config }: Channel
+): Effect.fn.Return<Channel, BusError | ChainUnavailable> {
+  const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
+  const renewed = yield* mirror(network, channels, { ...name, config }).pipe(
+    Effect.andThen(channels.read(name)),
+    Effect.catchTag("ChannelRefused", () => Effect.succeedNone)
+  )
+  const channel = Option.getOrUndefined(renewed)
+  if (channel === undefined) return yield* Effect.die(new Error(`the record of channel ${name.channelId} is gone`))
+  known.set(channelKeyOf(name), channel)
+  return channel
+})
+
+/** Moves all that was claimed to the account that is paid, in one transfer. */
+const sweep = Effect.fnUntraced(function* ({ network, metrics }: Keeper): Effect.fn.Return<void, ChainUnavailable> {
+  const { contract, entry } = network
+  const { totalClaimed, totalSettled } = yield* contract.totals(entry.PayTo, entry.Asset)
+  if (totalClaimed <= totalSettled) return
+  const counter = metrics.counter(channelTransactions)
+  const outcome = yield* Effect.result(transact(network, { data: settleCall(entry.PayTo, entry.Asset), gas: sweepGas }))
+  const isMade = Result.isSuccess(outcome) && outcome.success._tag === "Made"
+  counter.inc({ network: network.name, kind: "sweep", outcome: isMade ? "made" : "later" })
+  if (!isMade || outcome.success._tag !== "Made") {
+    return yield* Effect.logWarning("what was claimed of channels could not be moved yet", outcome)
+  }
+  const units = sweptIn(outcome.success.receipt.logs).toString()
+  yield* Effect.logInfo("what was claimed of channels has arrived").pipe(
+    Effect.annotateLogs({ network: network.name, units })
+  )
+})

@@ -1,0 +1,191 @@
+/**
+ * Deposits, refunds and looks at the chain, as gateways order them on `payments.channels`. Each may be ordered twice:
+ * the chain itself takes a deposit's authorization and a refund's number once. The channel's record is brought up to the
+ * chain before the order is answered. A settler that dies leaves at most a transaction, which the watch over the chain
+ * finds.
+ */
+import { Effect, Layer, Result } from "effect"
+import { type BusError, jsonCodec, Requests } from "#bus"
+import { ChannelOrder, ChannelOrderAnswer, subjects } from "#contracts"
+import { Metrics } from "#runtime"
+import {
+  type ChainUnavailable,
+  channelIdIn,
+  ChannelCommand,
+  type ChannelRefused,
+  Channels,
+  claimBatchDigest,
+  claimCall,
+  depositCall,
+  depositNonce,
+  multicallOf,
+  refundCall,
+  refundDigest,
+  type SeenChannel,
+  signatureBytes
+} from "#x402"
+import { channelOrders } from "../metrics.ts"
+import { type ChannelNetwork, ChannelNetworks, signedBy, transact } from "./ChannelNetworks.ts"
+
+// Deposits and refunds wait for a block each.
+const atOnceMax = 64
+
+const depositGas = 400_000n
+const refundGas = 400_000n
+
+export const channelOrderCodec = jsonCodec(ChannelOrder)
+export const channelOrderAnswerCodec = jsonCodec(ChannelOrderAnswer)
+
+export const answerChannelOrders = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const networks = yield* ChannelNetworks
+    if (networks.size === 0) return
+    const channels = yield* Channels
+    const counter = (yield* Metrics).counter(channelOrders)
+    yield* (yield* Requests).answer({
+      subject: subjects.paymentsChannels,
+      queueGroup: "payment-settler",
+      question: channelOrderCodec,
+      answer: channelOrderAnswerCodec,
+      concurrency: atOnceMax,
+      handler: Effect.fnUntraced(function* (order: ChannelOrder) {
+        const answer = yield* obey(networks, channels, order).pipe(
+          Effect.catch((error) => Effect.succeed(unavailable(error.message))),
+          Effect.catchDefect((defect) =>
+            Effect.as(Effect.logError("an order about a channel died", defect), unavailable("an unexpected error"))
+          )
+        )
+        counter.inc({ network: order.network, order: order._tag, outcome: answer._tag })
+        if (answer._tag !== "Done") {
+          yield* Effect.logWarning("an order about a channel was not carried out").pipe(
+            Effect.annotateLogs({ order: order._tag, channel: order.channelId, ...answer })
+          )
+        }
+        return answer
+      })
+    })
+  })
+)
+
+const unavailable = (detail: string): ChannelOrderAnswer => ({ _tag: "Unavailable", detail: detail.slice(0, 1_024) })
+const refused = (name: string, detail?: string): ChannelOrderAnswer => ({
+  _tag: "Refused",
+  reason: `invalid_batch_settlement_evm_${name}`,
+  ...(detail === undefined ? {} : { detail: detail.slice(0, 1_024) })
+})
+const done = (transaction: string | null, amount: bigint): ChannelOrderAnswer => ({
+  _tag: "Done",
+  transaction,
+  amount: amount.toString()
+})
+
+type Faults =
+  | BusError
+  | ChainUnavailable
+  | ChannelRefused
+  | { readonly _tag: "SettlementPending"; readonly message: string }
+type Answered = Effect.Effect<ChannelOrderAnswer, Faults>
+
+const obey = (
+  networks: ReadonlyMap<string, ChannelNetwork>,
+  channels: Channels["Service"],
+  order: ChannelOrder
+): Answered => {
+  const network = networks.get(order.network)
+  if (network === undefined) return Effect.succeed(unavailable(`${order.network} has no channels here`))
+  if (channelIdIn(network.contract, order.config) !== order.channelId) {
+    return Effect.succeed(refused("channel_id_mismatch"))
+  }
+  switch (order._tag) {
+    case "Look":
+      return Effect.as(mirror(network, channels, order), done(null, 0n))
+    case "Deposit":
+      return makeDeposit(network, channels, order)
+    case "Refund":
+      return makeRefund(network, channels, order)
+  }
+}
+
+/** Brings the channel's record up to the chain. */
+export const mirror = Effect.fnUntraced(function* (
+  { contract }: Pick<ChannelNetwork, "contract">,
+  channels: Channels["Service"],
+  { network, channelId, config }: Pick<ChannelOrder, "network" | "channelId" | "config">
+): Effect.fn.Return<SeenChannel, BusError | ChainUnavailable | ChannelRefused> {
+  const seen = yield* contract.state(channelId)
+  yield* channels.run({ network, channelId }, ChannelCommand.Mirror({ network, config, mirror: mirrorOf(seen) }))
+  return seen
+})
+
+export const mirrorOf = (seen: SeenChannel) => ({
+  balance: seen.balance.toString(),
+  totalClaimed: seen.totalClaimed.toString(),
+  withdrawAmount: seen.withdrawAmount.toString(),
+  withdrawRequestedAt: seen.withdrawRequestedAt,
+  refundNonce: seen.refundNonce.toString(),
+  block: seen.block
+})
+
+const makeDeposit = Effect.fnUntraced(function* (
+  network: ChannelNetwork,
+  channels: Channels["Service"],
+  order: Extract<ChannelOrder, { readonly _tag: "Deposit" }>
+): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { channelId, config, authorization } = order
+  const amount = BigInt(order.amount)
+  const isMade = network.contract.isAuthorizationUsed(
+    config.token,
+    config.payer,
+    depositNonce(channelId, authorization.salt)
+  )
+  const { validAfter, validBefore, salt, signature } = authorization
+  const signed = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), salt, signature }
+  const data = depositCall(config, amount, signed)
+  const simulated = yield* Effect.result(network.contract.simulate(data))
+  if (Result.isFailure(simulated)) {
+    if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
+    // Sent before, by us or by anybody: the money is in the channel.
+    if (!(yield* isMade)) return refused("deposit_simulation_failed", simulated.failure.text)
+    yield* mirror(network, channels, order)
+    return done(null, 0n)
+  }
+  // A deposit that its voucher cannot use would cost us its fee for nothing.
+  const before = yield* network.contract.state(channelId)
+  if (BigInt(order.maxClaimable) > before.balance + amount) return refused("cumulative_exceeds_balance")
+  if (BigInt(order.maxClaimable) <= before.totalClaimed) return refused("cumulative_below_claimed")
+  const outcome = yield* transact(network, { data, gas: depositGas })
+  if (outcome._tag === "Refused" && !(yield* isMade)) return refused("deposit_transaction_failed")
+  yield* mirror(network, channels, order)
+  return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : done(null, 0n)
+})
+
+/** Claims what was charged and gives the rest, or a part of it, back: both or neither. */
+const makeRefund = Effect.fnUntraced(function* (
+  network: ChannelNetwork,
+  channels: Channels["Service"],
+  order: Extract<ChannelOrder, { readonly _tag: "Refund" }>
+): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { contract, authorizer } = network
+  const { channelId, config, voucher } = order
+  const before = yield* contract.state(channelId)
+  const charged = BigInt(voucher.maxClaimable)
+  const left = before.balance - (charged > before.totalClaimed ? charged : before.totalClaimed)
+  if (left <= 0n) return refused("refund_no_balance")
+  const wanted = order.amount === null ? left : BigInt(order.amount)
+  if (wanted <= 0n) return refused("refund_amount_invalid")
+  const amount = wanted < left ? wanted : left
+  const { separator } = contract
+  const digest = refundDigest(separator, channelId, before.refundNonce, amount)
+  const refund = refundCall(config, amount, before.refundNonce, signedBy(authorizer, digest, signatureBytes))
+  const claims = [{ config, maxClaimable: charged, signature: voucher.signature, totalClaimed: charged }]
+  const claim = claimCall(claims, signedBy(authorizer, claimBatchDigest(separator, claims), signatureBytes))
+  const data = charged > before.totalClaimed ? multicallOf([claim, refund]) : refund
+  const simulated = yield* Effect.result(contract.simulate(data))
+  if (Result.isFailure(simulated)) {
+    if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
+    return refused("refund_simulation_failed", simulated.failure.text)
+  }
+  const outcome = yield* transact(network, { data, gas: refundGas })
+  yield* mirror(network, channels, order)
+  return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : refused("refund_transaction_failed")
+})

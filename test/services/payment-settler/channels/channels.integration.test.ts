@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { ChannelPayload } from "#contracts"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
+import { channelRequirements, referenceChannels } from "../../../../dev/fixtures/evm/reference-channels.ts"
+import { channelGateway } from "../../../support/channel-gateway.ts"
+import { withChannels, sendAs } from "../../../support/channel-fleet.ts"
+
+const decode = Schema.decodeUnknownSync(ChannelPayload)
+
+const depositOf = (payload: unknown) => {
+  const decoded = decode(payload)
+  if (decoded.type !== "deposit") throw new Error(`the client has made a ${decoded.type}`)
+  return decoded
+}
+
+describe("the settlers of payment channels", () => {
+  it.live("deposit once, claim what is charged in one transaction, move it, and give the rest back", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const gateway = yield* channelGateway(server, chain.network)
+          const reference = referenceChannels(chain)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const contract = yield* fleet.contract
+          const payers = [newPayer(), newPayer(), newPayer()]
+          const deposits = yield* Effect.forEach(payers, (payer) =>
+            Effect.gen(function* () {
+              yield* chain.fund(payer.address, 20_000n)
+              const made = yield* Effect.promise(() => reference.pay(reference.client(payer), offered))
+              const payload = depositOf(made.payload)
+              const first = yield* gateway.deposit(payload)
+              const again = yield* gateway.deposit(payload)
+              assert.strictEqual(first._tag, "Done")
+              assert.deepStrictEqual(again, { _tag: "Done", transaction: null, amount: "0" })
+              return payload
+            })
+          )
+          const [one] = deposits
+          const [payer] = payers
+          if (one === undefined || payer === undefined) return assert.fail("no deposit")
+          for (const payload of deposits) yield* gateway.call(payload, "1000", "700")
+          assert.strictEqual(yield* fleet.transactionsOf("claim"), 0)
+
+          // One owes so much now that all are claimed.
+          yield* gateway.call(yield* fleet.refundVoucher(payer, one, "1700"), "1000", "900")
+          yield* eventually(
+            Effect.map(fleet.transfers, (transfers) => transfers.reduce((sum, each) => sum + each, 0n) === 3_000n)
+          )
+
+          assert.strictEqual(yield* fleet.transactionsOf("claim"), 1)
+          assert.strictEqual(yield* fleet.transactionsOf("sweep"), 1)
+          for (const payload of deposits) {
+            const charged = payload === one ? 1_600n : 700n
+            const seen = yield* contract.state(payload.voucher.channelId)
+            assert.strictEqual(seen.totalClaimed, charged)
+            yield* eventually(
+              Effect.map(gateway.read(payload), ({ mirror }) => BigInt(mirror.totalClaimed) === charged)
+            )
+          }
+          // A sweep is no payment without a receipt.
+          assert.notInclude(
+            yield* fleet.metrics,
+            'finding="TransferWithoutReceipt",network="eip155:84532",role="test"} 1'
+          )
+
+          const refundPayload = yield* fleet.refundVoucher(payer, one, "1600")
+          const part = yield* gateway.refund(refundPayload, "1500")
+          const rest = yield* gateway.refund(refundPayload, null)
+          const nothing = yield* gateway.refund(refundPayload, null)
+          assert.deepInclude(part, { _tag: "Done", amount: "1500" })
+          assert.deepInclude(rest, { _tag: "Done", amount: "1900" })
+          assert.deepInclude(nothing, { _tag: "Refused", reason: "invalid_batch_settlement_evm_refund_no_balance" })
+          assert.deepInclude((yield* gateway.read(one)).mirror, { balance: "1600", refundNonce: "2" })
+        }),
+      { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.0015 } }
+    )
+  )
+
+  it.live("claim at once when a payer withdraws, however little it owes, and see when it has its money", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const gateway = yield* channelGateway(server, chain.network)
+          const reference = referenceChannels(chain)
+          const payer = newPayer()
+          yield* chain.fund(payer.address, 20_000n)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const payload = depositOf(
+            (yield* Effect.promise(() => reference.pay(reference.client(payer), offered))).payload
+          )
+          yield* gateway.deposit(payload)
+          yield* gateway.call(payload, "1000", "40")
+
+          const begun = yield* sendAs(chain, payer, "initiateWithdraw", [payload.channelConfig, 4_000n])
+          assert.strictEqual(begun, "done")
+
+          yield* eventually(
+            Effect.map(
+              gateway.read(payload),
+              ({ mirror }) => mirror.totalClaimed === "40" && mirror.withdrawAmount === "4000"
+            )
+          )
+          yield* chain.advance(fleet.extra.withdrawDelay + 1)
+          assert.strictEqual(yield* sendAs(chain, payer, "finalizeWithdraw", [payload.channelConfig]), "done")
+          yield* eventually(
+            Effect.map(
+              gateway.read(payload),
+              ({ mirror }) => mirror.balance === "1000" && mirror.withdrawRequestedAt === 0
+            )
+          )
+          yield* eventually(
+            Effect.map(fleet.metrics, (text) => /^payment_channel_units\{[^}]*sum="lost"[^}]*\} 0$/mu.test(text))
+          )
+        }),
+      { settler: { ChannelClaimSeconds: 3_600 } }
+    )
+  )
+
+  it.live("claim before the time when one channel owes much", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const gateway = yield* channelGateway(server, chain.network)
+          const reference = referenceChannels(chain)
+          const payer = newPayer()
+          yield* chain.fund(payer.address, 20_000n)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const payload = depositOf(
+            (yield* Effect.promise(() => reference.pay(reference.client(payer), offered))).payload
+          )
+          yield* gateway.deposit(payload)
+          yield* gateway.call(payload, "1000", "1000")
+          yield* eventually(Effect.map(gateway.read(payload), ({ mirror }) => mirror.totalClaimed === "1000"))
+        }),
+      { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.001 } }
+    )
+  )
+
+  it.live("refuse a deposit without money, one to another channel's id, and a refund of what is not there", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { chain, authorizer, server } = fleet
+        const gateway = yield* channelGateway(server, chain.network)
+        const reference = referenceChannels(chain)
+        const payer = newPayer()
+        const offered = channelRequirements(authorizer, { extra: fleet.extra })
+        const payload = depositOf(
+          (yield* Effect.promise(() => reference.pay(reference.client(payer), offered))).payload
+        )
+
+        const poor = yield* gateway.deposit(payload)
+        assert.deepInclude(poor, { _tag: "Refused", reason: "invalid_batch_settlement_evm_deposit_simulation_failed" })
+        const other = { ...payload, voucher: { ...payload.voucher, channelId: `0x${"5".repeat(64)}` } }
+        assert.deepInclude(yield* gateway.deposit(other), {
+          _tag: "Refused",
+          reason: "invalid_batch_settlement_evm_channel_id_mismatch"
+        })
+        assert.deepInclude(yield* gateway.refund(payload, null), {
+          _tag: "Refused",
+          reason: "invalid_batch_settlement_evm_refund_no_balance"
+        })
+      })
+    )
+  )
+})

@@ -1,0 +1,59 @@
+/** What a gateway does with a channel, for tests of the settlers: orders, vouchers, charges. */
+import { randomUUID } from "node:crypto"
+import { Effect, Layer } from "effect"
+import { Kv, Requests } from "#bus"
+import { ChannelWatch, type ChannelOrder, type ChannelPayload, subjects } from "#contracts"
+import { type Channel, ChannelCommand, Channels } from "#x402"
+import { busOn } from "../../dev/fixtures/bus.ts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { channelOrderAnswerCodec, channelOrderCodec } from "../../services/payment-settler/channels/channel-orders.ts"
+
+export const holder = "gateway-1"
+
+export const channelGateway = Effect.fnUntraced(function* (server: TestNatsServer, network: string) {
+  const context = yield* Layer.build(Layer.fresh(Channels.layer({ holder }).pipe(Layer.provideMerge(busOn(server)))))
+  const { channels, requests, kv } = yield* Effect.provideContext(
+    Effect.all({ channels: Channels, requests: Requests, kv: Kv }),
+    context
+  )
+  const watches = yield* kv.open("channel-watches", ChannelWatch)
+  const order = (given: ChannelOrder) =>
+    requests.ask(
+      {
+        subject: subjects.paymentsChannels,
+        question: channelOrderCodec,
+        answer: channelOrderAnswerCodec,
+        timeoutMs: 30_000
+      },
+      given
+    )
+  const nameOf = ({ voucher }: ChannelPayload) => ({ network, channelId: voucher.channelId })
+  const targetOf = (payload: ChannelPayload) => ({ ...nameOf(payload), config: payload.channelConfig })
+  const voucherOf = ({ voucher }: ChannelPayload) => ({
+    maxClaimable: voucher.maxClaimableAmount,
+    signature: voucher.signature
+  })
+  return {
+    channels,
+    order,
+    watches,
+    deposit: (payload: Extract<ChannelPayload, { readonly type: "deposit" }>) =>
+      order({
+        _tag: "Deposit",
+        ...targetOf(payload),
+        amount: payload.deposit.amount,
+        maxClaimable: payload.voucher.maxClaimableAmount,
+        authorization: payload.deposit.authorization.erc3009Authorization
+      }),
+    refund: (payload: ChannelPayload, amount: string | null) =>
+      order({ _tag: "Refund", ...targetOf(payload), amount, voucher: voucherOf(payload) }),
+    read: (payload: ChannelPayload) => Effect.flatMap(channels.read(nameOf(payload)), Effect.fromOption),
+    /** A call that costs `price` of the most that its voucher is for. */
+    call: Effect.fnUntraced(function* (payload: ChannelPayload, amount: string, price: string) {
+      const ticket = randomUUID()
+      const work = { ticket, holder, kind: "whole" as const, voucher: voucherOf(payload), amount, model: "demo/echo" }
+      yield* channels.run(nameOf(payload), ChannelCommand.Begin({ work, leaseMs: 15_000 }))
+      return (yield* channels.run(nameOf(payload), ChannelCommand.Charge({ ticket, amount: price }))) satisfies Channel
+    })
+  }
+})
