@@ -99,9 +99,11 @@ export {
   openWallet,
   type Payer,
   type PayQuote,
+  type PayScheme,
   readQuote,
   usdText,
-  type Wallet
+  type Wallet,
+  type WalletChannels
 } from "./wallet/Wallet.ts"
 export { channelIdFor, channelPaymentOf, channelRefundOf, type ChannelSigner } from "./wallet/channels.ts"
 export { TrialPayers } from "./wallet/TrialPayers.ts"

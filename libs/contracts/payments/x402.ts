@@ -149,7 +149,8 @@ export const SettleResponse = Schema.Struct({
   payer: Schema.optionalKey(Payer),
   transaction: Schema.String.check(Schema.isMaxLength(256)),
   network: Network,
-  amount: Schema.optionalKey(AtomicAmount),
+  /** Empty where no money has moved, as when a channel is charged. */
+  amount: Schema.optionalKey(Schema.Union([AtomicAmount, Schema.Literal("")])),
   extensions: Schema.optionalKey(Extra),
   extra: Schema.optionalKey(Extra)
 })

@@ -7,14 +7,17 @@ import { randomBytes } from "node:crypto"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import {
   chainFamilyOf,
+  type channelScheme,
   isSameAddress,
   knownTokenOf,
   type PaymentPayload,
   PaymentRequired,
   type PaymentRequirements,
-  type PaymentSchemeName
+  type PaymentSchemeName,
+  type Voucher
 } from "#contracts"
-import { checksummed } from "../chains/evm/encoding.ts"
+import { channelQuestions, channelsAddress } from "../chains/evm/channels/contract.ts"
+import { checksummed, hexOf } from "../chains/evm/encoding.ts"
 import { permit2Address } from "../chains/evm/permit2.ts"
 import { chainIdOf } from "../chains/evm/settings.ts"
 import { readSettlerKey as readEvmKey, signAuthorization } from "../chains/evm/signature.ts"
@@ -22,6 +25,7 @@ import { uptoProxyAddress } from "../chains/evm/upto/proxy.ts"
 import { signApproval, signPermit } from "../chains/evm/upto/sign.ts"
 import { readSettlerKey as readSvmKey } from "../chains/solana/keys.ts"
 import { signTransfer } from "../chains/solana/sign-transfer.ts"
+import { channelIdFor, channelPaymentOf, channelRefundOf } from "./channels.ts"
 
 export type ChainKind = "evm" | "solana"
 
@@ -46,6 +50,28 @@ export interface Wallet {
   /** The balance of the quote's token, in millionths. */
   readonly balance: (quote: PayQuote) => Effect.Effect<bigint, CannotPay>
   readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, CannotPay>
+  /** The wallet's payment channels; null where its chain has none. */
+  readonly channels: WalletChannels | null
+}
+
+/** One channel for the terms of each offer. The chain, and who is paid, know how far it is: nothing is kept here. */
+export interface WalletChannels {
+  /** What lies in the channel, and was claimed of it, by the chain. */
+  readonly state: (
+    offer: PaymentRequirements
+  ) => Effect.Effect<{ readonly balance: bigint; readonly claimed: bigint }, CannotPay>
+  /** A voucher for one more call, with a deposit before it unless that is zero. */
+  readonly pay: (
+    offer: PaymentRequirements,
+    terms: { readonly charged: bigint; readonly deposit: bigint }
+  ) => Effect.Effect<PaymentPayload>
+  /** Null asks for all that is left. */
+  readonly refund: (
+    offer: PaymentRequirements,
+    terms: { readonly charged: bigint; readonly amount: bigint | null }
+  ) => PaymentPayload
+  /** Whether this wallet has signed that so much may be claimed of its channel. */
+  readonly hasSigned: (offer: PaymentRequirements, voucher: Voucher) => boolean
 }
 
 export const openWallet = Effect.fnUntraced(function* (chain: ChainKind, { key, rpcUrl }: Payer) {
@@ -66,8 +92,38 @@ const balanceOf = "0x70a08231"
 // Clocks of wallets and chains differ by minutes.
 const validSinceSeconds = 600n
 
+// The one channel of a wallet on the same terms.
+const salt = `0x${"0".repeat(64)}`
+const Words = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{128}$/u))
+
+const walletChannels = (address: string, secret: Secret, rpcUrl: string): WalletChannels => {
+  const signer = { address, key: Redacted.value(secret), salt }
+  return {
+    state: (offer) => {
+      const [question] = channelQuestions(channelIdFor(signer, offer))
+      const data = question === undefined ? "0x" : hexOf(question)
+      return Effect.map(askChain(rpcUrl, "eth_call", [{ to: channelsAddress, data }, "latest"], Words), (words) => ({
+        balance: BigInt(words.slice(0, 66)),
+        claimed: BigInt(`0x${words.slice(66)}`)
+      }))
+    },
+    pay: (offer, { charged, deposit }) =>
+      Effect.map(Clock.currentTimeMillis, (nowMs) => {
+        const maxClaimable = charged + BigInt(offer.amount)
+        return channelPaymentOf(signer, offer, { maxClaimable, deposit, nowSeconds: Math.floor(nowMs / 1_000) })
+      }),
+    refund: (offer, terms) => channelRefundOf(signer, offer, terms),
+    // Signatures of this curve are made without chance here: the same voucher has the same one.
+    hasSigned: (offer, { maxClaimable, signature }) => {
+      const { payload } = channelRefundOf(signer, offer, { charged: BigInt(maxClaimable), amount: null })
+      return (payload["voucher"] as { readonly signature: string }).signature === signature.toLowerCase()
+    }
+  }
+}
+
 const evmWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => ({
   address,
+  channels: walletChannels(address, secret, rpcUrl),
   balance: ({ requirements }) => {
     const data = `${balanceOf}${address.slice(2).toLowerCase().padStart(64, "0")}`
     return Effect.map(askChain(rpcUrl, "eth_call", [{ to: requirements.asset, data }, "latest"], Quantity), BigInt)
@@ -172,6 +228,7 @@ const dollarDecimals = 6
 
 const solanaWallet = (address: string, secret: Secret, rpcUrl: string): Wallet => ({
   address,
+  channels: null,
   balance: ({ requirements }) => {
     const question = [address, { mint: requirements.asset }, { encoding: "jsonParsed", commitment: "confirmed" }]
     return Effect.map(askChain(rpcUrl, "getTokenAccountsByOwner", question, Accounts), ({ value }) =>
@@ -234,6 +291,8 @@ export interface PayQuote {
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
+export type PayScheme = PaymentSchemeName | typeof channelScheme
+
 interface Order {
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
@@ -241,7 +300,7 @@ interface Order {
   /** Where that limit comes from, for who is refused by it. */
   readonly limitName: string
   /** The way to pay; by default the first that is offered. */
-  readonly scheme?: PaymentSchemeName | undefined
+  readonly scheme?: PayScheme | undefined
 }
 
 /** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */

@@ -81,9 +81,9 @@ export const pay = Command.make(
       Flag.withDefault("evm")
     ),
     scheme: orUndefined(
-      Flag.Literals("scheme", ["exact", "upto"]).pipe(
+      Flag.Literals("scheme", ["exact", "upto", "batch-settlement"]).pipe(
         Flag.withDescription(
-          "exact: the quoted price; upto: what was used, at most the quoted price (the first that the gateway offers)"
+          "exact: the quoted price; upto: what was used, at most the quoted price; batch-settlement: the same by payment channel (a channel, else the first that the gateway offers)"
         )
       )
     ),
@@ -97,21 +97,23 @@ export const pay = Command.make(
     rpc: text("rpc", "URL", "a node of the chain; else the local one"),
     gateway: text("gateway", "URL", "the gateway; else that of the fleet of this home"),
     whole: toggle("whole", "take the answer in one piece"),
+    refund: toggle("refund", "get back what is left in the payment channel; asks no model"),
     json
   },
   (given) =>
     running(
       () => import("../pay/pay.ts"),
-      ({ pay }) => pay(given)
+      ({ pay, refund }) => (given.refund ? refund(given) : pay(given))
     )
 ).pipe(
   Command.withShortDescription("pay for a model call"),
   Command.withDescription(
-    "Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt and what the wallet had before and after go to standard error. A key is read and never shown."
+    "Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt and what the wallet had before and after go to standard error. Where the gateway offers payment channels, the call is paid by one, with a deposit first where it holds too little, and the answer comes in one piece. A key is read and never shown."
   ),
   Command.withExamples([
     { command: 'starling pay "Why is the sky blue?" --model demo/echo' },
     { command: 'starling pay "And the grass?" --scheme upto' },
-    { command: 'starling pay "And the sea?" --chain solana --max-usd 0.05' }
+    { command: 'starling pay "And the sea?" --chain solana --max-usd 0.05' },
+    { command: "starling pay --refund" }
   ])
 )

@@ -34,6 +34,22 @@ export const callGateway = Effect.fnUntraced(function* (
   )
 }, Effect.provide(FetchHttpClient.layer))
 
+/** A channel's refund, or without a payment what channels are taken; an answer with any status. */
+export const callRefund = Effect.fnUntraced(function* (gatewayUrl: string, payment: PaymentPayload | undefined) {
+  const api = yield* gatewayClient({ url: gatewayUrl })
+  return yield* api.refundChannel({ responseMode: "response-only" }).pipe(
+    Effect.provideService(Payment, payment),
+    Effect.mapError((error) =>
+      isAbsent(causeOf(error))
+        ? noFleet(`nothing answers at ${gatewayUrl}; start a fleet with ./starling up`)
+        : brokenOff(causeOf(error))
+    )
+  )
+}, Effect.provide(FetchHttpClient.layer))
+
+/** The receipt in an answer's headers. */
+export const receiptOf = ({ headers }: Response) => receiptIn(headers["payment-response"])
+
 const causeOf = (error: HttpClientError.HttpClientError): unknown => error.cause ?? error.reason.cause ?? error
 
 export const callPaid = Effect.fnUntraced(function* (gatewayUrl: string, order: PayOrder, payment: PaymentPayload) {

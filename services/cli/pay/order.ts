@@ -3,10 +3,9 @@
  * A faulty order is refused before anything is sent.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
-import type { PaymentSchemeName } from "#contracts"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
-import type { ChainKind, Payer } from "#x402"
+import type { ChainKind, Payer, PayScheme } from "#x402"
 import { misused, noFleet } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 
@@ -16,7 +15,7 @@ export interface PayGiven {
   readonly model: string
   readonly chain: ChainKind
   readonly maxUsd: string
-  readonly scheme: PaymentSchemeName | undefined
+  readonly scheme: PayScheme | undefined
   readonly keyVariable: string | undefined
   readonly rpc: string | undefined
   readonly gateway: string | undefined
@@ -30,8 +29,8 @@ export interface PayOrder {
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
-  /** The way to pay; by default the first that the gateway offers. */
-  readonly scheme: PaymentSchemeName | undefined
+  /** The way to pay; by default a channel, or else the first that the gateway offers. */
+  readonly scheme: PayScheme | undefined
   /** The variable with the payer's key; without it the local chain's payer pays. */
   readonly keyVariable: string | undefined
   /** A node of the chain; by default the local one. */

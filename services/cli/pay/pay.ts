@@ -4,8 +4,10 @@
  */
 import { Effect, Option, Result } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { type CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
+import { channelScheme } from "#contracts"
+import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
 import { CommandRefused, misused } from "../console.ts"
+import { channelFacts, channelLines, channelQuote, payByChannel, refundChannel } from "./by-channel.ts"
 import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
 
@@ -18,22 +20,52 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   if (response.status !== 402) return yield* refusedBy(response, false)
   // Read to its end, so that the paid call can take its connection.
   yield* Effect.ignore(response.arrayBuffer)
-  const read = readQuote(response.headers["payment-required"], { ...order, limitName: "--max-usd" })
+  const read = chosenQuote(order, response.headers["payment-required"])
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
   const quote = read.success
   const before = yield* told(wallet.balance(quote))
   tell(order, quoteLine(order, quote))
   tell(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
-  const answered = yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
+  const { channels } = wallet
+  const { requirements: offer } = quote
+  const answered =
+    channels !== null && offer.scheme === channelScheme
+      ? yield* toldOf(payByChannel(order, { gatewayUrl: fleet.gatewayUrl, channels, offer }))
+      : yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
   if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
   const after = yield* told(wallet.balance(quote))
   return report(order, { quote, wallet, before, after, answer })
 })
 
+/** Gets back what is left in the payer's channel to the gateway. */
+export const refund = Effect.fnUntraced(function* (given: PayGiven) {
+  const order = yield* readOrder({ ...given, words: ["a refund"] })
+  const fleet = yield* findPayFleet(order)
+  const wallet = yield* told(openWallet(order.chain, fleet))
+  if (wallet.channels === null) return yield* misused(`there are no payment channels on ${order.chain}`)
+  const receipt = yield* toldOf(refundChannel(order, fleet.gatewayUrl, wallet.channels))
+  const refundedUsd = usdText(BigInt(receipt?.amount === "" ? 0 : (receipt?.amount ?? 0)))
+  const transaction = receipt?.transaction ?? null
+  if (order.isJson) return writeJson({ refundedUsd, transaction, payer: wallet.address })
+  return tell(order, `refund:   ${refundedUsd} USD to ${wallet.address}, ${transaction}`)
+})
+
+/** A channel costs less than a payment for each call: without another order it is taken where it is offered. */
+const chosenQuote = (order: PayOrder, header: string | undefined) => {
+  if (order.scheme === undefined && order.chain === "evm") {
+    const byChannel = channelQuote(order, header)
+    if (Result.isSuccess(byChannel)) return byChannel
+  }
+  return readQuote(header, { ...order, limitName: "--max-usd" })
+}
+
 /** A key that cannot be read is the caller's mistake. */
 const told = <A>(work: Effect.Effect<A, CannotPay>) =>
   Effect.catch(work, ({ what, reason }) => (what === "key" ? misused(reason) : new CommandRefused({ reason })))
+
+const toldOf = <A, E>(work: Effect.Effect<A, E | CannotPay>) =>
+  Effect.mapError(work, (error) => (error instanceof CannotPay ? new CommandRefused({ reason: error.reason }) : error))
 
 const isOk = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 200 && status < 300
 
@@ -58,6 +90,7 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
   const { receipt, text } = answer
   const { network, payTo, asset, scheme } = quote.requirements
   const charged = scheme === "upto" && receipt?.success === true ? chargedIn(receipt) : undefined
+  const byChannel = scheme === channelScheme ? channelFacts(receipt) : undefined
   if (order.isJson) {
     return writeJson({
       model: order.model,
@@ -71,11 +104,16 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
       payTo,
       settled: receipt?.success === true,
       transaction: receipt?.transaction ?? null,
+      ...(byChannel === undefined ? {} : { channel: byChannel }),
       balanceBeforeUsd: usdText(before),
       balanceAfterUsd: usdText(after)
     })
   }
   process.stdout.write("\n")
+  if (byChannel !== undefined) {
+    for (const line of channelLines(byChannel)) tell(order, line)
+    return tell(order, `wallet:   ${usdText(after)} USD left`)
+  }
   tell(
     order,
     receipt?.success === true ? `receipt:  ${receiptText(receipt)}` : "receipt:  the chain has not spoken yet"
@@ -93,8 +131,9 @@ const receiptText = ({ transaction }: Receipt) => (transaction === "" ? "no tran
 
 const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQuote) => {
   const what = quote.resource.description ?? model
-  const most = requirements.scheme === "upto" ? "at most " : ""
-  return `quote:    ${most}${usdText(microUsd)} USD to ${requirements.payTo} on ${requirements.network} for ${what}`
+  const most = requirements.scheme === "exact" ? "" : "at most "
+  const how = requirements.scheme === channelScheme ? "by channel to" : "to"
+  return `quote:    ${most}${usdText(microUsd)} USD ${how} ${requirements.payTo} on ${requirements.network} for ${what}`
 }
 
 /** Prints words as they come; with --json everything comes at the end. */
