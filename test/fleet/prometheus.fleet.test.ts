@@ -28,13 +28,19 @@ const isOurs = (metric: string) =>
   !recorded.has(metric) && !Object.hasOwn(fromBroker, metric) && !ofPrometheus.includes(metric)
 
 /**
- * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds.
+ * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds,
+ * and of payment channels, which no network of this fleet takes.
  */
 const toldLater = [
   "x402_facilitator_calls_total",
   "x402_facilitator_unconfirmed_total",
   "speech_voice_creates_total",
-  "sweeper_findings_total"
+  "sweeper_findings_total",
+  "payment_channel_orders_total",
+  "payment_channel_transactions_total",
+  "payment_channel_units",
+  "payment_channel_differences",
+  "payment_channels_watched_timestamp_seconds"
 ]
 
 let collector: Collector
