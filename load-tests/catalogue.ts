@@ -1,6 +1,7 @@
 /** Every scenario there is: what it measures, its parts, and the options that it takes beside --seed and --out. */
 import type { Findings } from "./figures.ts"
 import type { LoadOptions } from "./options.ts"
+import { channelCalls } from "./payments/channels.ts"
 import { evmSettle, evmVerify } from "./payments/evm.ts"
 import { freeCalls } from "./payments/free.ts"
 import { paid } from "./payments/paid.ts"
@@ -43,8 +44,16 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: []
   },
   payments: {
-    measures: "paid, unpaid and free calls, replays, verifying and settling; five minutes",
-    parts: { paid, quotes, free: freeCalls, replay, "evm-verify": evmVerify, "evm-settle": evmSettle },
+    measures: "paid, unpaid and free calls, calls by channel, replays, verifying and settling; seven minutes",
+    parts: {
+      paid,
+      channels: channelCalls,
+      quotes,
+      free: freeCalls,
+      replay,
+      "evm-verify": evmVerify,
+      "evm-settle": evmSettle
+    },
     takes: ["apart"]
   },
   speech: {

@@ -4,8 +4,10 @@
  * id.
  */
 import { join } from "node:path"
-import { Effect, Exit, Scope } from "effect"
-import { type LocalChain, startLocalEvmChain } from "#dev/chain"
+import { Effect, Exit, Layer, Scope, Stream } from "effect"
+import { type Channel, Channels } from "#x402"
+import { localAccount, type LocalChain, startLocalEvmChain } from "#dev/chain"
+import { busOf } from "#dev/fixtures/payment-bus"
 import { startNatsServer, type TestNatsServer } from "#dev/fixtures/nats-server"
 import { paymentAccountsOf, payTo } from "#dev/fixtures/payment-accounts"
 import { type Roles, startHelper, startRoles } from "../children.ts"
@@ -22,6 +24,21 @@ export interface Rig {
   readonly metrics: () => Promise<string>
   readonly pids: ReadonlyArray<number>
   readonly books: () => Promise<Books>
+  readonly channelBooks: () => Promise<ChannelBooks>
+}
+
+/** What the records of channels and the chain say; in the token's smallest unit. */
+export interface ChannelBooks {
+  readonly charged: bigint
+  readonly claimed: bigint
+  readonly unclaimed: bigint
+  /** Claims and sweeps that were sent. */
+  readonly transactions: number
+}
+
+export interface RigOptions {
+  /** Calls may be paid by channel too, and are claimed that often. */
+  readonly channels?: { readonly claimSeconds: number }
 }
 
 export interface Books {
@@ -45,10 +62,14 @@ interface Surroundings {
   readonly upstreamUrl: string
 }
 
-const configurationOf = ({ nats, chain, proxy, upstreamUrl }: Surroundings) => {
+const configurationOf = ({ nats, chain, proxy, upstreamUrl }: Surroundings, { channels }: RigOptions) => {
+  const authorizer = localAccount("load", "channel authorizer")
   const names = chain.settlers.slice(0, 3).map((_, index) => `LOAD_SETTLER_${index}`)
   return {
-    environment: Object.fromEntries(names.map((name, index) => [name, chain.settlers[index]?.privateKey ?? ""])),
+    environment: {
+      ...Object.fromEntries(names.map((name, index) => [name, chain.settlers[index]?.privateKey ?? ""])),
+      LOAD_CHANNEL_AUTHORIZER: authorizer.privateKey
+    },
     configuration: {
       Bus: { Url: nats.url },
       ModelGateway: {
@@ -65,7 +86,21 @@ const configurationOf = ({ nats, chain, proxy, upstreamUrl }: Surroundings) => {
         TrustedProxies: ["127.0.0.0/8"],
         FreeTier: { PerMinute: callsOfAddressMax, PerHour: callsOfAddressMax }
       },
+      ...(channels === undefined
+        ? {}
+        : { PaymentSettler: { ChannelClaimSeconds: channels.claimSeconds, ChannelClaimUsd: 1_000_000 } }),
       Payments: {
+        ...(channels === undefined
+          ? {}
+          : {
+              Channels: [
+                {
+                  Network: chain.network,
+                  ReceiverAuthorizer: authorizer.address,
+                  AuthorizerKeyEnvVar: "LOAD_CHANNEL_AUTHORIZER"
+                }
+              ]
+            }),
         Networks: [
           {
             Network: chain.network,
@@ -85,7 +120,11 @@ const settlerCount = 4
 
 const roleNames = ["payment-verifier", "payment-settler", "model-gateway"] as const
 
-export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false): Promise<A> => {
+export const withRig = async <A>(
+  use: (rig: Rig) => Promise<A>,
+  isApart = false,
+  options: RigOptions = {}
+): Promise<A> => {
   const scope = Scope.makeUnsafe()
   const inScope = <B, E>(effect: Effect.Effect<B, E, Scope.Scope>) =>
     Effect.runPromise(Effect.provideService(effect, Scope.Scope, scope))
@@ -98,7 +137,10 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false)
     ends.push(upstream.end)
     const proxy = await startProxy(chain.rpcUrl, upstream.said.url)
     ends.push(proxy.end)
-    const { configuration, environment } = configurationOf({ nats, chain, proxy, upstreamUrl: upstream.said.url })
+    const { configuration, environment } = configurationOf(
+      { nats, chain, proxy, upstreamUrl: upstream.said.url },
+      options
+    )
     const roles: Array<Roles> = []
     for (const names of isApart ? roleNames.map((name) => [name]) : [roleNames]) {
       const started = await startRoles(names, configuration, environment)
@@ -118,8 +160,31 @@ export const withRig = async <A>(use: (rig: Rig) => Promise<A>, isApart = false)
         open: states.filter((state) => state === "CLAIMED" || state === "SERVING" || state === "SETTLING").length
       }
     }
-    return await use({ chain, upstreamUrl: upstream.said.url, proxy, url, metrics, pids, books })
+    const readChannels = await inScope(channelsOn(nats))
+    const channelBooks = async (): Promise<ChannelBooks> => {
+      const channels = await inScope(readChannels)
+      const sum = (of: (channel: Channel) => string) =>
+        channels.reduce((total, channel) => total + BigInt(of(channel)), 0n)
+      const [charged, claimed] = [sum((each) => each.charged), sum(({ mirror }) => mirror.totalClaimed)]
+      const lines = (await metrics()).matchAll(
+        /^payment_channel_transactions_total\{[^}]*outcome="made"[^}]*\} ([0-9]+)$/gmu
+      )
+      const transactions = [...lines].reduce((total, [, count]) => total + Number(count), 0)
+      return { charged, claimed, unclaimed: charged - claimed, transactions }
+    }
+    return await use({ chain, upstreamUrl: upstream.said.url, proxy, url, metrics, pids, books, channelBooks })
   } finally {
     for (const end of ends.toReversed()) await end()
   }
 }
+
+/** All records of channels, read by an observer that is none of the roles. */
+const channelsOn = Effect.fnUntraced(function* (nats: TestNatsServer) {
+  const bus = yield* busOf(nats)
+  const layer = Layer.build(Channels.layer({ holder: null }))
+  const { all } = yield* Effect.provideContext(
+    Effect.flatMap(layer, (context) => Effect.provideContext(Channels, context)),
+    bus
+  )
+  return Effect.map(Stream.runCollect(all), (entries) => entries.map(({ value }) => value))
+})

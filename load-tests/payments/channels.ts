@@ -1,0 +1,173 @@
+/**
+ * Calls paid by voucher over 64 channels, and in the same run a server of the protocol's own parts with its channels in
+ * files, and our own calls paid by `exact`; as fast as they go, in turn. Of each call by voucher the provider's time is
+ * taken off: what is left is ours. At the end the books must agree: what the answers cost, what the records say was
+ * charged, and what arrives on the chain.
+ */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { startHelper } from "../children.ts"
+import { atLeast, atMost, distribution, exactly, figuresOf, type Findings, percentile } from "../figures.ts"
+import { closedLoop, pause } from "../loops.ts"
+import type { LoadOptions } from "../options.ts"
+import { undisturbed } from "../undisturbed.ts"
+import { type Client, markOf, openClient } from "./client.ts"
+import { closedPaid, courseTo } from "./course.ts"
+import { calledInTurn } from "./in-turn.ts"
+import { fundedPayers } from "./payers.ts"
+import { type Rig, withRig } from "./rig.ts"
+import { outsideByKey } from "./stages.ts"
+import { channelOffer, channelsOf, type LoadChannel, payByChannel } from "./vouchers.ts"
+import type { PaymentRequirements } from "#contracts"
+
+const figure = figuresOf("channels")
+const channelCount = 64
+const load = { inFlight: 32, callsInRound: 4_000, warmUp: 2_000, rounds: 4, callsAlone: 400, depositCalls: 100_000 }
+const referencePayTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+// What is charged is claimed within seconds of the end of a round, not within each.
+export const claimSeconds = 20
+
+interface Course {
+  readonly client: Client
+  readonly offer: PaymentRequirements
+  readonly channels: ReadonlyArray<LoadChannel>
+  readonly marks: { next: number }
+  readonly served: { count: number; refused: number }
+}
+
+const openCourse = async (url: string, channels: ReadonlyArray<LoadChannel>): Promise<Course> => {
+  const client = openClient(url, 256)
+  return { client, offer: await channelOffer(client), channels, marks: { next: 0 }, served: { count: 0, refused: 0 } }
+}
+
+const payOne = async (course: Course, channel: LoadChannel) => {
+  const mark = markOf(++course.marks.next)
+  const { ms, status } = await payByChannel(course.client, channel, course.offer, { mark, calls: load.depositCalls })
+  if (status === 200) course.served.count += 1
+  else course.served.refused += 1
+  return { ms, mark }
+}
+
+/** Each channel pays for one call at a time: so many of them at once, in turn. */
+const closedVouchers = async (course: Course, count: number, inFlight: number) => {
+  const free = [...course.channels]
+  const from = performance.now()
+  const calls = await closedLoop(count, Math.min(inFlight, free.length), async () => {
+    const channel = free.shift()
+    if (channel === undefined) throw new Error("no channel is free")
+    const call = await payOne(course, channel)
+    free.push(channel)
+    return call
+  })
+  return { ms: performance.now() - from, calls }
+}
+
+/** One call after the other, so that none waits for another: what a voucher adds to its answer. */
+const measureAlone = async (rig: Rig, course: Course): Promise<Findings> => {
+  await rig.proxy.begin()
+  const rounds = await undisturbed(load.rounds, async () => (await closedVouchers(course, load.callsAlone, 1)).calls)
+  const passed = outsideByKey(await rig.proxy.report())
+  const calls = rounds.results.flat()
+  const added = calls.map(({ ms, mark }) => ms - (passed.get(mark)?.ms ?? Number.NaN))
+  const p50 = percentile(added, 0.5)
+  const p99 = percentile(added, 0.99)
+  return {
+    figures: [
+      figure("by voucher, added, p50", p50, "ms", atMost(2, p50, "ms")),
+      figure("by voucher, added, p99", p99, "ms", atMost(10, p99, "ms")),
+      figure(`of ${load.rounds} rounds disturbed`, rounds.disturbed, "")
+    ],
+    series: [{ title: "calls by voucher", unit: "ms", lines: [{ name: "added", values: distribution(added) }] }]
+  }
+}
+
+const withReference = async <A>(
+  rig: Rig,
+  offer: PaymentRequirements,
+  use: (url: string, pid: number) => Promise<A>
+) => {
+  const directory = await mkdtemp(join(tmpdir(), "starling-channels-"))
+  const key = rig.chain.settlers.at(-1)?.privateKey ?? ""
+  const helper = await startHelper<{ url: string }>(
+    join(import.meta.dirname, "reference-channel-server.ts"),
+    rig.proxy.chain,
+    rig.proxy.provider,
+    key,
+    referencePayTo,
+    offer.amount,
+    offer.asset,
+    directory
+  )
+  try {
+    return await use(helper.said.url, helper.pid)
+  } finally {
+    await helper.end()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+export const channelCalls = ({ apart }: LoadOptions): Promise<Findings> =>
+  withRig(
+    async (rig) => {
+      const course = await openCourse(rig.url, await channelsOf(rig.chain, channelCount))
+      await closedVouchers(course, load.warmUp, load.inFlight)
+      const alone = await measureAlone(rig, course)
+      const exact = await courseTo(rig.url, await fundedPayers(rig.chain, channelCount))
+      const inTurn = await withReference(rig, course.offer, async (url, pid) => {
+        const other = await openCourse(url, await channelsOf(rig.chain, channelCount))
+        await closedVouchers(other, load.warmUp / 8, load.inFlight)
+        const servers = [
+          { name: "ours by voucher", pids: rig.pids, callsInRound: load.callsInRound, ...calledBy(course) },
+          {
+            name: "ours by exact",
+            pids: rig.pids,
+            callsInRound: 500,
+            call: (count: number, inFlight: number) => closedPaid(exact, count, inFlight)
+          },
+          { name: "reference by voucher", pids: [pid], callsInRound: load.callsInRound / 16, ...calledBy(other) }
+        ]
+        const called = await calledInTurn(servers, { inFlight: load.inFlight, slices: 1 })
+        await other.client.close()
+        return called
+      })
+      const rates = inTurn.servers.flatMap(({ name, perSecond, cpuMs }) => [
+        figure(
+          `${name}, ${load.inFlight} in flight`,
+          perSecond,
+          "/s",
+          ...(name === "ours by voucher" ? [atLeast(1_000, perSecond, "/s")] : [])
+        ),
+        figure(`${name}: processor time of a call`, cpuMs, "ms")
+      ])
+      await course.client.close()
+      await exact.client.close()
+      return { figures: [...alone.figures, ...rates, ...(await booksOf(rig, course))], series: alone.series }
+    },
+    apart,
+    { channels: { claimSeconds } }
+  )
+
+const calledBy = (course: Course) => ({
+  call: async (count: number, inFlight: number) => (await closedVouchers(course, count, inFlight)).ms
+})
+
+/** Until everything that was charged is claimed and has arrived. */
+const booksOf = async (rig: Rig, { channels, served }: Course) => {
+  const charged = channels.reduce((sum, channel) => sum + channel.charged, 0n)
+  let books = await rig.channelBooks()
+  for (const began = performance.now(); books.unclaimed > 0n && performance.now() - began < claimSeconds * 3_000;) {
+    await pause(250)
+    books = await rig.channelBooks()
+  }
+  const perThousand = (books.transactions / served.count) * 1_000
+  const matches = (name: string, amount: bigint) =>
+    figure(name, Number(amount), "units", exactly(Number(charged), Number(amount)))
+  return [
+    figure("answers by voucher", served.count, ""),
+    figure("calls by voucher refused", served.refused, "", exactly(0, served.refused)),
+    matches("charged, by the records", books.charged),
+    matches("claimed, by the chain", books.claimed),
+    figure("transactions for a thousand calls", perThousand, "", atMost(1, perThousand, ""))
+  ]
+}
