@@ -6,7 +6,7 @@
  * store falls behind or cannot be reached, takes wait until they are counted, and fail when they cannot be.
  */
 import { hash } from "node:crypto"
-import { Clock, Deferred, Effect, Random, Schema } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, Order, Random, Schema } from "effect"
 import { type BusError, BusUnavailable, Kv, RevisionConflict } from "#bus"
 import { Metrics } from "#runtime"
 import { rateLimited, serviceUnavailable } from "../WireError.ts"
@@ -21,7 +21,7 @@ export interface LimitWindow {
   readonly windowMs: number
 }
 
-type Windows = readonly [LimitWindow, ...ReadonlyArray<LimitWindow>]
+type Windows = Arr.NonEmptyReadonlyArray<LimitWindow>
 
 export type LimitDecision = { readonly _tag: "Taken" } | (RateRefused & { readonly window: string })
 
@@ -98,7 +98,7 @@ export const takeOrRefuse = Effect.fnUntraced(function* (
 
 /** Made once, where its role starts; settles what it has counted when its scope ends. */
 export const settledLimit = Effect.fnUntraced(function* (windows: Windows) {
-  const longestFirst = windows.toSorted((a, b) => b.windowMs - a.windowMs) as unknown as Windows
+  const longestFirst = Arr.sortWith(windows, ({ windowMs }) => -windowMs, Order.Number)
   const [longest] = longestFirst
   const takes = (yield* Metrics).counter(sharedWindowTakes)
   for (const { name } of windows) takes.begin({ window: name })
