@@ -19,6 +19,7 @@ export {
   type PaymentChannels,
   PaymentNetwork,
   type Payments,
+  PaymentSigner,
   type PaymentSettler,
   type PaymentVerifier
 } from "./configuration/payments.ts"

@@ -17,23 +17,33 @@ export {
 export {
   channelIdIn,
   channelsAddress,
-  claimBatchDigest,
+  claimBatchMessage,
   claimCall,
   depositCall,
   depositCollectorAddress,
   depositNonce,
   multicallOf,
   refundCall,
-  refundDigest,
+  refundMessage,
   settleCall,
   type VoucherClaim
 } from "./chains/evm/channels/contract.ts"
-export { channelVerifier, type CheckedVoucher, plainSignature, signatureBytes } from "./chains/evm/channels/voucher.ts"
+export { channelVerifier, type CheckedVoucher, plainSignature } from "./chains/evm/channels/voucher.ts"
+export { openRemoteSigner, type RemoteSigner } from "./chains/evm/RemoteSigner.ts"
+export {
+  KeystoreFault,
+  openKeystore,
+  readKeystore,
+  type ScryptCost,
+  sealKeystore,
+  usualScrypt
+} from "./chains/evm/keystore.ts"
 export { type EvmOptions, type EvmScheme, openEvmScheme } from "./chains/evm/exact-evm.ts"
 export type { EvmPayment } from "./chains/evm/payment.ts"
 export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"
 export {
   addressOfKey as evmAddressOfKey,
+  localKey as localEvmKey,
   readSettlerKey as readEvmKey,
   signAuthorization
 } from "./chains/evm/signature.ts"
@@ -150,6 +160,7 @@ export type {
   ChainTransfer,
   CheckedPayment,
   PaymentScheme,
+  LocalKey,
   PreparedSettlement,
   SettlerKey,
   SettlerLease

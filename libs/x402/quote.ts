@@ -71,7 +71,7 @@ const withFee = (tariff: Tariff, microUsd: bigint) =>
 /** A price as requirements that a client can sign: one entry per network and way to pay. Pure. */
 export interface Offer {
   readonly requirements: PaymentRequirements
-  /** The accounts of which the requirements name one, where payers sign who may settle. */
+  /** The accounts of which a payment may name one, where payers sign who may settle. */
   readonly facilitators: ReadonlyArray<string>
   /** Dollars as a decimal text, equal to the amount: `0.025685`. */
   readonly priceUsd: string
@@ -103,7 +103,7 @@ export const offerOf = (
       maxTimeoutSeconds,
       extra: quoteExtra(network, scheme, turn)
     },
-    facilitators: scheme === "exact" ? [] : network.FacilitatorAddresses,
+    facilitators: scheme === "exact" ? [] : [...network.FacilitatorAddresses, ...network.RetiringAddresses],
     priceUsd: decimalAmount(amount, network.AssetDecimals),
     plainNetwork: network.PlainName ?? knownTokenOf(network.Network)?.plainName ?? network.Network,
     assetSymbol: network.AssetSymbol

@@ -37,10 +37,21 @@ export interface CheckedPayment {
   readonly requirements: PaymentRequirements
 }
 
-/** An account that sends settling transactions and pays their fees. */
+/**
+ * The port of a signer: an account that sends settling transactions and pays their fees, wherever its key is. A
+ * signature that cannot be had now is `ChainUnavailable`: nothing was sent, and it is asked for again later.
+ */
 export interface SettlerKey {
   readonly network: string
   readonly address: string
+  /** On EVM chains 65 bytes r, s, v over the Keccak hash of the message; on Solana 64 bytes of Ed25519 over the message. */
+  readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, ChainUnavailable>
+  /** Whether it could not sign lately: other keys go first. Absent where the key is in this process. */
+  readonly isAway?: () => boolean
+}
+
+/** A key that is in this process. */
+export interface LocalKey extends SettlerKey {
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 

@@ -21,7 +21,7 @@ import { check, docs, load, test, topology } from "./commands/development.ts"
 import { events, listen, publish, tail, trigger } from "./commands/events.ts"
 import { consolePage, role, top, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
-import { books, claims, receipts } from "./commands/money.ts"
+import { books, claims, keys, receipts } from "./commands/money.ts"
 import { abandoned, deliveries, endpoints, rejected } from "./commands/operators.ts"
 import { models, pay, say, speech } from "./commands/speech-and-models.ts"
 
@@ -119,7 +119,7 @@ export const starling = Command.make("starling").pipe(
     { group: "The fleet", commands: [up, role, top, consolePage] },
     { group: "Events", commands: [publish, trigger, events, tail, listen] },
     { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, rejected] },
-    { group: "Money", commands: [receipts, claims, books] },
+    { group: "Money", commands: [receipts, claims, books, keys] },
     { group: "Speech and models", commands: [say, speech, models, pay] },
     { group: "Access", commands: [token, consents] },
     { group: "Where it runs", commands: [doctor, backup, broker, runner] },

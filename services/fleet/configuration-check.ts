@@ -23,7 +23,7 @@ import {
   unsetSecret
 } from "#runtime"
 import { modelFaultsOf } from "#model-gateway/models"
-import { keyFaultsOf } from "#payment-settler/faults"
+import { keyFaultsOf, passwordFaultsOf } from "#payment-settler/faults"
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -61,7 +61,9 @@ const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
   "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf],
   "payment-settler": [
     (file, environment) =>
-      entriesOf(file, "Payments", "Networks").flatMap(([index, entry]) => keyFaultsOf(entry, index, environment))
+      entriesOf(file, "Payments", "Networks").flatMap(([index, entry]) => keyFaultsOf(entry, index, environment)),
+    (file, environment) =>
+      entriesOf(file, "Payments", "Signers").flatMap(([index, entry]) => passwordFaultsOf(entry, index, environment))
   ]
 }
 

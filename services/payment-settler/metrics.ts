@@ -22,6 +22,20 @@ export const keysHeld = defineGauge({
   labels: ["network"]
 })
 
+export const signatures = defineCounter({
+  name: "payment_signatures_total",
+  help: "What settlers' keys were asked to sign, by network, by where the key is (environment, keystore, or a remote signer), and whether a good signature came back.",
+  labels: ["network", "signer", "outcome"],
+  values: { signer: ["environment", "keystore", "remote"], outcome: ["signed", "failed"] }
+})
+
+export const signatureSeconds = defineHistogram({
+  name: "payment_signature_seconds",
+  help: "How long a signature took, with all tries, by where the key is.",
+  labels: ["signer"],
+  buckets: [0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
 export const gapsFilled = defineCounter({
   name: "payment_nonce_gaps_filled_total",
   help: "Empty transactions sent because later ones waited for their nonces, by network.",
@@ -110,6 +124,8 @@ export const settlerMetrics = [
   settlementTries,
   settlementSeconds,
   keysHeld,
+  signatures,
+  signatureSeconds,
   gapsFilled,
   findings,
   standingFindings,

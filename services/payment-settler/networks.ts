@@ -7,7 +7,7 @@ import { Mailbox } from "#bus"
 import { inOneCase, type PaymentNetwork } from "#contracts"
 import { Configuration, InvalidConfiguration } from "#runtime"
 import { type OpenNetwork, openNetworks, type SettlerKey } from "#x402"
-import { settlerKeysOf } from "./settler-keys.ts"
+import { SettlerKeys } from "./settler-keys.ts"
 import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 
 export interface SettlingNetwork extends OpenNetwork {
@@ -17,12 +17,18 @@ export interface SettlingNetwork extends OpenNetwork {
 }
 
 /** Payers are told to name these accounts; another settler must have the keys that this one lacks. */
-const warnOfForeign = ({ Network, FacilitatorAddresses }: PaymentNetwork, keys: ReadonlyArray<SettlerKey>) => {
+const warnOfForeign = (
+  { Network, FacilitatorAddresses, RetiringAddresses }: PaymentNetwork,
+  keys: ReadonlyArray<SettlerKey>
+) => {
   const own = new Set(keys.map(({ address }) => inOneCase(Network, address)))
-  const foreign = FacilitatorAddresses.filter((address) => !own.has(inOneCase(Network, address)))
+  const named = [...FacilitatorAddresses, ...RetiringAddresses]
+  const foreign = named.filter((address) => !own.has(inOneCase(Network, address)))
   if (foreign.length === 0) return Effect.void
   return Effect.annotateLogs(
-    Effect.logWarning("no key of this settler belongs to some of the FacilitatorAddresses: it cannot settle for them"),
+    Effect.logWarning(
+      "no key of this settler belongs to some of the FacilitatorAddresses or RetiringAddresses: it cannot settle for them"
+    ),
     { network: Network, addresses: foreign.join(" ") }
   )
 }
@@ -36,8 +42,9 @@ export class Networks extends Context.Service<Networks, ReadonlyMap<string, Sett
       const { Payments, PaymentSettler } = yield* Configuration
       const { instance } = yield* Mailbox
       const opened = [...(yield* openNetworks(Payments)).values()]
+      const { keysOf } = yield* SettlerKeys
       const read = yield* Effect.forEach(opened, ({ entry, isRemote }, index) =>
-        Effect.result(isRemote ? Effect.succeed([]) : settlerKeysOf(entry, index))
+        Effect.result(isRemote ? Effect.succeed([]) : keysOf(entry, index))
       )
       const faults = read.flatMap((one) => (Result.isFailure(one) ? one.failure : []))
       if (faults.length > 0) return yield* new InvalidConfiguration({ faults })

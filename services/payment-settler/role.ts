@@ -24,6 +24,7 @@ import { reconciler } from "./reconciliation/reconciler.ts"
 import { localSettlement, settlementJobs } from "./settlements.ts"
 import { Ledger } from "./ledger.ts"
 import { Networks } from "./networks.ts"
+import { SettlerKeys } from "./settler-keys.ts"
 import { Settler } from "./settler.ts"
 
 const sweeping = Layer.effectDiscard(
@@ -49,5 +50,6 @@ export const paymentSettler = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer({ holder: null }))),
   Layer.provide(Settler.layer),
   Layer.provide(Books.layer),
-  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer))
+  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer)),
+  Layer.provide(SettlerKeys.layer)
 )

@@ -64,7 +64,7 @@ interface JobSource {
 
 /** The jobs of a network that any key can settle, and those of each account that payers may name. */
 const sourcesOf = ([name, { entry, pool }]: readonly [string, SettlingNetwork]): ReadonlyArray<JobSource> => {
-  const named = entry.FacilitatorAddresses.map((address) => inOneCase(name, address))
+  const named = [...entry.FacilitatorAddresses, ...entry.RetiringAddresses].map((address) => inOneCase(name, address))
   return [
     { name, subject: subjects.settlements(name), keys: pool },
     ...named.flatMap((address) => {

@@ -1,24 +1,240 @@
 /**
- * The settlers' keys of one network, from the environment. A fault is a network without a key, a variable that is not
- * set, a value that is no key, or a fee payer without its key. No part of a key is ever shown.
+ * The settlers' keys: the one place that chooses where a key is. It is in the environment, in an encrypted file, or with
+ * a program that signs. A fault is a network without a key, a variable or file that gives none, a key of another
+ * address, or a fee payer without its key. No part of a key or of a password is ever shown.
  */
-import { Effect, Result } from "effect"
-import { chainFamilyOf, hasFeePayer, type Json, type PaymentNetwork, unreadable } from "#contracts"
-import { type ConfigurationFault, Environment, secretFromEnv, unsetSecret } from "#runtime"
-import { readSettlerKey, type SettlerKey } from "#x402"
+import { Clock, Context, Effect, Layer, Result, type Scope } from "effect"
+import {
+  chainFamilyOf,
+  hasFeePayer,
+  isSameAddress,
+  type Json,
+  type PaymentChannels,
+  type PaymentNetwork,
+  type Payments,
+  type PaymentSigner,
+  unreadable
+} from "#contracts"
+import type { ConfiguredHttp } from "#egress"
+import {
+  Configuration,
+  type ConfigurationFault,
+  Environment,
+  Health,
+  InvalidConfiguration,
+  Metrics,
+  readTextFile,
+  secretFromEnv,
+  Secrets,
+  supervise,
+  unsetSecret
+} from "#runtime"
+import {
+  localEvmKey,
+  openKeystore,
+  openRemoteSigner,
+  readKeystore,
+  readSettlerKey,
+  type RemoteSigner,
+  type SettlerKey
+} from "#x402"
+import { signatures, signatureSeconds } from "./metrics.ts"
 
-/** The keys of one configured network; every fault is reported at once. */
-export const settlerKeysOf = Effect.fnUntraced(function* (
-  entry: PaymentNetwork,
-  index: number
-): Effect.fn.Return<ReadonlyArray<SettlerKey>, ReadonlyArray<ConfigurationFault>> {
-  const faults = keyFaultsOf({ ...entry }, index, yield* Environment)
-  if (faults.length > 0) return yield* Effect.fail(faults)
-  return yield* Effect.forEach(entry.SettlerKeyEnvVars, (variable, position) =>
-    secretFromEnv(variable, pathOf(index, `SettlerKeyEnvVars[${position}]`)).pipe(
-      Effect.map((secret) => Result.getOrThrow(readSettlerKey(entry.Network, secret))),
-      Effect.mapError((fault): ReadonlyArray<ConfigurationFault> => [fault])
+/** Where a key is, as metrics say it. */
+export type SignerKind = "environment" | "keystore" | "remote"
+
+/** A signer of no network yet: a key of one chain of this family is that of all. */
+interface OpenSigner {
+  readonly kind: SignerKind
+  readonly key: Omit<SettlerKey, "network">
+}
+
+type Faults = ReadonlyArray<ConfigurationFault>
+
+/** Everything that signs for the settler comes from here. */
+export class SettlerKeys extends Context.Service<
+  SettlerKeys,
+  {
+    /** The keys of one configured network; every fault is reported at once. */
+    readonly keysOf: (entry: PaymentNetwork, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
+    /** The key that signs claims and refunds of one network's channels. */
+    readonly authorizerOf: (terms: PaymentChannels, index: number) => Effect.Effect<SettlerKey, Faults>
+  }
+>()("starling/payment-settler/SettlerKeys") {
+  static readonly layer = Layer.effect(
+    SettlerKeys,
+    Effect.suspend(() => openSettlerKeys())
+  )
+}
+
+const openSettlerKeys = Effect.fnUntraced(function* () {
+  const { Payments } = yield* Configuration
+  const environment = yield* Environment
+  const bySigner = yield* openSigners(Payments)
+  const byVariable = yield* variableReader
+
+  const keysOf = Effect.fnUntraced(function* (
+    entry: PaymentNetwork,
+    index: number
+  ): Effect.fn.Return<ReadonlyArray<SettlerKey>, Faults> {
+    const found = keyFaultsOf({ ...entry }, index, environment)
+    if (found.length > 0) return yield* Effect.fail(found)
+    const keys = yield* Effect.forEach(entry.SettlerKeyEnvVars, (variable, position) =>
+      byVariable(entry.Network, variable, pathOf(index, `SettlerKeyEnvVars[${position}]`))
     )
+    const all = [...keys, ...entry.Signers.flatMap((name) => bySigner(entry.Network, name) ?? [])]
+    // A key that is named twice is one: two accounts would give out the same nonces.
+    return all.filter(({ address }, place) => all.findIndex((key) => key.address === address) === place)
+  })
+
+  const authorizerOf = Effect.fnUntraced(function* (
+    { Network, ReceiverAuthorizer, AuthorizerKeyEnvVar: variable, AuthorizerSigner: name = "" }: PaymentChannels,
+    index: number
+  ): Effect.fn.Return<SettlerKey, Faults> {
+    const at = `Payments.Channels[${index}]`
+    if (variable === undefined) {
+      const fault = { path: `${at}.AuthorizerSigner`, message: `there is no signer ${name}` }
+      return bySigner(Network, name) ?? (yield* Effect.fail([fault]))
+    }
+    const path = `${at}.AuthorizerKeyEnvVar`
+    const key = yield* byVariable(Network, variable, path)
+    if (isSameAddress(Network, key.address, ReceiverAuthorizer)) return key
+    return yield* Effect.fail([
+      { path, message: `${variable} is the key of ${key.address}, not of ${ReceiverAuthorizer}` }
+    ])
+  })
+  return SettlerKeys.of({ keysOf, authorizerOf })
+})
+
+/** Opens the signers that networks and channels name; every fault is reported at once. */
+const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Signers }: Payments) {
+  const counted = yield* countedSigning
+  const named = new Set([
+    ...Networks.flatMap(({ Signers: names, FacilitatorUrl }) => (FacilitatorUrl === undefined ? names : [])),
+    ...Channels.map(({ AuthorizerSigner }) => AuthorizerSigner)
+  ])
+  const opened = new Map<string, OpenSigner>()
+  const faults: Array<ConfigurationFault> = []
+  // One after another: each file may take 256 MiB while it is opened.
+  for (const [index, entry] of Signers.entries()) {
+    if (!named.has(entry.Name)) continue
+    const signer = yield* Effect.result(openSigner(entry, `Payments.Signers[${index}]`))
+    if (Result.isSuccess(signer)) opened.set(entry.Name, signer.success)
+    else faults.push(signer.failure)
+  }
+  if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
+  return (network: string, name: string): SettlerKey | undefined => {
+    const found = opened.get(name)
+    return found && counted({ network, ...found.key }, found.kind)
+  }
+})
+
+/** Reads keys from the environment. */
+const variableReader = Effect.gen(function* () {
+  const counted = yield* countedSigning
+  const context = yield* Effect.context<never>()
+  return Effect.fnUntraced(function* (
+    network: string,
+    variable: string,
+    path: string
+  ): Effect.fn.Return<SettlerKey, Faults> {
+    const read = Effect.provideContext(secretFromEnv(variable, path), context)
+    const secret = yield* Effect.mapError(read, (fault) => [fault])
+    const key = readSettlerKey(network, secret)
+    if (Result.isSuccess(key)) return counted(key.success, "environment")
+    return yield* Effect.fail([{ path, message: `${variable}: ${key.failure}` }])
+  })
+})
+
+/** Counts what a key is asked to sign, and how long that takes. */
+const countedSigning = Effect.map(Metrics, (metrics) => {
+  const count = metrics.counter(signatures)
+  const seconds = metrics.histogram(signatureSeconds)
+  return (key: SettlerKey, signer: SignerKind): SettlerKey => {
+    const { network } = key
+    count.begin({ network })
+    const { address, isAway } = key
+    return {
+      network,
+      address,
+      // The secret of a key of this process stays with it.
+      ...(isAway === undefined ? {} : { isAway }),
+      sign: Effect.fnUntraced(function* (message: Uint8Array) {
+        const startedAt = yield* Clock.currentTimeNanos
+        const result = yield* Effect.result(key.sign(message))
+        seconds.observe({ signer }, Number((yield* Clock.currentTimeNanos) - startedAt) / 1e9)
+        count.inc({ network, signer, outcome: Result.isSuccess(result) ? "signed" : "failed" })
+        return yield* Effect.fromResult(result)
+      })
+    }
+  }
+})
+
+type Needs = ConfiguredHttp | Health | Scope.Scope
+
+const openSigner = (entry: PaymentSigner, path: string) =>
+  entry.KeystoreFile === undefined ? remoteSigner(entry, path) : keystoreSigner(entry, entry.KeystoreFile, path)
+
+const keystoreSigner = Effect.fnUntraced(function* (
+  { Address, PasswordFile, PasswordEnvVar }: PaymentSigner,
+  file: string,
+  path: string
+): Effect.fn.Return<OpenSigner, ConfigurationFault> {
+  const at = (key: string) => `${path}.${key}`
+  const fault = (message: string): ConfigurationFault => ({ path: at("KeystoreFile"), message: `${file}: ${message}` })
+  const keystore = yield* Effect.mapError(
+    Effect.fromResult(readKeystore(yield* textOf(file, at("KeystoreFile")))),
+    ({ detail }) => fault(detail)
+  )
+  const secrets = yield* Secrets
+  const password =
+    PasswordEnvVar === undefined
+      ? (yield* textOf(PasswordFile ?? "", at("PasswordFile"))).replace(/\r?\n$/u, "")
+      : yield* secretFromEnv(PasswordEnvVar, at("PasswordEnvVar"))
+  secrets.add(password)
+  const bytes = yield* Effect.mapError(openKeystore(keystore, password), ({ detail }) => fault(detail))
+  const hex = Buffer.from(bytes).toString("hex")
+  secrets.add(hex)
+  const key = yield* Effect.mapError(Effect.fromResult(localEvmKey("", bytes)), fault)
+  if (!isSameAddress("eip155:1", key.address, Address)) {
+    return yield* Effect.fail(fault(`its key is of ${key.address}, not of ${Address}`))
+  }
+  return { kind: "keystore", key: { address: key.address, sign: key.sign } }
+})
+
+const textOf = (file: string, path: string): Effect.Effect<string, ConfigurationFault> =>
+  Effect.mapError(readTextFile(file), ({ message }) => ({ path, message }))
+
+// Between two looks at a remote signer; a key that left it is seen before a minute has passed.
+const lookEvery = "5 seconds"
+
+const remoteSigner = Effect.fnUntraced(function* (
+  { Name, Address, Url, TimeoutSeconds, TlsCaFile }: PaymentSigner,
+  path: string
+): Effect.fn.Return<OpenSigner, ConfigurationFault, Needs> {
+  const address = Address.toLowerCase()
+  const trusted = TlsCaFile === undefined ? undefined : yield* textOf(TlsCaFile, `${path}.TlsCaFile`)
+  const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs: TimeoutSeconds * 1_000, trusted })
+  yield* watchSigner(Name, signer)
+  return { kind: "remote", key: { address, sign: signer.sign, isAway: signer.isAway } }
+})
+
+/** Looks at it from time to time: readiness and the log say when it is away, or has the key no more. */
+const watchSigner = Effect.fnUntraced(function* (name: string, { check }: RemoteSigner) {
+  let fault: string | undefined = "not asked yet"
+  const look = Effect.gen(function* () {
+    const result = yield* Effect.result(check)
+    const before = fault
+    fault = Result.isSuccess(result) ? undefined : result.failure.detail
+    if (fault === before) return
+    const told = fault === undefined ? Effect.logInfo("a remote signer is there") : Effect.logError(fault)
+    yield* Effect.annotateLogs(told, { signer: name })
+  })
+  yield* Effect.forkScoped(supervise(`signer ${name}`, Effect.forever(Effect.andThen(look, Effect.sleep(lookEvery)))))
+  const health = yield* Health
+  yield* health.readiness(
+    `signer ${name}`,
+    Effect.suspend(() => (fault === undefined ? Effect.void : Effect.fail(fault)))
   )
 })
 
@@ -31,9 +247,11 @@ export const keyFaultsOf = (
   environment: Environment
 ): ReadonlyArray<ConfigurationFault> => {
   const { Network: name, SettlerKeyEnvVars: variables = [], FacilitatorUrl: facilitator, FeePayer: feePayer } = network
+  const { Signers: signers = [] } = network
   if (facilitator !== undefined || !Array.isArray(variables)) return []
   if (variables.length === 0) {
-    return [{ path: pathOf(index, "SettlerKeyEnvVars"), message: "names no key to settle with" }]
+    if (!Array.isArray(signers) || signers.length > 0) return []
+    return [{ path: pathOf(index, "SettlerKeyEnvVars"), message: "names no key to settle with, and Signers neither" }]
   }
   if (typeof name !== "string" || chainFamilyOf(name) === undefined) return []
   const read = variables.map((variable: unknown, position) => {
@@ -48,6 +266,17 @@ export const keyFaultsOf = (
   const areKnown = read.every((one) => typeof one === "string")
   if (!hasFeePayer(name) || !areKnown || feePayer === unreadable || read.includes(String(feePayer))) return faults
   return [{ path: pathOf(index, "FeePayer"), message: `no key of SettlerKeyEnvVars is that of ${String(feePayer)}` }]
+}
+
+/** The password of a keystore, as far as it is a variable: files are read when they are opened. */
+export const passwordFaultsOf = (
+  signer: Json,
+  index: number,
+  environment: Environment
+): ReadonlyArray<ConfigurationFault> => {
+  const variable = signer["PasswordEnvVar"]
+  const message = typeof variable === "string" ? unsetSecret(environment, variable) : undefined
+  return message === undefined ? [] : [{ path: `Payments.Signers[${index}].PasswordEnvVar`, message }]
 }
 
 const pathOf = (index: number, key: string) => `Payments.Networks[${index}].${key}`

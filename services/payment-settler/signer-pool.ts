@@ -4,7 +4,7 @@
  * are taken a while later, so that processes that start together share them. Elsewhere a key needs no lease: the same
  * message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
  */
-import { Effect, Latch, Redacted, type Scope } from "effect"
+import { Effect, Latch, type Scope } from "effect"
 import { Leases } from "#bus"
 import { inOneCase } from "#contracts"
 import { Metrics, supervise } from "#runtime"
@@ -41,6 +41,7 @@ export interface SignerPool extends KeyLatches {
 }
 
 interface Held {
+  readonly key: SettlerKey
   readonly account: SettlerAccount
   inUse: number
   mayHaveGaps: boolean
@@ -63,7 +64,7 @@ const healEvery = "2 seconds"
 const facilitatorKey = (network: string): SettlerKey => ({
   network,
   address: "facilitator",
-  secret: Redacted.make(new Uint8Array(0))
+  sign: () => Effect.fail(noKey("a facilitator signs by itself"))
 })
 
 export const openSignerPool = Effect.fn("openSignerPool")(function* (
@@ -113,10 +114,12 @@ const leasedPool = Effect.fnUntraced(function* (
   const held = new Map<string, Held>()
   const all = latchesOf(false)
   const latches = new Map(keys.map(({ address }) => [address, latchesOf(false)]))
+  // A key on its way out settles only what names it.
+  const open = () => [...held.values()].filter(({ key }) => !retiring.has(key.address))
   const changed = Effect.suspend(() => {
     gauge.set({ network: name }, held.size)
     const each = Effect.forEach(latches, ([address, one]) => turn(one, held.has(address)), { discard: true })
-    return Effect.andThen(each, turn(all, held.size > 0))
+    return Effect.andThen(each, turn(all, open().length > 0))
   })
 
   const heal = Effect.forEach(
@@ -131,7 +134,7 @@ const leasedPool = Effect.fnUntraced(function* (
       // A fresh account: the chain says what nonces the last holder used.
       Effect.andThen(
         Effect.sync(() =>
-          held.set(key.address, { account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
+          held.set(key.address, { key, account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
         ),
         changed
       ),
@@ -148,11 +151,16 @@ const leasedPool = Effect.fnUntraced(function* (
     Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
 
   // A payment that names an account waits for that key: somebody must hold each of these, however few processes run.
-  const named = network.entry.FacilitatorAddresses.map((address) => inOneCase(name, address))
+  const retiring = new Set(network.entry.RetiringAddresses.map((address) => inOneCase(name, address)))
+  const named = [...network.entry.FacilitatorAddresses.map((address) => inOneCase(name, address)), ...retiring]
   const wanted = inTurn(keys, holder).filter(({ address }, place) => place < heldMax || named.includes(address))
   yield* Effect.forEach(wanted, (key, place) => Effect.forkScoped(compete(key, place)))
   yield* Effect.forkScoped(supervise("nonce gaps", Effect.forever(Effect.delay(heal, healEvery))))
-  return { ...all, keyOf: (address) => latches.get(address), take: (payment) => takeFrom(held, payment?.facilitator) }
+  return {
+    ...all,
+    keyOf: (address) => latches.get(address),
+    take: (payment) => takeFrom(payment?.facilitator, held, open())
+  }
 })
 
 /** Processes begin with different keys when there are several. */
@@ -162,15 +170,13 @@ const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
   return [...keys.slice(first), ...keys.slice(0, first)]
 }
 
-/** Takes the key that the payer has signed for, otherwise the one with the least work. */
+/** Takes the key that the payer has signed for, otherwise of those that can sign now the one with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
+  facilitator: string | undefined,
   held: ReadonlyMap<string, Held>,
-  facilitator: string | undefined
+  open: ReadonlyArray<Held>
 ): Effect.fn.Return<SignerLease, ChainUnavailable> {
-  const one =
-    facilitator === undefined
-      ? [...held.values()].toSorted((left, right) => left.inUse - right.inUse)[0]
-      : held.get(facilitator)
+  const one = facilitator === undefined ? leastBusy(open) : held.get(facilitator)
   if (one === undefined) {
     return yield* noKey(
       facilitator === undefined
@@ -190,6 +196,11 @@ const takeFrom = Effect.fnUntraced(function* (
     )
   return { lease, end }
 })
+
+const leastBusy = (open: ReadonlyArray<Held>): Held | undefined => {
+  const atHand = open.filter(({ key }) => key.isAway?.() !== true)
+  return (atHand.length > 0 ? atHand : open).toSorted((left, right) => left.inUse - right.inUse)[0]
+}
 
 const healOne = Effect.fnUntraced(function* (
   one: Held | undefined,

@@ -14,8 +14,10 @@ import { modelGateway } from "../../services/model-gateway/role.ts"
 import { paymentSettler } from "../../services/payment-settler/role.ts"
 import { paymentVerifier } from "../../services/payment-verifier/role.ts"
 import { natsServer, busOn, eventually } from "../../dev/fixtures/bus.ts"
+import type { TestSigner } from "../../dev/fixtures/evm/remote-signer.ts"
 import { paymentAccountsOf, payTo } from "../../dev/fixtures/payment-accounts.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { keptBy, type SignerKind } from "./settler-signers.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -26,6 +28,8 @@ export interface PaymentFleetOptions {
   readonly gateway?: Json
   readonly network?: Json
   readonly chain?: LocalEvmChainOptions
+  /** Where the settlers' keys are. */
+  readonly signer?: SignerKind
   /** Another configuration and environment than the usual, made of the parts. */
   readonly configure?: (parts: Parts) => Pick<Parts, "configuration" | "environment">
   /** Without a word all three, once each. */
@@ -40,6 +44,8 @@ export interface Parts {
   readonly upstream: LocalUpstream
   readonly configuration: Json
   readonly environment: Readonly<Record<string, string>>
+  /** The program that has the settlers' keys, where they are with one. */
+  readonly signer?: TestSigner
 }
 
 export interface PaymentFleet extends Parts {
@@ -112,7 +118,7 @@ export const startParts = Effect.fn("startParts")(function* (options: PaymentFle
     PaymentSettler: { SweepSeconds: 0.25, ReconcileSeconds: 1, BooksGraceSeconds: 20, ...options.settler }
   }
   const parts: Parts = { server, chain, upstream, configuration, environment }
-  return { ...parts, ...options.configure?.(parts) }
+  return { ...parts, ...(yield* keptBy(options.signer ?? "environment", options.configure?.(parts) ?? parts)) }
 })
 
 const roleOf = (role: keyof typeof layers, { server, configuration, environment }: Parts, beside: Layer.Layer<never>) =>

@@ -15,7 +15,9 @@ export const testNetwork: PaymentNetwork = {
   Schemes: ["exact"],
   FacilitatorAddresses: [],
   WalletFactories: [],
-  SettlerKeyEnvVars: []
+  RetiringAddresses: [],
+  SettlerKeyEnvVars: [],
+  Signers: []
 }
 
 export const testRequirements: PaymentRequirements = {

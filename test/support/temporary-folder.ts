@@ -19,3 +19,9 @@ export const ownTemporaryFolder = Effect.acquireRelease(
       rmSync(folder, { recursive: true, force: true })
     })
 ).pipe(Effect.map(({ folder }) => folder))
+
+/** A new folder; it ends with the scope. */
+export const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-test-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)

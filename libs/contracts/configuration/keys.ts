@@ -54,6 +54,9 @@ export const span = (minimum: number, maximum: number) => Schema.Finite.check(Sc
 
 export const EnvironmentName = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/u))
 
+/** A file of this machine; a relative path starts at the working folder. */
+export const FilePath = Schema.String.check(Schema.isBetweenLength(1, 1_024))
+
 /** A URL of http or https without credentials or a fragment. */
 const isWebUrl = (text: string) => {
   if (!URL.canParse(text)) return "not a URL"

@@ -3,7 +3,7 @@
  * model's. Without a network the gateway sells nothing.
  */
 import { Schema, SchemaTransformation } from "effect"
-import { ChainAddress, Network } from "../payments/primitives.ts"
+import { ChainAddress, EvmAddress, Network } from "../payments/primitives.ts"
 import {
   chainFamilyOf,
   chainFault,
@@ -14,7 +14,18 @@ import {
   signsToken
 } from "../payments/chains.ts"
 import { withdrawDelaySecondsMax, withdrawDelaySecondsMin } from "../payments/channels.ts"
-import { EnvironmentName, WebUrl, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
+import {
+  EnvironmentName,
+  FilePath,
+  WebUrl,
+  optional,
+  required,
+  section,
+  shownAs,
+  span,
+  whole,
+  withDefault
+} from "./keys.ts"
 
 const ShortText = Schema.String.check(Schema.isBetweenLength(1, 64))
 
@@ -41,6 +52,11 @@ const Decimals = whole(0, 18)
 const Variables = Schema.Array(EnvironmentName).check(Schema.isMaxLength(64))
 const variablesWhy = "Variables that hold the settlers' keys; only payment-settler reads them."
 
+const SignerName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u))
+const SignerNames = Schema.Array(SignerName).check(Schema.isMaxLength(64), Schema.isUnique())
+const signersWhy =
+  "Settlers' keys that are among Payments.Signers, by their Name; beside SettlerKeyEnvVars. On EVM chains."
+
 const Schemes = Schema.Array(Schema.Literals(paymentSchemes)).check(
   Schema.isBetweenLength(1, paymentSchemes.length),
   Schema.isUnique()
@@ -50,6 +66,8 @@ const schemesWhy =
 const Facilitators = Schema.Array(ChainAddress).check(Schema.isMaxLength(64))
 const facilitatorsWhy =
   "The addresses of the settlers' keys, or of the facilitator at FacilitatorUrl. Payers of upto sign one of them: no other account can settle their payment."
+const retiringWhy =
+  "Settlers' keys on their way out, by address: they settle what payers of upto have signed for them and what they have begun, and nothing new."
 const Factories = Schema.Array(ChainAddress).check(Schema.isMaxLength(16))
 const factoriesWhy =
   "Contracts that a settler's key may call to deploy the wallet of a payer by upto (ERC-6492). None: a wallet must be deployed before it pays."
@@ -59,9 +77,11 @@ const otherFields = {
   FeePayer: optional(ChainAddress, "Who pays the chain's fee on Solana: the address of a settler's key."),
   Schemes: withDefault(Schemes, ["exact"], schemesWhy),
   FacilitatorAddresses: withDefault(Facilitators, [], facilitatorsWhy),
+  RetiringAddresses: withDefault(Facilitators, [], retiringWhy),
   WalletFactories: withDefault(Factories, [], factoriesWhy),
   PlainName: optional(ShortText, "How a person calls the chain; without it by the table of known tokens."),
   SettlerKeyEnvVars: withDefault(Variables, [], variablesWhy),
+  Signers: withDefault(SignerNames, [], signersWhy),
   FacilitatorUrl: shownAs("origins")(
     optional(
       WebUrl,
@@ -92,8 +112,10 @@ const WholeNetwork = Schema.Struct({
   ...otherFields,
   Schemes: required(Schemes, schemesWhy),
   FacilitatorAddresses: required(Facilitators, facilitatorsWhy),
+  RetiringAddresses: required(Facilitators, retiringWhy),
   WalletFactories: required(Factories, factoriesWhy),
-  SettlerKeyEnvVars: required(Variables, variablesWhy)
+  SettlerKeyEnvVars: required(Variables, variablesWhy),
+  Signers: required(SignerNames, signersWhy)
 })
 
 const knownOf = ({ Network, Asset }: Pick<WrittenNetwork, "Network" | "Asset">) => {
@@ -105,12 +127,37 @@ type TokenOfNetwork = Pick<
   WrittenNetwork,
   "Network" | "PayTo" | "FeePayer" | "Asset" | "AssetName" | "AssetVersion" | "AssetDecimals"
 > &
-  Partial<Pick<WrittenNetwork, "Schemes" | "FacilitatorAddresses" | "WalletFactories">>
+  Partial<
+    Pick<WrittenNetwork, "Schemes" | "FacilitatorAddresses" | "RetiringAddresses" | "WalletFactories" | "Signers">
+  >
 
 /** The contradictions within one network. */
 export const networkRule = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   const fault = chainFault(entry)
-  return [...(fault === undefined ? [] : [fault]), ...unusable(entry), ...untold(entry)]
+  return [...(fault === undefined ? [] : [fault]), ...unusable(entry), ...untold(entry), ...unsigned(entry)]
+}
+
+/** Faults of the keys. */
+const unsigned = ({
+  Network,
+  Signers = [],
+  FacilitatorAddresses = [],
+  RetiringAddresses = []
+}: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
+  const both = RetiringAddresses.find((one) => FacilitatorAddresses.some((other) => isSameAddress(Network, one, other)))
+  return [
+    ...(Signers.length > 0 && chainFamilyOf(Network) === "solana"
+      ? [{ path: ["Signers"], issue: `Signers are keys of EVM chains, and ${Network} is none` }]
+      : []),
+    ...(both === undefined
+      ? []
+      : [
+          {
+            path: ["RetiringAddresses"],
+            issue: `${both} is among FacilitatorAddresses too: payers would still sign it`
+          }
+        ])
+  ]
 }
 
 /** Faults of the ways to pay. */
@@ -182,6 +229,63 @@ export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Ne
 
 const Delay = whole(withdrawDelaySecondsMin, withdrawDelaySecondsMax)
 
+/**
+ * A settler's key that is not in the environment: in an encrypted file, or with another program. Whoever names it signs
+ * by it; only payment-settler opens it.
+ */
+export const PaymentSigner = Schema.Struct({
+  Name: required(SignerName, "By which networks and channels name it."),
+  Address: required(EvmAddress, "The address of its key: a file or a program that has another key is refused."),
+  KeystoreFile: optional(
+    FilePath,
+    "A file with its key, encrypted by a password (Web3 Secret Storage, version 3); `starling keys new` makes one."
+  ),
+  PasswordFile: optional(FilePath, "A file with the password of KeystoreFile; a line break at its end is left out."),
+  PasswordEnvVar: optional(EnvironmentName, "The variable that holds the password, in place of PasswordFile."),
+  Url: shownAs("origins")(
+    optional(
+      WebUrl,
+      "The program that has the key and signs, by web3signer's interface (eth1); everything before `/api/v1/eth1`. https, or this machine, or PlainHttp."
+    )
+  ),
+  TimeoutSeconds: withDefault(
+    span(0.1, 30),
+    2,
+    "How long one of three tries to have something signed at Url may take."
+  ),
+  TlsCaFile: optional(
+    FilePath,
+    "PEM certificates by which the certificate of Url is judged, in place of the system's."
+  ),
+  PlainHttp: withDefault(
+    Schema.Boolean,
+    false,
+    "Whether Url may be http on another machine: whoever can reach it, or answer in its place, is then kept out by the network alone."
+  )
+}).check(Schema.makeFilter((entry) => signerRule(entry)))
+export interface PaymentSigner extends Schema.Schema.Type<typeof PaymentSigner> {}
+
+const thisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u
+
+/** The contradictions within one signer. */
+const signerRule = ({
+  KeystoreFile,
+  PasswordFile,
+  PasswordEnvVar,
+  Url,
+  PlainHttp
+}: Omit<PaymentSigner, "Name" | "Address" | "TimeoutSeconds">): true | string => {
+  if ((KeystoreFile === undefined) === (Url === undefined)) return "needs KeystoreFile or Url, and not both"
+  const passwords = [PasswordFile, PasswordEnvVar].filter((one) => one !== undefined).length
+  if (KeystoreFile !== undefined && passwords !== 1)
+    return "KeystoreFile needs PasswordFile or PasswordEnvVar, and not both"
+  if (Url === undefined) return true
+  if (passwords > 0) return "a signer at Url has no password here"
+  const { protocol, hostname } = new URL(Url)
+  if (protocol === "https:" || PlainHttp || thisMachine.test(hostname)) return true
+  return "Url is http on another machine, where anybody between can have things signed: use https, or say PlainHttp"
+}
+
 /** The payment channels of one EVM network. */
 export const PaymentChannels = Schema.Struct({
   Network: required(Network, "A network of Networks, on an EVM chain, that settles by keys of ours."),
@@ -189,7 +293,8 @@ export const PaymentChannels = Schema.Struct({
     ChainAddress,
     "Whose key signs claims and refunds. It is part of every channel: a channel of another one is no longer taken."
   ),
-  AuthorizerKeyEnvVar: required(EnvironmentName, "The variable that holds its key; only payment-settler reads it."),
+  AuthorizerKeyEnvVar: optional(EnvironmentName, "The variable that holds its key; only payment-settler reads it."),
+  AuthorizerSigner: optional(SignerName, "Its key among Payments.Signers, in place of AuthorizerKeyEnvVar."),
   WithdrawDelaySeconds: withDefault(
     Delay,
     3_600,
@@ -198,23 +303,58 @@ export const PaymentChannels = Schema.Struct({
 })
 export interface PaymentChannels extends Schema.Schema.Type<typeof PaymentChannels> {}
 
-/** The contradictions between the networks and their channels. */
-export const channelsRule = ({
+/** The contradictions between the networks, their channels and the signers. */
+export const paymentsRule = ({
   Networks,
-  Channels
+  Channels,
+  Signers
 }: {
-  readonly Networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl">>
-  readonly Channels: ReadonlyArray<Pick<PaymentChannels, "Network" | "ReceiverAuthorizer">>
+  readonly Networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl" | "Signers">>
+  readonly Channels: ReadonlyArray<
+    Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerKeyEnvVar" | "AuthorizerSigner">
+  >
+  readonly Signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>
 }): true | string => {
-  for (const { Network, ReceiverAuthorizer } of Channels) {
+  for (const { Network, ReceiverAuthorizer, AuthorizerKeyEnvVar, AuthorizerSigner } of Channels) {
     const network = Networks.find((one) => one.Network === Network)
     if (network === undefined) return `Channels: ${Network} is not among the Networks`
     if (chainFamilyOf(Network) !== "evm") return `Channels: ${Network} is no EVM chain`
     if (!evmAddressPattern.test(ReceiverAuthorizer))
       return `Channels: ${ReceiverAuthorizer} is not an address of ${Network}`
     if (network.FacilitatorUrl !== undefined) return `Channels: ${Network} is settled by a facilitator`
+    if ((AuthorizerKeyEnvVar === undefined) === (AuthorizerSigner === undefined)) {
+      return `Channels: ${Network} needs AuthorizerKeyEnvVar or AuthorizerSigner, and not both`
+    }
   }
-  return repeatedNetworks(Channels)[0] ?? true
+  return repeatedNetworks(Channels)[0] ?? signersFault(Signers, Networks, Channels) ?? true
+}
+
+type NamingSigners = Partial<Pick<PaymentNetwork, "Signers">> & Pick<PaymentNetwork, "Network">
+
+/** Names that are given twice or to none, and keys that are not the authorizer's. */
+const signersFault = (
+  signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>,
+  networks: ReadonlyArray<NamingSigners>,
+  channels: ReadonlyArray<Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerSigner">>
+): string | undefined => {
+  const names = signers.map(({ Name }) => Name)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) return `Signers: the name ${repeated} is given twice`
+  for (const { Network, Signers = [] } of networks) {
+    const unknown = Signers.find((name) => !names.includes(name))
+    if (unknown !== undefined) return `Networks: ${Network} names the signer ${unknown}, which is not among the Signers`
+  }
+  for (const { Network, ReceiverAuthorizer, AuthorizerSigner } of channels) {
+    if (AuthorizerSigner === undefined) continue
+    const signer = signers.find(({ Name }) => Name === AuthorizerSigner)
+    if (signer === undefined) {
+      return `Channels: ${Network} names the signer ${AuthorizerSigner}, which is not among the Signers`
+    }
+    if (!isSameAddress(Network, signer.Address, ReceiverAuthorizer)) {
+      return `Channels: the signer ${AuthorizerSigner} is of ${signer.Address}, not of ${ReceiverAuthorizer}`
+    }
+  }
+  return undefined
 }
 
 const evmAddressPattern = /^0x[0-9a-fA-F]{40}$/u
@@ -224,6 +364,11 @@ const paymentFields = {
     Schema.Array(PaymentNetwork).check(Schema.isMaxLength(16), Schema.makeFilter(repeatedNetworks)),
     [],
     "Chains on which the gateway is paid. None: nothing paid is sold."
+  ),
+  Signers: withDefault(
+    Schema.Array(PaymentSigner).check(Schema.isMaxLength(64)),
+    [],
+    "Settlers' keys that are not in the environment: in encrypted files, or with a program that signs (docs/payments.md)."
   ),
   MaxTimeoutSeconds: withDefault(
     whole(60, 3_600),
@@ -259,7 +404,7 @@ const paymentFields = {
   )
 }
 
-export const Payments = section(paymentFields, channelsRule)
+export const Payments = section(paymentFields, paymentsRule)
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
 
 /** `PaymentVerifier`: how many payments are verified at once, how long one may take, and the facilitator's API. */

@@ -10,6 +10,7 @@ interface WrittenAddresses {
   readonly PayTo: string
   readonly FeePayer?: string | undefined
   readonly FacilitatorAddresses?: ReadonlyArray<string> | undefined
+  readonly RetiringAddresses?: ReadonlyArray<string> | undefined
   readonly WalletFactories?: ReadonlyArray<string> | undefined
 }
 
@@ -47,9 +48,9 @@ export const chainFamilies = {
     signsToken: true,
     hasFeePayer: false,
     schemes: ["exact", "upto"],
-    fault: ({ Network, Asset, PayTo, FacilitatorAddresses = [], WalletFactories = [] }) => {
+    fault: ({ Network, Asset, PayTo, FacilitatorAddresses = [], RetiringAddresses = [], WalletFactories = [] }) => {
       if (!evmNetwork.test(Network)) return `${Network} is no network of the form eip155:<chain id>`
-      const wrong = [Asset, PayTo, ...FacilitatorAddresses, ...WalletFactories].find(
+      const wrong = [Asset, PayTo, ...FacilitatorAddresses, ...RetiringAddresses, ...WalletFactories].find(
         (address) => address !== undefined && !evmAddress.test(address)
       )
       return wrong === undefined ? undefined : `${wrong} is not an address of ${Network}`

@@ -14,7 +14,7 @@ import {
 } from "#contracts"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
-import type { PaymentChain, PaymentSchemes, SettlerKey } from "../scheme.ts"
+import type { LocalKey, PaymentChain, PaymentSchemes, SettlerKey } from "../scheme.ts"
 import { evmFamily } from "./evm/exact-evm.ts"
 import type { SettlerAccount } from "./evm/SettlerAccount.ts"
 import { solanaFamily } from "./solana/exact-svm.ts"
@@ -40,7 +40,7 @@ export interface SchemeFamily {
   /** Opens one network; asks the chain nothing. */
   readonly open: (entry: PaymentNetwork) => Effect.Effect<OpenChain, never, ConfiguredHttp | Metrics | Scope.Scope>
   /** A configured secret as a settler's key; fails with the fault, never with the secret. */
-  readonly readKey: (network: string, secret: string) => Result.Result<SettlerKey, string>
+  readonly readKey: (network: string, secret: string) => Result.Result<LocalKey, string>
   /** The `extra` of a quote, without which a client cannot sign. `turn`: quotes name our settlers in turn. */
   readonly quoteExtra: (
     entry: PaymentNetwork,

@@ -12,7 +12,7 @@ import {
   depositNonce,
   voucherDigest
 } from "../chains/evm/channels/contract.ts"
-import { signatureBytes } from "../chains/evm/channels/voucher.ts"
+import { signatureBytes, signDigest } from "../chains/evm/signature.ts"
 import { checksummed, hexOf } from "../chains/evm/encoding.ts"
 import { chainIdOf } from "../chains/evm/settings.ts"
 import { domainSeparator, receiveDigest } from "../chains/evm/signature.ts"
@@ -93,7 +93,7 @@ const vouched = (signer: ChannelSigner, offer: PaymentRequirements, maxClaimable
   const channelConfig = channelConfigOf(signer, offer)
   const separator = separatorOf(offer)
   const channelId = channelIdOf(separator, channelConfig)
-  const signature = hexOf(signatureBytes(voucherDigest(separator, channelId, maxClaimable), signer.key))
+  const signature = hexOf(signatureBytes(signDigest(voucherDigest(separator, channelId, maxClaimable), signer.key)))
   return { channelConfig, voucher: { channelId, maxClaimableAmount: maxClaimable.toString(), signature } }
 }
 
@@ -122,7 +122,7 @@ const signedDeposit = (
     validBefore: BigInt(validBefore),
     nonce: depositNonce(channelIdFor(signer, offer), salt)
   })
-  const signature = hexOf(signatureBytes(digest, signer.key))
+  const signature = hexOf(signatureBytes(signDigest(digest, signer.key)))
   const signed = { validAfter: String(validAfter), validBefore: String(validBefore), salt, signature }
   return { amount: amount.toString(), authorization: { erc3009Authorization: signed } }
 }

@@ -17,17 +17,16 @@ import {
   channelKeyOf,
   type ChannelRefused,
   Channels,
-  claimBatchDigest,
+  claimBatchMessage,
   claimCall,
   isLapsed,
   channelIdIn,
   microUsdOf,
   settleCall,
-  signatureBytes,
   sweptIn
 } from "#x402"
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
-import { type ChannelNetwork, ChannelNetworks, signedBy, transact } from "./ChannelNetworks.ts"
+import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 import { mirror } from "./channel-orders.ts"
 import { compareChannels } from "./channel-books.ts"
 import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
@@ -207,7 +206,7 @@ const claim = Effect.fnUntraced(function* (
   const rows = batch.map(claimableOf).filter((row) => row !== undefined)
   if (rows.length === 0) return
   const { contract, authorizer } = network
-  const signature = signedBy(authorizer, claimBatchDigest(contract.separator, rows), signatureBytes)
+  const signature = yield* authorizer.sign(claimBatchMessage(contract.separator, rows))
   const data = claimCall(rows, signature)
   const outcome = yield* Effect.result(
     Effect.andThen(contract.simulate(data), transact(network, { data, gas: claimGas(rows.length) }))

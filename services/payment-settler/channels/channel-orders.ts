@@ -14,18 +14,17 @@ import {
   ChannelCommand,
   type ChannelRefused,
   Channels,
-  claimBatchDigest,
+  claimBatchMessage,
   claimCall,
   depositCall,
   depositNonce,
   multicallOf,
   refundCall,
-  refundDigest,
-  type SeenChannel,
-  signatureBytes
+  refundMessage,
+  type SeenChannel
 } from "#x402"
 import { channelOrders } from "../metrics.ts"
-import { type ChannelNetwork, ChannelNetworks, signedBy, transact } from "./ChannelNetworks.ts"
+import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 
 // Deposits and refunds wait for a block each.
 const atOnceMax = 64
@@ -175,10 +174,10 @@ const makeRefund = Effect.fnUntraced(function* (
   if (wanted <= 0n) return refused("refund_amount_invalid")
   const amount = wanted < left ? wanted : left
   const { separator } = contract
-  const digest = refundDigest(separator, channelId, before.refundNonce, amount)
-  const refund = refundCall(config, amount, before.refundNonce, signedBy(authorizer, digest, signatureBytes))
+  const refundSignature = yield* authorizer.sign(refundMessage(separator, channelId, before.refundNonce, amount))
+  const refund = refundCall(config, amount, before.refundNonce, refundSignature)
   const claims = [{ config, maxClaimable: charged, signature: voucher.signature, totalClaimed: charged }]
-  const claim = claimCall(claims, signedBy(authorizer, claimBatchDigest(separator, claims), signatureBytes))
+  const claim = claimCall(claims, yield* authorizer.sign(claimBatchMessage(separator, claims)))
   const data = charged > before.totalClaimed ? multicallOf([claim, refund]) : refund
   const simulated = yield* Effect.result(contract.simulate(data))
   if (Result.isFailure(simulated)) {

@@ -129,7 +129,11 @@ const answerSupported = Effect.gen(function* () {
     entry.Schemes.map((scheme) => offerOf(entry, 0n, { maxTimeoutSeconds: 1, scheme, turn: nextTurn() }).requirements)
   )
   const settlers = networks.flatMap(({ entry }) =>
-    [...(entry.FeePayer === undefined ? [] : [entry.FeePayer]), ...entry.FacilitatorAddresses].map((address) => ({
+    [
+      ...(entry.FeePayer === undefined ? [] : [entry.FeePayer]),
+      ...entry.FacilitatorAddresses,
+      ...entry.RetiringAddresses
+    ].map((address) => ({
       network: entry.Network,
       address
     }))

@@ -10,6 +10,7 @@ import { chat } from "../../support/gateway.ts"
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 import { testCall } from "../../support/payments.ts"
+import { type SignerKind, signerKinds } from "../../support/settler-signers.ts"
 
 const body = chat("hello")
 
@@ -26,6 +27,7 @@ const checkedOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
 
 /** As a gateway that has requested a settlement before any settler exists. */
 const asked = <A, E>(
+  signer: SignerKind,
   test: (fleet: PaymentFleet, checked: CheckedPayment) => Effect.Effect<A, E, Claims | StreamReader | Scope.Scope>
 ) =>
   withPayments(
@@ -41,7 +43,7 @@ const asked = <A, E>(
           parts
         )
       }),
-    { roles: ["payment-verifier", "model-gateway"] }
+    { roles: ["payment-verifier", "model-gateway"], signer }
   )
 
 /** As a job from another gateway would be. */
@@ -59,56 +61,59 @@ const noJobs = Effect.gen(function* () {
   return messages === 0
 })
 
-describe("a requested payment whose claim is still the gateway's", () => {
-  it.live("becomes SETTLING and is settled by the settler that takes the job", () =>
-    asked((fleet, checked) =>
-      Effect.gen(function* () {
-        const claims = yield* Claims
-        const claim = yield* claims.claim(checked, testCall())
-        yield* claims.requestSettlement(claim, null)
-        assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
-        yield* fleet.start("payment-settler")
-        assert.strictEqual(yield* balanced(fleet), 1)
-      })
+describe.each(signerKinds)(
+  "a requested payment whose claim is still the gateway's, of a settler whose key is in: %s",
+  (signer) => {
+    it.live("becomes SETTLING and is settled by the settler that takes the job", () =>
+      asked(signer, (fleet, checked) =>
+        Effect.gen(function* () {
+          const claims = yield* Claims
+          const claim = yield* claims.claim(checked, testCall())
+          yield* claims.requestSettlement(claim, null)
+          assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
+          yield* fleet.start("payment-settler")
+          assert.strictEqual(yield* balanced(fleet), 1)
+        })
+      )
     )
-  )
 
-  it.live("is settled even when its claim was renewed meanwhile", () =>
-    asked((fleet, checked) =>
-      Effect.gen(function* () {
-        const claims = yield* Claims
-        const claim = yield* claims.claim(checked, testCall())
-        yield* claims.requestSettlement(claim, null)
-        yield* claims.move(claim, ClaimMove.Renew())
-        yield* fleet.start("payment-settler")
-        assert.strictEqual(yield* balanced(fleet), 1)
-      })
+    it.live("is settled even when its claim was renewed meanwhile", () =>
+      asked(signer, (fleet, checked) =>
+        Effect.gen(function* () {
+          const claims = yield* Claims
+          const claim = yield* claims.claim(checked, testCall())
+          yield* claims.requestSettlement(claim, null)
+          yield* claims.move(claim, ClaimMove.Renew())
+          yield* fleet.start("payment-settler")
+          assert.strictEqual(yield* balanced(fleet), 1)
+        })
+      )
     )
-  )
 
-  it.live("is not settled when its claim was released before a settler came, nor when another call has it", () =>
-    asked((fleet, checked) =>
-      Effect.gen(function* () {
-        const claims = yield* Claims
-        const claim = yield* claims.claim(checked, testCall())
-        yield* claims.requestSettlement(claim, null)
-        yield* claims.move(claim, ClaimMove.Release({ reason: "lease ended" }))
-        const other = yield* claims.claim(checked, testCall())
-        yield* fleet.start("payment-settler")
-        yield* eventually(noJobs, 20_000)
-        assert.deepStrictEqual(yield* fleet.transfers, [])
-        assert.deepStrictEqual(yield* fleet.receipts, [])
-        assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
-        yield* claims.requestSettlement(other, null)
-        assert.strictEqual(yield* balanced(fleet), 1)
-      })
+    it.live("is not settled when its claim was released before a settler came, nor when another call has it", () =>
+      asked(signer, (fleet, checked) =>
+        Effect.gen(function* () {
+          const claims = yield* Claims
+          const claim = yield* claims.claim(checked, testCall())
+          yield* claims.requestSettlement(claim, null)
+          yield* claims.move(claim, ClaimMove.Release({ reason: "lease ended" }))
+          const other = yield* claims.claim(checked, testCall())
+          yield* fleet.start("payment-settler")
+          yield* eventually(noJobs, 20_000)
+          assert.deepStrictEqual(yield* fleet.transfers, [])
+          assert.deepStrictEqual(yield* fleet.receipts, [])
+          assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
+          yield* claims.requestSettlement(other, null)
+          assert.strictEqual(yield* balanced(fleet), 1)
+        })
+      )
     )
-  )
-})
+  }
+)
 
-describe("a job with a forged signature", () => {
+describe.each(signerKinds)("a job with a forged signature, of a settler whose key is in: %s", (signer) => {
   it.live("reaches no chain as a transaction: the check comes first", () =>
-    asked((fleet, checked) =>
+    asked(signer, (fleet, checked) =>
       Effect.gen(function* () {
         const claims = yield* Claims
         const claim = yield* claims.claim(checked, testCall())
@@ -129,7 +134,7 @@ describe("a job with a forged signature", () => {
   )
 })
 
-describe("a gateway without a settler", () => {
+describe.each(signerKinds)("a gateway without a settler, whose key will be in: %s", (signer) => {
   it.live("makes the payment SETTLING itself before it delivers an answer ahead of it", () =>
     withPayments(
       (fleet) =>
@@ -140,7 +145,7 @@ describe("a gateway without a settler", () => {
           yield* fleet.start("payment-settler")
           assert.strictEqual(yield* balanced(fleet), 1)
         }),
-      { roles: ["payment-verifier", "model-gateway"], payments: { SettleWaitSeconds: 0.5 } }
+      { roles: ["payment-verifier", "model-gateway"], payments: { SettleWaitSeconds: 0.5 }, signer }
     )
   )
 })

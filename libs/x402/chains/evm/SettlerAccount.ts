@@ -3,7 +3,7 @@
  * however many settlements run at once. The chain is asked for the account's nonce at the start, and again when the
  * fate of a transaction is unknown. Only one process may have an account at a time.
  */
-import { Clock, Effect, Redacted, Semaphore } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import type { SettlerKey, SettlerLease } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
@@ -87,7 +87,7 @@ export class SettlerAccount {
     for (const nonce of gaps) {
       const offer = yield* fees.current()
       const fields = { ...offer, chainId, nonce: BigInt(nonce), gas: fillerGas, to: this.#key.address }
-      const { raw } = signTransaction({ ...fields, data: new Uint8Array(0) }, Redacted.value(this.#key.secret))
+      const { raw } = yield* signTransaction({ ...fields, data: new Uint8Array(0) }, this.#key)
       yield* sendFiller(node, raw)
       if (this.#sequence !== undefined) this.#sequence = fillNonce(this.#sequence, nonce)
     }

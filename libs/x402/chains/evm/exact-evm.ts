@@ -81,14 +81,14 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
 
 export const evmFamily: SchemeFamily = {
-  open: ({ Network, Asset, PayTo, RpcUrls, FacilitatorAddresses, WalletFactories }) =>
+  open: ({ Network, Asset, PayTo, RpcUrls, FacilitatorAddresses, RetiringAddresses, WalletFactories }) =>
     Effect.map(
       openEvmScheme({
         network: Network,
         asset: Asset,
         payTo: PayTo,
         rpcUrls: RpcUrls,
-        facilitators: FacilitatorAddresses,
+        facilitators: [...FacilitatorAddresses, ...RetiringAddresses],
         walletFactories: WalletFactories
       }),
       (exact) => ({ chain: exact, schemes: { exact, upto: exact.upto }, account: exact.account })

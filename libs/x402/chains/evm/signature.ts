@@ -3,9 +3,9 @@
  * curve's order, since an s in the upper half is the same signature written a second way. Contract accounts sign
  * otherwise (ERC-1271, ERC-6492), and their refusal says so. Pure.
  */
-import { Redacted, Result } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import * as secp256k1 from "tiny-secp256k1"
-import type { SettlerKey } from "../../scheme.ts"
+import type { LocalKey } from "../../scheme.ts"
 import { addressWord, bytesOf, type Hex, hexOf, keccak256, keccak256OfText, numberWord } from "./encoding.ts"
 
 type SignatureFault = "smart wallet" | "smart wallet not deployed" | "form"
@@ -52,6 +52,10 @@ export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): H
   return Result.isSuccess(found) && found.success !== null ? addressOfPoint(found.success) : undefined
 }
 
+/** 65 bytes r, s, v with v of 27 or 28, as contracts and other programs take them. */
+export const signatureBytes = ({ bytes, parity }: CurveSignature): Buffer =>
+  Buffer.concat([bytes, Buffer.from([27 + parity])])
+
 /** Deterministic (RFC 6979), s in the lower half. The key must have passed `addressOfKey`. */
 export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature => {
   const { signature, recoveryId } = secp256k1.signRecoverable(digest, key)
@@ -64,26 +68,31 @@ export const addressOfKey = (key: Uint8Array): Hex | undefined => {
   return Result.isSuccess(point) && point.success !== null ? addressOfPoint(point.success) : undefined
 }
 
-const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarray(1)).subarray(12))
+/** Of a point of 65 bytes. */
+export const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarray(1)).subarray(12))
 
 const keyPattern = /^(?:0x)?([0-9a-f]{64})$/iu
 
 /**
  * Reads a settler's secret: 32 bytes in hex, with or without 0x. The reason of a failure never holds any of it. Pure.
  */
-export const readSettlerKey = (network: string, secret: string): Result.Result<SettlerKey, string> => {
+export const readSettlerKey = (network: string, secret: string): Result.Result<LocalKey, string> => {
   const digits = keyPattern.exec(secret.trim())?.[1]
   if (digits === undefined) return Result.fail("not 32 bytes in hex")
-  const bytes = Buffer.from(digits, "hex")
-  const address = addressOfKey(bytes)
-  if (address === undefined) return Result.fail("32 bytes that are no key of this curve")
-  return Result.succeed({ network, address, secret: Redacted.make(new Uint8Array(bytes)) })
+  return localKey(network, new Uint8Array(Buffer.from(digits, "hex")))
+}
+
+/** The signer of a key that is in this process. */
+export const localKey = (network: string, key: Uint8Array): Result.Result<LocalKey, string> => {
+  const address = addressOfKey(key)
+  if (address === undefined) return Result.fail(`${key.length} bytes that are no key of this curve`)
+  const sign = (message: Uint8Array) => Effect.sync(() => signatureBytes(signDigest(keccak256(message), key)))
+  return Result.succeed({ network, address, secret: Redacted.make(key), sign })
 }
 
 /** 65 bytes r, s, v with v of 27 or 28. `key`: 32 bytes that are a key of the curve. */
 export const signAuthorization = (key: Uint8Array, domain: TokenDomain, authorization: Authorization): Hex => {
-  const { bytes, parity } = signDigest(authorizationDigest(domainSeparator(domain), authorization), key)
-  return hexOf(Buffer.concat([bytes, Buffer.from([27 + parity])]))
+  return hexOf(signatureBytes(signDigest(authorizationDigest(domainSeparator(domain), authorization), key)))
 }
 
 /**
@@ -155,9 +164,12 @@ const authorizationHash = (type: Uint8Array, { from, to, value, validAfter, vali
     ])
   )
 
-/** The 32 bytes to sign of any typed data (EIP-712), by its domain's and its own hash. */
-export const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
-  keccak256(Buffer.concat([prefix, separator, message]))
+/** The bytes whose Keccak hash is signed, of any typed data (EIP-712), by its domain's and its own hash. */
+export const typedMessage = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
+  Buffer.concat([prefix, separator, message])
+
+const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
+  keccak256(typedMessage(separator, message))
 
 // A gateway asks for one token; a facilitator for others sees a handful.
 const keptMax = 64

@@ -1,12 +1,12 @@
 /**
- * A settling transaction with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is signed here,
- * so that its hash is known before anything is sent.
+ * A settling transaction with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is signed
+ * before it is sent, so that its hash is known by then.
  */
-import { signDigest } from "./signature.ts"
+import { readSignature } from "./signature.ts"
 import { bytesOf, type Hex, hexOf, keccak256, encodeRlp, type RlpItem, rlpNumber } from "./encoding.ts"
-import { Effect, Redacted, Clock } from "effect"
+import { Effect, Clock, Result } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
-import type { SettlerLease } from "../../scheme.ts"
+import type { SettlerKey, SettlerLease } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
 import type { EvmPayment, EvmPrepared } from "./payment.ts"
 import { transferWithAuthorization } from "./token.ts"
@@ -29,7 +29,10 @@ interface SignedTransaction {
 
 const kind = Buffer.from([0x02])
 
-export const signTransaction = (fields: TransactionFields, key: Uint8Array): SignedTransaction => {
+export const signTransaction = Effect.fnUntraced(function* (
+  fields: TransactionFields,
+  key: Pick<SettlerKey, "sign">
+): Effect.fn.Return<SignedTransaction, ChainUnavailable> {
   const body: ReadonlyArray<RlpItem> = [
     rlpNumber(fields.chainId),
     rlpNumber(fields.nonce),
@@ -42,12 +45,16 @@ export const signTransaction = (fields: TransactionFields, key: Uint8Array): Sig
     fields.data,
     []
   ]
-  const { bytes, parity } = signDigest(keccak256(Buffer.concat([kind, encodeRlp(body)])), key)
+  const signature = readSignature(hexOf(yield* key.sign(Buffer.concat([kind, encodeRlp(body)]))))
+  if (Result.isFailure(signature)) {
+    return yield* new ChainUnavailable({ operation: "sign", detail: "the signer's answer is no signature" })
+  }
+  const { bytes, parity } = signature.success
   const r = rlpNumber(BigInt(hexOf(bytes.subarray(0, 32))))
   const s = rlpNumber(BigInt(hexOf(bytes.subarray(32))))
   const raw = Buffer.concat([kind, encodeRlp([...body, rlpNumber(BigInt(parity)), r, s])])
   return { hash: hexOf(keccak256(raw)), raw: hexOf(raw) }
-}
+})
 
 // A transfer with authorization of the dollar token uses some 65,000 to 90,000; unused gas is not paid for.
 const transferGas = 150_000n
@@ -88,7 +95,7 @@ export const prepareCall = Effect.fnUntraced(function* (
   }
   const offer = yield* fees.current()
   const fields = { ...offer, chainId, nonce: BigInt(nonce), ...call }
-  const { hash, raw } = signTransaction(fields, Redacted.value(key.secret))
+  const { hash, raw } = yield* signTransaction(fields, key)
   return { transaction: hash, raw: new Uint8Array(bytesOf(raw)), nonce }
 })
 

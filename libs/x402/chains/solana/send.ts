@@ -4,11 +4,11 @@
  * node simulates the first sending and refuses one that would fail, which costs no fee. A settler that starts again
  * looks at the chain before it sends.
  */
-import { Clock, Effect, Redacted, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { ChainUnavailable, SettlementPending, SettlementRefused } from "../../errors.ts"
 import type { RpcRejected, RpcUnavailable } from "../json-rpc.ts"
 import type { PreparedSettlement, Settlement, SettlerLease } from "../../scheme.ts"
-import { encodeBase58, signMessage } from "./keys.ts"
+import { encodeBase58 } from "./keys.ts"
 import { type CheckedSvmPayment } from "./payment.ts"
 import { reasons } from "./reasons.ts"
 import { explain, meaningOf } from "./simulate.ts"
@@ -38,7 +38,7 @@ export const prepareSettlement = Effect.fn("Svm.prepare")(function* (
     return yield* new ChainUnavailable({ operation: "sign", detail })
   }
   const { transaction } = checked
-  const signature = signMessage(Redacted.value(key.secret), transaction.message)
+  const signature = yield* key.sign(transaction.message)
   return {
     transaction: encodeBase58(signature),
     raw: withFeePayerSignature(transaction, signature)

@@ -29,6 +29,13 @@ const withSecrets = (secret: string, password: string): Json => ({
   Telemetry: { OtlpUrl: `https://collector.example/${secret}` },
   ModelGateway: { Providers: [{ Name: "p", BaseUrl: `https://api.example/${secret}/v1?key=${secret}` }] },
   Payments: {
+    Signers: [
+      {
+        Name: "vault",
+        Address: "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23",
+        Url: `https://signer.example/${secret}`
+      }
+    ],
     Networks: [
       {
         ...network,
@@ -104,6 +111,7 @@ describe("the settings in force", () => {
       "ModelGateway.Providers[].BaseUrl",
       "Payments.Networks[].RpcUrls",
       "Payments.Networks[].FacilitatorUrl",
+      "Payments.Signers[].Url",
       "Redaction.Patterns[].Pattern",
       "Webhooks[].Headers"
     ])

@@ -22,6 +22,7 @@ describe("the section Payments", () => {
     const { Payments } = Result.getOrThrow(decodeConfiguration({}))
     assert.deepStrictEqual(Payments, {
       Networks: [],
+      Signers: [],
       MaxTimeoutSeconds: 600,
       FlatFeeUsd: 0.001,
       PriceMinUsd: 0.001,
@@ -152,5 +153,64 @@ describe("the section Payments", () => {
     const key = environmentKeys.find(({ variable }) => variable === "PAYMENTS_NETWORKS")
     assert.deepInclude({ ...key }, { section: "Payments", key: "Networks" })
     assert.deepStrictEqual(environmentValue(JSON.stringify([base])), [base])
+  })
+})
+
+describe("the signers of the section Payments", () => {
+  const address = "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"
+  const file = { Name: "till", Address: address, KeystoreFile: "till.json", PasswordFile: "till.password" }
+  const remote = { Name: "vault", Address: address, Url: "https://signer.example.com:9000" }
+  const faultsOf = (payments: object) => {
+    const decoded = decodeConfiguration({ Payments: payments })
+    return Result.isSuccess(decoded) ? [] : decoded.failure.map(({ path, message }) => `${path}: ${message}`)
+  }
+
+  it("are files with a password, or programs at an address, which networks and channels name", () => {
+    const channels = { Network: base.Network, ReceiverAuthorizer: address, AuthorizerSigner: "vault" }
+    const networks = [{ ...base, Signers: ["till", "vault"] }]
+    assert.deepStrictEqual(faultsOf({ Signers: [file, remote], Networks: networks, Channels: [channels] }), [])
+    const inVariable = { ...file, PasswordFile: undefined, PasswordEnvVar: "PASSWORD" }
+    const local = { ...remote, Name: "local", Url: "http://127.0.0.1:9000" }
+    const inside = { ...remote, Name: "inside", Url: "http://signer:9000", PlainHttp: true }
+    assert.deepStrictEqual(faultsOf({ Signers: [JSON.parse(JSON.stringify(inVariable)), local, inside] }), [])
+  })
+
+  const wrong: ReadonlyArray<readonly [string, object, string]> = [
+    ["neither a file nor a program", { Name: "x", Address: address }, "needs KeystoreFile or Url, and not both"],
+    ["both", { ...file, Url: remote.Url }, "needs KeystoreFile or Url, and not both"],
+    ["a file without a password", { ...file, PasswordFile: undefined }, "needs PasswordFile or PasswordEnvVar"],
+    ["a file with two passwords", { ...file, PasswordEnvVar: "P" }, "needs PasswordFile or PasswordEnvVar"],
+    ["a program with a password", { ...remote, PasswordEnvVar: "P" }, "has no password here"],
+    ["http on another machine", { ...remote, Url: "http://signer:9000" }, "Url is http on another machine"],
+    ["no address", { ...remote, Address: "0x12" }, "Payments.Signers[0].Address: "]
+  ]
+  for (const [name, signer, part] of wrong) {
+    it(`are refused with what is wrong: ${name}`, () => {
+      const faults = faultsOf({ Signers: [JSON.parse(JSON.stringify(signer))] })
+      assert.lengthOf(faults, 1)
+      assert.include(faults[0], part)
+      assert.include(faults[0], "Payments.Signers[0]")
+    })
+  }
+
+  it("are refused when a name is given twice, or is nobody's, or its key is not the authorizer's", () => {
+    assert.include(faultsOf({ Signers: [file, { ...remote, Name: "till" }] })[0], "the name till is given twice")
+    const unknown = faultsOf({ Signers: [file], Networks: [{ ...base, Signers: ["vault"] }] })
+    assert.include(unknown[0], `${base.Network} names the signer vault, which is not among the Signers`)
+    const channels = { Network: base.Network, ReceiverAuthorizer: base.PayTo }
+    const on = (changes: object) =>
+      faultsOf({ Signers: [file], Networks: [base], Channels: [{ ...channels, ...changes }] })[0]
+    assert.include(on({}), "needs AuthorizerKeyEnvVar or AuthorizerSigner, and not both")
+    assert.include(on({ AuthorizerSigner: "till" }), `the signer till is of ${address}, not of ${base.PayTo}`)
+    assert.include(on({ AuthorizerSigner: "vault" }), "names the signer vault, which is not among the Signers")
+  })
+
+  it("are keys of EVM chains, and none is on its way out while quotes still name it", () => {
+    const onSolana = faultsOf({ Signers: [file], Networks: [{ ...solana, FeePayer: solana.PayTo, Signers: ["till"] }] })
+    assert.include(onSolana[0], "Payments.Networks[0].Signers: Signers are keys of EVM chains")
+    const both = { Schemes: ["upto"], FacilitatorAddresses: [address], RetiringAddresses: [address.toLowerCase()] }
+    assert.include(faultsOf({ Networks: [{ ...base, ...both }] })[0], "Payments.Networks[0].RetiringAddresses: ")
+    const wrongChain = { RetiringAddresses: [solana.PayTo] }
+    assert.include(faultsOf({ Networks: [{ ...base, ...wrongChain }] })[0], "is not an address of eip155:84532")
   })
 })

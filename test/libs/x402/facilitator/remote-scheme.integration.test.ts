@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect } from "effect"
 import { type CheckedPayment, type Facilitator, type PaymentScheme, SettlementPending, SettlementRefused } from "#x402"
 import { checked, type EvmFixture, startEvmFixture } from "../../../../dev/fixtures/evm/fixture.ts"
 import { newPayer, payerOf, payment, requirementsOf } from "../../../../dev/fixtures/evm/payments.ts"
@@ -27,7 +27,7 @@ const remoteOf = (local: PaymentScheme, settle: Settles, confirmMs = 300) => {
   return { scheme, counted, settle: settlePayment }
 }
 
-const noKey = { network: "", address: "", secret: Redacted.make(new Uint8Array(0)) }
+const noKey = { network: "", address: "", sign: () => Effect.die("nothing is signed") }
 const reports =
   (transaction: string): Settles =>
   () =>

@@ -6,6 +6,7 @@ import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { channelRequirements, referenceChannels } from "../../../../dev/fixtures/evm/reference-channels.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { withChannels, sendAs } from "../../../support/channel-fleet.ts"
+import { signerKinds } from "../../../support/settler-signers.ts"
 
 const decode = Schema.decodeUnknownSync(ChannelPayload)
 
@@ -15,7 +16,7 @@ const depositOf = (payload: unknown) => {
   return decoded
 }
 
-describe("the settlers of payment channels", () => {
+describe.each(signerKinds)("the settlers of payment channels whose keys are in: %s", (signer) => {
   it.live("deposit once, claim what is charged in one transaction, move it, and give the rest back", () =>
     withChannels(
       (fleet) =>
@@ -75,10 +76,12 @@ describe("the settlers of payment channels", () => {
           assert.deepInclude(nothing, { _tag: "Refused", reason: "invalid_batch_settlement_evm_refund_no_balance" })
           assert.deepInclude((yield* gateway.read(one)).mirror, { balance: "1600", refundNonce: "2" })
         }),
-      { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.0015 } }
+      { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.0015 }, signer }
     )
   )
+})
 
+describe("the settlers of payment channels", () => {
   it.live("claim at once when a payer withdraws, however little it owes, and see when it has its money", () =>
     withChannels(
       (fleet) =>

@@ -12,7 +12,7 @@ import {
   numberInWord,
   numberWord
 } from "../encoding.ts"
-import { typedDigest } from "../signature.ts"
+import { typedMessage } from "../signature.ts"
 
 export const channelsAddress = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
 /** Brings deposits that are authorized by EIP-3009. */
@@ -59,8 +59,11 @@ export const channelsDomain = (chainId: bigint) => ({
   asset: channelsAddress
 })
 
+const messageOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
+  typedMessage(separator, keccak256(Buffer.concat(words)))
+
 const digestOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
-  typedDigest(separator, keccak256(Buffer.concat(words)))
+  keccak256(messageOf(separator, ...words))
 
 /** `separator`: the hash of `channelsDomain`, here and below. */
 export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =>
@@ -73,15 +76,16 @@ export const channelIdIn = ({ separator }: { readonly separator: Uint8Array }, c
 export const voucherDigest = (separator: Uint8Array, channelId: string, maxClaimable: bigint): Uint8Array =>
   digestOf(separator, voucherType, bytesOf(channelId), numberWord(maxClaimable))
 
-export const refundDigest = (separator: Uint8Array, channelId: string, nonce: bigint, amount: bigint): Uint8Array =>
-  digestOf(separator, refundType, bytesOf(channelId), numberWord(nonce), numberWord(amount))
+/** The bytes whose hash the receiver's authorizer signs, here and in `claimBatchMessage`. */
+export const refundMessage = (separator: Uint8Array, channelId: string, nonce: bigint, amount: bigint): Uint8Array =>
+  messageOf(separator, refundType, bytesOf(channelId), numberWord(nonce), numberWord(amount))
 
-export const claimBatchDigest = (separator: Uint8Array, claims: ReadonlyArray<VoucherClaim>): Uint8Array => {
+export const claimBatchMessage = (separator: Uint8Array, claims: ReadonlyArray<VoucherClaim>): Uint8Array => {
   const entries = claims.map(({ config, maxClaimable, totalClaimed }) => {
     const id = bytesOf(channelIdOf(separator, config))
     return keccak256(Buffer.concat([entryType, id, numberWord(maxClaimable), numberWord(totalClaimed)]))
   })
-  return digestOf(separator, batchType, keccak256(Buffer.concat(entries)))
+  return messageOf(separator, batchType, keccak256(Buffer.concat(entries)))
 }
 
 const configWords = (config: ChannelConfig): Buffer =>

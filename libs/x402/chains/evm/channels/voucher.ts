@@ -20,7 +20,7 @@ import {
   readSignature,
   receiveDigest,
   recoverAddress,
-  signDigest
+  signatureBytes
 } from "../signature.ts"
 import { channelIdOf, channelsDomain, depositCollectorAddress, depositNonce, voucherDigest } from "./contract.ts"
 
@@ -140,15 +140,9 @@ const depositFault = (
   return isGood ? undefined : evm("receive_authorization_signature")
 }
 
-/** 65 bytes r, s, v with v of 27 or 28, as contracts take them. `key`: 32 bytes that are a key of the curve. */
-export const signatureBytes = (digest: Uint8Array, key: Uint8Array): Buffer => {
-  const { bytes, parity } = signDigest(digest, key)
-  return Buffer.concat([bytes, Buffer.from([27 + parity])])
-}
-
 /** A signature as contracts take it: libraries may write its last byte as 0 or 1. */
 export const plainSignature = (signature: string): string => {
   const read = readSignature(signature)
   if (Result.isFailure(read)) return signature
-  return hexOf(Buffer.concat([read.success.bytes, Buffer.from([27 + read.success.parity])]))
+  return hexOf(signatureBytes(read.success))
 }

@@ -4,7 +4,7 @@
  */
 import { addressWord, type Hex, hexOf, keccak256, keccak256OfText, numberWord } from "../encoding.ts"
 import { permit2Address, permitDigest, permitDomain } from "../permit2.ts"
-import { domainSeparator, signDigest, type TokenDomain } from "../signature.ts"
+import { domainSeparator, signatureBytes, signDigest, type TokenDomain } from "../signature.ts"
 import { type UptoPermit, uptoTransferType, witnessHash } from "./proxy.ts"
 
 /** 65 bytes r, s, v with v of 27 or 28. `key`: 32 bytes that are a key of the curve. */
@@ -35,7 +35,4 @@ export const signApproval = (
   return signed(key, keccak256(Buffer.concat([prefix, domainSeparator(domain), message])))
 }
 
-const signed = (key: Uint8Array, digest: Uint8Array): Hex => {
-  const { bytes, parity } = signDigest(digest, key)
-  return hexOf(Buffer.concat([bytes, Buffer.from([27 + parity])]))
-}
+const signed = (key: Uint8Array, digest: Uint8Array): Hex => hexOf(signatureBytes(signDigest(digest, key)))

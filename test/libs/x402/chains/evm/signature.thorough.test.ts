@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { hashTypedData, keccak256, parseTransaction, recoverAddress, recoverTransactionAddress, toRlp } from "viem"
 import { asset, payTo, transferTypes } from "../../../../../dev/fixtures/evm/payments.ts"
 import { bytesOf, encodeRlp, hexOf, keccak256 as ourKeccak256 } from "../../../../../libs/x402/chains/evm/encoding.ts"
@@ -9,12 +9,14 @@ import {
   type Authorization,
   authorizationDigest,
   domainSeparator,
+  localKey,
   signAuthorization
 } from "../../../../../libs/x402/chains/evm/signature.ts"
 import { signTransaction } from "../../../../../libs/x402/chains/evm/transaction.ts"
 
 const key = bytesOf(`0x${"4c".repeat(32)}`)
 const payer = addressOfKey(key) ?? "0x"
+const signer = Result.getOrThrow(localKey("eip155:84532", key))
 const domain = { name: "USDC", version: "2", chainId: 84_532n, asset }
 const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
 
@@ -28,7 +30,7 @@ describe("a settling transaction", () => {
         const data = Uint8Array.from([1, ...content])
         const fields = { nonce: BigInt(nonce), tipWei: BigInt(tip), feeMaxWei: BigInt(tip) + 1n, gas: BigInt(gas) }
 
-        const { hash, raw } = signTransaction({ ...fields, chainId: 84_532n, to: asset, data }, key)
+        const { hash, raw } = yield* signTransaction({ ...fields, chainId: 84_532n, to: asset, data }, signer)
 
         const read = parseTransaction(raw)
         assert.strictEqual(read.chainId, 84_532)

@@ -122,7 +122,7 @@ describe("what is signed for the channel contract", () => {
     )
     const refund = { Refund: [number("channelId", "bytes32"), number("nonce", "uint256"), number("amount")] }
     assert.strictEqual(
-      hexOf(contract.refundDigest(separator, id, 4n, 12n)),
+      keccak256(contract.refundMessage(separator, id, 4n, 12n)),
       digest("Refund", refund, { channelId: id, nonce: 4n, amount: 12n })
     )
     const entry = [number("channelId", "bytes32"), number("maxClaimableAmount"), number("totalClaimed")]
@@ -133,7 +133,7 @@ describe("what is signed for the channel contract", () => {
       totalClaimed
     }))
     assert.strictEqual(
-      hexOf(contract.claimBatchDigest(separator, claims)),
+      keccak256(contract.claimBatchMessage(separator, claims)),
       digest("ClaimBatch", batch, { claims: entries })
     )
   })

@@ -1,0 +1,209 @@
+/**
+ * A signer whose key is with another program, asked over HTTP by web3signer's interface (eth1). It is sent the bytes to
+ * sign, hashes them itself, and never our nonce or our fee apart from them: a signature that is not of the expected key
+ * over the very bytes, the chain's id among them, is refused here. To ask twice is harmless, so tries are repeated.
+ */
+import { Clock, Effect, Result, Schema, type Scope } from "effect"
+import * as secp256k1 from "tiny-secp256k1"
+import { ConfiguredHttp, type EgressClient, type EgressError, type EgressResponse } from "#egress"
+import { afterAttempt, afterFailure, type Breaker, type BreakerLimits, breakerWaitMs, closedBreaker } from "#runtime"
+import { ChainUnavailable } from "../../errors.ts"
+import type { SettlerKey } from "../../scheme.ts"
+import { bytesOf, hexOf, keccak256 } from "./encoding.ts"
+import { addressOfPoint, readSignature, recoverAddress, signatureBytes } from "./signature.ts"
+
+export interface RemoteSignerOptions {
+  /** The URL before `/api/v1/eth1`. */
+  readonly url: string
+  /** In lower case. */
+  readonly address: string
+  /** For one try. */
+  readonly timeoutMs: number
+  /** PEM certificates that its own is signed by, in place of the system's. */
+  readonly trusted?: string | undefined
+}
+
+export interface RemoteSigner extends Pick<SettlerKey, "sign"> {
+  readonly isAway: () => boolean
+  /** Whether it is up and has the key; fails with why not. */
+  readonly check: Effect.Effect<void, ChainUnavailable>
+}
+
+// A settlement waits for its signature with its nonce taken, and all behind it wait too.
+const triesMax = 3
+const firstPauseMs = 100
+// As many as settlements of a process may be signed at once over kept connections.
+const connectionsMax = 32
+const signatureAnswerBytesMax = 1_024
+// Some 130 bytes for each key; a signer may have thousands.
+const keysAnswerBytesMax = 1_048_576
+const breakerLimits: BreakerLimits = { failuresToOpen: 3, failingMsToOpen: 0, pauseMsMin: 500, pauseMsMax: 15_000 }
+
+/** Asks nothing yet: a signer that is away at the start is waited for. */
+export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
+  options: RemoteSignerOptions
+): Effect.fn.Return<RemoteSigner, never, ConfiguredHttp | Scope.Scope> {
+  const client = yield* (yield* ConfiguredHttp).open({
+    use: "signer",
+    connectionsPerLaneMax: connectionsMax,
+    lanesMax: 1,
+    connectTimeoutMs: options.timeoutMs,
+    trusted: options.trusted
+  })
+  let breaker: Breaker = closedBreaker
+  // The signer's own name of the key, once it was seen.
+  let identifier: string | undefined
+
+  const guarded = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, SignerFault>) {
+    const nowMs = yield* Clock.currentTimeMillis
+    if (breakerWaitMs(breaker, nowMs) > 0) return yield* new SignerFault({ detail: leftAlone, isPassing: false })
+    breaker = afterAttempt(breaker, nowMs, options.timeoutMs * triesMax)
+    const result = yield* Effect.result(asking)
+    const endedMs = yield* Clock.currentTimeMillis
+    breaker = Result.isSuccess(result) ? closedBreaker : afterFailure(breaker, endedMs, breakerLimits)
+    return yield* Effect.fromResult(result)
+  })
+
+  const find = Effect.fnUntraced(function* () {
+    const found = identifierOf(yield* publicKeys(client, options), options.address)
+    if (found === undefined) {
+      return yield* new SignerFault({ detail: `it has no key of ${options.address}`, isPassing: false })
+    }
+    identifier = found
+    return found
+  })
+  const ask = Effect.fnUntraced(function* (message: Uint8Array) {
+    const known = identifier ?? (yield* find())
+    const answer = yield* post(client, options, known, message)
+    // The key was taken out of it, or has another name since its last start.
+    if (answer.status === 404) identifier = undefined
+    return yield* signatureIn(answer, message, options.address)
+  })
+  const check = Effect.andThen(upcheck(client, options), find())
+  return {
+    sign: (message) => guarded(repeated(ask(message))).pipe(Effect.mapError(({ detail }) => unavailable(detail))),
+    isAway: () => breaker.openUntilMs !== null,
+    check: Effect.asVoid(Effect.mapError(guarded(check), ({ detail }) => unavailable(detail)))
+  }
+})
+
+const leftAlone = "the remote signer failed too often lately and is left alone for a while"
+
+const unavailable = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
+
+/** `isPassing`: the next try may do better. */
+class SignerFault extends Schema.TaggedError<SignerFault>()("SignerFault", {
+  detail: Schema.String,
+  isPassing: Schema.Boolean
+}) {}
+
+const repeated = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, SignerFault>) {
+  for (let tried = 1; ; tried += 1) {
+    const result = yield* Effect.result(asking)
+    if (Result.isSuccess(result)) return result.success
+    if (!result.failure.isPassing || tried === triesMax) return yield* result.failure
+    yield* Effect.sleep(firstPauseMs * 2 ** (tried - 1))
+  }
+})
+
+const urlOf = ({ url }: RemoteSignerOptions, path: string) => `${url.replace(/\/+$/u, "")}${path}`
+
+// The URL may hold a secret in its path, so no fault names it.
+const away = (error: EgressError) =>
+  new SignerFault({
+    detail: `the remote signer does not answer: ${error._tag === "InvalidUrl" ? error.reason : error.message}`,
+    isPassing: error._tag !== "InvalidUrl" && error._tag !== "AddressRefused"
+  })
+
+const post = (client: EgressClient, options: RemoteSignerOptions, identifier: string, message: Uint8Array) =>
+  Effect.mapError(
+    client.request({
+      method: "POST",
+      url: urlOf(options, `/api/v1/eth1/sign/${identifier}`),
+      headers: { accept: "text/plain", "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ data: hexOf(message) })),
+      deadlineMs: options.timeoutMs,
+      responseBytesMax: signatureAnswerBytesMax
+    }),
+    away
+  )
+
+const get = (client: EgressClient, options: RemoteSignerOptions, path: string) =>
+  Effect.mapError(
+    client.request({
+      method: "GET",
+      url: urlOf(options, path),
+      headers: { accept: "*/*" },
+      body: null,
+      deadlineMs: options.timeoutMs,
+      responseBytesMax: keysAnswerBytesMax
+    }),
+    away
+  )
+
+const statusFault = (status: number) =>
+  new SignerFault({
+    detail: `the remote signer answered ${status}`,
+    isPassing: status >= 500 || status === 404 || status === 429
+  })
+
+/** The signature, once it is known to be of the expected key over these bytes. */
+const signatureIn = Effect.fnUntraced(function* (
+  { status, body, truncated }: EgressResponse,
+  message: Uint8Array,
+  address: string
+): Effect.fn.Return<Uint8Array, SignerFault> {
+  if (status !== 200) return yield* statusFault(status)
+  // Some programs with this interface answer in JSON.
+  const text = Buffer.from(body)
+    .toString("utf8")
+    .trim()
+    .replace(/^"(.*)"$/u, "$1")
+  const signature = readSignature(text)
+  if (truncated || Result.isFailure(signature)) {
+    const detail = "the remote signer's answer is no signature of 65 bytes with its s in the lower half"
+    return yield* new SignerFault({ detail, isPassing: false })
+  }
+  const signer = recoverAddress(keccak256(message), signature.success)
+  if (signer !== address) {
+    const detail = `the remote signer's signature is not of ${address} over what it was sent`
+    return yield* new SignerFault({ detail, isPassing: false })
+  }
+  return signatureBytes(signature.success)
+})
+
+const upcheck = Effect.fnUntraced(function* (client: EgressClient, options: RemoteSignerOptions) {
+  const { status } = yield* get(client, options, "/upcheck")
+  if (status !== 200) return yield* statusFault(status)
+})
+
+const PublicKeys = Schema.fromJsonString(Schema.Array(Schema.String))
+const decodeKeys = Schema.decodeUnknownResult(PublicKeys)
+
+const publicKeys = Effect.fnUntraced(function* (
+  client: EgressClient,
+  options: RemoteSignerOptions
+): Effect.fn.Return<ReadonlyArray<string>, SignerFault> {
+  const { status, body, truncated } = yield* get(client, options, "/api/v1/eth1/publicKeys")
+  if (status !== 200) return yield* statusFault(status)
+  const keys = decodeKeys(Buffer.from(body).toString("utf8"))
+  if (truncated || Result.isFailure(keys)) {
+    return yield* new SignerFault({ detail: "the remote signer's list of keys cannot be read", isPassing: false })
+  }
+  return keys.success
+})
+
+/** The public key of the address, as the signer writes it. Pure. */
+export const identifierOf = (keys: ReadonlyArray<string>, address: string): string | undefined =>
+  keys.find((key) => addressOfPublicKey(key) === address)
+
+const publicKeyPattern = /^(?:0x)?(?:[0-9a-f]{2}){33,65}$/iu
+
+/** Of 33 bytes, of 65, or of the 64 that web3signer writes; undefined for what is no public key. */
+const addressOfPublicKey = (text: string): string | undefined => {
+  if (!publicKeyPattern.test(text)) return undefined
+  const bytes = bytesOf(text.startsWith("0x") ? text : `0x${text}`)
+  const point = bytes.length === 64 ? Buffer.concat([Buffer.from([4]), bytes]) : bytes
+  const whole = Result.try(() => secp256k1.pointCompress(point, false))
+  return Result.isSuccess(whole) ? addressOfPoint(whole.success) : undefined
+}
