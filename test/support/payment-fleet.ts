@@ -57,8 +57,8 @@ export interface PaymentFleet extends Parts {
   readonly readiness: Effect.Effect<Readonly<Record<string, HealthReport>>>
   /** Every gateway that was started. */
   readonly gateways: () => ReadonlyArray<string>
-  /** Starts one more of a role. */
-  readonly start: (role: RoleName) => Effect.Effect<void, unknown, Scope.Scope>
+  /** Starts one more of a role; `changed`: with another configuration. */
+  readonly start: (role: RoleName, changed?: Json) => Effect.Effect<void, unknown, Scope.Scope>
   readonly receipts: Effect.Effect<ReadonlyArray<Receipt>>
   readonly claimStates: Effect.Effect<ReadonlyArray<ClaimState>>
   /** Amounts of transfers to us, as the chain has them. */
@@ -150,8 +150,10 @@ export const withPayments = <A, E>(
       options.hasLocalTransport === true
         ? Layer.succeedContext(yield* Layer.build(Layer.mergeAll(localTransport, localSettlers)))
         : Layer.empty
-    const start = Effect.fnUntraced(function* (role: RoleName) {
-      const context = yield* Layer.build(roleOf(role as keyof typeof layers, parts, beside))
+    const start = Effect.fnUntraced(function* (role: RoleName, changed: Json = parts.configuration) {
+      const context = yield* Layer.build(
+        roleOf(role as keyof typeof layers, { ...parts, configuration: changed }, beside)
+      )
       yield* Effect.gen(function* () {
         for (const [name, url] of yield* (yield* Addresses).all) {
           if (name === "model-gateway") gateways.push(url)
@@ -164,7 +166,7 @@ export const withPayments = <A, E>(
       }).pipe(Effect.provideContext(context))
     })
     const roles = options.roles ?? ["payment-verifier", "payment-settler", "model-gateway"]
-    yield* Effect.forEach(roles, start, { concurrency: "unbounded" })
+    yield* Effect.forEach(roles, (role) => start(role), { concurrency: "unbounded" })
     const books = yield* paymentAccountsOf(parts)
     const fleet: PaymentFleet = {
       ...parts,
