@@ -1,4 +1,5 @@
 /** Every check of the doctor, by the name that the report gives it. Pure. */
+import { soldBelowCost } from "#contracts"
 import type { Cluster } from "./cluster.ts"
 import { brokersCheck } from "./checks/brokers.ts"
 import { capacityCheck, storageCheck } from "./checks/capacity.ts"
@@ -12,7 +13,7 @@ import {
 } from "./checks/platform.ts"
 import { callersCheck, egressCheck, imagesCheck, originCheck } from "./checks/reach.ts"
 import { passwordsCheck, variablesCheck } from "./checks/secrets.ts"
-import type { Finding, Told } from "./finding.ts"
+import { lossTold, type Finding, type Told } from "./finding.ts"
 import type { Plan } from "./plan.ts"
 
 type Check = (cluster: Cluster, plan: Plan, nowMs: number) => ReadonlyArray<Told>
@@ -36,6 +37,7 @@ const checks: Readonly<Record<string, Check>> = {
       why: "no role starts with it",
       mend: "put it right in the file that your overlay names; docs/settings.md has every key"
     })),
+  prices: (_, { configuration }) => (configuration === undefined ? [] : soldBelowCost(configuration).map(lossTold)),
   "ways out": egressCheck,
   callers: callersCheck,
   "gateway's origin": originCheck

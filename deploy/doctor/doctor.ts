@@ -9,7 +9,7 @@ import { readCluster, renderOverlay } from "./kubectl.ts"
 import { planOf, sumOf } from "./plan.ts"
 import { cpuText, memoryText } from "../generate/quantity.ts"
 
-export { type Finding, isIll, report } from "./finding.ts"
+export { type Finding, isIll, lossTold, report } from "./finding.ts"
 
 export interface Examination {
   readonly overlay: string

@@ -1,4 +1,6 @@
 /** A finding of the doctor: what is missing, why it matters, and the command that mends it. */
+import { type SoldBelowCost, soldBelowCostText } from "#contracts"
+
 export interface Finding {
   /** The check it comes from, as the report names it. */
   readonly check: string
@@ -14,6 +16,14 @@ export interface Finding {
 
 /** A finding before the name of its check is added. */
 export type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
+
+/** A model that may be sold at a loss; the fleet works all the same. */
+export const lossTold = (loss: SoldBelowCost): Told => ({
+  state: "advice",
+  what: soldBelowCostText(loss),
+  why: "exact charges Payments.OutputShare of the longest answer, and not what the answer has",
+  mend: "offer upto before exact, or channels, which charge what was used; or raise OutputShare or the model's price\ndocs/payments.md#when-the-guess-loses-money"
+})
 
 /** Advice, like a passed check, leaves the exit code at 0. */
 export const isIll = (findings: ReadonlyArray<Finding>) => findings.some(({ state }) => state !== "advice")

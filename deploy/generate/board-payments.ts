@@ -139,6 +139,20 @@ export const paymentsBoard: Board = {
           "0: nobody settles on this network."
         ),
         panel(
+          "Signatures that failed",
+          "short",
+          'sum by (network, signer) (increase(payment_signatures_total{outcome="failed"}[1h]))',
+          "{{network}} {{signer}}",
+          "Payments wait for a key that cannot sign."
+        ),
+        panel(
+          "Signature, p99",
+          "s",
+          quantiles("payment_signature_seconds", "signer"),
+          "{{signer}}",
+          "A remote signer is asked over the network."
+        ),
+        panel(
           "Transferred less receipted",
           "none",
           "sum by (network) (payment_books_transferred_units_total) - sum by (network) (payment_books_receipted_units_total)",

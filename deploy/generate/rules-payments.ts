@@ -126,6 +126,23 @@ export const paymentRules: RuleGroup = {
       summary: "Somebody sends {{ $value | humanize }} payments a second again that were used already; each is refused."
     },
     {
+      name: "GatewayModelSoldAtLoss",
+      // A model without a cost that is configured has no first part, and is not judged.
+      expr: "sum by (model) (increase(gateway_provider_cost_usd_total[1h])) - sum by (model) (increase(gateway_charged_usd_total[1h])) > 0",
+      after: "10m",
+      severity: "warning",
+      summary:
+        "{{ $labels.model }} has cost {{ $value | humanize }} dollars more at its providers than it was sold for within an hour."
+    },
+    {
+      name: "PaymentSignerFailing",
+      expr: 'sum by (network, signer) (increase(payment_signatures_total{outcome="failed"}[5m])) > 0',
+      after: "5m",
+      severity: "critical",
+      summary:
+        "Keys of {{ $labels.network }} ({{ $labels.signer }}) could not sign {{ $value | humanize }} times within five minutes."
+    },
+    {
       name: "GatewayProviderFailing",
       expr: "provider:gateway_upstream_failures:ratio_rate5m > 0.2",
       after: "10m",

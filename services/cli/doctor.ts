@@ -10,7 +10,7 @@ import { Environment } from "#runtime"
 import { CommandRefused, misused, print } from "./console.ts"
 import { fileOf } from "./files.ts"
 import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"
-import { diagnoseFleet, type FleetFacts, fleetChecks, type ProcessFacts } from "./operate/diagnose.ts"
+import { diagnoseFleet, type FleetFacts, fleetChecks, lossesIn, type ProcessFacts } from "./operate/diagnose.ts"
 import { findTargets } from "./top/targets.ts"
 
 interface Examined extends OnConsole {
@@ -72,8 +72,25 @@ const seenByConsole = (client: Client) =>
     const rejected: ReadonlyArray<RejectedSummary> = (yield* client.listRejected({ query: { limit: "200" } })).items
     const streams = (yield* client.listStreams()).items
     const books = yield* client.getBooks({ query: {} })
-    return { endpoints: yield* endpointsOf(client), abandoned, rejected, streams, books }
+    const sold = [...(yield* settingsOf(client, "ModelGateway")), ...(yield* settingsOf(client, "Payments"))]
+    return { endpoints: yield* endpointsOf(client), abandoned, rejected, streams, books, losses: lossesIn(sold) }
   })
+
+// A thousand models have some 20,000 settings.
+const settingPagesMax = 200
+
+const settingsOf = Effect.fnUntraced(function* (client: Client, section: string) {
+  const all: Array<{ readonly key: string; readonly value: unknown }> = []
+  let cursor: string | null = ""
+  for (let page = 0; page < settingPagesMax && cursor !== null; page += 1) {
+    const at = cursor === "" ? {} : { cursor }
+    const query: { section: string; limit: string; cursor?: string } = { section, limit: "200", ...at }
+    const { items, nextCursor } = yield* client.listSettings({ query })
+    all.push(...items)
+    cursor = nextCursor
+  }
+  return all
+})
 
 /** All endpoints; those with the largest backlogs as they are shown alone, with the age of what waits. */
 const endpointsOf = Effect.fnUntraced(function* (client: Client) {

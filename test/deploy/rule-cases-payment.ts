@@ -118,6 +118,29 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     rising('x402_claims_total{outcome="claimed"}', 900)
   ),
   ruleCase(
+    "GatewayModelSoldAtLoss",
+    "90m",
+    {
+      'gateway_charged_usd_total{model="m",outcome="settled"}': "0+0.1x120",
+      'gateway_charged_usd_total{model="m",outcome="pending"}': "0+0.1x120",
+      'gateway_provider_cost_usd_total{model="m",provider="p"}': "0+0.3x120"
+    },
+    { model: "m" },
+    // Sold for more, or without a cost that is configured.
+    {
+      'gateway_charged_usd_total{model="m",outcome="settled"}': "0+0.4x120",
+      'gateway_provider_cost_usd_total{model="m",provider="p"}': "0+0.3x120",
+      'gateway_charged_usd_total{model="other",outcome="settled"}': "0x120"
+    }
+  ),
+  ruleCase(
+    "PaymentSignerFailing",
+    "20m",
+    rising('payment_signatures_total{network="n",signer="remote",outcome="failed"}', 1),
+    { network: "n", signer: "remote" },
+    rising('payment_signatures_total{network="n",signer="remote",outcome="signed"}', 60)
+  ),
+  ruleCase(
     "GatewayProviderFailing",
     "30m",
     {

@@ -8,6 +8,7 @@ import { webhookCases } from "./rule-cases-webhook.ts"
 
 /** What an alert's summary shows as the value in its case, where the condition is a quantity. */
 export const shownValues: Readonly<Record<string, string>> = {
+  GatewayModelSoldAtLoss: "6",
   GatewayProviderFailing: "40%",
   PaymentBooksDiffer: "1",
   PaymentBooksUnread: "1h 30m 0s",
@@ -20,6 +21,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   PaymentReplaysMany: "15",
   PaymentSettlementsSlow: "4m 55s",
   PaymentSettlementsUncollected: "1",
+  PaymentSignerFailing: "5",
   PaymentVerificationUnavailable: "1",
   PipelineCommandsFailing: "5%",
   PipelineCommandsSlow: "985ms",

@@ -86,6 +86,50 @@ export const ModelEntry = Schema.Struct({
 })
 export interface ModelEntry extends Schema.Schema.Type<typeof ModelEntry> {}
 
+/** A model whose longer answers a provider takes more for than the quote's guess charges. */
+export interface SoldBelowCost {
+  readonly model: string
+  readonly provider: string
+  /** Networks whose quotes offer `exact`, and so the guess. */
+  readonly networks: ReadonlyArray<string>
+  /** Which part of the longest answer costs as much as is charged for output; beyond it each call is a loss. */
+  readonly breakEvenShare: number
+}
+
+interface Sold {
+  readonly Payments: {
+    readonly OutputShare: number
+    readonly Networks: ReadonlyArray<{ readonly Network: string; readonly Schemes: ReadonlyArray<string> }>
+  }
+  readonly ModelGateway: {
+    readonly Models: ReadonlyArray<
+      Pick<ModelEntry, "Id" | "Free" | "FlatMicroUsd" | "OutputMicroUsdPerMillionTokens"> & {
+        readonly Upstreams: ReadonlyArray<Pick<ModelUpstream, "Provider" | "CostOutputMicroUsdPerMillionTokens">>
+      }
+    >
+  }
+}
+
+/**
+ * `exact` charges `OutputShare` of the longest answer, whatever the answer has. Only providers whose cost is configured
+ * are judged, by their output alone: fees and input are not counted on to make up for it. Pure.
+ */
+export const soldBelowCost = ({ Payments, ModelGateway }: Sold): ReadonlyArray<SoldBelowCost> => {
+  const networks = Payments.Networks.filter(({ Schemes }) => Schemes.includes("exact")).map(({ Network }) => Network)
+  if (networks.length === 0) return []
+  const sold = ModelGateway.Models.filter(({ Free, FlatMicroUsd }) => !Free && FlatMicroUsd === undefined)
+  return sold.flatMap(({ Id: model, OutputMicroUsdPerMillionTokens: price, Upstreams }) =>
+    Upstreams.flatMap(({ Provider: provider, CostOutputMicroUsdPerMillionTokens: cost = 0 }) => {
+      const charged = price * Payments.OutputShare
+      return cost <= charged ? [] : [{ model, provider, networks, breakEvenShare: charged / cost }]
+    })
+  )
+}
+
+export const soldBelowCostText = ({ model, provider, networks, breakEvenShare }: SoldBelowCost): string =>
+  `an answer of ${model} that has more than ${Math.round(breakEvenShare * 1_000) / 10}% of the tokens that it may have ` +
+  `costs more at ${provider} than exact charges for its output (on ${networks.join(", ")})`
+
 // A window remembers each of its calls, at most 300 of them.
 const perWindow = whole(1, 300)
 

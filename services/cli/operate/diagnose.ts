@@ -2,7 +2,9 @@
  * What is wrong with a fleet, why, and the command that mends it: the runbooks of docs/operations.md as decisions over
  * what its processes and its console tell. Pure.
  */
-import type { Finding } from "#deploy/doctor"
+import { Result, Schema } from "effect"
+import { type SoldBelowCost, soldBelowCost } from "#contracts"
+import { type Finding, lossTold } from "#deploy/doctor"
 import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#contracts/console"
 
 /** A process, and what its readiness said; undefined when it did not answer. */
@@ -21,9 +23,19 @@ export interface FleetFacts {
   readonly rejected: ReadonlyArray<RejectedSummary>
   readonly streams: ReadonlyArray<BrokerStream>
   readonly books: Books
+  /** Models whose longer answers cost more than they are sold for. */
+  readonly losses: ReadonlyArray<SoldBelowCost>
 }
 
-export const fleetChecks = ["processes", "endpoints", "abandoned deliveries", "rejected messages", "streams", "books"]
+export const fleetChecks = [
+  "processes",
+  "endpoints",
+  "abandoned deliveries",
+  "rejected messages",
+  "streams",
+  "books",
+  "prices"
+]
 
 type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
 
@@ -34,11 +46,59 @@ export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<F
     "abandoned deliveries": ofAbandoned(facts.abandoned),
     "rejected messages": ofRejected(facts.rejected),
     streams: facts.streams.flatMap(ofStream),
-    books: ofBooks(facts.books)
+    books: ofBooks(facts.books),
+    prices: facts.losses.map(lossTold)
   }
   return fleetChecks.flatMap((check) =>
     (told[check] ?? []).map(({ state = "missing", ...finding }) => ({ check, state, ...finding }))
   )
+}
+
+/** The models that may be sold at a loss, by the settings that a console shows; what is not shown is not judged. Pure. */
+export const lossesIn = (
+  settings: ReadonlyArray<{ readonly key: string; readonly value: unknown }>
+): ReadonlyArray<SoldBelowCost> => {
+  const shown: Record<string, unknown> = {}
+  for (const { key, value } of settings) if (value !== null) put(shown, key.split(/[.[\]]+/u).filter(Boolean), value)
+  const decoded = decodeSold(listed(shown))
+  return Result.isSuccess(decoded) ? soldBelowCost(decoded.success) : []
+}
+
+const Sold = Schema.Struct({
+  Payments: Schema.Struct({
+    OutputShare: Schema.Finite,
+    Networks: Schema.Array(Schema.Struct({ Network: Schema.String, Schemes: Schema.Array(Schema.String) }))
+  }),
+  ModelGateway: Schema.Struct({
+    Models: Schema.Array(
+      Schema.Struct({
+        Id: Schema.String,
+        Free: Schema.Boolean,
+        FlatMicroUsd: Schema.optionalKey(Schema.Finite),
+        OutputMicroUsdPerMillionTokens: Schema.Finite,
+        Upstreams: Schema.Array(
+          Schema.Struct({
+            Provider: Schema.String,
+            CostOutputMicroUsdPerMillionTokens: Schema.optionalKey(Schema.Finite)
+          })
+        )
+      })
+    )
+  })
+})
+const decodeSold = Schema.decodeUnknownResult(Sold)
+
+const listed = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).map(([key, part]) => [key, listed(part)] as const)
+  const isList = entries.length > 0 && entries.every(([key]) => /^\d+$/u.test(key))
+  return isList ? entries.map(([, part]) => part) : Object.fromEntries(entries)
+}
+
+/** A list is an object with its places as keys until it is read. */
+const put = (holder: Record<string, unknown>, [name = "", ...rest]: ReadonlyArray<string>, value: unknown): void => {
+  if (rest.length === 0) holder[name] = value
+  else put((holder[name] ??= {}) as Record<string, unknown>, rest, value)
 }
 
 /** The commands, and the runbook that says more. */

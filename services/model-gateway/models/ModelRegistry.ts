@@ -4,7 +4,16 @@
  * runs.
  */
 import { Context, Effect, Layer, Redacted, Result } from "effect"
-import { type ModelEntry, type ProviderEntry, entriesOf, isJson, type Json, unreadable } from "#contracts"
+import {
+  type ModelEntry,
+  type ProviderEntry,
+  entriesOf,
+  isJson,
+  type Json,
+  soldBelowCost,
+  soldBelowCostText,
+  unreadable
+} from "#contracts"
 import type { SanitiseOptions } from "#egress"
 import { Configuration, InvalidConfiguration, secretFromEnv, type ConfigurationFault } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
@@ -46,6 +55,7 @@ export class ModelRegistry extends Context.Service<
     ModelRegistry,
     Effect.gen(function* () {
       const { providers, models } = yield* configuredModels
+      for (const loss of soldBelowCost(yield* Configuration)) yield* Effect.logWarning(soldBelowCostText(loss))
       const byId = new Map(models.map((model) => [model.entry.Id, model]))
       const hidden = {
         secrets: providers.flatMap(({ key }) => (key === undefined ? [] : [Redacted.value(key)])),

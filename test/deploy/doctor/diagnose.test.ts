@@ -172,6 +172,46 @@ const cases: ReadonlyArray<Case> = [
     mends: /^kubectl -n starling create secret generic starling-webhook-secrets --from-literal=SHOP_SECRET/u
   },
   {
+    when: "the configuration names a variable with the password of a keystore, or an authorizer's, that no secret has",
+    plan: configured({
+      Payments: {
+        Signers: [
+          { Name: "till", Address: `0x${"11".repeat(20)}`, KeystoreFile: "/k.json", PasswordEnvVar: "PASSWORD" }
+        ],
+        Networks: [{ Network: "eip155:8453", RpcUrls: ["https://rpc.example"], PayTo: `0x${"11".repeat(20)}` }],
+        Channels: [
+          { Network: "eip155:8453", ReceiverAuthorizer: `0x${"11".repeat(20)}`, AuthorizerKeyEnvVar: "AUTHORIZER" }
+        ]
+      }
+    }),
+    check: "other secrets",
+    says: /starling-settler-keys has no AUTHORIZER, PASSWORD/u,
+    mends: /^kubectl -n starling create secret generic starling-settler-keys --from-literal=AUTHORIZER/u
+  },
+  {
+    when: "a model's longer answers cost more than exact charges",
+    plan: configured({
+      ModelGateway: {
+        Origin: "https://models.example.com",
+        Providers: [{ Name: "p", BaseUrl: "https://p.example/v1" }],
+        Models: [
+          {
+            Id: "demo/x",
+            OutputMicroUsdPerMillionTokens: 2_000_000,
+            Upstreams: [{ Provider: "p", Model: "m", CostOutputMicroUsdPerMillionTokens: 1_000_000 }]
+          }
+        ]
+      },
+      Payments: {
+        Networks: [{ Network: "eip155:8453", RpcUrls: ["https://r.example"], PayTo: `0x${"11".repeat(20)}` }]
+      }
+    }),
+    check: "prices",
+    says: /demo\/x that has more than 20% of the tokens that it may have costs more at p/u,
+    mends: /offer upto before exact/u,
+    isAdvice: true
+  },
+  {
     when: "the brokers of money are missing",
     cluster: without("nats-payments"),
     check: "brokers",

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeConfiguration, effectiveSettings } from "#contracts"
 import type { EndpointView } from "#contracts/console"
-import { diagnoseFleet, type FleetFacts } from "../../../../services/cli/operate/diagnose.ts"
+import { diagnoseFleet, type FleetFacts, lossesIn } from "../../../../services/cli/operate/diagnose.ts"
 
 const nowMs = Date.parse("2026-11-20T12:00:00Z")
 
@@ -10,7 +12,8 @@ const well: FleetFacts = {
   abandoned: [],
   rejected: [],
   streams: [],
-  books: { books: [], findings: [], leftOut: 0 }
+  books: { books: [], findings: [], leftOut: 0 },
+  losses: []
 }
 
 const endpoint = (changes: Partial<EndpointView>): FleetFacts => ({
@@ -159,5 +162,38 @@ describe("the doctor of a fleet", () => {
   it("only advises to name the processes of a fleet elsewhere", () => {
     const [finding] = diagnoseFleet({ ...well, processes: undefined }, nowMs)
     assert.include(finding, { check: "processes", state: "advice" })
+  })
+})
+
+describe("the doctor of a fleet whose models cost more than the quote's guess charges", () => {
+  const settingsOf = (changes: object, share: number) => {
+    const model = {
+      Id: "demo/x",
+      OutputMicroUsdPerMillionTokens: 2_000_000,
+      Upstreams: [{ Provider: "p", Model: "m", CostOutputMicroUsdPerMillionTokens: 1_000_000 }]
+    }
+    const network = { Network: "eip155:84532", RpcUrls: ["http://127.0.0.1:1"], PayTo: `0x${"11".repeat(20)}` }
+    const decoded = decodeConfiguration({
+      ModelGateway: { Providers: [{ Name: "p", BaseUrl: "http://127.0.0.1:1" }], Models: [{ ...model, ...changes }] },
+      Payments: { OutputShare: share, Networks: [network] }
+    })
+    return effectiveSettings(Result.getOrThrow(decoded), new Map())
+  }
+
+  it("names the model, the provider and the part of an answer beyond which it is a loss, as advice", () => {
+    const losses = lossesIn(settingsOf({}, 0.1))
+    assert.deepStrictEqual(losses, [
+      { model: "demo/x", provider: "p", networks: ["eip155:84532"], breakEvenShare: 0.2 }
+    ])
+    const [finding] = diagnoseFleet({ ...well, losses }, nowMs)
+    assert.deepInclude({ ...finding }, { check: "prices", state: "advice" })
+    assert.include(finding?.what, "more than 20% of the tokens")
+  })
+
+  it("says nothing of a share that pays, of what is sold flat or free, and of what it cannot read", () => {
+    assert.deepStrictEqual(lossesIn(settingsOf({}, 0.5)), [])
+    assert.deepStrictEqual(lossesIn(settingsOf({ FlatMicroUsd: 5 }, 0.1)), [])
+    assert.deepStrictEqual(lossesIn(settingsOf({ Free: true }, 0.1)), [])
+    assert.deepStrictEqual(lossesIn([]), [])
   })
 })
