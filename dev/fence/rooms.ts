@@ -70,7 +70,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/http": {
     holds: "the listener: authentication, idempotency, rate limits, uploads",
     knows: bus,
-    packages: ["effect/http", "effect/http-api", "@effect/platform-node"]
+    packages: ["effect/http", "effect/http-api", "effect/socket", "@effect/platform-node"]
   },
   "libs/fleet-view": {
     holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",

@@ -36,7 +36,14 @@ export {
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
-export { jsonDecoder, readBytesWhile, readJson, readJsonValue } from "./bodies/read-body.ts"
+export {
+  decodeMessage,
+  jsonDecoder,
+  messageFault,
+  readBytesWhile,
+  readJson,
+  readJsonValue
+} from "./bodies/read-body.ts"
 export {
   answerHeader,
   type ApiParts,
@@ -70,6 +77,7 @@ export {
   route,
   routesOf
 } from "./listener/routes.ts"
+export { acceptWebSocket, type WebSocket, WebSocketClosed, type WebSocketLimits } from "./listener/WebSocket.ts"
 export { httpMetrics } from "./metrics.ts"
 export {
   rateLimitHeaders,

@@ -5,6 +5,13 @@ import {
   consentRecordingBytesMax,
   dialogueTurnsMax,
   fullNameBytesMax,
+  LiveClientMessage,
+  liveCloseCodes,
+  liveLimits,
+  livePath,
+  liveProtocol,
+  LiveServerMessage,
+  liveTokenPrefix,
   newestVersion,
   sampleBytesMax,
   speechErrorCodes,
@@ -138,7 +145,14 @@ const pageWith = (machines: string) =>
     title: "The speech API",
     introduction: [machines, calls],
     document: speechOpenApi(),
-    chapters: [...formatsChapter(), ...modelsChapter(), ...voicesChapter, ...ssmlChapter(), ...limitsChapter()],
+    chapters: [
+      ...liveChapter(),
+      ...formatsChapter(),
+      ...modelsChapter(),
+      ...voicesChapter,
+      ...ssmlChapter(),
+      ...limitsChapter()
+    ],
     errorCodes: speechErrorCodes,
     address: "$SPEECH",
     longList
@@ -148,6 +162,54 @@ const calls =
   "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
   "`$TOKEN`, and the address from `$SPEECH`. Headers named `Service-*` are also read and written as `Speechify-*`. " +
   `\`Service-Version\` pins a version; today's is ${newestVersion}. A field that is null in a JSON body is as if it were not there.`
+
+const liveChapter = () => [
+  "## Live",
+  `\`GET ${livePath}\` is a WebSocket that takes text while it is written, token by token, and speaks each clause as soon as it ` +
+    "is known to end. Each message is one text frame of JSON. A context is one voice, one format and one timeline: the places " +
+    "of its marks are those in all of its text, their times those in all of its audio. A connection has several at once.",
+  "The token needs the scope `audio:stream`. It comes as on every route, or, from a page, which cannot send headers, as a " +
+    `subprotocol: \`new WebSocket(url, ["${liveProtocol}", "${liveTokenPrefix}" + token])\`. Pages may connect from ` +
+    "`SpeechApi.AllowedOrigins` alone. What is refused before the handshake is refused as on every route.",
+  "A clause ends at the end of a sentence, the first one also at a comma; abbreviations and numbers end none. What is no " +
+    "whole clause for `max_wait_ms` is spoken up to its last word. Audio is in base64, because one kind of frame is simpler to " +
+    "read for every client; a binary frame closes the connection. A message that is not taken is answered with `error`, and " +
+    "everything else goes on. When a role behind dies, the speech goes on from the first missing sample.",
+  ["```js", ...liveExample, "```"].join("\n"),
+  table(["message", "from", "says"], liveMessages()),
+  table(
+    ["close code", "when"],
+    Object.entries(liveCloseCodes).map(([code, when]) => [code, when])
+  )
+]
+
+const liveExample = [
+  `const socket = new WebSocket(process.env.SPEECH.replace("http", "ws") + "${livePath}", ["${liveProtocol}", "${liveTokenPrefix}" + process.env.TOKEN])`,
+  'const send = (message) => socket.send(JSON.stringify({ context_id: "a", ...message }))',
+  "socket.onopen = () => {",
+  '  send({ type: "context.start", voice_id: "selma" })',
+  '  for (const text of ["Good ", "morning. ", "How ", "are ", "you?"]) send({ type: "text", text })',
+  '  send({ type: "end" })',
+  "}",
+  "socket.onmessage = ({ data }) => {",
+  "  const message = JSON.parse(data)",
+  '  if (message.type === "marks") for (const { start_time, value } of message.speech_marks) console.log(start_time, value)',
+  '  if (message.type === "done") socket.close()',
+  "}"
+]
+
+const liveMessages = () =>
+  (["you", "us"] as const).flatMap((side) =>
+    (side === "you" ? LiveClientMessage : LiveServerMessage).members.map(({ ast, fields }) => {
+      const names = Object.keys(fields).filter((name) => name !== "type")
+      const description = ast.annotations?.["description"]
+      return [
+        `\`${fields.type.literal}\` ${names.map((name) => `\`${name}\``).join(" ")}`.trimEnd(),
+        side,
+        typeof description === "string" ? description : ""
+      ]
+    })
+  )
 
 const formatsChapter = () => [
   "## Formats",
@@ -210,10 +272,25 @@ const count = (value: number) => value.toLocaleString("en-US")
 
 const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`
 
+const liveTexts = [liveLimits.textMax, liveLimits.contextTextMax, liveLimits.pendingTextMax].map(count).join(", ")
+
 const limits: ReadonlyArray<ReadonlyArray<string>> = [
   ["input of a whole answer, in UTF-16 units with tags", count(speechInputMax.answer)],
   ["input of a stream, and of all turns of a dialogue", count(speechInputMax.stream)],
   ["turns of a dialogue", count(dialogueTurnsMax)],
+  ["text of one live message, of a context, and of one that waits to be spoken", liveTexts],
+  [
+    "contexts of a live connection, and a message",
+    `${liveLimits.contextsMax}, ${liveLimits.messageBytesMax / 1_024} KiB`
+  ],
+  [
+    "live messages a second, and at once after a silence",
+    `${liveLimits.messagesPerSecondMax}, ${count(liveLimits.messagesBurstMax)}`
+  ],
+  [
+    "live connections",
+    "`SpeechApi.LiveConnectionsMax`, of one token `SpeechApi.LiveConnectionsPerToken`, for each process"
+  ],
   ["voices per page", `${voicesPageMax}; ${voicesPageDefault} for a cursor without a limit`],
   ["SSML elements, and how deep they nest", `${count(ssmlLimits.elementsMax)}, ${ssmlLimits.depthMax}`],
   [

@@ -100,6 +100,30 @@ export const cacheEntries = defineGauge({
   labels: []
 })
 
+export const liveConnections = defineGauge({
+  name: "speech_live_connections",
+  help: "Live connections: WebSockets over which text comes while it is spoken.",
+  labels: []
+})
+export const liveContexts = defineCounter({
+  name: "speech_live_contexts_total",
+  help: "Contexts of live connections by how they ended: spoken, cancelled, failed, left (the connection closed before).",
+  labels: ["outcome"],
+  values: { outcome: ["spoken", "cancelled", "failed", "left"] }
+})
+export const liveFirstAudioSeconds = defineHistogram({
+  name: "speech_live_first_audio_seconds",
+  help: "From the moment that a clause is known to have ended to its first audio.",
+  labels: [],
+  buckets: quick
+})
+export const liveCloses = defineCounter({
+  name: "speech_live_closes_total",
+  help: "Live connections that ended, by the code of their close.",
+  labels: ["code"],
+  values: { code: ["1000", "1001", "1003", "1005", "1006", "1007", "1008", "1009", "1011", "4408", "other"] }
+})
+
 export const challengesAsked = defineCounter({
   name: "speech_consent_challenges_total",
   help: "Consent challenges asked for, by outcome: given, or the code of the refusal.",
@@ -145,6 +169,10 @@ export const speechApiMetrics = [
   cacheLookups,
   cacheBytes,
   cacheEntries,
+  liveConnections,
+  liveContexts,
+  liveFirstAudioSeconds,
+  liveCloses,
   challengesAsked,
   voicesCreated,
   voicesDeleted,

@@ -31,6 +31,9 @@ import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 import { figuresTold } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
 import { voiceRoutes } from "./http/voices.ts"
+import { liveSockets } from "./live/connection.ts"
+import { LiveConnections } from "./live/LiveConnections.ts"
+import { liveRoutes, liveToken } from "./live/routes.ts"
 import { servedPage, speechOpenApi } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
@@ -54,14 +57,19 @@ const parts = Layer.unwrap(
         waitMsMax: encoderPlaceWaitMs
       }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
-      Auth.layer().pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
+      Auth.layer({ tokenBeside: liveToken }).pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
       Idempotency.layer({ renderError: renderSpeechError })
     )
   )
 )
 
-export const speechRoutes = [...audioRoutes, ...voiceRoutes, ...descriptionRoutes(speechOpenApi, servedPage)] as const
+export const speechRoutes = [
+  ...audioRoutes,
+  ...voiceRoutes,
+  ...liveRoutes,
+  ...descriptionRoutes(speechOpenApi, servedPage)
+] as const
 
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ SpeechApi }) =>
@@ -72,6 +80,7 @@ const listener = Layer.unwrap(
       routes: crossOrigin(speechRoutes),
       renderError: renderSpeechError,
       cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
+      webSockets: liveSockets,
       requestIdHeaders: SpeechApi.HeaderPrefixes.map((prefix) => `${prefix}-Request-Id`)
     })
   )
@@ -99,6 +108,7 @@ const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.
 /** Needs the bus and the runtime. */
 export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(listener),
+  Layer.provide(LiveConnections.layer),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),
   Layer.provide(SpeechAdmission.layer),

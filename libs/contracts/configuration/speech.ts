@@ -59,6 +59,12 @@ export const SpeechApi = section({
     2.5,
     "What would be heard later, at the pace that is measured, is refused with 429 within a second. At most as many as this takes wait for their turn."
   ),
+  LiveConnectionsMax: withDefault(
+    whole(1, 10_000),
+    1_000,
+    "WebSockets of live speech at once in one process; further ones are told to come back."
+  ),
+  LiveConnectionsPerToken: withDefault(whole(1, 10_000), 100, "Of one token, per process."),
   WindowMegabytes: withDefault(
     whole(1, 1_024),
     32,

@@ -4,9 +4,16 @@
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { ByteSize, Effect, Schema } from "effect"
+import { ByteSize, Effect, Result, Schema } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
-import { badRequest, fieldsOf, payloadTooLarge, unsupportedMediaType, validationFailed } from "../WireError.ts"
+import {
+  badRequest,
+  fieldsOf,
+  payloadTooLarge,
+  unsupportedMediaType,
+  validationFailed,
+  type WireError
+} from "../WireError.ts"
 import { jsonFault } from "./json-text.ts"
 
 interface BodyOptions {
@@ -88,6 +95,23 @@ export const jsonDecoder = <A, I, RD>(
     Effect.mapError(decode(nullIsAbsent === true ? withoutNulls(value) : value), ({ issue }) =>
       validationFailed(fieldsOf(issue), status)
     )
+}
+
+/** The fault of a message that is not acceptable JSON. */
+export const messageFault = (text: string): WireError | undefined => {
+  const fault = jsonFault(text, depthMaxDefault)
+  return fault === undefined
+    ? undefined
+    : badRequest(`the message is not acceptable JSON: ${fault.reason} at offset ${fault.offset}`, {
+        offset: fault.offset
+      })
+}
+
+/** Decodes a message that is JSON. A refusal has every fault. */
+export const decodeMessage = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (value: unknown): Result.Result<A, WireError> =>
+    Result.mapError(decode(value), ({ issue }) => validationFailed(fieldsOf(issue)))
 }
 
 /** Elements of arrays keep their places. The reader has bounded the depth by now. */

@@ -15,6 +15,7 @@ import { exchange } from "./exchange.ts"
 import { activeRequests, connectionsCut, requests, requestSeconds } from "../metrics.ts"
 import { type Route, routeTable, type ServicesOf } from "./routes.ts"
 import { limitedServer, type LimitedServer, listenerLimits, type ListenerLimits } from "./server.ts"
+import { type WebSocketLimits, webSocketServer } from "./WebSocket.ts"
 
 export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   /** Names the API in logs, metrics, health and drain. */
@@ -31,6 +32,8 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   readonly limits?: Partial<ListenerLimits>
   /** The origins whose pages may call the routes that opted in; none without it. */
   readonly cors?: CorsPolicy
+  /** Routes of the listener may accept WebSockets, within these limits. */
+  readonly webSockets?: WebSocketLimits
 }
 
 export class HttpListener extends Context.Service<
@@ -73,10 +76,18 @@ export class HttpListener extends Context.Service<
           // Its spans end with the headers and know no routes, so the exchange makes ours.
           Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
         )
+        const { webSockets } = options
+        const upgrade =
+          webSockets === undefined
+            ? undefined
+            : yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(yield* webSocketServer(webSockets)), app, {
+                scope: inWork
+              }).pipe(Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true))
         const server = limitedServer({
           limits,
           renderError,
           handle,
+          upgrade,
           onActive: (count) => active.set({ api }, count),
           onCut: (reason) => cut.inc({ api, reason })
         })

@@ -52,6 +52,8 @@ interface LimitedServerOptions {
   readonly limits: ListenerLimits
   readonly renderError: RenderError
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  /** Takes requests to become WebSockets; without it they are answered like others. */
+  readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined
   readonly onActive: (count: number) => void
   readonly onCut: (reason: CutReason) => void
 }
@@ -79,11 +81,14 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(limits.headersTimeoutMs / 4)),
-    noDelay: true
+    noDelay: true,
+    // Some clients offer HTTP/2 by an upgrade with each request; those are answered as they are.
+    shouldUpgradeCallback: (request) => options.upgrade !== undefined && asksForWebSocket(request)
   })
   node.maxConnections = limits.connectionsMax
   const turns = takingTurns(node, options)
   const sockets = keepingSockets(node, turns)
+  const upgraded = handingOver(node, turns, options)
   refuseAndCut(node, turns, options)
   return {
     node,
@@ -94,13 +99,14 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
       turns.stop()
       // Node's own close would cut idle connections, with bytes that they still have to send.
       NetServer.prototype.close.call(node)
-      for (const socket of sockets.open) if (turns.of(socket) === undefined) socket.end()
+      for (const socket of sockets.open) if (turns.of(socket) === undefined && !upgraded.has(socket)) socket.end()
     },
     quiet: turns.quiet,
     takenLeave: sockets.takenLeave,
     close: Effect.callback<void>((resume) => {
       node.close(() => resume(Effect.void))
       node.closeAllConnections()
+      for (const socket of upgraded) socket.destroy()
     })
   }
 }
@@ -181,6 +187,25 @@ const keepingSockets = (node: Server, turns: Turns) => {
     socket.destroySoon = () => (turns.of(socket)?.req.complete === true ? void socket.end() : destroySoon.call(socket))
   })
   return { open, takenLeave: when(() => open.size === 0, whenAlone) }
+}
+
+const asksForWebSocket = ({ method, headers }: IncomingMessage) =>
+  method === "GET" && headers.upgrade?.toLowerCase() === "websocket"
+
+/** The connections that were handed over to become WebSockets, until they close. */
+const handingOver = (node: Server, turns: Turns, { onCut, upgrade }: LimitedServerOptions): ReadonlySet<Duplex> => {
+  const upgraded = new Set<Duplex>()
+  node.on("upgrade", (request, socket, head) => {
+    // An answer is still being given on it: what follows it cannot be told from the socket's frames.
+    if (upgrade === undefined || turns.of(socket) !== undefined) {
+      onCut("pipelined")
+      return socket.destroy()
+    }
+    upgraded.add(socket)
+    socket.once("close", () => upgraded.delete(socket))
+    return upgrade(request, socket, head)
+  })
+  return upgraded
 }
 
 /** Refuses or cuts connections: refused, malformed, too slow, or with a reader that stalls. */

@@ -50,7 +50,7 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   let hasSpoken = false
   for (const [nth, index] of segments.entries()) {
     const speaks = isSpeakable(text, index, segments[nth + 1] ?? text.length)
-    if (hasSpoken && speaks && !continues(text, start, index)) {
+    if (hasSpoken && speaks && !goesOn(text, start, index)) {
       ends.push(index)
       start = index
     }
@@ -62,17 +62,32 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
 
 /** How far the search for an abbreviation, or for an opening quote before the next word, goes. */
 const reach = 16
+/** Text further on than this decides nothing about the end of a sentence. */
+export const wordReach = 2 * reach
 
-const continues = (text: string, start: number, at: number): boolean => {
+/** Whether the sentence goes on at `at`, where the rules of Unicode end it. */
+export const goesOn = (text: string, start: number, at: number): boolean => {
   const leftEnd = endOfWords(text, start, at)
   if (linesBetween(text, leftEnd, at) > 1) return false
   if (leftEnd === at && /[\u0021-\u007e]/u.test(text[at - 1] ?? "")) return true
   const next = nextWord(text, at)
   if (/^\p{Ll}/u.test(next) && !/^\s*[([{]/u.test(text.slice(at, at + 2))) return true
   if (next === "" || text[leftEnd - 1] !== ".") return false
-  const left = text.slice(Math.max(start, leftEnd - 1 - reach), leftEnd - 1)
-  const word = left.slice(left.search(/[^\s([{"'“‘«¿¡]*$/u))
-  return continuesAfter(word, next) || isListNumber(text, start, leftEnd)
+  return continuesAfter(wordBefore(text, start, leftEnd), next) || isListNumber(text, start, leftEnd)
+}
+
+/** The word that the full stop before `end` stands after. */
+const wordBefore = (text: string, start: number, end: number) => {
+  const left = text.slice(Math.max(start, end - 1 - reach), end - 1)
+  return left.slice(left.search(/[^\s([{"'“‘«¿¡]*$/u))
+}
+
+/** Whether the whole of the word at `at` decides if the sentence before it goes on. */
+export const mayGoOnAfter = (text: string, at: number): boolean => {
+  const end = endOfWords(text, 0, at)
+  if (text[end - 1] !== ".") return false
+  const word = wordBefore(text, 0, end)
+  return counting.has(word.toLowerCase()) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
 }
 
 const endOfWords = (text: string, start: number, at: number) => {
@@ -93,13 +108,14 @@ const linesBetween = (text: string, from: number, to: number) => {
 
 /** The word after `at`, without quotes and brackets before it; empty where another character stands there. */
 const nextWord = (text: string, at: number) =>
-  /^[\s([{"'“”‘’«»„¿¡]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + 2 * reach))?.[1] ?? ""
+  /^[\s([{"'“”‘’«»„¿¡]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
 
 /** "1." and "12." at the start of a sentence number it. */
 const isListNumber = (text: string, start: number, end: number) =>
   end - start <= reach && /^\s*\(?\p{Nd}{1,3}\.$/u.test(text.slice(start, end))
 
-const isSpeakable = (text: string, from: number, to: number) => /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
+export const isSpeakable = (text: string, from: number, to: number) =>
+  /[\p{L}\p{N}\p{S}&%@#§]/u.test(text.slice(from, to))
 
 // Words with a full stop that need not end a sentence, over the languages that are spoken here.
 

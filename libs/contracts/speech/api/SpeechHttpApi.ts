@@ -11,6 +11,7 @@ import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
+export * from "./live.ts"
 export * from "./openai.ts"
 export * from "./speech.ts"
 export * from "./voices.ts"

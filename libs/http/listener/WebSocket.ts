@@ -1,0 +1,133 @@
+/**
+ * WebSockets of a listener: a route's handler accepts one, reads its messages at its own pace, and writes no faster than
+ * they are taken. The library is ws, which @effect/platform-node brings. A peer that answers no ping, or takes nothing
+ * that waits for it, is cut.
+ */
+import type { IncomingMessage } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as NodeWS from "@effect/platform-node/NodeWS"
+import { Effect, Schedule, Schema, type Scope } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { Socket } from "effect/socket"
+import { WireError } from "../WireError.ts"
+
+export interface WebSocketLimits {
+  /** Of one message; a longer one closes the socket with 1009. */
+  readonly messageBytesMax: number
+  /** A peer that has not answered by the next ping is cut. */
+  readonly pingEveryMs: number
+  /** Of these subprotocols the first that the client offers is chosen. */
+  readonly protocols: ReadonlyArray<string>
+}
+
+/** The socket is closed, or was cut; nothing more comes or goes. */
+export class WebSocketClosed extends Schema.TaggedError<WebSocketClosed>()("WebSocketClosed", {
+  /** The code with which it closed; 1006 without one. */
+  code: Schema.Int
+}) {}
+
+export interface WebSocket {
+  /** The next messages: text, or bytes where the peer sent a binary one. A reader that does not ask is not sent more. */
+  readonly take: Effect.Effect<ReadonlyArray<string | Uint8Array>, WebSocketClosed>
+  /** Waits for its turn while the peer is slow to read. */
+  readonly send: (text: string) => Effect.Effect<void, WebSocketClosed>
+  /** The peer has half a minute to answer it. */
+  readonly close: (code: number, reason: string) => Effect.Effect<void>
+}
+
+const accepted = new WeakMap<IncomingMessage, NodeWS.WebSocket>()
+
+// As much as a connection across an ocean needs under way; what is cancelled behind it is not heard.
+const bufferedBytesMax = 65_536
+// As a listener's reader of a stream.
+const stallMs = 60_000
+
+/** The server that shakes hands, and keeps the ping of its sockets. */
+export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLimits) {
+  const server = new NodeWS.WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    maxPayload: limits.messageBytesMax,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => limits.protocols.find((name) => offered.has(name)) ?? false
+  })
+  const handleUpgrade = server.handleUpgrade.bind(server)
+  const answered = new WeakSet<NodeWS.WebSocket>()
+  server.handleUpgrade = (request, socket, head, done) =>
+    handleUpgrade(request, socket, head, (opened, same) => {
+      accepted.set(request, opened)
+      answered.add(opened)
+      opened.on("pong", () => answered.add(opened))
+      // Faults of the peer's frames; ws closes with the code that belongs to them.
+      opened.on("error", () => undefined)
+      done(opened, same)
+    })
+  const ping = Effect.sync(() => {
+    for (const socket of server.clients) {
+      if (!answered.has(socket)) socket.terminate()
+      answered.delete(socket)
+      if (socket.readyState === socket.OPEN) socket.ping()
+    }
+  })
+  yield* Effect.forkScoped(Effect.schedule(ping, Schedule.spaced(limits.pingEveryMs)))
+  return server
+})
+
+/** Accepts the request's WebSocket, until the scope closes. Refused with 426 where the request does not ask for one. */
+export const acceptWebSocket: Effect.Effect<WebSocket, WireError, HttpServerRequest.HttpServerRequest | Scope.Scope> =
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const opening = Effect.flatMap(request.upgrade, ({ reader }) => reader)
+    const reader = yield* Effect.mapError(opening, () => upgradeRequired)
+    const socket = accepted.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+    if (socket === undefined) return yield* upgradeRequired
+    return {
+      take: Effect.mapError(reader.pull, closedBy),
+      send: (text) => sendOn(socket, text),
+      close: (code, reason) => Effect.sync(() => socket.close(code, reason))
+    }
+  })
+
+const upgradeRequired = new WireError({
+  status: 426,
+  code: "upgrade_required",
+  message: "this is a WebSocket: ask for it with Connection: Upgrade and Upgrade: websocket",
+  headers: { upgrade: "websocket", connection: "Upgrade" }
+})
+
+const closedBy = ({ reason }: Socket.SocketError) =>
+  new WebSocketClosed({ code: reason._tag === "SocketCloseError" ? reason.code : codeOfFault(reason.cause) })
+
+const codesOfFaults: Readonly<Record<string, number>> = {
+  WS_ERR_INVALID_UTF8: 1007,
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009
+}
+
+/** The code with which ws closes for a fault of the peer's frames. */
+const codeOfFault = (cause: unknown): number => {
+  const { error } = (cause ?? {}) as { readonly error?: { readonly code?: unknown } }
+  const name = String(error?.code)
+  return codesOfFaults[name] ?? (name.startsWith("WS_ERR_") ? 1002 : 1006)
+}
+
+const sendOn = (socket: NodeWS.WebSocket, text: string) =>
+  Effect.callback<void, WebSocketClosed>((resume) => {
+    const closed = Effect.fail(new WebSocketClosed({ code: 1006 }))
+    if (socket.readyState !== socket.OPEN) return resume(closed)
+    let isWaiting = false
+    socket.send(text, (error) => {
+      if (isWaiting) resume(error == null ? Effect.void : closed)
+    })
+    if (socket.bufferedAmount <= bufferedBytesMax) return resume(Effect.void)
+    isWaiting = true
+    return undefined
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: stallMs,
+      orElse: () =>
+        Effect.andThen(
+          Effect.sync(() => socket.terminate()),
+          Effect.fail(new WebSocketClosed({ code: 1006 }))
+        )
+    })
+  )

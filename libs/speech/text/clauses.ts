@@ -1,0 +1,144 @@
+/**
+ * Text that is still being written, cut into clauses as soon as each can be known to end. The first clause is short, so
+ * that it is heard soon; later ones are sentences, or parts of long ones. Where the text is cut depends on the text
+ * alone, never on the pieces in which it came. Pure but for its state.
+ */
+import { chunkLimits } from "./chunker.ts"
+import { goesOn, isSpeakable, mayGoOnAfter, wordReach } from "./sentences.ts"
+
+/** A part of the text as it was written, white space after it included. */
+export interface Clause {
+  readonly text: string
+  /** Its place in the whole text, in UTF-16 units. */
+  readonly start: number
+}
+
+export interface ClauseSplitter {
+  /** Takes in the next piece, and gives the clauses that are now known to have ended. */
+  readonly push: (piece: string) => ReadonlyArray<Clause>
+  /** Everything up to the last word's end, or all of it where that is one word: it has waited long enough. */
+  readonly overdue: () => ReadonlyArray<Clause>
+  /** Everything. */
+  readonly flush: () => ReadonlyArray<Clause>
+  /** How much is held back, in UTF-16 units. */
+  readonly pending: () => number
+}
+
+export const clauseSplitter = (): ClauseSplitter => {
+  let pending = ""
+  let start = 0
+  // Silence went before it.
+  let isFirst = true
+  const cutAt = (end: number): Clause => {
+    const clause = { text: pending.slice(0, end), start }
+    pending = pending.slice(end)
+    start += end
+    isFirst = false
+    return clause
+  }
+  const known = (isWhole: boolean) => {
+    const clauses: Array<Clause> = []
+    for (;;) {
+      const end = clauseEnd(pending, { isFirst, isWhole })
+      if (end === undefined) return clauses
+      clauses.push(cutAt(end))
+    }
+  }
+  return {
+    push: (piece) => {
+      pending += piece
+      return known(false)
+    },
+    overdue: () => {
+      const end = wordStarts(pending).at(-1) ?? pending.length
+      return isSpeakable(pending, 0, end) ? [cutAt(end)] : []
+    },
+    flush: () => {
+      const clauses = known(true)
+      if (pending !== "") clauses.push(cutAt(pending.length))
+      isFirst = true
+      return clauses
+    },
+    pending: () => pending.length
+  }
+}
+
+interface Known {
+  /** Nothing was spoken before it. */
+  readonly isFirst: boolean
+  /** No more text comes. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Where the first clause ends: the start of the next word. Undefined while that cannot be known. It looks no further
+ * than a word beyond that place, so text that comes later changes nothing.
+ */
+const clauseEnd = (written: string, { isFirst, isWhole }: Known): number | undefined => {
+  // Half a character tells nothing.
+  const text = !isWhole && isHighSurrogate(written, written.length - 1) ? written.slice(0, -1) : written
+  let space = 0
+  for (const at of wordStarts(text)) {
+    if (at > chunkLimits.chunkMax) break
+    const verdict = verdictAt(text, at, { isFirst, isWhole })
+    if (verdict === "ends") return at
+    if (verdict === "unknown") return undefined
+    space = at
+  }
+  if (text.length <= chunkLimits.chunkMax + wordReach) return undefined
+  return space === 0 ? wholeCharacters(text, chunkLimits.chunkMax) : space
+}
+
+type Verdict = "ends" | "goes on" | "unknown"
+
+const closers = "[\"'”’»)\\]】」』）》]{0,3}"
+const wideEnd = new RegExp(`[。！？]${closers}\\s*$`, "u")
+const wideClauseEnd = new RegExp(`[，、；：…]${closers}\\s*$`, "u")
+const sentenceEnd = new RegExp(`[.!?…]${closers}\\s+$`, "u")
+const clauseSign = new RegExp(`[,;:–—؛،]${closers}\\s+$`, "u")
+const lineEnd = /[\n\u2029][^\S\n]*$/u
+/** Longer than any sign with its closers and the space after it that matters. */
+const signReach = 24
+
+const verdictAt = (text: string, at: number, known: Known): Verdict => {
+  const left = text.slice(Math.max(0, at - signReach), at)
+  const isSentence = wideEnd.test(left) || sentenceEnd.test(left) || lineEnd.test(left)
+  if (!isSentence) return endsClause(left, text.slice(0, at).trimEnd().length, known.isFirst) ? "ends" : "goes on"
+  if (!isSpeakable(text, 0, at)) return "goes on"
+  if (wideEnd.test(left)) return "ends"
+  if (!known.isWhole && !isNextWordKnown(text, at)) return "unknown"
+  return goesOn(text, 0, at) ? "goes on" : "ends"
+}
+
+const endsClause = (left: string, length: number, isFirst: boolean) =>
+  length >= (isFirst ? chunkLimits.firstMin : chunkLimits.clauseMin) &&
+  (clauseSign.test(left) || wideClauseEnd.test(left))
+
+const onlyQuotes = /^[\s([{"'“”‘’«»„¿¡]*$/u
+const stillInWord = /^[\s([{"'“”‘’«»„¿¡]*[\p{L}\p{M}\p{N}'’]*$/u
+
+/** Whether as much of the next word is there as decides about the sentence before it. */
+const isNextWordKnown = (text: string, at: number) => {
+  const next = text.slice(at, at + wordReach)
+  if (next.length === wordReach) return true
+  return mayGoOnAfter(text, at) ? !stillInWord.test(next) : !onlyQuotes.test(next)
+}
+
+const wide = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}"
+const starts = new RegExp(`(?<=\\s)(?=\\S)|(?<=[。！？，、；：]${closers})(?=[${wide}A-Za-z0-9])`, "gu")
+
+/** Where words begin after white space, or after a sign of Chinese or Japanese; as far as a clause may reach. */
+const wordStarts = (text: string): ReadonlyArray<number> =>
+  Array.from(text.slice(0, chunkLimits.chunkMax + wordReach).matchAll(starts), ({ index }) => index).filter(
+    (at) => at > 0
+  )
+
+const isHighSurrogate = (text: string, at: number) => /[\ud800-\udbff]/u.test(text[at] ?? "")
+
+/** The place at or before `at` that splits no character. */
+const wholeCharacters = (text: string, at: number): number => {
+  for (let cut = at; cut > at - 16; cut -= 1) {
+    if (!isHighSurrogate(text, cut - 1) && !/^[\p{M}\u200d]/u.test(text.slice(cut, cut + 2))) return cut
+  }
+  return isHighSurrogate(text, at - 1) ? at - 1 : at
+}

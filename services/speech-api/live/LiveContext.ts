@@ -1,0 +1,246 @@
+/**
+ * A context of a live connection: text that is still being written, cut into clauses, each of them spoken by the path of
+ * every other route, on one timeline. Its audio waits for nothing but its reader; its text is bounded.
+ */
+import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Schedule, Stream } from "effect"
+import type { WordMark } from "#contracts"
+import { liveLimits } from "#contracts/speech-api"
+import { Admission, internalError, WireError } from "#http"
+import { type Clause, clauseSplitter, type ClauseSplitter, fleetCatalogue } from "#speech"
+import { speak, started } from "../http/speaking.ts"
+import { cacheKeyOf } from "../speaking/SpeechCache.ts"
+import type { SpeechPlan } from "../speaking/plan.ts"
+import { refusalOf } from "../refusals.ts"
+
+/** What a context tells its connection. Each dialect words it in its own way. */
+export type ContextEvent =
+  | {
+      readonly _tag: "Audio"
+      readonly bytes: Uint8Array
+      readonly marks: ReadonlyArray<WordMark>
+      readonly atMs: number
+    }
+  | { readonly _tag: "Flushed"; readonly flushId: string | undefined }
+  | { readonly _tag: "Done"; readonly reason: "ended" | "shutdown" }
+  | { readonly _tag: "Failed"; readonly error: WireError }
+
+type Job =
+  | { readonly _tag: "Clause"; readonly clause: Clause; readonly knownAtMs: number }
+  | { readonly _tag: "Flush"; readonly flushId: string | undefined }
+  | { readonly _tag: "End"; readonly reason: "ended" | "shutdown" }
+
+export interface ContextOptions {
+  readonly id: string
+  readonly workspace: string
+  /** Of no text yet. */
+  readonly plan: SpeechPlan
+  readonly maxWaitMs: number
+  readonly tell: (context: LiveContext, event: ContextEvent) => Effect.Effect<void>
+  /** From the moment that a clause was known to have ended to its first audio. */
+  readonly onFirstAudio: (seconds: number) => void
+}
+
+export interface LiveContext extends ContextOptions {
+  readonly splitter: ClauseSplitter
+  readonly jobs: Queue.Queue<Job>
+  readonly marks: Array<WordMark>
+  readonly overdue: FiberHandle.FiberHandle
+  /** All text taken, and how much of it was spoken or passed over, in UTF-16 units. */
+  taken: number
+  spoken: number
+  billed: number
+  /** Of all audio sent, once it is decoded. */
+  audioMs: number
+  isEnding: boolean
+  speaking: Fiber.Fiber<void> | undefined
+}
+
+/** Begins to speak; closing the scope ends it without a word. */
+export const openContext = Effect.fnUntraced(function* (options: ContextOptions) {
+  const context: LiveContext = {
+    ...options,
+    splitter: clauseSplitter(),
+    jobs: yield* Queue.unbounded<Job>(),
+    marks: [],
+    overdue: yield* FiberHandle.make(),
+    taken: 0,
+    spoken: 0,
+    billed: 0,
+    audioMs: 0,
+    isEnding: false,
+    speaking: undefined
+  }
+  context.speaking = yield* Effect.forkScoped(
+    Effect.catchCause(speaking(context), (cause) => brokenOff(context, cause))
+  )
+  return context
+})
+
+const brokenOff = (context: LiveContext, cause: Cause.Cause<never>) =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.failCause(cause)
+    : Effect.andThen(
+        Effect.logError("a defect while a context spoke", cause),
+        context.tell(context, { _tag: "Failed", error: internalError() })
+      )
+
+/** Takes in the next piece of text, or says why it cannot; then nothing of it is taken. */
+export const takeText = (context: LiveContext, piece: string): Effect.Effect<void, WireError> =>
+  Effect.gen(function* () {
+    const fault = faultOf(context, piece)
+    if (fault !== undefined) return yield* fault
+    context.taken += piece.length
+    const before = context.splitter.pending()
+    const clauses = context.splitter.push(piece)
+    yield* enqueue(context, clauses)
+    if (context.splitter.pending() === 0) return yield* FiberHandle.clear(context.overdue)
+    if (clauses.length > 0 || before === 0) yield* FiberHandle.run(context.overdue, speakOverdue(context))
+  })
+
+const faultOf = ({ isEnding, spoken, taken }: LiveContext, { length }: string): WireError | undefined => {
+  if (isEnding) return new WireError({ status: 409, code: "context_ending", message: "the context takes no more text" })
+  const { contextTextMax, pendingTextMax } = liveLimits
+  if (taken + length > contextTextMax) {
+    return new WireError({
+      status: 413,
+      code: "payload_too_large",
+      message: `a context takes ${contextTextMax} characters; end it and begin another`,
+      details: { characters: taken + length, characters_max: contextTextMax }
+    })
+  }
+  if (taken + length - spoken <= pendingTextMax) return undefined
+  return new WireError({
+    status: 429,
+    code: "rate_limited",
+    message: `${taken - spoken} characters wait to be spoken, at most ${pendingTextMax} may; send it again later`,
+    details: { characters: taken - spoken, characters_max: pendingTextMax }
+  })
+}
+
+const enqueue = Effect.fnUntraced(function* (context: LiveContext, clauses: ReadonlyArray<Clause>) {
+  const knownAtMs = yield* Clock.currentTimeMillis
+  for (const clause of clauses) Queue.offerUnsafe(context.jobs, { _tag: "Clause", clause, knownAtMs })
+})
+
+const speakOverdue = (context: LiveContext): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (context.splitter.pending() > 0) {
+      yield* Effect.sleep(context.maxWaitMs)
+      yield* enqueue(context, context.splitter.overdue())
+    }
+  })
+
+/** Has everything spoken that is there, and says when it is. */
+export const flushContext = Effect.fnUntraced(function* (context: LiveContext, flushId?: string) {
+  yield* takeAll(context)
+  Queue.offerUnsafe(context.jobs, { _tag: "Flush", flushId })
+})
+
+/** No more text comes. */
+export const endContext = Effect.fnUntraced(function* (context: LiveContext, reason: "ended" | "shutdown" = "ended") {
+  if (context.isEnding) return
+  context.isEnding = true
+  yield* takeAll(context)
+  Queue.offerUnsafe(context.jobs, { _tag: "End", reason })
+})
+
+const takeAll = Effect.fnUntraced(function* (context: LiveContext) {
+  yield* enqueue(context, context.splitter.flush())
+  yield* FiberHandle.clear(context.overdue)
+})
+
+/** The marks of the words that began before the listener stopped. */
+export const heardMarks = ({ marks }: Pick<LiveContext, "marks">, playedMs: number): ReadonlyArray<WordMark> =>
+  marks.filter((mark) => mark.start_time < playedMs)
+
+const speaking = (context: LiveContext) =>
+  Effect.gen(function* () {
+    for (;;) {
+      const job = yield* Queue.take(context.jobs)
+      if (job._tag === "Clause") {
+        const spoken = yield* Effect.result(speakClause(context, job.clause, job.knownAtMs))
+        if (Result.isFailure(spoken)) return yield* context.tell(context, { _tag: "Failed", error: spoken.failure })
+        context.spoken = job.clause.start + job.clause.text.length
+      } else if (job._tag === "Flush") {
+        yield* context.tell(context, { _tag: "Flushed", flushId: job.flushId })
+      } else return yield* context.tell(context, { _tag: "Done", reason: job.reason })
+    }
+  })
+
+const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
+
+const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
+  // Punctuation between two clauses makes no sound; alone it could not be read.
+  if (!hasWords.test(clause.text)) return
+  const plan = yield* planOf(context, clause)
+  const result = yield* Effect.retry(spokenOnce(context, { plan, clause, knownAtMs }), patience)
+  return yield* Effect.fromResult(result)
+})
+
+// A role that restarts is back in some three seconds, on a busy machine in ten: the words go on then.
+const againEveryMs = 250
+const againTimes = 40
+
+const isForNow = ({ status }: WireError) => status === 429 || status === 503
+
+const patience = { while: isForNow, times: againTimes, schedule: Schedule.spaced(againEveryMs) }
+
+interface Utterance {
+  readonly plan: SpeechPlan
+  readonly clause: Clause
+  readonly knownAtMs: number
+}
+
+/**
+ * One clause, as one utterance. It may be tried again only while nothing of it was sent; a failure after that is given
+ * back as the result.
+ */
+const spokenOnce = (context: LiveContext, { plan, clause, knownAtMs }: Utterance) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      let hasSent = false
+      const said = Effect.gen(function* () {
+        yield* (yield* Admission).enter(context.workspace)
+        const utterance = yield* speak(plan, yield* started)
+        const send = (bytes: Uint8Array) =>
+          Effect.gen(function* () {
+            if (!hasSent) context.onFirstAudio(((yield* Clock.currentTimeMillis) - knownAtMs) / 1_000)
+            if (!hasSent) context.billed += clause.text.length
+            hasSent = true
+            const marks = utterance.takeMarks().map((mark) => shifted(mark, clause.start, context.audioMs))
+            context.marks.push(...marks)
+            yield* context.tell(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })
+          })
+        yield* Effect.mapError(Stream.runForEach(utterance.bytes, send), (error) => refusalOf(error, false))
+        const rest = utterance.takeMarks().map((mark) => shifted(mark, clause.start, context.audioMs))
+        context.marks.push(...rest)
+        if (rest.length > 0)
+          yield* context.tell(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
+        context.audioMs += utterance.durationMs()
+      })
+      const result = yield* Effect.result(said)
+      if (Result.isFailure(result) && !hasSent) return yield* result.failure
+      return result
+    })
+  )
+
+const none = new Uint8Array(0)
+
+const planOf = Effect.fnUntraced(function* ({ plan, workspace }: LiveContext, { text }: Clause) {
+  const { byId } = yield* fleetCatalogue
+  const own = { ...plan, turns: plan.turns.map((turn) => ({ ...turn, input: text })), billableCharacters: text.length }
+  const cacheKey = cacheKeyOf(workspace, own, (id) => byId(id) !== undefined)
+  return cacheKey === undefined ? own : { ...own, cacheKey }
+})
+
+const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({
+  ...mark,
+  start: mark.start + offset,
+  end: mark.end + offset,
+  start_time: mark.start_time + ms,
+  end_time: mark.end_time + ms
+})
+
+/** Ends it at once. What was sent before may still be under way. */
+export const stopContext = ({ speaking: fiber }: LiveContext): Effect.Effect<void> =>
+  fiber === undefined ? Effect.void : Fiber.interrupt(fiber)

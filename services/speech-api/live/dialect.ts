@@ -1,0 +1,39 @@
+/** What a live connection is asked to do and what it tells, in no dialect; and what a dialect makes of both. */
+import type { Result } from "effect"
+import type { WordMark } from "#contracts"
+import type { WireError } from "#http"
+import type { Order } from "../speaking/plan.ts"
+import type { ContextEvent, LiveContext } from "./LiveContext.ts"
+
+export interface ContextOrder extends Omit<Order, "turns"> {
+  readonly voiceId: string
+  readonly maxWaitMs: number
+}
+
+export type LiveCommand =
+  | { readonly _tag: "Start"; readonly contextId: string; readonly order: ContextOrder }
+  | { readonly _tag: "Text"; readonly contextId: string; readonly text: string }
+  | { readonly _tag: "Flush"; readonly contextId: string; readonly flushId?: string | undefined }
+  | { readonly _tag: "Cancel"; readonly contextId: string; readonly playedMs?: number | undefined }
+  | { readonly _tag: "End"; readonly contextId: string }
+  | { readonly _tag: "KeepAlive" }
+  | { readonly _tag: "Close" }
+
+/** Whether a context is open decides what some messages of vendors mean. */
+export type IsOpen = (contextId: string) => boolean
+
+export type LiveEvent =
+  | { readonly _tag: "Started" }
+  | { readonly _tag: "Cancelled"; readonly marks: ReadonlyArray<WordMark> }
+  | ContextEvent
+
+export interface LiveDialect {
+  /** The commands of a message, or the refusal with every fault. */
+  readonly read: (message: unknown, isOpen: IsOpen) => Result.Result<ReadonlyArray<LiveCommand>, WireError>
+  /** Messages that tell the event; each is sent as JSON. */
+  readonly write: (context: LiveContext, event: LiveEvent) => ReadonlyArray<object>
+  /** A message was not taken. */
+  readonly refuse: (error: WireError, contextId: string | undefined) => object
+  /** The connection has one context, and closes when that one is over. */
+  readonly isOfOneContext?: boolean
+}

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Clause, clauseSplitter } from "#speech"
+
+/** The clauses of a text that comes in these pieces, and then ends. */
+const clausesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<Clause> => {
+  const splitter = clauseSplitter()
+  return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.flush()]
+}
+const textsOf = (clauses: ReadonlyArray<Clause>) => clauses.map(({ text }) => text)
+
+const long = "word ".repeat(30)
+
+const table: ReadonlyArray<readonly [name: string, text: string, clauses: ReadonlyArray<string>]> = [
+  ["ends at sentences", "Hello there. How are you? Fine!", ["Hello there. ", "How are you? ", "Fine!"]],
+  [
+    "begins with a short clause",
+    "Well of course, I can help, and more.",
+    ["Well of course, ", "I can help, and more."]
+  ],
+  ["takes no clause of a word or two", "Yes, I can.", ["Yes, I can."]],
+  ["goes on after a title", "I saw Dr. Smith. He left.", ["I saw Dr. Smith. ", "He left."]],
+  ["goes on after an initial", "J. R. Smith came. He left.", ["J. R. Smith came. ", "He left."]],
+  ["goes on after a number's sign", "See no. 5 there. Now.", ["See no. 5 there. ", "Now."]],
+  ["ends after such a word that is one", "I said no. Then I left.", ["I said no. ", "Then I left."]],
+  ["does not split a decimal", "It is 3.14 about. Yes.", ["It is 3.14 about. ", "Yes."]],
+  ["keeps a list's number with its item", "3. Oil the gate.\n4. Paint it.", ["3. Oil the gate.\n", "4. Paint it."]],
+  ["does not split an address", "Ask a.b@example.com now. Bye.", ["Ask a.b@example.com now. ", "Bye."]],
+  ["goes on before a small letter", "Well... it is late. Go.", ["Well... it is late. ", "Go."]],
+  ["ends at an empty line", "A heading\n\nThe text.", ["A heading\n\n", "The text."]],
+  ["takes closing quotes along", 'He said "Stop." Then left.', ['He said "Stop." ', "Then left."]],
+  ["ends Chinese sentences without a space", "你好。今天很好！再见", ["你好。", "今天很好！", "再见"]],
+  [
+    "cuts a long sentence at a space",
+    `${long.repeat(3)}end.`,
+    [long.repeat(3).slice(0, 400), `${long.slice(0, 50)}end.`]
+  ],
+  ["leaves text without words to what follows", "... ! Now then.", ["... ! Now then."]],
+  ["has nothing of nothing", "", []]
+]
+
+/** Numbers that look random and are the same in each run. */
+const random = (seed: number) => {
+  let state = seed
+  return (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+const scraps = [
+  ..."abcxyzABI 0123456789    ....,,;:!?\n\n\"'()“”’。，！…—",
+  "Dr. ",
+  "no. ",
+  "e.g. ",
+  "Mr. ",
+  " I ",
+  "J. ",
+  "3. ",
+  "12.",
+  "🙂",
+  "é",
+  "e\u0301",
+  "你好",
+  "\ud83d",
+  "the ",
+  "However ",
+  "word "
+]
+
+const randomText = (next: (below: number) => number) =>
+  Array.from({ length: next(240) }, () => scraps[next(scraps.length)] ?? "").join("")
+
+const cutAnyhow = (text: string, next: (below: number) => number): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  for (let at = 0; at < text.length;) {
+    const length = 1 + next(12)
+    pieces.push(text.slice(at, at + length))
+    at += length
+  }
+  return pieces
+}
+
+describe("text that is still being written", () => {
+  for (const [name, text, clauses] of table) {
+    it(`is cut into clauses: ${name}`, () => {
+      assert.deepStrictEqual(textsOf(clausesOf([text])), clauses)
+      assert.deepStrictEqual(textsOf(clausesOf([...text])), clauses)
+    })
+  }
+
+  it("is cut at the same places however it comes in pieces, and loses nothing", () => {
+    const next = random(7)
+    for (let round = 0; round < 400; round += 1) {
+      const text = randomText(next)
+      const whole = clausesOf([text])
+      assert.deepStrictEqual(clausesOf(cutAnyhow(text, next)), whole, JSON.stringify(text))
+      assert.deepStrictEqual(clausesOf(Array.from({ length: text.length }, (_, at) => text.charAt(at))), whole)
+      assert.strictEqual(textsOf(whole).join(""), text)
+      let at = 0
+      for (const clause of whole) {
+        assert.strictEqual(clause.start, at)
+        assert.isAtMost(clause.text.length, 440)
+        at += clause.text.length
+      }
+    }
+  })
+
+  it("gives a clause as soon as the next word begins, and not before", () => {
+    const splitter = clauseSplitter()
+    assert.deepStrictEqual(splitter.push("Hello there."), [])
+    assert.deepStrictEqual(splitter.push(" "), [])
+    assert.deepStrictEqual(splitter.push("H"), [{ text: "Hello there. ", start: 0 }])
+    assert.strictEqual(splitter.pending(), 1)
+  })
+
+  it("gives whole words when it has waited long enough, and a lone word at last", () => {
+    const splitter = clauseSplitter()
+    splitter.push("It costs forty")
+    assert.deepStrictEqual(splitter.overdue(), [{ text: "It costs ", start: 0 }])
+    assert.deepStrictEqual(splitter.overdue(), [{ text: "forty", start: 9 }])
+    assert.deepStrictEqual(splitter.overdue(), [])
+  })
+
+  it("begins with a short clause again after a flush", () => {
+    const splitter = clauseSplitter()
+    splitter.push("Good morning.")
+    assert.deepStrictEqual(textsOf(splitter.flush()), ["Good morning."])
+    assert.deepStrictEqual(textsOf(splitter.push("In the evening, we rest")), ["In the evening, "])
+  })
+
+  it("takes a megabyte without a space in time that grows with it", () => {
+    const clauses = clausesOf(["a".repeat(100_000)])
+    assert.strictEqual(textsOf(clauses).join("").length, 100_000)
+    assert.isAtMost(Math.max(...clauses.map(({ text }) => text.length)), 432)
+  })
+})
