@@ -12,7 +12,7 @@ import {
   versionCheck
 } from "./checks/platform.ts"
 import { callersCheck, egressCheck, imagesCheck, originCheck } from "./checks/reach.ts"
-import { passwordsCheck, variablesCheck } from "./checks/secrets.ts"
+import { keystoresCheck, passwordsCheck, variablesCheck } from "./checks/secrets.ts"
 import { lossTold, type Finding, type Told } from "./finding.ts"
 import type { Plan } from "./plan.ts"
 
@@ -26,6 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   Prometheus: prometheusCheck,
   passwords: passwordsCheck,
   "other secrets": variablesCheck,
+  keystores: keystoresCheck,
   certificates: certificatesCheck,
   brokers: brokersCheck,
   "storage class": storageCheck,

@@ -19,7 +19,12 @@ export interface RoleDeployment {
   readonly seesFleet?: true
   /** Secrets whose keys become variables; each may be absent. */
   readonly secrets: ReadonlyArray<string>
+  /** A secret whose keys become files of a folder; it may be absent. */
+  readonly secretFiles?: { readonly secret: string; readonly folder: string }
 }
+
+/** Where a settler finds keystores and their passwords, with Docker Compose too. */
+export const keystoresFolder = "/etc/starling-keystores"
 
 const plain = { image: "fleet", callsOut: false, replicas: 2, secrets: [] } as const
 
@@ -69,8 +74,10 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
     callsOut: true,
     cpu: "100m",
     memory: "160Mi",
-    memoryMax: "512Mi",
-    secrets: ["starling-settler-keys"]
+    // Opening a keystore takes 256 MiB for a second.
+    memoryMax: "768Mi",
+    secrets: ["starling-settler-keys"],
+    secretFiles: { secret: "starling-settler-keystores", folder: keystoresFolder }
   },
   {
     ...plain,

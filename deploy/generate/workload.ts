@@ -52,7 +52,10 @@ const pod = (role: RoleDeployment) => ({
     { name: "configuration", configMap: { name: "starling-configuration" } },
     { name: "bus-ca", configMap: { name: "starling-bus-ca", optional: true } },
     // For a broker that asks its clients for certificates.
-    { name: "bus-client", secret: { secretName: "starling-bus-client-tls", optional: true, defaultMode: 0o440 } }
+    { name: "bus-client", secret: { secretName: "starling-bus-client-tls", optional: true, defaultMode: 0o440 } },
+    ...(role.secretFiles === undefined
+      ? []
+      : [{ name: "files", secret: { secretName: role.secretFiles.secret, optional: true, defaultMode: 0o440 } }])
   ]
 })
 
@@ -88,7 +91,8 @@ const container = (role: RoleDeployment) => ({
     { name: "tmp", mountPath: "/tmp" },
     { name: "configuration", mountPath: "/etc/starling", readOnly: true },
     { name: "bus-ca", mountPath: "/etc/starling-bus-ca", readOnly: true },
-    { name: "bus-client", mountPath: "/etc/starling-bus-client", readOnly: true }
+    { name: "bus-client", mountPath: "/etc/starling-bus-client", readOnly: true },
+    ...(role.secretFiles === undefined ? [] : [{ name: "files", mountPath: role.secretFiles.folder, readOnly: true }])
   ]
 })
 

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { environmentValue } from "#contracts"
 import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
-import { metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
+import { keystoresFolder, metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 
 interface Service {
   readonly image: string
@@ -56,7 +56,7 @@ describe("compose.yaml", () => {
       mountsOf("bus-users").toSorted(),
       ["bus-broker:/bus/broker", ...users.map((user) => `bus-${user}:/bus/users/${user}`)].toSorted()
     )
-    const whose = ["nats", "bus-broker", ...users.map((user) => `bus-${user}`)]
+    const whose = ["nats", "keystores", "bus-broker", ...users.map((user) => `bus-${user}`)]
     assert.deepStrictEqual(Object.keys(volumes).toSorted(), whose.toSorted())
     const clients = Object.keys(services).filter((name) => name !== "nats" && name !== "bus-users")
     for (const name of clients) {
@@ -82,6 +82,8 @@ describe("compose.yaml", () => {
     assert.strictEqual(service.image, `starling-${role.image}:\${STARLING_TAG:-dev}`)
     assert.deepStrictEqual(service.command, ["role", role.name])
     assert.strictEqual(bytesOf(service.mem_limit), bytesOf(role.memoryMax))
+    const isGivenFiles = JSON.stringify(service.volumes).includes(keystoresFolder)
+    assert.strictEqual(isGivenFiles, role.secretFiles?.folder === keystoresFolder)
     assert.deepStrictEqual(
       service.env_file ?? [],
       role.secrets.map((name) => ({ path: filesOf[name] ?? assert.fail(name), required: false }))

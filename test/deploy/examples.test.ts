@@ -58,6 +58,7 @@ describe.each(names)("the example configuration %s", (name) => {
 
 it("has an example for each of the networks and ways to be settled that the documents promise", () => {
   assert.deepStrictEqual(names.toSorted(), [
+    "base-upto-keystore.json",
     "base.json",
     "facilitator.json",
     "polygon-arbitrum-optimism.json",

@@ -3,6 +3,7 @@
  * Pure.
  */
 import { type Cluster, secretText } from "../cluster.ts"
+import { keystoresFolder } from "../../generate/roles.ts"
 import type { Told } from "../finding.ts"
 import { passwordsSecret, type Plan } from "../plan.ts"
 
@@ -77,6 +78,26 @@ export const variablesCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told
     return [{ what: `the secret ${secret} has no ${absent.join(", ")}, which the configuration names`, why, mend }]
   })
 }
+
+/** Files of keystores that the configuration names, where the pods of payment-settler have them. */
+export const keystoresCheck = (cluster: Cluster, { configuration, namespace }: Plan): ReadonlyArray<Told> => {
+  if (cluster.secrets === undefined || configuration === undefined) return []
+  const named = configuration.Payments.Signers.flatMap(({ KeystoreFile, PasswordFile }) => [KeystoreFile, PasswordFile])
+  const files = named.flatMap((path) =>
+    path?.startsWith(`${keystoresFolder}/`) === true ? [path.slice(keystoresFolder.length + 1)] : []
+  )
+  const absent = [...new Set(files)].filter((file) => (secretText(cluster, keystoresSecret, file) ?? "") === "")
+  if (absent.length === 0) return []
+  return [
+    {
+      what: `the secret ${keystoresSecret} has no ${absent.join(", ")}, which the configuration names`,
+      why: "payment-settler says which cannot be read, and does not start; nothing that is sold would be collected",
+      mend: `kubectl -n ${namespace} create secret generic ${keystoresSecret} ${files.map((file) => `--from-file=${file}`).join(" ")} --dry-run=client -o yaml | kubectl apply -f -`
+    }
+  ]
+}
+
+const keystoresSecret = "starling-settler-keystores"
 
 type Configured = NonNullable<Plan["configuration"]>
 

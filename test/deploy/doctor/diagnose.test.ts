@@ -189,6 +189,28 @@ const cases: ReadonlyArray<Case> = [
     mends: /^kubectl -n starling create secret generic starling-settler-keys --from-literal=AUTHORIZER/u
   },
   {
+    when: "the configuration names a keystore that no secret has",
+    plan: configured({
+      Payments: {
+        Signers: [
+          {
+            Name: "till",
+            Address: `0x${"11".repeat(20)}`,
+            KeystoreFile: "/etc/starling-keystores/till.json",
+            PasswordFile: "/etc/starling-keystores/till.password"
+          }
+        ]
+      }
+    }),
+    cluster: {
+      ...healthy,
+      secrets: [...(healthy.secrets ?? []), secret("starling-settler-keystores", { "till.password": "p" })]
+    },
+    check: "keystores",
+    says: /starling-settler-keystores has no till\.json, which the configuration names/u,
+    mends: /--from-file=till\.json --from-file=till\.password/u
+  },
+  {
     when: "a model's longer answers cost more than exact charges",
     plan: configured({
       ModelGateway: {
