@@ -8,7 +8,7 @@ import { Pool } from "undici"
 import { defineCounter, defineGauge, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
-import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver } from "./guard.ts"
+import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver, type TlsIdentity } from "./guard.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
 
 const socketsOpened = defineCounter({
@@ -53,6 +53,7 @@ interface ClientOptions {
   readonly lanesMax: number
   readonly connectTimeoutMs: number
   readonly trusted?: string | undefined
+  readonly identity?: TlsIdentity | undefined
 }
 
 type UntrustedOptions = Omit<ClientOptions, "isGuarded">
@@ -168,6 +169,7 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
       resolve,
       connectTimeoutMs: options.connectTimeoutMs,
       trusted: options.trusted,
+      identity: options.identity,
       onRefused: (range) => refused.inc({ use: options.use, range }),
       onOpened: () => {
         connections.fresh += 1

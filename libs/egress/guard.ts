@@ -16,8 +16,15 @@ interface ConnectorOptions {
   readonly connectTimeoutMs: number
   readonly onOpened: () => void
   readonly onRefused: (range: string) => void
-  /** PEM certificates trusted beside the system's. */
+  /** PEM certificates that are trusted, in place of the system's. */
   readonly trusted?: string | undefined
+  /** Our own certificate and its key, as PEM, for servers that ask for one. */
+  readonly identity?: TlsIdentity | undefined
+}
+
+export interface TlsIdentity {
+  readonly cert: string
+  readonly key: string
 }
 
 export const guardedConnector = (options: ConnectorOptions): buildConnector.connector => {
@@ -47,7 +54,8 @@ export const guardedConnector = (options: ConnectorOptions): buildConnector.conn
     timeout: options.connectTimeoutMs,
     allowH2: false,
     autoSelectFamily: true,
-    ...(options.trusted === undefined ? {} : { ca: options.trusted })
+    ...(options.trusted === undefined ? {} : { ca: options.trusted }),
+    ...options.identity
   })
 
   return (target, done) => {

@@ -209,12 +209,20 @@ const textOf = (file: string, path: string): Effect.Effect<string, Configuration
 const lookEvery = "5 seconds"
 
 const remoteSigner = Effect.fnUntraced(function* (
-  { Name, Address, Url, TimeoutSeconds, TlsCaFile }: PaymentSigner,
+  { Name, Address, Url, TimeoutSeconds, TlsCaFile, TlsCertificateFile, TlsKeyFile }: PaymentSigner,
   path: string
 ): Effect.fn.Return<OpenSigner, ConfigurationFault, Needs> {
   const address = Address.toLowerCase()
   const trusted = TlsCaFile === undefined ? undefined : yield* textOf(TlsCaFile, `${path}.TlsCaFile`)
-  const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs: TimeoutSeconds * 1_000, trusted })
+  const identity =
+    TlsCertificateFile === undefined || TlsKeyFile === undefined
+      ? undefined
+      : {
+          cert: yield* textOf(TlsCertificateFile, `${path}.TlsCertificateFile`),
+          key: yield* textOf(TlsKeyFile, `${path}.TlsKeyFile`)
+        }
+  const timeoutMs = TimeoutSeconds * 1_000
+  const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs, trusted, identity })
   yield* watchSigner(Name, signer)
   return { kind: "remote", key: { address, sign: signer.sign, isAway: signer.isAway } }
 })

@@ -257,6 +257,8 @@ export const PaymentSigner = Schema.Struct({
     FilePath,
     "PEM certificates by which the certificate of Url is judged, in place of the system's."
   ),
+  TlsCertificateFile: optional(FilePath, "The certificate by which Url knows us, as PEM, with TlsKeyFile."),
+  TlsKeyFile: optional(FilePath, "The key of TlsCertificateFile, as PEM."),
   PlainHttp: withDefault(
     Schema.Boolean,
     false,
@@ -273,6 +275,8 @@ const signerRule = ({
   PasswordFile,
   PasswordEnvVar,
   Url,
+  TlsCertificateFile,
+  TlsKeyFile,
   PlainHttp
 }: Omit<PaymentSigner, "Name" | "Address" | "TimeoutSeconds">): true | string => {
   if ((KeystoreFile === undefined) === (Url === undefined)) return "needs KeystoreFile or Url, and not both"
@@ -281,6 +285,9 @@ const signerRule = ({
     return "KeystoreFile needs PasswordFile or PasswordEnvVar, and not both"
   if (Url === undefined) return true
   if (passwords > 0) return "a signer at Url has no password here"
+  if ((TlsCertificateFile === undefined) !== (TlsKeyFile === undefined)) {
+    return "TlsCertificateFile and TlsKeyFile come together"
+  }
   const { protocol, hostname } = new URL(Url)
   if (protocol === "https:" || PlainHttp || thisMachine.test(hostname)) return true
   return "Url is http on another machine, where anybody between can have things signed: use https, or say PlainHttp"

@@ -21,6 +21,8 @@ export interface RemoteSignerOptions {
   readonly timeoutMs: number
   /** PEM certificates that its own is signed by, in place of the system's. */
   readonly trusted?: string | undefined
+  /** The certificate by which the signer knows us, and its key, as PEM. */
+  readonly identity?: { readonly cert: string; readonly key: string } | undefined
 }
 
 export interface RemoteSigner extends Pick<SettlerKey, "sign"> {
@@ -48,7 +50,8 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
     connectionsPerLaneMax: connectionsMax,
     lanesMax: 1,
     connectTimeoutMs: options.timeoutMs,
-    trusted: options.trusted
+    trusted: options.trusted,
+    identity: options.identity
   })
   let breaker: Breaker = closedBreaker
   // The signer's own name of the key, once it was seen.

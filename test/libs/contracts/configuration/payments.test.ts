@@ -181,6 +181,7 @@ describe("the signers of the section Payments", () => {
     ["a file without a password", { ...file, PasswordFile: undefined }, "needs PasswordFile or PasswordEnvVar"],
     ["a file with two passwords", { ...file, PasswordEnvVar: "P" }, "needs PasswordFile or PasswordEnvVar"],
     ["a program with a password", { ...remote, PasswordEnvVar: "P" }, "has no password here"],
+    ["half a certificate", { ...remote, TlsKeyFile: "k.pem" }, "TlsCertificateFile and TlsKeyFile come together"],
     ["http on another machine", { ...remote, Url: "http://signer:9000" }, "Url is http on another machine"],
     ["no address", { ...remote, Address: "0x12" }, "Payments.Signers[0].Address: "]
   ]

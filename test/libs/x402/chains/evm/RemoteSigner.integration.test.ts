@@ -9,7 +9,7 @@ import { openRemoteSigner } from "#x402"
 import type { TestSigner } from "../../../../../dev/fixtures/evm/remote-signer.ts"
 import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
 import { identifierOf } from "../../../../../libs/x402/chains/evm/RemoteSigner.ts"
-import { newAuthority } from "../../../../support/certificates.ts"
+import { newAuthority, type Signed } from "../../../../support/certificates.ts"
 import { testSigner } from "../../../../support/settler-signers.ts"
 
 const key = generatePrivateKey()
@@ -18,7 +18,7 @@ const message = Buffer.from("02f8718201", "hex")
 
 const services = ConfiguredHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
 
-const signing = (signer: Pick<TestSigner, "url">, options: { timeoutMs?: number; trusted?: string } = {}) =>
+const signing = (signer: Pick<TestSigner, "url">, options: Partial<Parameters<typeof openRemoteSigner>[0]> = {}) =>
   openRemoteSigner({ url: signer.url, address, timeoutMs: 1_000, ...options })
 
 const live = <A, E>(
@@ -136,6 +136,23 @@ describe("a remote signer", () => {
       assert.lengthOf(yield* trusting.sign(message), 65)
       const plain = yield* signing(signer)
       assert.include(yield* detailOf(plain.sign(message)), "tls: ")
+      assert.lengthOf(signer.signed, 1)
+    }).pipe(Effect.provide(services), Effect.scoped)
+  )
+
+  it.live("that asks for our certificate is shown it, and answers nobody without one", () =>
+    Effect.gen(function* () {
+      const authority = yield* Effect.acquireRelease(Effect.sync(newAuthority), ({ remove }) => Effect.sync(remove))
+      const pem = ({ certificate, key: file }: Signed) => ({
+        cert: readFileSync(certificate, "utf8"),
+        key: readFileSync(file, "utf8")
+      })
+      const ca = readFileSync(authority.caFile, "utf8")
+      const signer = yield* testSigner([key], { tls: { ...pem(authority.sign("localhost")), ca } })
+      const known = yield* signing(signer, { trusted: ca, identity: pem(authority.sign("settler")) })
+      assert.lengthOf(yield* known.sign(message), 65)
+      const unknown = yield* signing(signer, { trusted: ca })
+      assert.include(yield* detailOf(unknown.sign(message)), "the remote signer does not answer")
       assert.lengthOf(signer.signed, 1)
     }).pipe(Effect.provide(services), Effect.scoped)
   )
