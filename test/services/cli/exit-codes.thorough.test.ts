@@ -75,7 +75,21 @@ const onFleet: ReadonlyArray<string> = [
 ]
 
 /** Commands that start a fleet or a part of one, or work without one. */
-const alone = ["up", "role", "runner", "broker users", "backup restore", "check", "test", "load", "docs", "topology"]
+const alone = [
+  "up",
+  "role",
+  "runner",
+  "broker users",
+  "backup restore",
+  "keys new",
+  "keys import",
+  "keys address",
+  "check",
+  "test",
+  "load",
+  "docs",
+  "topology"
+]
 
 const paths = commandPaths().map((path) => path.join(" "))
 const isGroup = (path: string) => paths.some((other) => other.startsWith(`${path} `)) && path !== "publish"
