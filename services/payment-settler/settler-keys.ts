@@ -57,8 +57,8 @@ export class SettlerKeys extends Context.Service<
   {
     /** The keys of one configured network; every fault is reported at once. */
     readonly keysOf: (entry: PaymentNetwork, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
-    /** The key that signs claims and refunds of one network's channels. */
-    readonly authorizerOf: (terms: PaymentChannels, index: number) => Effect.Effect<SettlerKey, Faults>
+    /** The keys that sign claims and refunds of one network's channels; first that of channels that are taken now. */
+    readonly authorizersOf: (terms: PaymentChannels, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
   }
 >()("starling/payment-settler/SettlerKeys") {
   static readonly layer = Layer.effect(
@@ -103,7 +103,15 @@ const openSettlerKeys = Effect.fnUntraced(function* () {
       { path, message: `${variable} is the key of ${key.address}, not of ${ReceiverAuthorizer}` }
     ])
   })
-  return SettlerKeys.of({ keysOf, authorizerOf })
+  const authorizersOf = Effect.fnUntraced(function* (terms: PaymentChannels, index: number) {
+    const { Network, RetiringAuthorizerKeyEnvVars, RetiringAuthorizerSigners } = terms
+    const current = yield* authorizerOf(terms, index)
+    const retiring = yield* Effect.forEach(RetiringAuthorizerKeyEnvVars, (variable, position) =>
+      byVariable(Network, variable, `Payments.Channels[${index}].RetiringAuthorizerKeyEnvVars[${position}]`)
+    )
+    return [current, ...retiring, ...RetiringAuthorizerSigners.flatMap((name) => bySigner(Network, name) ?? [])]
+  })
+  return SettlerKeys.of({ keysOf, authorizersOf })
 })
 
 /** Opens the signers that networks and channels name; every fault is reported at once. */
@@ -111,7 +119,10 @@ const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Signers }
   const counted = yield* countedSigning
   const named = new Set([
     ...Networks.flatMap(({ Signers: names, FacilitatorUrl }) => (FacilitatorUrl === undefined ? names : [])),
-    ...Channels.map(({ AuthorizerSigner }) => AuthorizerSigner)
+    ...Channels.flatMap(({ AuthorizerSigner, RetiringAuthorizerSigners }) => [
+      AuthorizerSigner,
+      ...RetiringAuthorizerSigners
+    ])
   ])
   const opened = new Map<string, OpenSigner>()
   const faults: Array<ConfigurationFault> = []

@@ -38,7 +38,7 @@ export const keptBy = Effect.fnUntraced(function* (
   ]
   const keys = variables.map((variable) => [variable, environment[variable] as `0x${string}`] as const)
   const { signers, signer } =
-    kind === "keystore" ? { signers: yield* inFiles(keys), signer: undefined } : yield* away(keys)
+    kind === "keystore" ? { signers: yield* signersInFiles(keys), signer: undefined } : yield* away(keys)
   const Networks = payments.Networks.map(({ SettlerKeyEnvVars, ...entry }) => ({
     ...entry,
     Signers: SettlerKeyEnvVars
@@ -60,7 +60,7 @@ type Named = ReadonlyArray<readonly [string, `0x${string}`]>
 // A password of a test is worth no second of scrypt.
 const cheap = { n: 2, r: 8, p: 1 }
 
-const inFiles = Effect.fnUntraced(function* (keys: Named) {
+export const signersInFiles = Effect.fnUntraced(function* (keys: Named) {
   const folder = yield* temporaryFolder
   const PasswordFile = join(folder, "password")
   writeFileSync(PasswordFile, `${keystorePassword}\n`)

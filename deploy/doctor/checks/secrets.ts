@@ -118,7 +118,10 @@ const wantedVariables = ({ Webhooks, ModelGateway, Payments }: Configured) => {
       secret: "starling-settler-keys",
       variables: named([
         ...Payments.Networks.flatMap(({ SettlerKeyEnvVars }) => SettlerKeyEnvVars ?? []),
-        ...Payments.Channels.map(({ AuthorizerKeyEnvVar }) => AuthorizerKeyEnvVar),
+        ...Payments.Channels.flatMap(({ AuthorizerKeyEnvVar, RetiringAuthorizerKeyEnvVars }) => [
+          AuthorizerKeyEnvVar,
+          ...RetiringAuthorizerKeyEnvVars
+        ]),
         ...Payments.Signers.map(({ PasswordEnvVar }) => PasswordEnvVar)
       ]),
       why: "payment-settler says which are not set, and does not start; nothing that is sold would be collected"

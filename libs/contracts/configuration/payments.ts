@@ -302,6 +302,12 @@ export const PaymentChannels = Schema.Struct({
   ),
   AuthorizerKeyEnvVar: optional(EnvironmentName, "The variable that holds its key; only payment-settler reads it."),
   AuthorizerSigner: optional(SignerName, "Its key among Payments.Signers, in place of AuthorizerKeyEnvVar."),
+  RetiringAuthorizerKeyEnvVars: withDefault(
+    Schema.Array(EnvironmentName).check(Schema.isMaxLength(8)),
+    [],
+    "Variables with keys of authorizers of before: what their channels owe is still claimed, and nothing new is taken."
+  ),
+  RetiringAuthorizerSigners: withDefault(SignerNames, [], "The same of keys among Payments.Signers, by their Name."),
   WithdrawDelaySeconds: withDefault(
     Delay,
     3_600,
@@ -318,7 +324,8 @@ export const paymentsRule = ({
 }: {
   readonly Networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl" | "Signers">>
   readonly Channels: ReadonlyArray<
-    Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerKeyEnvVar" | "AuthorizerSigner">
+    Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerKeyEnvVar" | "AuthorizerSigner"> &
+      Partial<Pick<PaymentChannels, "RetiringAuthorizerSigners">>
   >
   readonly Signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>
 }): true | string => {
@@ -342,7 +349,10 @@ type NamingSigners = Partial<Pick<PaymentNetwork, "Signers">> & Pick<PaymentNetw
 const signersFault = (
   signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>,
   networks: ReadonlyArray<NamingSigners>,
-  channels: ReadonlyArray<Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerSigner">>
+  channels: ReadonlyArray<
+    Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerSigner"> &
+      Partial<Pick<PaymentChannels, "RetiringAuthorizerSigners">>
+  >
 ): string | undefined => {
   const names = signers.map(({ Name }) => Name)
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
@@ -351,12 +361,12 @@ const signersFault = (
     const unknown = Signers.find((name) => !names.includes(name))
     if (unknown !== undefined) return `Networks: ${Network} names the signer ${unknown}, which is not among the Signers`
   }
-  for (const { Network, ReceiverAuthorizer, AuthorizerSigner } of channels) {
-    if (AuthorizerSigner === undefined) continue
+  for (const { Network, ReceiverAuthorizer, AuthorizerSigner, RetiringAuthorizerSigners = [] } of channels) {
+    const named = [...(AuthorizerSigner === undefined ? [] : [AuthorizerSigner]), ...RetiringAuthorizerSigners]
+    const unknown = named.find((name) => !names.includes(name))
+    if (unknown !== undefined) return `Channels: ${Network} names the signer ${unknown}, which is not among the Signers`
     const signer = signers.find(({ Name }) => Name === AuthorizerSigner)
-    if (signer === undefined) {
-      return `Channels: ${Network} names the signer ${AuthorizerSigner}, which is not among the Signers`
-    }
+    if (signer === undefined) continue
     if (!isSameAddress(Network, signer.Address, ReceiverAuthorizer)) {
       return `Channels: the signer ${AuthorizerSigner} is of ${signer.Address}, not of ${ReceiverAuthorizer}`
     }

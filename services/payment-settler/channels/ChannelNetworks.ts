@@ -3,7 +3,7 @@
  * and the pool of keys that send them. A key that is missing, cannot be read or is another's stops the start.
  */
 import { Context, Effect, Layer, Result } from "effect"
-import type { PaymentChannels, PaymentNetwork } from "#contracts"
+import { type ChannelConfig, isSameAddress, type PaymentChannels, type PaymentNetwork } from "#contracts"
 import { Configuration, InvalidConfiguration } from "#runtime"
 import {
   type CallOutcome,
@@ -22,8 +22,8 @@ export interface ChannelNetwork {
   readonly terms: PaymentChannels
   readonly entry: PaymentNetwork
   readonly contract: ChannelContract
-  /** Signs for the receiver, and sends nothing. */
-  readonly authorizer: SettlerKey
+  /** Signs for the receiver of a channel, and sends nothing; undefined for an authorizer whose key is not ours. */
+  readonly authorizerOf: (config: Pick<ChannelConfig, "receiverAuthorizer">) => SettlerKey | undefined
   readonly pool: SignerPool
 }
 
@@ -36,18 +36,20 @@ export class ChannelNetworks extends Context.Service<ChannelNetworks, ReadonlyMa
     Effect.gen(function* () {
       const { Payments } = yield* Configuration
       const networks = yield* Networks
-      const { authorizerOf } = yield* SettlerKeys
+      const { authorizersOf } = yield* SettlerKeys
       const opened: Array<readonly [string, ChannelNetwork]> = []
       for (const [index, terms] of Payments.Channels.entries()) {
         const settling = networks.get(terms.Network)
         if (settling === undefined) continue
-        const authorizer = yield* Effect.mapError(
-          authorizerOf(terms, index),
+        const authorizers = yield* Effect.mapError(
+          authorizersOf(terms, index),
           (faults) => new InvalidConfiguration({ faults })
         )
+        const authorizerOf: ChannelNetwork["authorizerOf"] = ({ receiverAuthorizer }) =>
+          authorizers.find(({ address }) => isSameAddress(terms.Network, address, receiverAuthorizer))
         const contract = yield* openChannelContract({ network: terms.Network, rpcUrls: settling.entry.RpcUrls })
         const { entry, pool } = settling
-        opened.push([terms.Network, { name: terms.Network, terms, entry, contract, authorizer, pool }])
+        opened.push([terms.Network, { name: terms.Network, terms, entry, contract, authorizerOf, pool }])
       }
       return new Map(opened)
     })

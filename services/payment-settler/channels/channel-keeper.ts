@@ -187,7 +187,9 @@ const claimDue = Effect.fnUntraced(function* (
   yield* Effect.logInfo("channels are claimed").pipe(
     Effect.annotateLogs({ network: keeper.network.name, channels: due.length, reason })
   )
-  for (const batch of batchesOf(due)) yield* claim(keeper, known, batch)
+  // A claim has one signature, by the authorizer of all its channels.
+  const byAuthorizer = Map.groupBy(due, ({ config }) => config.receiverAuthorizer.toLowerCase())
+  for (const [, each] of byAuthorizer) for (const batch of batchesOf(each)) yield* claim(keeper, known, batch)
   yield* Ref.set(lastClaimMs, nowMs)
   yield* sweep(keeper)
 })
@@ -205,7 +207,13 @@ const claim = Effect.fnUntraced(function* (
   const counter = metrics.counter(channelTransactions)
   const rows = batch.map(claimableOf).filter((row) => row !== undefined)
   if (rows.length === 0) return
-  const { contract, authorizer } = network
+  const { contract } = network
+  const authorizer = batch[0] && network.authorizerOf(batch[0].config)
+  if (authorizer === undefined) {
+    return yield* Effect.logError("channels cannot be claimed: the key of their authorizer is not configured").pipe(
+      Effect.annotateLogs({ network: network.name, authorizer: batch[0]?.config.receiverAuthorizer })
+    )
+  }
   const signature = yield* authorizer.sign(claimBatchMessage(contract.separator, rows))
   const data = claimCall(rows, signature)
   const outcome = yield* Effect.result(

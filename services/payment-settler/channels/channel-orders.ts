@@ -164,8 +164,10 @@ const makeRefund = Effect.fnUntraced(function* (
   channels: Channels["Service"],
   order: Extract<ChannelOrder, { readonly _tag: "Refund" }>
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
-  const { contract, authorizer } = network
+  const { contract } = network
   const { channelId, config, voucher } = order
+  const authorizer = network.authorizerOf(config)
+  if (authorizer === undefined) return refused("refund_authorizer_unknown")
   const before = yield* contract.state(channelId)
   const charged = BigInt(voucher.maxClaimable)
   const left = before.balance - (charged > before.totalClaimed ? charged : before.totalClaimed)

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema, Scope } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { ChannelPayload } from "#contracts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { channelRequirements, referenceChannels } from "../../../../dev/fixtures/evm/reference-channels.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { withChannels, sendAs } from "../../../support/channel-fleet.ts"
-import { signerKinds } from "../../../support/settler-signers.ts"
+import { signerKinds, signersInFiles } from "../../../support/settler-signers.ts"
 
 const decode = Schema.decodeUnknownSync(ChannelPayload)
 
@@ -77,6 +78,57 @@ describe.each(signerKinds)("the settlers of payment channels whose keys are in: 
           assert.deepInclude((yield* gateway.read(one)).mirror, { balance: "1600", refundNonce: "2" })
         }),
       { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.0015 }, signer }
+    )
+  )
+})
+
+describe("the settlers of payment channels whose authorizer is another one now", () => {
+  it.live("claim what the channels of the one before owe, as long as its key is retiring", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const before = yield* Scope.make()
+          yield* Scope.provide(fleet.start("payment-settler"), before)
+          const gateway = yield* channelGateway(server, chain.network)
+          const reference = referenceChannels(chain)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const payer = newPayer()
+          yield* chain.fund(payer.address, 20_000n)
+          const made = yield* Effect.promise(() => reference.pay(reference.client(payer), offered))
+          const payload = depositOf(made.payload)
+          assert.strictEqual((yield* gateway.deposit(payload))._tag, "Done")
+          yield* gateway.call(payload, "1000", "700")
+          yield* Scope.close(before, Exit.void)
+          const contract = yield* fleet.contract
+          const { channelId } = payload.voucher
+          assert.strictEqual((yield* contract.state(channelId)).totalClaimed, 0n)
+
+          const key = generatePrivateKey()
+          const { Payments } = fleet.configuration as unknown as {
+            readonly Payments: { readonly Channels: ReadonlyArray<object> }
+          }
+          const [terms] = Payments.Channels
+          const changed = {
+            ...terms,
+            ReceiverAuthorizer: privateKeyToAccount(key).address,
+            AuthorizerKeyEnvVar: undefined,
+            AuthorizerSigner: "new",
+            RetiringAuthorizerKeyEnvVars: ["TEST_CHANNEL_AUTHORIZER"]
+          }
+          const Signers = yield* signersInFiles([["new", key]])
+          const configuration: unknown = JSON.parse(
+            JSON.stringify({
+              ...fleet.configuration,
+              Payments: { ...Payments, Signers, Channels: [changed] },
+              PaymentSettler: { ChannelWatchSeconds: 0.1, ChannelClaimSeconds: 0.2 }
+            })
+          )
+          yield* fleet.start("payment-settler", configuration as typeof fleet.configuration)
+          yield* eventually(Effect.map(fleet.transfers, ([transfer]) => transfer === 700n))
+          assert.strictEqual((yield* contract.state(channelId)).totalClaimed, 700n)
+        }),
+      { roles: ["payment-verifier", "model-gateway"], settler: { ChannelClaimSeconds: 3_600 } }
     )
   )
 })
