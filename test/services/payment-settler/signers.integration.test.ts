@@ -186,6 +186,21 @@ describe("a settler whose remote signer", () => {
     )
   )
 
+  it.live("has lost one of two keys settles by the other", () =>
+    withPayments(
+      (fleet) =>
+        Effect.gen(function* () {
+          const [, other] = fleet.chain.settlers
+          fleet.signer?.hold(other === undefined ? [] : [other.privateKey])
+          const answers = yield* Effect.forEach([1, 2, 3, 4], () => payExact(fleet), { concurrency: 4 })
+          assert.isTrue(answers.every(({ status }) => status === 200))
+          assert.strictEqual(yield* balanced(fleet, 30_000), 4)
+          assert.deepStrictEqual(yield* sentBy(fleet), [0, 4])
+        }),
+      { ...remote, chain: { settlerCount: 2 } }
+    )
+  )
+
   it.live("has lost the key is not ready, and says so", () =>
     withPayments(
       (fleet) =>
