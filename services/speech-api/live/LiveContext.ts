@@ -2,7 +2,7 @@
  * A context of a live connection: text that is still being written, cut into clauses, each of them spoken by the path of
  * every other route, on one timeline. Its audio waits for nothing but its reader; its text is bounded.
  */
-import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Schedule, Stream } from "effect"
+import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from "effect"
 import type { WordMark } from "#contracts"
 import { liveLimits } from "#contracts/speech-api"
 import { Admission, internalError, WireError } from "#http"
@@ -52,6 +52,8 @@ export interface LiveContext extends ContextOptions {
   /** Of all audio sent, once it is decoded. */
   audioMs: number
   isEnding: boolean
+  /** The process ends: what cannot be spoken now is left to another. */
+  isShuttingDown: boolean
   speaking: Fiber.Fiber<void> | undefined
 }
 
@@ -68,6 +70,7 @@ export const openContext = Effect.fnUntraced(function* (options: ContextOptions)
     billed: 0,
     audioMs: 0,
     isEnding: false,
+    isShuttingDown: false,
     speaking: undefined
   }
   context.speaking = yield* Effect.forkScoped(
@@ -138,6 +141,7 @@ export const flushContext = Effect.fnUntraced(function* (context: LiveContext, f
 
 /** No more text comes. */
 export const endContext = Effect.fnUntraced(function* (context: LiveContext, reason: "ended" | "shutdown" = "ended") {
+  context.isShuttingDown ||= reason === "shutdown"
   if (context.isEnding) return
   context.isEnding = true
   yield* takeAll(context)
@@ -159,7 +163,7 @@ const speaking = (context: LiveContext) =>
       const job = yield* Queue.take(context.jobs)
       if (job._tag === "Clause") {
         const spoken = yield* Effect.result(speakClause(context, job.clause, job.knownAtMs))
-        if (Result.isFailure(spoken)) return yield* context.tell(context, { _tag: "Failed", error: spoken.failure })
+        if (Result.isFailure(spoken)) return yield* context.tell(context, lastOf(context, spoken.failure))
         context.spoken = job.clause.start + job.clause.text.length
       } else if (job._tag === "Flush") {
         yield* context.tell(context, { _tag: "Flushed", flushId: job.flushId })
@@ -167,23 +171,36 @@ const speaking = (context: LiveContext) =>
     }
   })
 
+const lastOf = ({ isShuttingDown }: LiveContext, error: WireError): ContextEvent =>
+  isShuttingDown && isForNow(error) ? { _tag: "Done", reason: "shutdown" } : { _tag: "Failed", error }
+
 const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
 
 const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
   // Punctuation between two clauses makes no sound; alone it could not be read.
   if (!hasWords.test(clause.text)) return
   const plan = yield* planOf(context, clause)
-  const result = yield* Effect.retry(spokenOnce(context, { plan, clause, knownAtMs }), patience)
+  const result = yield* persistently(context, spokenOnce(context, { plan, clause, knownAtMs }))
   return yield* Effect.fromResult(result)
 })
 
 // A role that restarts is back in some three seconds, on a busy machine in ten: the words go on then.
+const awayMsMax = 10_000
 const againEveryMs = 250
-const againTimes = 40
 
 const isForNow = ({ status }: WireError) => status === 429 || status === 503
 
-const patience = { while: isForNow, times: againTimes, schedule: Schedule.spaced(againEveryMs) }
+/** Tries a clause again while it cannot be begun just now. In a process that ends it never can. */
+const persistently = Effect.fnUntraced(function* <A, R>(context: LiveContext, attempt: Effect.Effect<A, WireError, R>) {
+  const untilMs = (yield* Clock.currentTimeMillis) + awayMsMax
+  for (;;) {
+    const tried = yield* Effect.result(attempt)
+    if (Result.isSuccess(tried)) return tried.success
+    const isOver = (yield* Clock.currentTimeMillis) >= untilMs || context.isShuttingDown
+    if (isOver || !isForNow(tried.failure)) return yield* tried.failure
+    yield* Effect.sleep(againEveryMs)
+  }
+})
 
 interface Utterance {
   readonly plan: SpeechPlan
