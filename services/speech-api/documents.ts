@@ -2,8 +2,11 @@
 import { refusalsOf } from "#contracts/http"
 import {
   avatarBytesMax,
+  cartesiaPath,
   consentRecordingBytesMax,
   dialogueTurnsMax,
+  elevenLabsMultiPath,
+  elevenLabsPath,
   fullNameBytesMax,
   LiveClientMessage,
   liveCloseCodes,
@@ -180,7 +183,14 @@ const liveChapter = () => [
   table(
     ["close code", "when"],
     Object.entries(liveCloseCodes).map(([code, when]) => [code, when])
-  )
+  ),
+  "### Clients of ElevenLabs and Cartesia",
+  `\`${elevenLabsPath}\`, \`${elevenLabsMultiPath}\` and \`${cartesiaPath}\` take and send the live messages of those vendors, so ` +
+    "that their clients, and pipecat's and LiveKit's plugins for them, need only this address and a token in place of the key " +
+    "(`xi-api-key`, `X-API-Key`, or `api_key` in the query, where logs may hold it). A voice is the id of one of ours, or one that " +
+    "`SpeechApi.VendorVoices` maps; `eleven_*` and `sonic*` stand for our default model. Followed are text, flush, end, cancel, " +
+    "speed, language, the format (of ElevenLabs those that we have under the same name and whose parts can be joined; of Cartesia raw " +
+    "PCM, also as floats, and G.711) and the times of characters or words. Other fields are taken and change nothing."
 ]
 
 const liveExample = [

@@ -2,7 +2,6 @@
 import { WebSocket } from "@effect/platform-node/NodeWS"
 import type { LiveClientMessage, LiveServerMessage } from "#contracts/speech-api"
 import { livePath, liveProtocol } from "#contracts/speech-api"
-import type { Mark } from "./speech.ts"
 
 export interface LiveClient<Sent = LiveClientMessage, Got = LiveServerMessage> {
   readonly socket: WebSocket
@@ -84,8 +83,6 @@ export const heardIn = ({ got }: LiveClient, contextId: string) => {
     .map(({ message }) => message)
     .filter((message) => "context_id" in message && message.context_id === contextId)
   const audio = own.flatMap((message) => (message.type === "audio" ? [Buffer.from(message.audio, "base64")] : []))
-  const marks = own.flatMap((message) =>
-    message.type === "marks" ? (message.speech_marks as ReadonlyArray<Mark>) : []
-  )
+  const marks = own.flatMap((message) => (message.type === "marks" ? message.speech_marks : []))
   return { audio: Buffer.concat(audio), marks, last: own.at(-1) }
 }

@@ -65,6 +65,11 @@ export const SpeechApi = section({
     "WebSockets of live speech at once in one process; further ones are told to come back."
   ),
   LiveConnectionsPerToken: withDefault(whole(1, 10_000), 100, "Of one token, per process."),
+  VendorVoices: withDefault(
+    NameTable,
+    {},
+    "Which voice of ours speaks for the id of one of ElevenLabs' or Cartesia's, on their live routes. An id that is not here is one of ours."
+  ),
   WindowMegabytes: withDefault(
     whole(1, 1_024),
     32,

@@ -108,10 +108,15 @@ export const messageFault = (text: string): WireError | undefined => {
 }
 
 /** Decodes a message that is JSON. A refusal has every fault. */
-export const decodeMessage = <A, I>(schema: Schema.Codec<A, I>) => {
+export const decodeMessage = <A, I>(
+  schema: Schema.Codec<A, I>,
+  { nullIsAbsent = false }: Pick<JsonOptions, "nullIsAbsent"> = {}
+) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (value: unknown): Result.Result<A, WireError> =>
-    Result.mapError(decode(value), ({ issue }) => validationFailed(fieldsOf(issue)))
+    Result.mapError(decode(nullIsAbsent ? withoutNulls(value) : value), ({ issue }) =>
+      validationFailed(fieldsOf(issue))
+    )
 }
 
 /** Elements of arrays keep their places. The reader has bounded the depth by now. */

@@ -22,7 +22,7 @@ import { liveCloses, liveContexts, liveFirstAudioSeconds } from "../metrics.ts"
 import { planSpeech } from "../speaking/plan.ts"
 import { voicesFor } from "../voices/speakable.ts"
 import { callerVersion } from "../http/version.ts"
-import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent } from "./dialect.ts"
+import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
 import { LiveConnections } from "./LiveConnections.ts"
 import {
   type ContextEvent,
@@ -61,8 +61,10 @@ interface Connection {
   closeCode: number
 }
 
+type DialectOf = (call: HttpCall["Service"], voices: VoiceNames) => Result.Result<LiveDialect, WireError>
+
 /** Accepts the caller's WebSocket, and serves it to its end. */
-export const serveLive = (dialectOf: (requestId: string) => LiveDialect) =>
+export const serveLive = (dialectOf: DialectOf) =>
   Effect.gen(function* () {
     const call = yield* HttpCall
     const caller = yield* Caller
@@ -70,11 +72,13 @@ export const serveLive = (dialectOf: (requestId: string) => LiveDialect) =>
     yield* callerVersion
     yield* checkOrigin
     yield* connections.check(caller.tokenId)
+    const { VendorVoices } = (yield* Configuration).SpeechApi
+    const dialect = yield* Effect.fromResult(dialectOf(call, VendorVoices))
     const metrics = yield* Metrics
     const socket = yield* acceptWebSocket
     const connection: Connection = {
       socket,
-      dialect: dialectOf(call.requestId),
+      dialect,
       workspace: caller.workspace,
       scope: yield* Effect.scope,
       open: new Map(),
@@ -158,8 +162,16 @@ const readOne = Effect.fnUntraced(function* (connection: Connection, message: st
     if (Result.isSuccess(done)) continue
     if (done.failure._tag === "WebSocketClosed") return yield* done.failure
     yield* refuse(connection, done.failure, "contextId" in command ? command.contextId : undefined)
+    // What follows in the message builds on it.
+    return yield* closeWhenRefused(connection, done.failure)
   }
 })
+
+/** A connection of one context that could not begin has nothing to wait for. */
+const closeWhenRefused = (connection: Connection, { code }: WireError) =>
+  connection.dialect.isOfOneContext === true && connection.open.size === 0
+    ? closeWith(connection, 1_008, code)
+    : Effect.void
 
 const refuse = ({ dialect, socket }: Connection, error: WireError, contextId: string | undefined) =>
   socket.send(JSON.stringify(dialect.refuse(error, contextId)))

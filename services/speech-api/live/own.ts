@@ -1,17 +1,20 @@
 /** Our own live messages, from and to what the connection knows. Pure. */
 import { Result, Schema } from "effect"
 import { LiveClientMessage, liveLimits, type LiveServerMessage } from "#contracts/speech-api"
-import { decodeMessage, type WireError } from "#http"
+import { decodeMessage, type HttpCall, type WireError } from "#http"
 import type { LiveCommand, LiveDialect, LiveEvent } from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"
 
 const decode = decodeMessage(Schema.toCodecJson(LiveClientMessage))
 
-export const ownDialect = (requestId: string): LiveDialect => ({
-  read: (message) => Result.map(decode(message), (known) => [commandOf(known)]),
-  write: (context, event) => messagesOf(context, event, requestId),
-  refuse: (error, contextId) => errorMessage(error, { contextId, isFinal: false, requestId })
-})
+export const ownDialect = ({
+  requestId
+}: Pick<HttpCall["Service"], "requestId">): Result.Result<LiveDialect, WireError> =>
+  Result.succeed({
+    read: (message) => Result.map(decode(message), (known) => [commandOf(known)]),
+    write: (context, event) => messagesOf(context, event, requestId),
+    refuse: (error, contextId) => errorMessage(error, { contextId, isFinal: false, requestId })
+  })
 
 const commandOf = (message: LiveClientMessage): LiveCommand => {
   switch (message.type) {

@@ -1,18 +1,42 @@
-/** The routes that speak while the text is being written, over a WebSocket; and the tokens that their clients send. */
+/**
+ * The routes that speak while the text is being written, over a WebSocket, in our own messages and in those of vendors;
+ * and the tokens that their clients send.
+ */
 import { Effect, Option } from "effect"
-import { livePath, liveTokenPrefix } from "#contracts/speech-api"
+import { cartesiaPath, elevenLabsMultiPath, elevenLabsPath, livePath, liveTokenPrefix } from "#contracts/speech-api"
 import { authenticated, HttpCall, route } from "#http"
+import { cartesiaDialect } from "./cartesia.ts"
 import { serveLive } from "./connection.ts"
+import { elevenLabsDialect } from "./elevenlabs.ts"
 import { ownDialect } from "./own.ts"
 
 const mayStream = authenticated({ scopes: ["audio:stream"] })
 
-export const liveRoutes = [route("GET", livePath, mayStream(serveLive(ownDialect)))] as const
+export const liveRoutes = [
+  route("GET", livePath, mayStream(serveLive(ownDialect))),
+  route("GET", elevenLabsPath, mayStream(serveLive(elevenLabsDialect(false)))),
+  route("GET", elevenLabsMultiPath, mayStream(serveLive(elevenLabsDialect(true)))),
+  route("GET", cartesiaPath, mayStream(serveLive(cartesiaDialect)))
+] as const
 
-/** A page cannot send headers with a WebSocket: its token is a subprotocol, which no log of a proxy holds. */
-export const liveToken = Effect.map(HttpCall, (call) => {
-  if (call.route !== livePath) return Option.none<string>()
-  const offered = Option.getOrElse(call.header("sec-websocket-protocol"), () => "").split(",")
-  const found = offered.map((name) => name.trim()).find((name) => name.startsWith(liveTokenPrefix))
-  return Option.fromNullishOr(found?.slice(liveTokenPrefix.length))
-})
+type Call = HttpCall["Service"]
+
+/**
+ * A page cannot send headers with a WebSocket: its token is a subprotocol, which no log of a proxy holds. Clients of
+ * vendors send it where they send their keys.
+ */
+const tokenIn: Readonly<Record<string, (call: Call) => string | undefined>> = {
+  [livePath]: ({ header }) => {
+    const offered = Option.getOrElse(header("sec-websocket-protocol"), () => "").split(",")
+    const found = offered.map((name) => name.trim()).find((name) => name.startsWith(liveTokenPrefix))
+    return found?.slice(liveTokenPrefix.length)
+  },
+  [elevenLabsPath]: ({ header }) => Option.getOrUndefined(header("xi-api-key")),
+  [elevenLabsMultiPath]: ({ header }) => Option.getOrUndefined(header("xi-api-key")),
+  [cartesiaPath]: ({ header, query }) => {
+    const inQuery = query["api_key"] ?? query["access_token"]
+    return Option.getOrUndefined(header("x-api-key")) ?? (typeof inQuery === "string" ? inQuery : undefined)
+  }
+}
+
+export const liveToken = Effect.map(HttpCall, (call) => Option.fromNullishOr(tokenIn[call.route]?.(call)))

@@ -12,6 +12,7 @@ import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
 export * from "./live.ts"
+export * from "./live-vendors.ts"
 export * from "./openai.ts"
 export * from "./speech.ts"
 export * from "./voices.ts"

@@ -1,0 +1,165 @@
+/**
+ * Live speech in the messages of ElevenLabs and Cartesia: what both say, and their stock clients with only the address
+ * changed. Those are Python packages; where they are not installed, their tests are skipped and say so.
+ */
+import { execFile, spawnSync } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { connectLive } from "../support/live.ts"
+import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
+
+interface Spoken {
+  readonly bytes: number
+  readonly words?: ReadonlyArray<string>
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+let fleet: SpeechFleet
+
+beforeAll(async () => {
+  fleet = await startSpeechFleet()
+})
+afterAll(() => fleet.remove())
+
+// `STARLING_TEST_PYTHON` names a Python that has the packages; any other is tried as it is.
+const python = process.env["STARLING_TEST_PYTHON"] ?? "python3"
+const script = join(import.meta.dirname, "../support/live/stock_clients.py")
+const words = "Good morning to you. The harbour wakes early. And now, rest.".split(" ")
+
+const has = (module: string) => spawnSync(python, ["-c", `import ${module}`]).status === 0
+
+const run = async (client: string): Promise<Spoken> => {
+  const { stdout } = await promisify(execFile)(python, [script, client, fleet.url, fleet.token], { timeout: 60_000 })
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Spoken
+}
+
+const clients = [
+  ["elevenlabs", "elevenlabs"],
+  ["cartesia", "cartesia"],
+  ["livekit-plugins-elevenlabs", "livekit.plugins.elevenlabs"],
+  ["livekit-plugins-cartesia", "livekit.plugins.cartesia"],
+  ["pipecat-ai-elevenlabs", "pipecat.services.elevenlabs.tts"],
+  ["pipecat-ai-cartesia", "pipecat.services.cartesia.tts"]
+] as const
+
+describe("a stock client is heard with only the address changed", () => {
+  for (const [client, module] of clients) {
+    it(client, async (test) => {
+      if (!has(module)) return test.skip(`${python} has no module ${module}`)
+      const spoken = await run(client)
+      // Some four seconds at 24 kHz.
+      assert.isAbove(spoken.bytes, 100_000)
+      if (spoken.words !== undefined) assert.deepStrictEqual(spoken.words.join(" ").split(" "), words)
+      return undefined
+    })
+  }
+})
+
+describe("ElevenLabs' messages", () => {
+  const key = () => ({ "xi-api-key": fleet.token })
+  const connectTo = (path: string) => connectLive<Json, Json>({ url: fleet.url, path, headers: key(), protocols: [] })
+
+  it("bring audio with the times of its characters, the last one, and the close", async () => {
+    const client = await connectTo(
+      "/v1/text-to-speech/henry/stream-input?model_id=eleven_flash_v2_5&output_format=pcm_24000"
+    )
+    client.send({ text: " ", voice_settings: { stability: 0.5, speed: 1 }, xi_api_key: null })
+    client.send(
+      { text: "Hello there. ", try_trigger_generation: true },
+      { text: "How are you? ", flush: true },
+      { text: "" }
+    )
+    await client.next(({ isFinal }) => isFinal === true)
+    assert.strictEqual((await client.closed).code, 1_000)
+    let [atMs, chars, bytes] = [0, "", 0]
+    for (const { message } of client.got) {
+      bytes += Buffer.from(String(message["audio"] ?? ""), "base64").length
+      const alignment = message["alignment"] as {
+        chars: Array<string>
+        charStartTimesMs: Array<number>
+        charDurationsMs: Array<number>
+      } | null
+      if (alignment === null) continue
+      chars += alignment.chars.join("")
+      assert.isTrue(alignment.charStartTimesMs.every((start) => start >= 0))
+      atMs += (alignment.charStartTimesMs.at(-1) ?? 0) + (alignment.charDurationsMs.at(-1) ?? 0)
+    }
+    assert.strictEqual(chars, "Hello there. How are you? ")
+    assert.isAtMost(atMs, bytes / 48)
+    assert.isAbove(atMs, 1_000)
+  })
+
+  it("bring several contexts, each with its own last message", async () => {
+    const client = await connectTo("/v1/text-to-speech/henry/multi-stream-input?output_format=mp3_44100_128")
+    client.send({ text: "" })
+    for (const context_id of ["a", "b"]) {
+      client.send({ text: " ", context_id }, { text: "Hello there. ", context_id }, { text: "", context_id })
+      client.send({ context_id, flush: true }, { context_id, close_context: true })
+    }
+    for (const id of ["a", "b"]) {
+      await client.next(({ contextId, isFinal }) => isFinal === true && contextId === id)
+      assert.isTrue(
+        client.got.some(({ message }) => message["contextId"] === id && typeof message["audio"] === "string")
+      )
+    }
+    client.send({ close_socket: true })
+    assert.strictEqual((await client.closed).code, 1_000)
+  })
+
+  it("say what is wrong, and close a connection that could not begin", async () => {
+    const client = await connectTo("/v1/text-to-speech/nobody/stream-input")
+    client.send({ text: "Hello. " })
+    assert.strictEqual((await client.closed).code, 1_008)
+    assert.deepInclude(client.got[0]?.message, { error: "voice_not_found", message: "no voice nobody" })
+  })
+})
+
+describe("Cartesia's messages", () => {
+  const request = (context_id: string, transcript: string, more: Json = {}) => ({
+    context_id,
+    transcript,
+    model_id: "sonic-3",
+    voice: { mode: "id", id: "henry" },
+    output_format: { container: "raw", encoding: "pcm_f32le", sample_rate: 24_000 },
+    ...more
+  })
+  const connectCartesia = () =>
+    connectLive<Json, Json>({
+      url: fleet.url,
+      path: `/tts/websocket?api_key=${fleet.token}&cartesia_version=2025-04-16`,
+      protocols: []
+    })
+
+  it("bring chunks of floats, timestamps, the end of a flush, and the end", async () => {
+    const client = await connectCartesia()
+    client.send(request("a", "Hello there. ", { continue: true, add_timestamps: true }))
+    client.send(request("a", "How are you?", { continue: true, flush: true }), request("a", "", { continue: false }))
+    await client.next(({ context_id, type }) => type === "done" && context_id === "a")
+    const own = client.got.map(({ message }) => message)
+    const audio = Buffer.concat(own.map(({ data }) => Buffer.from(String(data ?? ""), "base64")))
+    const samples = new Float32Array(audio.buffer.slice(audio.byteOffset, audio.byteOffset + audio.length))
+    assert.isAbove(samples.length, 24_000)
+    assert.isTrue(samples.every((sample) => sample >= -1 && sample <= 1))
+    assert.isTrue(samples.some((sample) => Math.abs(sample) > 0.05))
+    const spoken = own.flatMap(
+      ({ word_timestamps: timed }) => (timed as { words: Array<string> } | undefined)?.words ?? []
+    )
+    assert.deepStrictEqual(spoken, ["Hello", "there.", "How", "are", "you?"])
+    assert.strictEqual(own.filter(({ flush_id, type }) => type === "flush_done" && flush_id === 1).length, 1)
+    client.socket.close()
+  })
+
+  it("cancel a context, and say what is wrong with a request by the path of each field", async () => {
+    const client = await connectCartesia()
+    client.send(request("a", "Nobody minds the gulls. ".repeat(200), { continue: true }))
+    await client.next(({ type }) => type === "chunk")
+    client.send({ context_id: "a", cancel: true })
+    await client.next(({ type }) => type === "done")
+    client.send({ context_id: "b", transcript: 1, voice: "henry" })
+    const error = await client.next(({ type }) => type === "error")
+    for (const path of ["transcript", "model_id", "output_format"]) assert.include(String(error["message"]), path)
+    client.socket.close()
+  })
+})

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { WordMark } from "#contracts"
+import { cartesiaDialect, floatsOf } from "../../../../services/speech-api/live/cartesia.ts"
+import type { LiveCommand, LiveDialect } from "../../../../services/speech-api/live/dialect.ts"
+import { alignmentOf, elevenLabsDialect } from "../../../../services/speech-api/live/elevenlabs.ts"
+import { ownDialect } from "../../../../services/speech-api/live/own.ts"
+
+const call = {
+  requestId: "req_1",
+  params: { voice_id: "21m00" },
+  query: { model_id: "eleven_v3", language_code: "en" }
+}
+const voices = { "21m00": "selma", a0e99841: "roger" }
+
+const own = Result.getOrThrow(ownDialect(call))
+const single = Result.getOrThrow(elevenLabsDialect(false)(call, voices))
+const multi = Result.getOrThrow(elevenLabsDialect(true)(call, voices))
+const cartesia = Result.getOrThrow(cartesiaDialect(call, voices))
+
+/** A command in short: its name, its context, and its text. */
+const shown = (command: LiveCommand) =>
+  [command._tag, "contextId" in command ? command.contextId : "", "text" in command ? command.text : ""]
+    .join(" ")
+    .trim()
+
+const read = (dialect: LiveDialect, message: unknown, open: ReadonlyArray<string> = []) =>
+  Result.getOrThrow(dialect.read(message, (id) => open.includes(id))).map(shown)
+
+const orderIn = (dialect: LiveDialect, message: unknown) => {
+  const [command] = Result.getOrThrow(dialect.read(message, () => false))
+  return command?._tag === "Start" ? command.order : undefined
+}
+
+const request = {
+  context_id: "a",
+  transcript: "Hi. ",
+  model_id: "sonic-3",
+  voice: { mode: "id", id: "a0e99841" },
+  output_format: { container: "raw", encoding: "pcm_s16le", sample_rate: 16_000 }
+}
+
+const table: ReadonlyArray<
+  readonly [name: string, LiveDialect, message: unknown, open: ReadonlyArray<string>, commands: ReadonlyArray<string>]
+> = [
+  ["own: a start", own, { type: "context.start", context_id: "a", voice_id: "v" }, [], ["Start a"]],
+  ["own: text", own, { type: "text", context_id: "a", text: "Hi" }, ["a"], ["Text a Hi"]],
+  ["own: a cancel", own, { type: "cancel", context_id: "a", played_ms: 5 }, ["a"], ["Cancel a"]],
+  ["own: a close", own, { type: "close" }, [], ["Close"]],
+  [
+    "ElevenLabs: the first text begins",
+    single,
+    { text: " ", voice_settings: null },
+    [],
+    ["Start default", "Text default"]
+  ],
+  ["ElevenLabs: more text", single, { text: "Hi. ", flush: true }, ["default"], ["Text default Hi.", "Flush default"]],
+  ["ElevenLabs: an empty text ends", single, { text: "" }, ["default"], ["Close"]],
+  ["ElevenLabs: an empty text of several keeps alive", multi, { text: "", context_id: "a" }, [], ["KeepAlive"]],
+  ["ElevenLabs: a context begins", multi, { text: "Hi. ", context_id: "a" }, ["b"], ["Start a", "Text a Hi."]],
+  ["ElevenLabs: a context is closed", multi, { context_id: "a", close_context: true }, ["a"], ["End a"]],
+  ["ElevenLabs: one that is not open", multi, { context_id: "a", close_context: true }, [], ["KeepAlive"]],
+  ["ElevenLabs: the socket is closed", multi, { close_socket: true }, ["a"], ["Close"]],
+  ["Cartesia: a whole transcript", cartesia, request, [], ["Start a", "Text a Hi.", "End a"]],
+  ["Cartesia: a part of one", cartesia, { ...request, continue: true }, ["a"], ["Text a Hi."]],
+  ["Cartesia: a flush", cartesia, { ...request, continue: true, flush: true }, ["a"], ["Text a Hi.", "Flush a"]],
+  [
+    "Cartesia: no buffer",
+    cartesia,
+    { ...request, continue: true, max_buffer_delay_ms: 0 },
+    ["a"],
+    ["Text a Hi.", "Flush a"]
+  ],
+  ["Cartesia: the end", cartesia, { ...request, transcript: "", continue: false }, ["a"], ["End a"]],
+  ["Cartesia: an end of nothing", cartesia, { ...request, transcript: "" }, [], []],
+  ["Cartesia: a cancel", cartesia, { context_id: "a", cancel: true }, ["a"], ["Cancel a"]],
+  ["Cartesia: a cancel of nothing", cartesia, { context_id: "a", cancel: true }, [], []]
+]
+
+describe("a live message is read", () => {
+  for (const [name, dialect, message, open, commands] of table) {
+    it(name, () => {
+      assert.deepStrictEqual(
+        read(dialect, message, open),
+        commands.map((command) => command.trim())
+      )
+    })
+  }
+
+  it("with a vendor's voices, models and formats in our own names", () => {
+    const eleven = { voiceId: "selma", output_format: "mp3_44100_128", maxWaitMs: 3_000, language: "en" }
+    assert.deepStrictEqual(orderIn(single, { text: "Hi. " }), eleven)
+    assert.deepStrictEqual(orderIn(multi, { text: "Hi. ", voice_settings: { speed: 1.1 } }), { ...eleven, speed: 1.1 })
+    const sonic = { voiceId: "roger", output_format: "pcm_16000", maxWaitMs: 3_000 }
+    assert.deepStrictEqual(orderIn(cartesia, request), sonic)
+    const law = { container: "raw", encoding: "pcm_mulaw", sample_rate: 8_000 }
+    assert.deepStrictEqual(orderIn(cartesia, { ...request, output_format: law, max_buffer_delay_ms: 100 }), {
+      ...sonic,
+      output_format: "ulaw_8000",
+      maxWaitMs: 100
+    })
+  })
+
+  it("or refused with every fault by its path", () => {
+    const fieldsOf = (dialect: LiveDialect, message: unknown) => {
+      const commands = dialect.read(message, () => true)
+      return Result.isFailure(commands) ? Object.keys(commands.failure.fields ?? {}) : []
+    }
+    assert.sameMembers(fieldsOf(own, { type: "cancel", context_id: "", played_ms: -1 }), ["context_id", "played_ms"])
+    assert.sameMembers(fieldsOf(multi, { text: 1, context_id: "", flush: "yes" }), ["text", "context_id", "flush"])
+    const law = { container: "wav", encoding: "pcm_mulaw", sample_rate: 0.5 }
+    assert.sameMembers(fieldsOf(cartesia, { ...request, transcript: null, output_format: law }), [
+      "transcript",
+      "output_format.container",
+      "output_format.sample_rate"
+    ])
+  })
+})
+
+const mark = (value: string, start_time: number, end_time: number): WordMark => ({
+  type: "word",
+  start: 0,
+  end: value.length,
+  start_time,
+  end_time,
+  value
+})
+
+describe("what a context says", () => {
+  it("is aligned by characters, whose times begin anew with each message", () => {
+    const first = alignmentOf([mark("Hi", 10, 30), mark("you.", 40, 80)], 0)
+    assert.deepStrictEqual(first.aligned, {
+      chars: [..."Hi you. "],
+      charStartTimesMs: [10, 20, 30, 40, 50, 60, 70, 80],
+      charDurationsMs: [10, 10, 0, 10, 10, 10, 10, 0]
+    })
+    const second = alignmentOf([mark("Go", 100, 120)], first.untilMs)
+    assert.deepStrictEqual(second.aligned?.charStartTimesMs, [20, 30, 40])
+    assert.deepStrictEqual(alignmentOf([], 5), { aligned: null, untilMs: 5 })
+    assert.deepStrictEqual(alignmentOf([mark("你好", 0, 10)], 0).aligned?.chars, ["你", "好"])
+  })
+
+  it("is as loud in floats as in whole numbers", () => {
+    const floats = floatsOf(new Uint8Array(Int16Array.of(0, 16_384, -32_768).buffer))
+    assert.deepStrictEqual([...new Float32Array(floats.buffer)], [0, 0.5, -1])
+  })
+})
