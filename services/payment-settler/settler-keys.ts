@@ -216,7 +216,7 @@ const keystoreSigner = Effect.fnUntraced(function* (
 const textOf = (file: string, path: string): Effect.Effect<string, ConfigurationFault> =>
   Effect.mapError(readTextFile(file), ({ message }) => ({ path, message }))
 
-// Between two looks at a remote signer; a key that left it is seen before a minute has passed.
+// Between two looks at a remote signer: two short questions, and a signer that is back is used again soon.
 const lookEvery = "5 seconds"
 
 const remoteSigner = Effect.fnUntraced(function* (

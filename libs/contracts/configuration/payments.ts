@@ -249,9 +249,9 @@ export const PaymentSigner = Schema.Struct({
     )
   ),
   TimeoutSeconds: withDefault(
-    span(0.1, 30),
-    2,
-    "How long one of three tries to have something signed at Url may take."
+    span(0.1, 10),
+    1,
+    "How long one of three tries to have something signed at Url may take. A nonce that is taken for longer than four seconds is filled by an empty transaction."
   ),
   TlsCaFile: optional(
     FilePath,

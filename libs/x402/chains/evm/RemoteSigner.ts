@@ -1,7 +1,7 @@
 /**
  * A signer whose key is with another program, asked over HTTP by web3signer's interface (eth1). It is sent the bytes to
- * sign, hashes them itself, and never our nonce or our fee apart from them: a signature that is not of the expected key
- * over the very bytes, the chain's id among them, is refused here. To ask twice is harmless, so tries are repeated.
+ * sign, and hashes them itself. A signature that is not of the expected key over these very bytes, the chain's id among
+ * them, is refused. To ask twice is harmless, so tries are repeated.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import * as secp256k1 from "tiny-secp256k1"
