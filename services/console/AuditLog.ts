@@ -2,13 +2,23 @@
  * The log of what operators did. An act is written down before it is done: one that cannot be written down does not
  * happen, and one that fails afterwards stands in the log all the same.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { Publisher } from "#bus"
-import type { AuditAction, AuditRecord } from "#contracts"
-import { Caller, HttpCall, type WireError, writeAudit } from "#http"
-import { Metrics } from "#runtime"
-import { refusing } from "./http/requests.ts"
-import { actsTotal } from "./metrics.ts"
+import { type AuditAction, auditActions, type AuditEntry, type AuditRecord, subjects } from "#contracts"
+import { auditCodec, Caller, HttpCall, jsonAnswer, routesOf, type WireError, writeAudit } from "#http"
+import { defineCounter, Metrics } from "#runtime"
+import { AuditGroup } from "#contracts/console"
+import { apiOptions, pageOf, placeOf, refusing } from "./http/requests.ts"
+
+export const actsTotal = defineCounter({
+  name: "console_acts_total",
+  help: "Acts of operators that were written down in AUDIT, by action.",
+  labels: ["action"],
+  values: { action: auditActions }
+})
+
+/** For the generated page. */
+export const consoleMetrics = [actsTotal]
 
 export interface Act {
   readonly action: AuditAction
@@ -50,3 +60,26 @@ export class AuditLog extends Context.Service<
     })
   )
 }
+
+export const auditRoutes = routesOf(
+  AuditGroup,
+  {
+    listAudit: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const subject = asked.action === undefined ? subjects.auditAll : subjects.audit(asked.action)
+        const page = yield* pageOf("AUDIT", yield* placeOf(asked), {
+          subject,
+          view: (message) =>
+            Result.getSuccess(
+              Result.map(auditCodec.decode(message), (record): AuditEntry => ({
+                sequence: message.sequence,
+                ...record
+              }))
+            )
+        })
+        return jsonAnswer(page)
+      })
+  },
+  apiOptions
+)

@@ -12,7 +12,7 @@ import {
   retryAfter
 } from "#http"
 
-export { consoleMetrics } from "./metrics.ts"
+export { consoleMetrics } from "./AuditLog.ts"
 
 export const consoleOpenApi = (): JsonObject => openApiOf(ConsoleHttpApi, consoleParts)
 

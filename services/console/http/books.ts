@@ -20,7 +20,7 @@ import { ClaimReader } from "#x402"
 import { AuditLog } from "../AuditLog.ts"
 import { bookView, explanations, findingView } from "../money/books.ts"
 import { receiptView } from "../money/receipts.ts"
-import { claimView } from "./claims.ts"
+import { claimView } from "./money.ts"
 import { apiOptions, refusing } from "./requests.ts"
 
 const bucket = "payment-books"

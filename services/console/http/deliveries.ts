@@ -11,10 +11,9 @@ import {
 } from "#contracts/console"
 import { Caller, conflict, HttpCall, idempotencyKey, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
-import { type From, type Line, lineAt, newestLines } from "../deliveries/lines.ts"
+import { type Found, type From, type Line, lineAt, newestLines, wholeDelivery } from "../deliveries/lines.ts"
 import { bodyOf, resend, selected } from "../deliveries/resend.ts"
-import { type Found, wholeDelivery } from "../deliveries/whole.ts"
-import { endpointIds, refuseUnknown } from "./known-endpoints.ts"
+import { endpointIds, refuseUnknown } from "./endpoint-views.ts"
 import { apiOptions, cursorText, linePlaceOf, refusing, timesOf } from "./requests.ts"
 
 const placeText = ({ sequence, index }: From) => `${sequence}.${index}`

@@ -23,13 +23,15 @@ import { AuditLog } from "../AuditLog.ts"
 import {
   answering,
   endpointOfCall,
+  endpointView,
+  endpointViews,
   foundToChange,
   knownEndpoints,
   nameOfCall,
   ofRunTime,
-  refuseConfigured
-} from "./known-endpoints.ts"
-import { endpointView, endpointViews, wholeView } from "./endpoint-views.ts"
+  refuseConfigured,
+  wholeView
+} from "./endpoint-views.ts"
 import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
 
 type At = WebhookEndpoints["Service"]

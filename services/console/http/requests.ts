@@ -1,8 +1,8 @@
 /** The common steps of every handler: it reads its place in a list, and turns the broker's failures into refusals. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
 import { pageSizeDefault, pageSizeMax } from "#contracts"
-import { HttpCall, internalError, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
+import { Auth, HttpCall, internalError, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
 import { Configuration } from "#runtime"
 
 /** Options for the routes of all groups. */
@@ -122,3 +122,24 @@ export const messageOf = Effect.fnUntraced(function* (stream: string, what: stri
   if (Option.isNone(found) || found.value.sequence !== sequence) return yield* notFound(`no such ${what}`)
   return found.value
 })
+
+// A token that was found counts for four seconds: within five the stream has ended.
+const askedEvery = "1 second"
+
+/** `onOver`: what comes at the end of the session; without it the stream is whole. */
+export const whileSignedIn = <A, E, R, E2 = never>(
+  stream: Stream.Stream<A, E, R>,
+  onOver: Effect.Effect<void, E2> = Effect.void
+): Stream.Stream<A, E | E2, R | Auth | HttpCall> =>
+  Stream.unwrap(
+    Effect.map(Auth, ({ identify }) => {
+      // A broker that is away proves nothing against the caller.
+      const isRefused = identify.pipe(
+        Effect.as(false),
+        Effect.catch(({ status }) => Effect.succeed(status === 401)),
+        Effect.delay(askedEvery)
+      )
+      const isOver = Effect.repeat(isRefused, { until: (is) => is })
+      return Stream.interruptWhen(stream, Effect.andThen(isOver, onOver))
+    })
+  )

@@ -16,12 +16,12 @@ import {
   type WireError
 } from "#http"
 import { type Act, AuditLog } from "../AuditLog.ts"
-import { clearCookie, type SessionCookie, setCookie } from "../page/cookie.ts"
+import { clearCookie, type SessionCookie, setCookie } from "../page/own-calls.ts"
 import { PageAccess } from "../page/PageAccess.ts"
-import { PassedOn } from "../page/PassedOn.ts"
+import { PassedOn } from "./PassedOn.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { SignInCodes, type SignInRights } from "../page/SignInCodes.ts"
-import { Trials } from "../page/Trials.ts"
+import { Trials } from "./Trials.ts"
 import { apiOptions, refusing } from "./requests.ts"
 
 // A working day, and no night in which a machine that was left behind stays signed in.

@@ -2,8 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { conflict, HttpCall, WireError } from "#http"
 import { Configuration } from "#runtime"
-import { cookieIn, hasCookie, type SessionCookie } from "./cookie.ts"
-import { originAt, verdictOn } from "./own-calls.ts"
+import { cookieIn, hasCookie, originAt, type SessionCookie, verdictOn } from "./own-calls.ts"
 
 const foreignOrigin = () =>
   new WireError({ status: 403, code: "foreign_origin", message: "only the console's own page may call by cookie" })

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Attempt } from "#contracts"
-import { isWanted, type Line } from "../../../services/console/deliveries/lines.ts"
-import { isComplete } from "../../../services/console/deliveries/whole.ts"
+import { isComplete, isWanted, type Line } from "../../../services/console/deliveries/lines.ts"
 
 const nowMs = Date.UTC(2026, 10, 20, 12)
 

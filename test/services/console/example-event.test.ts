@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { eventCatalogue } from "#contracts"
-import { exampleWith } from "../../../services/console/example-event.ts"
+import { exampleWith } from "../../../services/console/http/events.ts"
 
 const at = "2026-11-23T12:00:00.000Z"
 

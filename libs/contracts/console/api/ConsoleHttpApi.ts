@@ -12,16 +12,13 @@ import { BooksGroup } from "./books.ts"
 import { DeliveriesGroup } from "./deliveries.ts"
 import { EndpointsGroup } from "./endpoints.ts"
 import { EventsGroup } from "./events.ts"
-import { FleetGroup } from "./fleet.ts"
-import { ClaimsGroup, ReceiptsGroup } from "./money.ts"
+import { FleetGroup, SettingsGroup, SpeechGroup } from "./fleet.ts"
+import { ClaimsGroup, ReceiptsGroup, TrialsGroup } from "./money.ts"
 import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
-import { SettingsGroup } from "./settings.ts"
-import { SpeechGroup } from "./speech.ts"
 import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
-import { TrialsGroup } from "./trials.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
@@ -47,3 +44,46 @@ interface ClientOptions {
 /** A typed client of the API. A refusal fails with its envelope. Needs an `HttpClient`. */
 export const consoleClient = ({ url, token }: ClientOptions) =>
   Effect.provide(HttpApiClient.make(ConsoleHttpApi, { baseUrl: url }), clientToken(token))
+
+export { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "./abandoned.ts"
+export { AuditGroup } from "./audit.ts"
+export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
+export {
+  DeliveriesGroup,
+  type DeliveryAttempt,
+  type DeliveryLine,
+  type DeliveryWhole,
+  resendDeliveriesMax
+} from "./deliveries.ts"
+export {
+  type ChangeEndpoint,
+  type CreateEndpoint,
+  EndpointsGroup,
+  type EndpointView,
+  type OfRevision,
+  type RotateSecrets,
+  type TestEndpoint
+} from "./endpoints.ts"
+export { consoleErrorCodes } from "./parts.ts"
+export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"
+export { endpointsShownMax, type FleetFrame, FleetGroup, SettingsGroup, SpeechGroup } from "./fleet.ts"
+export {
+  ClaimsGroup,
+  type ClaimSummary,
+  type ClaimWhole,
+  csvLinesMax,
+  csvReadMax,
+  ReceiptsGroup,
+  type ReceiptSum,
+  type ReceiptSums,
+  type ReceiptView,
+  type ReceiptWhole,
+  type SumsBy,
+  sumsReadMax,
+  TrialsGroup
+} from "./money.ts"
+export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
+export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
+export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
+export { type BrokerStream, consumersShownMax, type StreamConsumer, StreamsGroup } from "./streams.ts"
+export { TokensGroup, type TokenView } from "./tokens.ts"

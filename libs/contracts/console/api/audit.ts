@@ -5,8 +5,7 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { describe } from "../../primitives.ts"
 import { auditActions, AuditEntry } from "../audit.ts"
-import { listCodes, refusals } from "./error-codes.ts"
-import { newestFirst } from "./parts.ts"
+import { listCodes, newestFirst, refusals } from "./parts.ts"
 
 export const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
   identifier: "AuditPage"

@@ -6,9 +6,8 @@ import { findingEnds, FindingId, findingKinds } from "../../payments/books.ts"
 import { AtomicAmount } from "../../payments/primitives.ts"
 import { pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
+import { Because, listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
 import { ClaimSummary, ReceiptOfFinding, token } from "./money.ts"
-import { Because } from "./parts.ts"
 
 export const BookView = Schema.Struct({
   ...token,

@@ -7,10 +7,9 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Ordinal, Timestamp, Uuid } from "../../primitives.ts"
 import { attemptOutcomes } from "../../webhooks.ts"
-import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"
+import { listCodes, NameFilter, newestFirst, Reason, refusals, timeQuery, writeCodes } from "./parts.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { ResentCount, ResentDelivery } from "./abandoned.ts"
-import { listCodes, refusals, writeCodes } from "./error-codes.ts"
 
 const Outcome = Schema.Literals(attemptOutcomes)
 const Headers = Schema.Record(Schema.String, Schema.String)

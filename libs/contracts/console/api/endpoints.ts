@@ -5,8 +5,7 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "../../primitives.ts"
 import { Act } from "../../webhook-endpoints.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
-import { Because, NameFilter, Reason } from "./parts.ts"
+import { Because, listCodes, NameFilter, readCodes, Reason, refusals, writeCodes } from "./parts.ts"
 
 const reason = Reason.pipe(describe("Why, for the log of acts."))
 const Settings = Schema.Record(Schema.String, Schema.Unknown)

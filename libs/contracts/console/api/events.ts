@@ -6,9 +6,18 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
+import {
+  listCodes,
+  NameFilter,
+  newestFirst,
+  readCodes,
+  Reason,
+  refusals,
+  sequenceParams,
+  timeQuery,
+  writeCodes
+} from "./parts.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place in EVENTS; the id in paths.")),

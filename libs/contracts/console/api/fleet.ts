@@ -1,9 +1,15 @@
-/** The fleet as its processes show it now: what `./starling top` shows. */
+/**
+ * The fleet as operators see it: its processes live, those that serve speech, and the settings of the console's own
+ * process. Secrets are shown to nobody.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { readCodes, refusals } from "./error-codes.ts"
+import { listCodes, NameFilter, readCodes, refusals } from "./parts.ts"
+import { FigureVoice, recentFigures } from "../../speech/figures.ts"
+import { settingSourceNames } from "../../configuration/effective-settings.ts"
+import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 
 /** Of ten thousand endpoints a frame shows so many. */
 export const endpointsShownMax = 100
@@ -89,6 +95,93 @@ export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
         description:
           "The same as server-sent events, a frame each second; a reader that is slower gets fewer. It ends when the process " +
           "does: connect again. It shares its limit of 64 streams a process with `/events/live`."
+      })
+    )
+  )
+  .middleware(BearerToken)
+
+const SpeechProcess = Schema.Struct({
+  instance: Schema.String.pipe(describe("The process of speech-api.")),
+  startedAt: Timestamp,
+  sessions: Count.pipe(describe("Answers being spoken now.")),
+  sessionsMax: Count,
+  ...recentFigures
+}).annotate({ identifier: "SpeechProcess" })
+
+const SpeechVoice = Schema.Struct({
+  ...FigureVoice.fields,
+  hasPreview: Schema.Boolean.pipe(describe("Whether a running speech-api speaks it: `POST /v1/audio/speech` there."))
+}).annotate({ identifier: "SpeechVoice" })
+
+export const SpeechView = Schema.Struct({
+  sessions: Count.pipe(describe("Answers being spoken now, by all processes.")),
+  processes: Schema.Array(SpeechProcess).pipe(
+    describe("Those that told of themselves in the last fifteen seconds; the figures are of the last five minutes.")
+  ),
+  voices: Schema.Array(SpeechVoice).pipe(
+    describe("The voices that everybody has. Cloned ones are their workspaces' own.")
+  )
+}).annotate({ identifier: "Speech" })
+export interface SpeechView extends Schema.Schema.Type<typeof SpeechView> {}
+
+export const SpeechGroup = HttpApiGroup.make("speech", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("getSpeech", "/speech", {
+      disableCodecs: true,
+      success: SpeechView,
+      error: refusals(...readCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "Look at speech",
+        description:
+          "Who speaks now, how soon callers hear the first byte, how often sound ran out, and which voices there are."
+      })
+    )
+  )
+  .middleware(BearerToken)
+
+const SettingView = Schema.Struct({
+  key: Schema.String.pipe(describe("As `Bus.Url`, or `Payments.Networks[0].PayTo`.")),
+  variable: Schema.NullOr(Schema.String).pipe(describe("The environment variable that stands over the file.")),
+  value: Schema.Unknown.pipe(describe("Null when it is not set, and when all of it is hidden.")),
+  isSet: Schema.Boolean,
+  isHidden: Schema.Boolean.pipe(
+    describe("A part of it, or all, is not shown: it is a secret, or a URL whose path may hold one.")
+  ),
+  source: Schema.Literals(settingSourceNames).pipe(
+    describe("`launcher`: what started the process chose it, as `./starling up` does.")
+  ),
+  default: Schema.Unknown.pipe(describe("Null without one.")),
+  why: Schema.String.pipe(describe("What the key is for."))
+}).annotate({ identifier: "Setting" })
+
+const SettingPage = Schema.Struct({
+  file: Schema.NullOr(Schema.String).pipe(describe("The file that was read; null without one.")),
+  items: Schema.Array(SettingView).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Settings, by section.")),
+  nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
+}).annotate({ identifier: "SettingPage" })
+
+const SettingsQuery = Schema.Struct({
+  ...pageQuery,
+  section: Schema.optionalKey(NameFilter).pipe(describe("Only those of this section, such as `Bus`."))
+})
+
+export const SettingsGroup = HttpApiGroup.make("settings", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listSettings", "/settings", {
+      disableCodecs: true,
+      query: SettingsQuery.fields,
+      success: SettingPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List settings",
+        description:
+          "Every key of the configuration, with its value in the console's process, where the value comes from, and what it " +
+          "is for. All roles read the same file; a variable that only another role's process has is not seen here. Webhook " +
+          "endpoints are under `/endpoints`."
       })
     )
   )

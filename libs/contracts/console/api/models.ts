@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, refusals } from "./error-codes.ts"
+import { listCodes, refusals } from "./parts.ts"
 
 const Micro = Schema.NullOr(Count)
 

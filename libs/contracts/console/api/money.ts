@@ -1,6 +1,6 @@
 /**
- * Receipts, their sums, and claims, as operators see them, with their routes. An amount is text: a whole number of the
- * asset's smallest unit, with the asset's decimals beside it.
+ * Receipts, their sums, claims, and payments of trials, as operators see them, with their routes. An amount is text: a
+ * whole number of the smallest unit of its asset, with the decimals of the asset beside it.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
@@ -8,9 +8,17 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { paymentSchemes } from "../../payments/chains.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
-import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, readCodes, refusals } from "./error-codes.ts"
-import { NameFilter, newestFirst, sequenceParams, timeQuery } from "./parts.ts"
+import { Count, describe, text, Timestamp } from "../../primitives.ts"
+import {
+  listCodes,
+  NameFilter,
+  newestFirst,
+  readCodes,
+  refusals,
+  sequenceParams,
+  timeQuery,
+  writeCodes
+} from "./parts.ts"
 
 /** The token that an amount is of. */
 export const token = {
@@ -274,6 +282,39 @@ export const ClaimsGroup = HttpApiGroup.make("claims", { topLevel: true })
         scope: "console:read",
         summary: "Look at a claim",
         description: "With its receipts, and what holds of its payer."
+      })
+    )
+  )
+  .middleware(BearerToken)
+
+// A quote with its resource and a few offers has some two thousand characters.
+const headerCharactersMax = 16_384
+
+export const TrialQuote = Schema.Struct({
+  quote: text(headerCharactersMax).pipe(describe("The value of `PAYMENT-REQUIRED`, as the gateway sent it."))
+}).annotate({ identifier: "TrialQuote" })
+
+export const TrialPayment = Schema.Struct({
+  payment: Schema.String.pipe(
+    describe("For `PAYMENT-SIGNATURE`. Sent again with the same call, it is still one payment.")
+  )
+}).annotate({ identifier: "TrialPayment" })
+
+export const TrialsGroup = HttpApiGroup.make("trials", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("signTrialPayment", "/trials/payments", {
+      disableCodecs: true,
+      payload: TrialQuote,
+      success: TrialPayment,
+      error: refusals(...writeCodes, "conflict")
+    }).annotateMerge(
+      described({
+        scope: "console:write",
+        summary: "Sign a trial's payment",
+        description:
+          "Only where `./starling up` made the chain, whose money is worth nothing: the fleet signs the quote's first offer, up to " +
+          "a dollar. Elsewhere it is a conflict. The key stays with the fleet.",
+        example: { quote: "eyJ4NDAyVmVyc2lvbiI6Mn0=" }
       })
     )
   )

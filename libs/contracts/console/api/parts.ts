@@ -1,8 +1,57 @@
-/** The common parts of the operators' API: pages of a stream, the reason of an act, and times in queries. */
+/** The common parts of the operators' API: refusal codes, pages of a stream, the reason of an act, and times in queries. */
 import { Schema } from "effect"
 import { pageSizeMax } from "../../pipeline/api/parts.ts"
 import { describe, Timestamp } from "../../primitives.ts"
 import { reasonCharactersMax } from "../audit.ts"
+import { refusalsFrom } from "../../http/declaration.ts"
+import { commonErrorCodes, type ErrorCode } from "../../http/refusals.ts"
+
+export const consoleErrorCodes = {
+  bad_request: { status: 400, when: "The request or its JSON cannot be read." },
+  validation_failed: commonErrorCodes.validation_failed,
+  unauthorized: commonErrorCodes.unauthorized,
+  insufficient_scope: commonErrorCodes.insufficient_scope,
+  foreign_origin: { status: 403, when: "A call by cookie comes from another page than the console's own." },
+  not_found: { status: 404, when: "There is nothing at this path, or nothing any more." },
+  method_not_allowed: commonErrorCodes.method_not_allowed,
+  request_timeout: commonErrorCodes.request_timeout,
+  conflict: {
+    status: 409,
+    when: "What is kept of it does not allow that: `message` says why. Asking again changes nothing."
+  },
+  still_invalid: {
+    status: 409,
+    when: "The message still breaks its schema and would be rejected again; `details.faults` says where."
+  },
+  payload_too_large: { status: 413, when: "The body has too many bytes." },
+  unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
+  misdirected_request: {
+    status: 421,
+    when: "The `Host` is none that the page has: it is called by a loopback name, or by one of `Console.PageOrigins`."
+  },
+  rate_limited: {
+    status: 429,
+    when: "Too many wrong tokens or codes from this address; come back after `Retry-After`."
+  },
+  headers_too_large: commonErrorCodes.headers_too_large,
+  internal_error: commonErrorCodes.internal_error,
+  service_unavailable: { status: 503, when: "The broker is away, or the API behind it; come back after `Retry-After`." }
+} as const satisfies Record<string, ErrorCode>
+
+export const refusals = refusalsFrom(consoleErrorCodes)
+
+/** The codes of every route that needs a token. */
+export const readCodes = [
+  "unauthorized",
+  "insufficient_scope",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable"
+] as const
+/** The codes of the lists. */
+export const listCodes = [...readCodes, "validation_failed"] as const
+/** The codes of routes that change something. */
+export const writeCodes = [...listCodes, "bad_request", "payload_too_large", "unsupported_media_type"] as const
 
 /** A page of a list, the newest first. */
 export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: string) => ({

@@ -3,9 +3,17 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Fault, Timestamp } from "../../primitives.ts"
-import { Because, NameFilter, newestFirst, sequenceParams } from "./parts.ts"
+import {
+  Because,
+  listCodes,
+  NameFilter,
+  newestFirst,
+  readCodes,
+  refusals,
+  sequenceParams,
+  writeCodes
+} from "./parts.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./error-codes.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the rejected; the id in paths.")),

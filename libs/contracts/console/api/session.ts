@@ -3,8 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { describe, text, Timestamp } from "../../primitives.ts"
-import { refusals, writeCodes } from "./error-codes.ts"
-import { Because } from "./parts.ts"
+import { Because, refusals, writeCodes } from "./parts.ts"
 
 /** The APIs that a console may pass calls on to. */
 export const passedOnApis = ["pipeline", "models", "speech"] as const

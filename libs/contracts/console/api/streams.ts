@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, readCodes, refusals } from "./error-codes.ts"
+import { listCodes, readCodes, refusals } from "./parts.ts"
 
 /** How many consumers the list shows of each stream. */
 export const consumersShownMax = 20

@@ -5,8 +5,7 @@ import { tokenLifetimeMsDefault, tokenLimits } from "../../http/api-scopes.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { describe, text, Timestamp } from "../../primitives.ts"
-import { listCodes, refusals, writeCodes } from "./error-codes.ts"
-import { Because, newestFirst, Reason } from "./parts.ts"
+import { Because, listCodes, newestFirst, Reason, refusals, writeCodes } from "./parts.ts"
 
 const Kind = Schema.Literals(["member", "service"])
 const TokenRole = Schema.Literals(["owner", "admin", "member", "viewer"])

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Receipt } from "#contracts"
-import { csvLine, isWanted, receiptView, tokenOf } from "../../../../services/console/money/receipts.ts"
-import { sumsOf } from "../../../../services/console/money/sums.ts"
+import { csvLine, isWanted, receiptView, sumsOf, tokenOf } from "../../../../services/console/money/receipts.ts"
 import { moneySettings, payerNamed, receiptOf } from "../../../support/money.ts"
 
 const networks = moneySettings.Payments.Networks

@@ -1,8 +1,11 @@
 /** Signs quotes for trials with the payers of the local chains; where there are none, nothing is signed. */
 import { Context, Effect, Layer, Result } from "effect"
 import { chainFamilyOf, type PaymentPayload } from "#contracts"
-import { conflict, serviceUnavailable, validationFailed, type WireError } from "#http"
-import { type CannotPay, openWallet, type PayQuote, readQuote, TrialPayers } from "#x402"
+import { conflict, jsonAnswer, routesOf, serviceUnavailable, validationFailed, type WireError } from "#http"
+import { type CannotPay, openWallet, type PayQuote, readQuote, TrialPayers, usdText } from "#x402"
+import { TrialsGroup } from "#contracts/console"
+import { AuditLog } from "../AuditLog.ts"
+import { apiOptions } from "./requests.ts"
 
 // The dearest call of a trial; a page that asks for more has a fault.
 const microUsdMax = 1_000_000n
@@ -46,3 +49,20 @@ export class Trials extends Context.Service<
 
 const refusalOf = ({ what, reason }: CannotPay) =>
   what === "quote" ? validationFailed({ quote: reason }) : serviceUnavailable(1, reason)
+
+export const trialRoutes = routesOf(
+  TrialsGroup,
+  {
+    signTrialPayment: ({ body }) =>
+      Effect.gen(function* () {
+        const trials = yield* Trials
+        const quote = yield* trials.read((yield* body).quote)
+        const { network } = quote.requirements
+        const reason = `${usdText(quote.microUsd)} USD of a local chain`
+        yield* (yield* AuditLog).write({ action: "trial-pay", target: network, reason })
+        const payment = yield* trials.sign(quote)
+        return jsonAnswer({ payment: Buffer.from(JSON.stringify(payment)).toString("base64") })
+      })
+  },
+  apiOptions
+)

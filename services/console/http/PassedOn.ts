@@ -2,11 +2,29 @@
  * The fleet's other APIs under the console's origin: a call goes on with the caller's token, and its answer comes back
  * as it is made. The page thereby needs one origin, and one sign-in.
  */
-import { Context, Effect, Layer, Option, type Scope } from "effect"
+import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { type PassedOnApi, passedOnApis } from "#contracts/console"
 import { ConfiguredHttp, type EgressError, type EgressStream } from "#egress"
-import { notFound, type RelayedCall, serviceUnavailable, type WireError } from "#http"
+import {
+  Admission,
+  Auth,
+  authenticated,
+  Caller,
+  HttpCall,
+  type Method,
+  notFound,
+  relayedAnswer,
+  type RelayedCall,
+  relayedCall,
+  route,
+  serviceUnavailable,
+  unauthorized,
+  type WireError
+} from "#http"
 import { Addresses, Configuration } from "#runtime"
+import { PageAccess } from "../page/PageAccess.ts"
+import { ProxyPerson } from "../page/ProxyPerson.ts"
+import { whileSignedIn } from "./requests.ts"
 
 const roleOf = { pipeline: "pipeline-api", models: "model-gateway", speech: "speech-api" } as const
 
@@ -85,3 +103,28 @@ export const urlBelow = (base: string, target: string): string | undefined => {
   const { origin, pathname, href } = new URL(made)
   return origin === root.origin && pathname.startsWith(`${above}/`) ? href : undefined
 }
+
+// The recordings of which a voice is cloned are the largest that any of these APIs takes.
+const bodyBytesMax = 33_554_432
+
+const passOn = Effect.gen(function* () {
+  yield* (yield* PageAccess).requireOn
+  const token = yield* (yield* Auth).sent
+  if (Option.isNone(token)) return yield* unauthorized()
+  yield* (yield* Admission).enter((yield* Caller).workspace)
+  const { api = "" } = (yield* HttpCall).params
+  const { headers: headersLeft } = yield* ProxyPerson
+  const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax, headersLeft })
+  const { status, headers, body } = yield* (yield* PassedOn).send(api, call, token.value)
+  // Events are complete one by one. Anything else breaks off, so that nobody takes a part of it for the whole.
+  const areEvents = headers["content-type"]?.startsWith("text/event-stream") === true
+  const seen = areEvents ? whileSignedIn(body) : whileSignedIn(body, unauthorized("the session has ended"))
+  return relayedAnswer({ status, headers, body: Stream.provideContext(seen, yield* Effect.context<Auth | HttpCall>()) })
+})
+
+const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+/** Which scope a call needs is said by the API that answers it. */
+export const passedOnRoutes = methods.map((method) =>
+  route(method, "/apis/:api/*", authenticated({ scopes: [] })(passOn))
+)
