@@ -50,6 +50,9 @@ const targetsOf = ({ WebhookDelivery, ModelGateway, Payments }: Configured): Rea
     RpcUrls.flatMap((url) =>
       ["payment-verifier", "payment-settler"].flatMap((role) => inside(role, `${Network} in Payments.Networks`, url))
     )
+  ),
+  ...Payments.Signers.flatMap(({ Url = "", Name }) =>
+    inside("payment-settler", `the signer ${Name} in Payments.Signers`, Url)
   )
 ]
 

@@ -189,6 +189,15 @@ const cases: ReadonlyArray<Case> = [
     mends: /^kubectl -n starling create secret generic starling-settler-keys --from-literal=AUTHORIZER/u
   },
   {
+    when: "no policy lets settlers reach their signer",
+    plan: configured({
+      Payments: { Signers: [{ Name: "vault", Address: `0x${"11".repeat(20)}`, Url: "https://10.4.0.9:9000" }] }
+    }),
+    check: "ways out",
+    says: /lets payment-settler reach 10\.4\.0\.9\/32, which the signer vault in Payments\.Signers names/u,
+    mends: /"name":"payment-settler-inside"/u
+  },
+  {
     when: "the configuration names a keystore that no secret has",
     plan: configured({
       Payments: {
