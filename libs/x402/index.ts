@@ -53,8 +53,17 @@ export { collectByMs, readSettlerKey, statedAmount, statedClaimKey, statedEndMs 
 export { svmDefaults, type SvmScheme } from "./chains/solana/exact-svm.ts"
 export { readSettlerKey as readSvmKey } from "./chains/solana/keys.ts"
 export { signTransfer } from "./chains/solana/sign-transfer.ts"
-export { type Channel, ChannelCommand, channelReason, depositFault, isLapsed, unclaimedOf } from "./channels/channel.ts"
-export { channelKeyOf, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
+export {
+  type Channel,
+  ChannelCommand,
+  channelReason,
+  depositFault,
+  isLapsed,
+  owedOf,
+  unclaimedOf
+} from "./channels/channel.ts"
+export { channelKeyOf, type ChannelName, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
+export { chargeReceipt, receiptIdOf } from "./channels/receipts.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
 export { type Claim, withFiguresOf } from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"

@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
 import { channelScheme, type Receipt, subjects } from "#contracts"
-import { chargeOf, type Claim, type ClaimRecord, receiptCodec } from "#x402"
+import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#x402"
 
 const stream = "RECEIPTS"
 
@@ -28,6 +28,12 @@ export interface End {
   readonly reason: string | null
 }
 
+export interface ChargeEnd {
+  /** Of the call that was charged. */
+  readonly ticket: string
+  readonly receipt: Receipt
+}
+
 export class Ledger extends Context.Service<
   Ledger,
   {
@@ -35,6 +41,8 @@ export class Ledger extends Context.Service<
      * `mayExist`: another settler may have written it longer ago than the broker remembers. True when it is new.
      */
     readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
+    /** The receipt of what a channel was charged. Its gateway writes it too, under the same id. */
+    readonly writeCharge: (charge: ChargeEnd, mayExist: boolean) => Effect.Effect<void, BusError>
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
     readonly from: (sequence: number) => Stream.Stream<StoredReceipt, BusError>
@@ -46,44 +54,31 @@ export class Ledger extends Context.Service<
       const publisher = yield* Publisher
       const reader = yield* StreamReader
 
-      const read = (fromSequence: number, subject?: string) =>
-        Stream.unwrap(
-          Effect.map(reader.bounds(stream), ({ firstSequence, lastSequence }) =>
-            lastSequence === 0
-              ? Stream.empty
-              : reader.range(stream, {
-                  fromSequence: Math.max(fromSequence, firstSequence, 1),
-                  toSequence: lastSequence,
-                  ...(subject === undefined ? {} : { subject })
-                })
-          )
-        ).pipe(
-          Stream.mapEffect(
-            Effect.fnUntraced(function* (message) {
-              const { sequence, storedAtMs } = message
-              const receipt = receiptCodec.decode(message)
-              if (Result.isSuccess(receipt)) return [{ receipt: receipt.success, sequence, storedAtMs }]
-              yield* Effect.logError("a receipt cannot be read, and is left out", receipt.failure).pipe(
-                Effect.annotateLogs({ sequence })
-              )
-              return []
-            })
-          ),
-          Stream.flattenIterable
-        )
+      const read = readingOf(reader)
 
-      const has = Effect.fn("Ledger.has")(function* ({ key, record }: Claim) {
-        const subject = subjects.receipts(record.network, record.payer)
+      const has = Effect.fn("Ledger.has")(function* ({
+        claimKey,
+        network,
+        payer
+      }: Pick<Receipt, "claimKey" | "network" | "payer">) {
         return yield* Stream.runFold(
-          read(1, subject),
+          read(1, subjects.receipts(network, payer)),
           () => false,
-          (found, { receipt }) => found || receipt.claimKey === key
+          (found, { receipt }) => found || receipt.claimKey === claimKey
         )
       })
 
+      const publishAs = (messageId: string, receipt: Receipt) =>
+        publisher.publish(subjects.receipts(receipt.network, receipt.payer), receiptCodec, receipt, { messageId })
+
+      const writeCharge = Effect.fnUntraced(function* ({ ticket, receipt }: ChargeEnd, mayExist: boolean) {
+        if (mayExist && (yield* has(receipt))) return
+        yield* publishAs(receiptIdOf(ticket), receipt)
+      })
+
       const write = Effect.fnUntraced(function* (claim: Claim, end: End, mayExist: boolean) {
-        if (mayExist && (yield* has(claim))) return false
         const { record, key } = claim
+        if (mayExist && (yield* has({ ...record, claimKey: key }))) return false
         const nowMs = yield* Clock.currentTimeMillis
         const receipt: Receipt = {
           claimKey: key,
@@ -101,16 +96,46 @@ export class Ledger extends Context.Service<
           requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
           settledAtMs: nowMs
         }
-        const publishAs = (messageId: string) =>
-          publisher.publish(subjects.receipts(record.network, record.payer), receiptCodec, receipt, { messageId })
         // Two settlers may both find the end, each before the other's receipt is stored: they write under one id.
-        const first = yield* publishAs(`receipt-${record.ticket}`)
+        const first = yield* publishAs(receiptIdOf(record.ticket), receipt)
         if (!first.duplicate) return true
         // The broker remembers an id for a while after its receipt is gone.
-        if (yield* has(claim)) return false
-        return !(yield* publishAs(`receipt-${record.ticket}-again`)).duplicate
+        if (yield* has(receipt)) return false
+        return !(yield* publishAs(`${receiptIdOf(record.ticket)}-again`, receipt)).duplicate
       })
-      return Ledger.of({ write, has, from: (sequence) => read(sequence) })
+      return Ledger.of({
+        write,
+        writeCharge,
+        has: ({ key, record }) => has({ ...record, claimKey: key }),
+        from: (sequence) => read(sequence)
+      })
     })
   )
 }
+
+/** All from a sequence to the present end, oldest first; of one subject, or of all. */
+const readingOf = (reader: StreamReader["Service"]) => (fromSequence: number, subject?: string) =>
+  Stream.unwrap(
+    Effect.map(reader.bounds(stream), ({ firstSequence, lastSequence }) =>
+      lastSequence === 0
+        ? Stream.empty
+        : reader.range(stream, {
+            fromSequence: Math.max(fromSequence, firstSequence, 1),
+            toSequence: lastSequence,
+            ...(subject === undefined ? {} : { subject })
+          })
+    )
+  ).pipe(
+    Stream.mapEffect(
+      Effect.fnUntraced(function* (message) {
+        const { sequence, storedAtMs } = message
+        const receipt = receiptCodec.decode(message)
+        if (Result.isSuccess(receipt)) return [{ receipt: receipt.success, sequence, storedAtMs }]
+        yield* Effect.logError("a receipt cannot be read, and is left out", receipt.failure).pipe(
+          Effect.annotateLogs({ sequence })
+        )
+        return []
+      })
+    ),
+    Stream.flattenIterable
+  )

@@ -84,9 +84,9 @@ export const reconciledAt = defineGauge({
 
 export const channelOrders = defineCounter({
   name: "payment_channel_orders_total",
-  help: "Deposits, refunds and looks at the chain that gateways ordered for payment channels, by network and what came of it.",
+  help: "Deposits, refunds, claims, receipts and looks at the chain that gateways ordered for payment channels, by network and what came of it.",
   labels: ["network", "order", "outcome"],
-  values: { order: ["Look", "Deposit", "Refund"], outcome: ["Done", "Refused", "Unavailable"] }
+  values: { order: ["Look", "Deposit", "Receipt", "Claim", "Refund"], outcome: ["Done", "Refused", "Unavailable"] }
 })
 
 export const channelTransactions = defineCounter({

@@ -40,7 +40,7 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "orders about payment channels",
     kind: "question",
-    why: "A deposit or a refund of a payment channel is to be made, or the channel to be looked for on the chain.",
+    why: "A deposit, a refund or a claim of a payment channel is to be made, the channel to be looked for on the chain, or its receipts to be written.",
     subjects: ["payments.channels"],
     senders: ["model-gateway"],
     receivers: ["payment-settler"]

@@ -418,6 +418,11 @@ const paymentFields = {
     span(1, 600),
     120,
     "A voucher is taken while the settlers have watched the chain within so long; far less than any delay of a withdrawal."
+  ),
+  ChannelUnclaimedMaxUsd: withDefault(
+    span(0, 1_000_000),
+    20,
+    "The most that one channel may owe: a call that could exceed it waits until what was charged before is claimed. More than PaymentSettler.ChannelClaimUsd, at which it is claimed anyway."
   )
 }
 

@@ -92,6 +92,10 @@ export const ChannelOrder = Schema.Union([
     maxClaimable: ChannelAmount,
     authorization: DepositAuthorization
   }),
+  /** The receipts that the channel's record owes are written. */
+  Schema.TaggedStruct("Receipt", target),
+  /** What was charged is claimed now. */
+  Schema.TaggedStruct("Claim", target),
   /** What was charged is claimed, and the amount goes back; null: all that is left. */
   Schema.TaggedStruct("Refund", { ...target, amount: Schema.NullOr(ChannelAmount), voucher: Voucher })
 ])

@@ -15,6 +15,7 @@ import {
   TransactionId
 } from "./primitives.ts"
 import { paymentSchemes } from "./chains.ts"
+import { channelScheme } from "./channels.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 export const paymentCodes = [
@@ -130,7 +131,8 @@ export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
 
 /**
  * The end of a payment, for audit. `transaction` is null for a payment that was never collected, of which `reason` says
- * why, and for one of which nothing was charged. Amounts are in the asset's smallest unit.
+ * why, for one of which nothing was charged, and for a charge of a channel, which is claimed later and with others.
+ * Amounts are in the asset's smallest unit.
  */
 export const Receipt = Schema.Struct({
   claimKey: ClaimKey,
@@ -141,7 +143,7 @@ export const Receipt = Schema.Struct({
   /** What was charged, or was to be. */
   amount: AtomicAmount,
   /** How it was paid. Absent in receipts of older releases, which are all of `exact`. */
-  scheme: Schema.optionalKey(Schema.Literals(paymentSchemes)),
+  scheme: Schema.optionalKey(Schema.Literals([...paymentSchemes, channelScheme])),
   /** The most that could have been charged, where that is another amount than the one charged. */
   ceiling: Schema.optionalKey(AtomicAmount),
   outcome: Schema.Literals(["settled", "uncollected"]),

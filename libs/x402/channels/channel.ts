@@ -4,8 +4,9 @@
  * the state after a fact. Pure.
  *
  * What it promises, whoever crashes when: one call at a time; a voucher is stored before its call is made; no charge
- * without a stored voucher that covers it, nor beyond what lies in the channel; a voucher of a call that failed can be
- * used again; and a stream that has begun to go out is charged what it was last known to cost.
+ * without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to the payer; a
+ * voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was last known
+ * to cost; and each charge is kept until its receipt is written.
  */
 import { Data, Result, Schema } from "effect"
 import { AtomicAmount, ChannelConfig, InstanceName, Network, Voucher } from "#contracts"
@@ -42,6 +43,8 @@ export const ChannelWork = Schema.Struct({
   /** The most that it may be charged; zero for a refund. */
   amount: AtomicAmount,
   model: Schema.NullOr(Schema.String),
+  /** The request, by its hash; absent where its answer is not kept. */
+  binding: Schema.optionalKey(Schema.String),
   /** The first byte of a stream is out, or about to go out. */
   isServing: Schema.Boolean,
   /** What was given out of a stream costs so much, as it was last written. */
@@ -53,7 +56,28 @@ export const ChannelWork = Schema.Struct({
 export interface ChannelWork extends Schema.Schema.Type<typeof ChannelWork> {}
 
 /** How the last work has ended. Its holder knows by it that a write was stored whose answer it did not get. */
-export const EndedWork = Schema.Struct({ ticket: InstanceName, charged: AtomicAmount })
+export const EndedWork = Schema.Struct({
+  ticket: InstanceName,
+  charged: AtomicAmount,
+  /** Of the request whose answer is kept under this ticket: its payer may have lost it on the way. */
+  binding: Schema.optionalKey(Schema.String)
+})
+
+/** A charge whose receipt is not known to be written. */
+export const OwedReceipt = Schema.Struct({
+  ticket: InstanceName,
+  amount: AtomicAmount,
+  /** The most that could have been charged. */
+  ceiling: AtomicAmount,
+  model: Schema.NullOr(Schema.String),
+  providerCost: Schema.optionalKey(AtomicAmount),
+  beganAtMs: Milliseconds,
+  chargedAtMs: Milliseconds
+})
+export interface OwedReceipt extends Schema.Schema.Type<typeof OwedReceipt> {}
+
+/** A refund that is signed: until the contract has counted it, or another one of its number, its money may leave. */
+export const SignedRefund = Schema.Struct({ nonce: AtomicAmount, amount: AtomicAmount })
 
 export const Channel = Schema.Struct({
   network: Network,
@@ -65,6 +89,8 @@ export const Channel = Schema.Struct({
   mirror: ChannelMirror,
   work: Schema.NullOr(ChannelWork),
   ended: Schema.NullOr(EndedWork),
+  owed: Schema.optionalKey(Schema.Array(OwedReceipt)),
+  refunding: Schema.optionalKey(SignedRefund),
   /** Epoch milliseconds; 0 before the first charge. */
   chargedAtMs: Milliseconds
 })
@@ -83,23 +109,38 @@ export type ChannelCommand =
       readonly _tag: "Begin"
       readonly work: Omit<ChannelWork, "isServing" | "spent" | "beganAtMs" | "untilMs">
       readonly leaseMs: number
+      /** Charges whose receipts are written. */
+      readonly receipted?: ReadonlyArray<string>
+      /** The most that may be charged and not claimed yet; without it any. */
+      readonly unclaimedMax?: bigint
     }
   /** The work goes on; `spent`: what was given out of a stream costs by now. */
   | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number; readonly spent: string }
   /** The first byte of a stream is about to go out. */
   | { readonly _tag: "Serve"; readonly ticket: string; readonly spent: string }
   /** The answer is made, or all there is of it was given out. */
-  | { readonly _tag: "Charge"; readonly ticket: string; readonly amount: string }
+  | {
+      readonly _tag: "Charge"
+      readonly ticket: string
+      readonly amount: string
+      readonly providerCost?: string
+      /** The answer is kept under the ticket. */
+      readonly holdsAnswer?: boolean
+    }
   /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly ticket: string }
   /** Ends a work whose lease is over. */
   | { readonly _tag: "Lapse" }
+  /** The receipts of these charges are written. */
+  | { readonly _tag: "Receipted"; readonly tickets: ReadonlyArray<string> }
+  /** A refund is about to be signed: its money is no longer sold for. */
+  | { readonly _tag: "SignRefund"; readonly nonce: string; readonly amount: string }
 
 export const ChannelCommand = Data.taggedEnum<ChannelCommand>()
 
 const Opened = Schema.TaggedStruct("Opened", { network: Network, config: ChannelConfig })
 const Mirrored = Schema.TaggedStruct("Mirrored", { mirror: ChannelMirror })
-const Begun = Schema.TaggedStruct("Begun", { work: ChannelWork })
+const Begun = Schema.TaggedStruct("Begun", { work: ChannelWork, receipted: Schema.Array(InstanceName) })
 const Renewed = Schema.TaggedStruct("Renewed", { untilMs: Milliseconds, spent: AtomicAmount })
 const Serving = Schema.TaggedStruct("Serving", { spent: AtomicAmount })
 /** `isLost`: the gateway is gone, and the stream is charged what it was last known to cost. */
@@ -107,11 +148,25 @@ const Charged = Schema.TaggedStruct("Charged", {
   ticket: InstanceName,
   amount: AtomicAmount,
   model: Schema.NullOr(Schema.String),
-  isLost: Schema.Boolean
+  isLost: Schema.Boolean,
+  providerCost: Schema.optionalKey(AtomicAmount),
+  binding: Schema.optionalKey(Schema.String)
 })
+const Receipted = Schema.TaggedStruct("Receipted", { tickets: Schema.Array(InstanceName) })
+const RefundSigned = Schema.TaggedStruct("RefundSigned", { refund: SignedRefund })
 const Released = Schema.TaggedStruct("Released", { ticket: InstanceName, isLost: Schema.Boolean })
 
-export const ChannelFact = Schema.Union([Opened, Mirrored, Begun, Renewed, Serving, Charged, Released])
+export const ChannelFact = Schema.Union([
+  Opened,
+  Mirrored,
+  Begun,
+  Renewed,
+  Serving,
+  Charged,
+  Released,
+  Receipted,
+  RefundSigned
+])
 export type ChannelFact = Schema.Schema.Type<typeof ChannelFact>
 
 /** Why a channel refuses; the reasons of a voucher are spelled as the protocol spells them. */
@@ -126,7 +181,11 @@ export const channelReason = {
   exceedsSigned: evm("charge_exceeds_signed_cumulative"),
   noBalance: evm("refund_no_balance"),
   /** The work that a command is about is over, or another's. */
-  workOver: "channel_work_over"
+  workOver: "channel_work_over",
+  /** So much is owed that some of it is claimed first. */
+  unclaimed: "channel_unclaimed_max",
+  /** So many receipts are owed that some are written first. */
+  receiptsOwed: "channel_receipts_owed"
 } as const
 export type ChannelReason = (typeof channelReason)[keyof typeof channelReason]
 
@@ -143,6 +202,10 @@ export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: 
       return decideBegin(channel, command, nowMs)
     case "Lapse":
       return Result.succeed(lapseOf(channel, nowMs))
+    case "Receipted":
+      return Result.succeed(decideReceipted(channel, command.tickets))
+    case "SignRefund":
+      return decideRefund(channel, command)
     case "Charge":
       return decideCharge(channel, command)
     case "Release":
@@ -173,29 +236,78 @@ const decideMirror = (
 
 const decideBegin = (
   channel: Channel,
-  { work, leaseMs }: Extract<ChannelCommand, { readonly _tag: "Begin" }>,
+  { work, leaseMs, receipted = [], unclaimedMax }: Extract<ChannelCommand, { readonly _tag: "Begin" }>,
   nowMs: number
 ): Decided => {
   if (channel.work?.ticket === work.ticket) return Result.succeed(nothing)
   if (channel.work !== null) return Result.fail(channelReason.busy)
-  const fault = voucherFault(channel, work)
+  const fault = voucherFault(channel, work) ?? debtFault(channel, { work, receipted, unclaimedMax })
   if (fault !== undefined) return Result.fail(fault)
-  return Result.succeed([
-    { _tag: "Begun", work: { ...work, isServing: false, spent: "0", beganAtMs: nowMs, untilMs: nowMs + leaseMs } }
-  ])
+  const begun = { ...work, isServing: false, spent: "0", beganAtMs: nowMs, untilMs: nowMs + leaseMs }
+  return Result.succeed([{ _tag: "Begun", work: begun, receipted }])
+}
+
+// A receipt takes 300 bytes of a record. They pile up only while no settler is there to write them.
+const owedMax = 32
+
+/** What is to be done for earlier calls before another one. A price above the limit is taken where nothing else is owed. */
+const debtFault = (
+  channel: Channel,
+  {
+    work,
+    receipted,
+    unclaimedMax
+  }: {
+    readonly work: Pick<ChannelWork, "kind" | "amount">
+    readonly receipted: ReadonlyArray<string>
+    readonly unclaimedMax: bigint | undefined
+  }
+): ChannelReason | undefined => {
+  if (work.kind === "refund") return undefined
+  const unclaimed = unclaimedOf(channel)
+  if (unclaimedMax !== undefined && unclaimed > 0n && unclaimed + BigInt(work.amount) > unclaimedMax) {
+    return channelReason.unclaimed
+  }
+  return stillOwed(channel, receipted).length < owedMax ? undefined : channelReason.receiptsOwed
+}
+
+export const owedOf = ({ owed = [] }: Pick<Channel, "owed">): ReadonlyArray<OwedReceipt> => owed
+
+const stillOwed = (channel: Pick<Channel, "owed">, receipted: ReadonlyArray<string>) =>
+  owedOf(channel).filter(({ ticket }) => !receipted.includes(ticket))
+
+const withOwed = (channel: Channel, owed: ReadonlyArray<OwedReceipt>): Channel => {
+  const { owed: _, ...rest } = channel
+  return owed.length === 0 ? rest : { ...rest, owed }
+}
+
+const decideReceipted = (channel: Channel, tickets: ReadonlyArray<string>): ReadonlyArray<ChannelFact> =>
+  stillOwed(channel, tickets).length === owedOf(channel).length ? nothing : [{ _tag: "Receipted", tickets }]
+
+/** Beside a call only what that call leaves goes back, and never what is charged. */
+const decideRefund = (
+  channel: Channel,
+  { nonce, amount }: Extract<ChannelCommand, { readonly _tag: "SignRefund" }>
+): Decided => {
+  const { charged, mirror, work, refunding } = channel
+  if (work !== null && work.kind !== "refund") return Result.fail(channelReason.busy)
+  if (BigInt(charged) + BigInt(amount) > BigInt(mirror.balance)) return Result.fail(channelReason.noBalance)
+  const isSigned = refunding?.nonce === nonce && BigInt(refunding.amount) >= BigInt(amount)
+  return Result.succeed(isSigned ? nothing : [{ _tag: "RefundSigned", refund: { nonce, amount } }])
 }
 
 /** The voucher must cover what was charged and the most that this work may cost: no more, no less. */
 const voucherFault = (
-  { charged, mirror }: Channel,
+  channel: Channel,
   { kind, voucher, amount }: Pick<ChannelWork, "kind" | "voucher" | "amount">
 ): ChannelReason | undefined => {
+  const { charged, mirror } = channel
   const max = BigInt(voucher.maxClaimable)
   if (max !== BigInt(charged) + BigInt(amount)) return channelReason.mismatch
   if (BigInt(mirror.balance) === 0n) return channelReason.notFound
   if (kind === "refund") return max < BigInt(mirror.balance) ? undefined : channelReason.noBalance
   if (max <= BigInt(mirror.totalClaimed)) return channelReason.belowClaimed
-  return max > usableOf(mirror) ? channelReason.exceedsBalance : undefined
+  return max > usableOf(channel) ? channelReason.exceedsBalance : undefined
 }
 
 /** Why a voucher would be refused once its deposit is made: what is sent to the chain for nothing costs us its fee. */
@@ -209,23 +321,26 @@ export const depositFault = (
   return voucherFault({ ...channel, mirror: { ...channel.mirror, balance } }, work)
 }
 
-/** What a payer is withdrawing is no longer sold for: it may leave before it is claimed. */
-export const usableOf = ({ balance, withdrawAmount }: ChannelMirror): bigint => BigInt(balance) - BigInt(withdrawAmount)
+/** What a payer is withdrawing, or gets back, is no longer sold for: it may leave before it is claimed. */
+export const usableOf = ({ mirror, refunding }: Pick<Channel, "mirror" | "refunding">): bigint =>
+  BigInt(mirror.balance) - BigInt(mirror.withdrawAmount) - BigInt(refunding?.amount ?? "0")
 
 const ownWork = ({ work }: Channel, ticket: string): Result.Result<ChannelWork, ChannelReason> =>
   work?.ticket === ticket ? Result.succeed(work) : Result.fail(channelReason.workOver)
 
 const decideCharge = (
   channel: Channel,
-  { ticket, amount }: Extract<ChannelCommand, { readonly _tag: "Charge" }>
+  { ticket, amount, providerCost, holdsAnswer = false }: Extract<ChannelCommand, { readonly _tag: "Charge" }>
 ): Decided => {
   // Stored before: its answer was lost on the way.
   if (channel.ended?.ticket === ticket && channel.ended.charged === amount) return Result.succeed(nothing)
-  return Result.flatMap(ownWork(channel, ticket), (work) =>
-    BigInt(amount) > leftOf(channel, work)
-      ? Result.fail(channelReason.exceedsSigned)
-      : Result.succeed<ReadonlyArray<ChannelFact>>([chargedFor(work, amount, false)])
-  )
+  return Result.flatMap(ownWork(channel, ticket), (work) => {
+    if (BigInt(amount) > leftOf(channel, work)) return Result.fail(channelReason.exceedsSigned)
+    const charge = chargedFor(work, amount, false)
+    const cost = providerCost === undefined ? {} : { providerCost }
+    const answer = holdsAnswer && work.binding !== undefined ? { binding: work.binding } : {}
+    return Result.succeed<ReadonlyArray<ChannelFact>>([{ ...charge, ...cost, ...answer }])
+  })
 }
 
 /** The most that a work can still be charged: less than was agreed when money was claimed meanwhile without us. */
@@ -249,7 +364,9 @@ const lapseOf = (channel: Channel, nowMs: number): ReadonlyArray<ChannelFact> =>
   return [chargedFor(work, (spent < left ? spent : left).toString(), true)]
 }
 
-const chargedFor = ({ ticket, model }: ChannelWork, amount: string, isLost: boolean): ChannelFact => ({
+type ChargedFact = Extract<ChannelFact, { readonly _tag: "Charged" }>
+
+const chargedFor = ({ ticket, model }: ChannelWork, amount: string, isLost: boolean): ChargedFact => ({
   _tag: "Charged",
   ticket,
   amount,
@@ -267,7 +384,11 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Mirrored":
       return withMirror(channel, fact.mirror)
     case "Begun":
-      return { ...channel, work: fact.work }
+      return { ...withOwed(channel, stillOwed(channel, fact.receipted)), work: fact.work }
+    case "Receipted":
+      return withOwed(channel, stillOwed(channel, fact.tickets))
+    case "RefundSigned":
+      return { ...channel, refunding: fact.refund }
     case "Renewed":
       return { ...channel, work: channel.work && { ...channel.work, untilMs: fact.untilMs, spent: fact.spent } }
     case "Serving":
@@ -275,14 +396,30 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Released":
       return { ...channel, work: null, ended: { ticket: fact.ticket, charged: "0" } }
     case "Charged":
-      return {
-        ...channel,
-        charged: (BigInt(channel.charged) + BigInt(fact.amount)).toString(),
-        signed: channel.work?.voucher ?? channel.signed,
-        work: null,
-        ended: { ticket: fact.ticket, charged: fact.amount },
-        chargedAtMs: nowMs
-      }
+      return withCharge(channel, fact, nowMs)
+  }
+}
+
+const withCharge = (channel: Channel, fact: ChargedFact, nowMs: number): Channel => {
+  const { ticket, amount, binding, model, providerCost } = fact
+  const { work } = channel
+  const receipt = work !== null &&
+    work.kind !== "refund" && {
+      ticket,
+      amount,
+      ceiling: work.amount,
+      model,
+      ...(providerCost === undefined ? {} : { providerCost }),
+      beganAtMs: work.beganAtMs,
+      chargedAtMs: nowMs
+    }
+  return {
+    ...(receipt === false ? channel : withOwed(channel, [...owedOf(channel), receipt])),
+    charged: (BigInt(channel.charged) + BigInt(amount)).toString(),
+    signed: work?.voucher ?? channel.signed,
+    work: null,
+    ended: { ticket, charged: amount, ...(binding === undefined ? {} : { binding }) },
+    chargedAtMs: nowMs
   }
 }
 
@@ -304,7 +441,10 @@ const empty: Omit<Channel, "network" | "config"> = {
 }
 
 /** What was claimed was charged, whoever claimed it: a receiver that lost its records begins again from there. */
-const withMirror = (channel: Channel, mirror: ChannelMirror): Channel => {
+const withMirror = (before: Channel, mirror: ChannelMirror): Channel => {
+  const { refunding, ...others } = before
+  const isCounted = refunding !== undefined && BigInt(mirror.refundNonce) > BigInt(refunding.nonce)
+  const channel = isCounted ? others : before
   if (BigInt(mirror.totalClaimed) <= BigInt(channel.charged)) return { ...channel, mirror }
   const covers = channel.signed !== null && BigInt(channel.signed.maxClaimable) >= BigInt(mirror.totalClaimed)
   return { ...channel, mirror, charged: mirror.totalClaimed, signed: covers ? channel.signed : null }

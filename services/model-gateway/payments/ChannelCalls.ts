@@ -5,7 +5,8 @@
  * the settlers.
  *
  * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back when
- * the lease is over, unless its stream had begun.
+ * the lease is over, unless its stream had begun. A whole answer is kept before it is charged: to the last voucher that
+ * was charged, with the same request, it is given again.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Fiber, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
@@ -25,6 +26,8 @@ import {
   type Channel,
   ChannelCommand,
   channelHeaders,
+  channelKeyOf,
+  type ChannelName,
   channelReason,
   ChannelRefused,
   Channels,
@@ -34,6 +37,8 @@ import {
   correctiveQuote,
   depositFault,
   evmChainIdOf,
+  microUsdOf,
+  owedOf,
   plainSignature,
   PaymentRefused,
   type Quote,
@@ -43,10 +48,11 @@ import {
   verificationFailed
 } from "#x402"
 import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
+import { PaidAnswers } from "./kept-calls.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
-import { channelBusy, type PaymentRefusal, refusalOf, unavailable } from "./replies.ts"
+import { channelBusy, paidBefore, type PaymentRefusal, refusalOf, unavailable } from "./replies.ts"
 
 /** A payment by channel that fits the quote of its call. */
 export interface OfferedVoucher {
@@ -54,6 +60,9 @@ export interface OfferedVoucher {
   readonly quote: Quote
   readonly payload: PaymentPayload
   readonly requirements: PaymentRequirements
+  /** The request, by its hash, and the client's name for it; a refund has neither. */
+  readonly binding?: string
+  readonly identifier?: string | null
 }
 
 type PricedCall = Pick<PayableCall, "kind" | "model" | "shape" | "prices" | "prompt" | "count">
@@ -93,6 +102,10 @@ interface Parts {
   readonly tariff: Tariff
   /** Dollars in the smallest unit of a network's token. */
   readonly unitsOf: (microUsd: bigint, network: string) => bigint
+  readonly answers: PaidAnswers["Service"]
+  readonly receipts: WrittenReceipts
+  /** The most that one channel of a network may owe, in the smallest unit of its token. */
+  readonly unclaimedMax: (network: string) => bigint
   readonly scope: Scope.Scope
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly earned: (held: Held) => Effect.Effect<void>
@@ -139,6 +152,9 @@ const make = Effect.gen(function* () {
     leaseMs: Payments.LeaseSeconds * 1_000,
     tariff: tariffOf(Payments),
     unitsOf: (microUsd, network) => atomicAmount(microUsd, decimals.get(network) ?? 6),
+    answers: yield* PaidAnswers,
+    receipts: writtenReceipts(),
+    unclaimedMax: (network) => atomicAmount(microUsdOf(Payments.ChannelUnclaimedMaxUsd), decimals.get(network) ?? 6),
     scope: yield* Effect.scope,
     earned: ({ voucher, charge }) =>
       Effect.sync(() => {
@@ -190,7 +206,7 @@ const pay = Effect.fn("ChannelCalls.pay")(function* (
   if (payload.type === "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
   const deposit = payload.type === "deposit" ? yield* deposited(parts, voucher) : null
   const ticket = randomBytes(12).toString("base64url")
-  const begin = beginOf(parts, voucher, { ticket, kind: offered.call.kind, amount: offered.requirements.amount })
+  const begin = { ticket, kind: offered.call.kind, amount: offered.requirements.amount }
   yield* parts.timed("verify", begun(parts, voucher, begin))
   yield* parts.count("verified")
   return yield* open(parts, { voucher, ticket, deposit, charge: priceOf(parts, voucher, nothingUsed) })
@@ -201,7 +217,10 @@ const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVouch
   const found = parts.check(offered, nowMs)
   if (Result.isFailure(found)) return yield* refuse(parts, offered, found.failure)
   const { network, channelId } = found.success
-  return { ...offered, checked: found.success, name: { network, channelId } } satisfies Voucher
+  const { binding, identifier } = offered
+  // A client that asks the same twice, and keeps no count, tells the two calls apart by a name.
+  const request = binding === undefined ? {} : { binding: `${binding} ${identifier ?? ""}`.trimEnd() }
+  return { ...offered, ...request, checked: found.success, name: { network, channelId } } satisfies Voucher
 })
 
 type Refusable = Pick<OfferedVoucher, "call" | "quote">
@@ -298,35 +317,60 @@ interface Begin {
   readonly amount: string
 }
 
-const beginOf = ({ holder, leaseMs }: Parts, voucher: Voucher, begin: Begin) =>
-  ChannelCommand.Begin({
-    work: { ...begin, holder, voucher: signedOf(voucher), model: voucher.call.model },
-    leaseMs
+const beginOf = ({ holder, leaseMs, receipts, unclaimedMax }: Parts, voucher: Voucher, begin: Begin) => {
+  const { name, call, binding } = voucher
+  const request = binding === undefined ? {} : { binding }
+  return ChannelCommand.Begin({
+    work: { ...begin, ...request, holder, voucher: signedOf(voucher), model: call.model },
+    leaseMs,
+    receipted: receipts.of(name),
+    unclaimedMax: unclaimedMax(name.network)
   })
+}
 
-// What the record says of the money may be behind the chain, or there is no record yet.
-const worthALook: ReadonlySet<string> = new Set([
-  channelReason.missing,
-  channelReason.notFound,
-  channelReason.exceedsBalance
-])
+type Remedy = "Look" | "Receipt" | "Claim"
 
-/** Stores the voucher. The chain is looked at first where it is not watched, and once more where the money is missing. */
+/**
+ * What a settler can do about a refusal. What a record says of the money may be behind the chain, or there is no record
+ * yet; and what is owed of earlier calls may come first.
+ */
+const remedies: Readonly<Partial<Record<string, Remedy>>> = {
+  [channelReason.missing]: "Look",
+  [channelReason.notFound]: "Look",
+  [channelReason.exceedsBalance]: "Look",
+  [channelReason.receiptsOwed]: "Receipt",
+  [channelReason.unclaimed]: "Claim"
+}
+
+/** Stores the voucher. The chain is looked at first where it is not watched; what a settler can do is tried once. */
 const begun = Effect.fnUntraced(function* (
   parts: Parts,
   voucher: Voucher,
-  begin: ChannelCommand
+  begin: Begin
 ): Effect.fn.Return<Channel, PaymentRefusal> {
-  const look = ordered(parts, voucher, { _tag: "Look", ...targetOf(voucher) })
+  const { name } = voucher
+  const { receipts } = parts
+  const done = new Set<string>()
+  const remedied = (order: Remedy, channel: Channel | null = null) => {
+    done.add(order)
+    const obeyed = ordered(parts, voucher, { _tag: order, ...targetOf(voucher) })
+    return order === "Receipt" ? Effect.tap(obeyed, () => Effect.sync(() => receipts.add(name, channel))) : obeyed
+  }
   const nowMs = yield* Clock.currentTimeMillis
-  const isFresh = parts.isWatched(voucher.name.network, nowMs) || voucher.checked.payload.type === "deposit"
-  if (!isFresh) yield* look
-  const first = yield* Effect.result(parts.channels.run(voucher.name, begin))
-  if (Result.isSuccess(first)) return first.success
-  const isUnknown = first.failure._tag === "ChannelRefused" && worthALook.has(first.failure.reason)
-  if (!isUnknown || !isFresh) return yield* notBegun(parts, voucher, first.failure)
-  yield* look
-  return yield* Effect.catch(parts.channels.run(voucher.name, begin), (error) => notBegun(parts, voucher, error))
+  const isFresh = parts.isWatched(name.network, nowMs) || voucher.checked.payload.type === "deposit"
+  if (!isFresh) yield* remedied("Look")
+  for (;;) {
+    const command = beginOf(parts, voucher, begin)
+    const tried = yield* Effect.result(parts.channels.run(name, command))
+    if (Result.isSuccess(tried)) {
+      receipts.told(name, command.receipted ?? [])
+      return tried.success
+    }
+    const { failure } = tried
+    const order = failure._tag === "ChannelRefused" ? remedies[failure.reason] : undefined
+    if (order === undefined || done.has(order)) return yield* notBegun(parts, voucher, failure)
+    yield* remedied(order, failure._tag === "ChannelRefused" ? failure.channel : null)
+  }
 })
 
 const notBegun = Effect.fnUntraced(function* (
@@ -341,6 +385,11 @@ const notBegun = Effect.fnUntraced(function* (
   }
   const { reason, channel } = error
   const { payer } = checked.config
+  if (reason === channelReason.mismatch && channel !== null) yield* givenAgain(parts, voucher, channel)
+  if (reason === channelReason.unclaimed || reason === channelReason.receiptsOwed) {
+    yield* Effect.logWarning("a channel owes too much for another call", error)
+    return yield* cannotSay(parts, call.shape)
+  }
   if (reason === channelReason.busy) {
     yield* parts.count("refused", "CHANNEL_BUSY")
     const failure = { code: codeOf(reason), reason, payer }
@@ -348,6 +397,30 @@ const notBegun = Effect.fnUntraced(function* (
   }
   const corrected = channel === null ? quote : correctiveQuote(quote, name.channelId, channel)
   return yield* refuse(parts, { call, quote: corrected }, new PaymentRefused({ code: codeOf(reason), reason, payer }))
+})
+
+/** Under which a channel's answer is kept until its payer goes on. */
+const answerKeyOf = ({ network, channelId }: Voucher["name"], ticket: string) => `${network} ${channelId} ${ticket}`
+
+/** The answer to the last voucher that was charged: it may have been lost on the way. */
+const givenAgain = Effect.fnUntraced(function* (
+  parts: Parts,
+  voucher: Voucher,
+  channel: Channel
+): Effect.fn.Return<void, PaymentRefusal> {
+  const { name, binding } = voucher
+  const { signed, ended } = channel
+  const { maxClaimable, signature } = signedOf(voucher)
+  const isLast = signed?.maxClaimable === maxClaimable && signed.signature === signature
+  if (!isLast || binding === undefined || ended === null || ended.binding !== binding) return
+  const found = yield* Effect.catch(parts.answers.find(answerKeyOf(name, ended.ticket)), () =>
+    cannotSay(parts, voucher.call.shape)
+  )
+  if (Option.isNone(found)) return
+  yield* parts.count("given_again")
+  const chargedAmount = ended.charged
+  const headers = channelHeaders({ channelId: name.channelId, channel, chargedAmount, moved: null })
+  return yield* Effect.fail(paidBefore({ answer: found.value.body, headers }))
 })
 
 interface Held {
@@ -429,14 +502,28 @@ const patiently = {
 const charge = Effect.fnUntraced(function* (
   parts: Parts,
   held: Held,
-  { used }: EndedAnswer
+  { used, body, costMicroUsd }: EndedAnswer
 ): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
   const { voucher, ticket, deposit } = held
-  const { call, name } = voucher
+  const { call, name, binding } = voucher
   if (used !== null) held.charge = priceOf(parts, voucher, used)
   const amount = held.charge.toString()
-  const charging = Effect.retry(parts.channels.run(name, ChannelCommand.Charge({ ticket, amount })), patiently)
-  const channel = yield* parts.timed("settle", charging).pipe(
+  const holdsAnswer = body !== null && binding !== undefined
+  const command = ChannelCommand.Charge({
+    ticket,
+    amount,
+    holdsAnswer,
+    ...(costMicroUsd === null ? {} : { providerCost: parts.unitsOf(costMicroUsd, name.network).toString() })
+  })
+  // Before the charge: nobody is charged for an answer that dies with this process.
+  const kept = holdsAnswer
+    ? parts.answers.keep(answerKeyOf(name, ticket), { label: { identifier: null, binding }, body })
+    : Effect.void
+  const charging = Effect.andThen(
+    parts.timed("store", Effect.retry(kept, patiently)),
+    parts.timed("settle", Effect.retry(parts.channels.run(name, command), patiently))
+  )
+  const channel = yield* charging.pipe(
     Effect.tapError((error) => Effect.logWarning("a call could not be charged", error)),
     Effect.mapError(
       () =>
@@ -445,8 +532,59 @@ const charge = Effect.fnUntraced(function* (
   )
   yield* parts.count("settled")
   yield* parts.earned(held)
+  yield* Effect.forkIn(receipted(parts, held, channel), parts.scope)
   return { headers: channelHeaders({ channelId: name.channelId, channel, chargedAmount: amount, moved: deposit }) }
 })
+
+/** Behind the answer. Without a settler's word the record of the channel goes on owing the receipt. */
+const receipted = ({ receipts, order }: Parts, { voucher }: Held, channel: Channel) =>
+  receipts.once(
+    voucher.name,
+    order({ _tag: "Receipt", ...targetOf(voucher) }).pipe(
+      Effect.map(({ _tag }) => (_tag === "Done" ? receipts.add(voucher.name, channel) : undefined)),
+      Effect.catch((error) => Effect.logWarning("the receipt of a channel is written later", error))
+    )
+  )
+
+// What is forgotten here the settlers note by themselves.
+const channelsMax = 16_384
+
+/** Receipts that settlers have written, of which the channels' records are not told yet. */
+const writtenReceipts = () => {
+  const known = new Map<string, ReadonlyArray<string>>()
+  const asked = new Set<string>()
+  const of = (name: ChannelName) => known.get(channelKeyOf(name)) ?? []
+  const set = (name: ChannelName, tickets: ReadonlyArray<string>) => {
+    const key = channelKeyOf(name)
+    known.delete(key)
+    if (tickets.length > 0) known.set(key, tickets)
+    const [oldest] = known.keys()
+    if (known.size > channelsMax && oldest !== undefined) known.delete(oldest)
+  }
+  return {
+    of,
+    /** All that the record owed. */
+    add: (name: ChannelName, channel: Channel | null) =>
+      set(name, [...new Set([...of(name), ...(channel === null ? [] : owedOf(channel)).map(({ ticket }) => ticket)])]),
+    told: (name: ChannelName, tickets: ReadonlyArray<string>) =>
+      set(
+        name,
+        of(name).filter((ticket) => !tickets.includes(ticket))
+      ),
+    /** One question about a channel at a time; the next one asks for all that is owed by then. */
+    once: (name: ChannelName, ask: Effect.Effect<void>) =>
+      Effect.suspend(() => {
+        const key = channelKeyOf(name)
+        if (asked.has(key)) return Effect.void
+        asked.add(key)
+        return Effect.ensuring(
+          ask,
+          Effect.sync(() => asked.delete(key))
+        )
+      })
+  }
+}
+type WrittenReceipts = ReturnType<typeof writtenReceipts>
 
 const refund = Effect.fn("ChannelCalls.refund")(function* (
   parts: Parts,
@@ -457,7 +595,7 @@ const refund = Effect.fn("ChannelCalls.refund")(function* (
   if (payload.type !== "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
   if (payload.amount === "0") return yield* refuse(parts, voucher, refusedFor("refund_amount_invalid", null))
   const ticket = randomBytes(12).toString("base64url")
-  yield* begun(parts, voucher, beginOf(parts, voucher, { ticket, kind: "refund", amount: "0" }))
+  yield* begun(parts, voucher, { ticket, kind: "refund", amount: "0" })
   return yield* Effect.uninterruptibleMask((restore) => givenBack(parts, voucher, ticket, restore))
 })
 

@@ -28,6 +28,7 @@ import {
   type Quote,
   readPayment,
   requirementsFor,
+  settledHeaders,
   Settlements,
   statedClaimKey,
   statedEndMs,
@@ -312,7 +313,7 @@ const answerReplay = Effect.fnUntraced(function* (
       return yield* Effect.fail(stillMaking(call.shape, replayed.jobId))
     case "Paid":
       yield* parts.count("given_again")
-      return yield* Effect.fail(paidBefore(replayed))
+      return yield* Effect.fail(paidBefore({ answer: replayed.answer, headers: settledHeaders(replayed) }))
   }
 })
 

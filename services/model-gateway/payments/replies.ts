@@ -1,13 +1,6 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
-import {
-  paymentRequired,
-  type PaymentReply,
-  type Quote,
-  type ReplyShape,
-  settledHeaders,
-  type SettledPayment
-} from "#x402"
+import { paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
@@ -111,12 +104,18 @@ export const stillMaking = (shape: ReplyShape, jobId: string) => {
   return refused(shape, sendAgain(message, 2), { countedAs: "PAYMENT_IN_WORK", jobId })
 }
 
+interface PaidBefore {
+  readonly answer: Uint8Array
+  /** Its receipt. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** The answer that was lost on the way, with its receipt. */
-export const paidBefore = ({ answer, ...payment }: SettledPayment & { readonly answer: Uint8Array }) =>
+export const paidBefore = ({ answer, headers }: PaidBefore) =>
   new PaymentRefusal({
     status: 200,
     code: "PAID_BEFORE",
-    headers: { "content-type": "application/json", ...settledHeaders(payment) },
+    headers: { "content-type": "application/json", ...headers },
     body: Buffer.from(answer).toString("utf8")
   })
 

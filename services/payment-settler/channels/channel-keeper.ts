@@ -22,12 +22,14 @@ import {
   isLapsed,
   channelIdIn,
   microUsdOf,
+  owedOf,
   settleCall,
   sweptIn
 } from "#x402"
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
-import { mirror } from "./channel-orders.ts"
+import { Ledger } from "../ledger.ts"
+import { mirror, writeReceipts } from "./channel-orders.ts"
 import { compareChannels } from "./channel-books.ts"
 import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
 
@@ -39,6 +41,9 @@ const stillMs = 300_000
 const firstBlocks = 5_000
 const looksAtOnce = 8
 const lapsesAtOnce = 16
+const receiptsAtOnce = 16
+// A gateway says with the next voucher that the receipt of the last is written; this is for channels without a next one.
+const receiptsAfterMs = 5_000
 
 const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
 const sweepGas = 150_000n
@@ -53,10 +58,12 @@ export const channelKeeper = Layer.effectDiscard(
     const watches = yield* (yield* Kv).open("channel-watches", ChannelWatch)
     const metrics = yield* Metrics
     const channels = yield* Channels
+    const ledger = yield* Ledger
     for (const network of networks.values()) {
       const keeper: Keeper = {
         network,
         channels,
+        ledger,
         watches,
         metrics,
         terms: {
@@ -77,6 +84,7 @@ export const channelKeeper = Layer.effectDiscard(
 export interface Keeper {
   readonly network: ChannelNetwork
   readonly channels: Channels["Service"]
+  readonly ledger: Ledger["Service"]
   readonly watches: KvBucket<ChannelWatch>
   readonly metrics: Metrics["Service"]
   readonly terms: ClaimTerms
@@ -101,6 +109,7 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
     const seen = yield* look(keeper, known, watch)
     if (seen !== undefined) watched.set({ network: keeper.network.name }, Math.floor(seen.atMs / 1_000))
     yield* endLapsed(keeper, known)
+    yield* writeLate(keeper, known)
     yield* claimDue(keeper, known, lastClaimMs)
   }).pipe(Effect.catch((error) => Effect.logWarning("channels could not be kept", error)))
   const comparing = compareChannels(keeper, known).pipe(
@@ -172,6 +181,22 @@ const endLapsed = Effect.fnUntraced(function* ({ channels, network }: Keeper, kn
       return Effect.ignore(channels.run(name, ChannelCommand.Lapse()))
     },
     { concurrency: lapsesAtOnce, discard: true }
+  )
+})
+
+/** Receipts that no gateway has noted: of a channel that is not used now, or of a gateway that is gone. */
+const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
+  const { network } = keeper
+  const owing = [...known.values()].filter((channel) => owedOf(channel).length > 0)
+  yield* Effect.forEach(
+    owing,
+    (channel) => {
+      const name = { network: network.name, channelId: channelIdIn(network.contract, channel.config) }
+      return writeReceipts(keeper, name, channel, receiptsAfterMs).pipe(
+        Effect.catch((error) => Effect.logWarning("receipts of a channel could not be written yet", error))
+      )
+    },
+    { concurrency: receiptsAtOnce, discard: true }
   )
 })
 

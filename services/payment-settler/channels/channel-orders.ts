@@ -4,32 +4,39 @@
  * chain before the order is answered. A settler that dies leaves at most a transaction, which the watch over the chain
  * finds.
  */
-import { Effect, Layer, Result } from "effect"
+import { Clock, Effect, Layer, Option, Result } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
 import { ChannelOrder, ChannelOrderAnswer, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import {
   type ChainUnavailable,
+  type Channel,
   channelIdIn,
   ChannelCommand,
+  type ChannelName,
   type ChannelRefused,
   Channels,
+  chargeReceipt,
   claimBatchMessage,
   claimCall,
   depositCall,
   depositNonce,
   multicallOf,
+  owedOf,
   refundCall,
   refundMessage,
   type SeenChannel
 } from "#x402"
+import { Ledger } from "../ledger.ts"
 import { channelOrders } from "../metrics.ts"
+import { claimableOf } from "./claiming.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 
 // Deposits and refunds wait for a block each.
 const atOnceMax = 64
 
 const depositGas = 400_000n
+const claimGas = 230_000n
 const refundGas = 400_000n
 
 export const channelOrderCodec = jsonCodec(ChannelOrder)
@@ -39,7 +46,7 @@ export const answerChannelOrders = Layer.effectDiscard(
   Effect.gen(function* () {
     const networks = yield* ChannelNetworks
     if (networks.size === 0) return
-    const channels = yield* Channels
+    const records: Records = { channels: yield* Channels, ledger: yield* Ledger }
     const counter = (yield* Metrics).counter(channelOrders)
     yield* (yield* Requests).answer({
       subject: subjects.paymentsChannels,
@@ -48,7 +55,7 @@ export const answerChannelOrders = Layer.effectDiscard(
       answer: channelOrderAnswerCodec,
       concurrency: atOnceMax,
       handler: Effect.fnUntraced(function* (order: ChannelOrder) {
-        const answer = yield* obey(networks, channels, order).pipe(
+        const answer = yield* obey(networks, records, order).pipe(
           Effect.catch((error) => Effect.succeed(unavailable(error.message))),
           Effect.catchDefect((defect) =>
             Effect.as(Effect.logError("an order about a channel died", defect), unavailable("an unexpected error"))
@@ -85,25 +92,69 @@ type Faults =
   | { readonly _tag: "SettlementPending"; readonly message: string }
 type Answered = Effect.Effect<ChannelOrderAnswer, Faults>
 
-const obey = (
-  networks: ReadonlyMap<string, ChannelNetwork>,
-  channels: Channels["Service"],
-  order: ChannelOrder
-): Answered => {
+/** What is written of channels. */
+interface Records {
+  readonly channels: Channels["Service"]
+  readonly ledger: Ledger["Service"]
+}
+
+const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, order: ChannelOrder): Answered => {
   const network = networks.get(order.network)
   if (network === undefined) return Effect.succeed(unavailable(`${order.network} has no channels here`))
   if (channelIdIn(network.contract, order.config) !== order.channelId) {
     return Effect.succeed(refused("channel_id_mismatch"))
   }
+  const { channels } = records
   switch (order._tag) {
     case "Look":
       return Effect.as(mirror(network, channels, order), done(null, 0n))
+    case "Receipt":
+      return Effect.as(receiptsOf(records, order), done(null, 0n))
     case "Deposit":
       return makeDeposit(network, channels, order)
+    case "Claim":
+      return makeClaim(network, channels, order)
     case "Refund":
-      return makeRefund(network, channels, order)
+      return Effect.catchTag(makeRefund(network, channels, order), "ChannelRefused", ({ reason }) =>
+        Effect.succeed<ChannelOrderAnswer>({ _tag: "Refused", reason })
+      )
   }
 }
+
+/** Its gateway says with the channel's next voucher that they are written; the record is not written for that alone. */
+const receiptsOf = Effect.fnUntraced(function* ({ channels, ledger }: Records, order: ChannelOrder) {
+  const found = yield* channels.read(order)
+  if (Option.isSome(found)) yield* writeOwed(ledger, found.value, owedOf(found.value))
+})
+
+// Of an id the broker knows for two minutes that it was written.
+const rememberedMs = 60_000
+
+const writeOwed = Effect.fnUntraced(function* (
+  ledger: Ledger["Service"],
+  channel: Channel,
+  due: ReturnType<typeof owedOf>
+) {
+  const nowMs = yield* Clock.currentTimeMillis
+  for (const owed of due) {
+    const end = { ticket: owed.ticket, receipt: chargeReceipt(channel, owed) }
+    yield* ledger.writeCharge(end, nowMs - owed.chargedAtMs > rememberedMs)
+  }
+})
+
+/** Writes the receipts that a channel owes since so long, and notes that in its record. */
+export const writeReceipts = Effect.fnUntraced(function* (
+  { channels, ledger }: Records,
+  name: ChannelName,
+  channel: Channel,
+  sinceMs: number
+): Effect.fn.Return<void, BusError | ChannelRefused> {
+  const nowMs = yield* Clock.currentTimeMillis
+  const due = owedOf(channel).filter(({ chargedAtMs }) => chargedAtMs <= nowMs - sinceMs)
+  if (due.length === 0) return
+  yield* writeOwed(ledger, channel, due)
+  yield* channels.run(name, ChannelCommand.Receipted({ tickets: due.map(({ ticket }) => ticket) }))
+})
 
 /** Brings the channel's record up to the chain. */
 export const mirror = Effect.fnUntraced(function* (
@@ -158,6 +209,32 @@ const makeDeposit = Effect.fnUntraced(function* (
   return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : done(null, 0n)
 })
 
+/** Claims what one channel owes now. */
+const makeClaim = Effect.fnUntraced(function* (
+  network: ChannelNetwork,
+  channels: Channels["Service"],
+  order: Extract<ChannelOrder, { readonly _tag: "Claim" }>
+): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { contract } = network
+  const authorizer = network.authorizerOf(order.config)
+  if (authorizer === undefined) return unavailable("the key of the channel's authorizer is not configured")
+  yield* mirror(network, channels, order)
+  const found = Option.getOrUndefined(yield* channels.read(order))
+  const row = found && claimableOf(found)
+  if (row === undefined) return done(null, 0n)
+  const data = claimCall([row], yield* authorizer.sign(claimBatchMessage(contract.separator, [row])))
+  const simulated = yield* Effect.result(contract.simulate(data))
+  if (Result.isFailure(simulated)) {
+    if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
+    return unavailable(`the contract refuses a claim: ${simulated.failure.text}`)
+  }
+  const outcome = yield* transact(network, { data, gas: claimGas })
+  const after = yield* mirror(network, channels, order)
+  // Refused when the keeper has claimed as much meanwhile.
+  if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, row.totalClaimed)
+  return after.totalClaimed >= row.totalClaimed ? done(null, 0n) : unavailable("the contract has refused a claim")
+})
+
 /** Claims what was charged and gives the rest, or a part of it, back: both or neither. */
 const makeRefund = Effect.fnUntraced(function* (
   network: ChannelNetwork,
@@ -168,7 +245,7 @@ const makeRefund = Effect.fnUntraced(function* (
   const { channelId, config, voucher } = order
   const authorizer = network.authorizerOf(config)
   if (authorizer === undefined) return refused("refund_authorizer_unknown")
-  const before = yield* contract.state(channelId)
+  const before = yield* mirror(network, channels, order)
   const charged = BigInt(voucher.maxClaimable)
   const left = before.balance - (charged > before.totalClaimed ? charged : before.totalClaimed)
   if (left <= 0n) return refused("refund_no_balance")
@@ -186,6 +263,9 @@ const makeRefund = Effect.fnUntraced(function* (
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
     return refused("refund_simulation_failed", simulated.failure.text)
   }
+  // From here on the money may leave at any time, whoever dies: no call may be sold for it.
+  const signed = { nonce: before.refundNonce.toString(), amount: amount.toString() }
+  yield* channels.run(order, ChannelCommand.SignRefund(signed))
   const outcome = yield* transact(network, { data, gas: refundGas })
   yield* mirror(network, channels, order)
   return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : refused("refund_transaction_failed")

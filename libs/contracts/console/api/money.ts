@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { paymentSchemes } from "../../payments/chains.ts"
+import { channelScheme } from "../../payments/channels.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, text, Timestamp } from "../../primitives.ts"
@@ -42,13 +43,17 @@ const receipt = {
   payer: Schema.String,
   payTo: Schema.String,
   outcome: Schema.Literals(outcomes),
-  transaction: Schema.NullOr(Schema.String).pipe(describe("Null where nothing was sent.")),
+  transaction: Schema.NullOr(Schema.String).pipe(
+    describe("Null where nothing was sent, and for a charge of a payment channel, which is claimed with others.")
+  ),
   reason: Schema.NullOr(Schema.String).pipe(describe("Why nothing was collected.")),
   model,
   requestedAt: Timestamp,
   endedAt: Timestamp,
-  scheme: Schema.Literals(paymentSchemes).pipe(
-    describe("How it was paid: `exact`, the quoted amount, or `upto`, what was used.")
+  scheme: Schema.Literals([...paymentSchemes, channelScheme]).pipe(
+    describe(
+      "How it was paid: `exact`, the quoted amount; `upto`, what was used; `batch-settlement`, the same by payment channel."
+    )
   ),
   ceiling: Schema.NullOr(AtomicAmount).pipe(
     describe("The most that could have been charged; null where the amount was fixed.")

@@ -34,7 +34,8 @@ describe("the section Payments", () => {
       SettleWaitSeconds: 10,
       FacilitatorTimeoutSeconds: 30,
       Channels: [],
-      ChannelMirrorSeconds: 120
+      ChannelMirrorSeconds: 120,
+      ChannelUnclaimedMaxUsd: 20
     })
     assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 64, aheadMax: 1, keptMs: 86_400_000 })
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })

@@ -41,12 +41,15 @@ interface BeginOptions {
   readonly kind?: ChannelWorkKind
   readonly amount?: bigint | number
   readonly holder?: string
+  readonly receipted?: ReadonlyArray<string>
+  readonly unclaimedMax?: bigint
 }
 
 export const begin = (max: bigint | number, options: BeginOptions = {}) => {
-  const { ticket = "t1", kind = "whole", amount = 1_000, holder = "gateway-1" } = options
-  const work = { ticket, holder, kind, voucher: voucherOf(max), amount: String(amount), model: "demo/echo" }
-  return ChannelCommand.Begin({ work, leaseMs })
+  const { ticket = "t1", kind = "whole", amount = 1_000, holder = "gateway-1", ...debts } = options
+  const binding = `request of ${ticket}`
+  const work = { ticket, holder, kind, voucher: voucherOf(max), amount: String(amount), model: "demo/echo", binding }
+  return ChannelCommand.Begin({ work, leaseMs, ...debts })
 }
 export const mirror = (changes: Partial<ChannelMirror> = {}) =>
   ChannelCommand.Mirror({ network, config: testConfig, mirror: mirrorOf(changes) })
@@ -56,6 +59,9 @@ export const release = (ticket = "t1") => ChannelCommand.Release({ ticket })
 export const serve = (ticket = "t1", spent = 100) => ChannelCommand.Serve({ ticket, spent: String(spent) })
 export const renew = (ticket = "t1", spent = 0) => ChannelCommand.Renew({ ticket, leaseMs, spent: String(spent) })
 export const lapse = ChannelCommand.Lapse()
+export const receipted = (...tickets: ReadonlyArray<string>) => ChannelCommand.Receipted({ tickets })
+export const signRefund = (amount: bigint | number, nonce = 0) =>
+  ChannelCommand.SignRefund({ nonce: String(nonce), amount: String(amount) })
 
 export interface Step {
   readonly command: ChannelCommand

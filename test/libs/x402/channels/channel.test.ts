@@ -2,11 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   type Channel,
-  type ChannelCommand,
+  ChannelCommand,
   channelReason,
   depositFault,
   evolveAll,
   isLapsed,
+  owedOf,
   unclaimedOf,
   usableOf,
   Channel as ChannelSchema
@@ -20,9 +21,11 @@ import {
   leaseMs,
   mirror,
   network,
+  receipted,
   release,
   renew,
   serve,
+  signRefund,
   type Step,
   testConfig,
   voucherOf
@@ -181,6 +184,86 @@ describe("a charge", () => {
   })
 })
 
+describe("what a channel owes", () => {
+  const calls = (count: number) => {
+    const channel = opened()
+    for (let call = 0; call < count; call += 1) {
+      channel.tries(begin(100 * (call + 1), { ticket: `t${call}`, amount: 100 }))
+      channel.tries(charge(100, `t${call}`))
+    }
+    return channel
+  }
+
+  it("is a receipt for each charge, with the most that it could have been", () => {
+    const [owed] = after(begin(1_000), charge(700)).state().owed ?? []
+    assert.deepInclude(owed, { ticket: "t1", amount: "700", ceiling: "1000", model: "demo/echo" })
+  })
+
+  it("is forgotten when the next voucher brings word of it", () => {
+    const channel = calls(2)
+    channel.tries(begin(300, { ticket: "t2", amount: 100, receipted: ["t0", "t1"] }))
+    assert.deepStrictEqual(owedOf(channel.state()), [])
+  })
+
+  it("keeps the next call waiting when 32 receipts are not written", () => {
+    const channel = calls(32)
+    const next = (...written: ReadonlyArray<string>) => begin(3_300, { ticket: "t32", amount: 100, receipted: written })
+    assert.strictEqual(channel.tries(next()).refused, channelReason.receiptsOwed)
+    assert.isNull(channel.tries(next("t3")).refused)
+  })
+
+  it("keeps the next call waiting when that could exceed what may be unclaimed", () => {
+    const channel = after(begin(1_000), charge(700))
+    const next = begin(1_700, { ticket: "t2", unclaimedMax: 1_699n })
+    assert.strictEqual(channel.tries(next).refused, channelReason.unclaimed)
+    channel.tries(mirror({ totalClaimed: "700", block: 2 }))
+    assert.isNull(channel.tries(next).refused)
+  })
+
+  it("keeps no call waiting whose price alone exceeds it", () => {
+    assert.isNull(opened().tries(begin(1_000, { unclaimedMax: 10n })).refused)
+  })
+
+  it("is no receipt for a refund", () => {
+    const channel = after(begin(1_000), charge(700), begin(700, { ticket: "t2", amount: 0, kind: "refund" }))
+    channel.tries(charge(0, "t2"))
+    assert.deepStrictEqual(
+      owedOf(channel.state()).map(({ ticket }) => ticket),
+      ["t1"]
+    )
+  })
+})
+
+describe("a refund that is signed", () => {
+  it("is no longer sold for, until the chain has counted it", () => {
+    const channel = after(signRefund(9_500))
+    const next = begin(1_000)
+    assert.strictEqual(channel.tries(next).refused, channelReason.exceedsBalance)
+    channel.tries(mirror({ balance: "3000", refundNonce: "1", block: 2 }))
+    assert.isNull(channel.tries(next).refused)
+  })
+
+  it("is not signed beside a call, nor for money that is charged", () => {
+    assert.strictEqual(after(begin(1_000)).tries(signRefund(10)).refused, channelReason.busy)
+    assert.strictEqual(after(begin(1_000), charge(700)).tries(signRefund(9_301)).refused, channelReason.noBalance)
+  })
+
+  it("keeps the larger sum when another one of its number is signed", () => {
+    assert.deepStrictEqual(after(signRefund(500), signRefund(20)).state().refunding, { nonce: "0", amount: "500" })
+  })
+})
+
+describe("an answer that was lost", () => {
+  it("is known by its request until the next call has ended", () => {
+    const kept = ChannelCommand.Charge({ ticket: "t1", amount: "700", holdsAnswer: true })
+    const channel = after(begin(1_000), kept)
+    assert.strictEqual(channel.state().ended?.binding, "request of t1")
+    channel.tries(begin(1_700, { ticket: "t2" }))
+    channel.tries(charge(1, "t2"))
+    assert.isUndefined(channel.state().ended?.binding)
+  })
+})
+
 describe("a call whose gateway is gone", () => {
   it("keeps its place until its lease is over, and longer when it is renewed", () => {
     const channel = after(begin(1_000))
@@ -254,8 +337,74 @@ const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelC
     mirror({ ...moved, balance: String(Number(held.mirror.balance) + 200) }),
     mirror({ ...moved, balance: String(Math.max(charged, claimed)) }),
     mirror({ ...moved, totalClaimed: String(dice.of([charged, Math.max(claimed, charged - 200), charged + 50])) }),
-    mirror({ ...moved, withdrawAmount: String(dice.of([0, 2_000])), withdrawRequestedAt: dice.of([0, 7]) })
+    mirror({ ...moved, withdrawAmount: String(dice.of([0, 2_000])), withdrawRequestedAt: dice.of([0, 7]) }),
+    receipted(
+      ...owedOf(held)
+        .slice(0, dice.below(4))
+        .map(({ ticket }) => ticket)
+    ),
+    receipted(...owedOf(held).map(({ ticket }) => ticket)),
+    signRefund(dice.below(2_000), Number(held.mirror.refundNonce)),
+    mirror({ ...moved, refundNonce: String(Number(held.mirror.refundNonce) + 1) })
   ])
+}
+
+/** What the chain does by itself with what was signed: deposits come, refunds go out, and charges are claimed. */
+const honestChain = (seed: number) => {
+  const dice = diceOf(Math.imul(seed, 2_654_435_761) ^ 0x2545f491)
+  const channel = channelAtWork()
+  channel.tries(mirror({ block: 0 }))
+  const signed: Array<{ readonly nonce: number; readonly amount: number }> = []
+  for (let step = 1; step < 150; step += 1) {
+    channel.passes(dice.below(6_000))
+    const held = channel.state()
+    const ticket = `t${step}`
+    const own = held.work?.ticket ?? "t0"
+    const [charged, balance, nonce] = [held.charged, held.mirror.balance, held.mirror.refundNonce].map(Number) as [
+      number,
+      number,
+      number
+    ]
+    const amount = 1 + dice.below(1_500)
+    const left = Math.max(1, balance - charged)
+    const due = signed.find((one) => one.nonce === nonce)
+    const refund = { nonce, amount: dice.of([left, 1 + dice.below(left), left + 5]) }
+    switch (dice.below(8)) {
+      case 0:
+      case 1:
+        channel.tries(begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]) }))
+        break
+      case 2:
+        channel.tries(charge(dice.below(1_500), own))
+        break
+      case 3:
+        channel.tries(dice.of([release(own), lapse, serve(own, dice.below(900))]))
+        break
+      case 4:
+        channel.tries(receipted(...owedOf(held).map((one) => one.ticket)))
+        break
+      case 5:
+        if (channel.tries(signRefund(refund.amount, nonce)).refused === null) signed.push(refund)
+        break
+      case 6:
+        // Long after it was signed, or never; the settler that sent it may be gone.
+        if (due !== undefined) {
+          const after = { balance: String(balance - due.amount), refundNonce: String(nonce + 1) }
+          channel.tries(mirror({ ...held.mirror, ...after, block: step }))
+        }
+        break
+      default:
+        channel.tries(
+          mirror({
+            ...held.mirror,
+            balance: String(balance + dice.of([0, 3_000])),
+            totalClaimed: String(charged),
+            block: step
+          })
+        )
+    }
+  }
+  return channel
 }
 
 describe("a random life of a channel", () => {
@@ -285,7 +434,7 @@ describe("a random life of a channel", () => {
           assert.isNull(before.work)
           const { voucher, amount, kind } = fact.work
           assert.strictEqual(BigInt(voucher.maxClaimable), BigInt(before.charged) + BigInt(amount))
-          if (kind !== "refund") assert.isTrue(BigInt(voucher.maxClaimable) <= usableOf(before.mirror))
+          if (kind !== "refund") assert.isTrue(BigInt(voucher.maxClaimable) <= usableOf(before))
         }
       }
     }
@@ -320,6 +469,48 @@ describe("a random life of a channel", () => {
     assert.deepStrictEqual(replayed, held())
     const encode = Schema.encodeSync(ChannelSchema)
     if (replayed !== null) assert.deepStrictEqual(Schema.decodeSync(ChannelSchema)(encode(replayed)), replayed)
+  })
+
+  lives("owes a receipt for each charge of a call, until it is told that the receipt is written", ({ steps }) => {
+    const open = new Set<string>()
+    for (const { command, facts, after } of steps) {
+      for (const fact of facts) {
+        const isRefund = steps.some(
+          ({ command }) =>
+            command._tag === "Begin" &&
+            fact._tag === "Charged" &&
+            command.work.ticket === fact.ticket &&
+            command.work.kind === "refund"
+        )
+        if (fact._tag === "Charged" && !isRefund) open.add(fact.ticket)
+      }
+      if (command._tag === "Receipted") for (const ticket of command.tickets) open.delete(ticket)
+      assert.deepStrictEqual(
+        (after === null ? [] : owedOf(after)).map(({ ticket }) => ticket),
+        [...open]
+      )
+    }
+  })
+
+  it.prop(
+    "loses no charge to a refund, whenever the chain makes it",
+    [Schema.Int],
+    ([seed]) => {
+      for (const { after } of honestChain(seed).steps) {
+        assert.isTrue(BigInt(after?.charged ?? "0") <= BigInt(after?.mirror.balance ?? "0"))
+      }
+    },
+    { arbitrary: { runs: 60 } }
+  )
+
+  it("signs refunds that the chain makes late, and sells meanwhile", () => {
+    const steps = Array.from({ length: 60 }, (_, seed) => honestChain(seed).steps).flat()
+    const sold = steps.filter(
+      ({ before, facts }) => before?.refunding !== undefined && facts.some((one) => one._tag === "Begun")
+    )
+    const made = steps.filter(({ before, after }) => before?.refunding !== undefined && after?.refunding === undefined)
+    assert.isAbove(sold.length, 10)
+    assert.isAbove(made.length, 10)
   })
 
   it("reaches charges, losses, refusals of every kind and refunds", () => {

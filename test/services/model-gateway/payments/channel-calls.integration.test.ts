@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber } from "effect"
 import type { PaymentRequirements } from "#contracts"
+import { channelIdFor, channelPaymentOf, channelRefundOf } from "#x402"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
@@ -61,7 +62,9 @@ describe("a call paid by channel", () => {
           assert.deepStrictEqual(yield* Effect.promise(payer.known), { charged: call * price, balance })
         }
         assert.strictEqual(yield* sumOf(fleet, "payment_verifications_total", 'outcome="verified"'), 0)
-        assert.strictEqual(yield* sumOf(fleet, "payment_channel_orders_total"), 1)
+        // No settler is in the path of a voucher: one writes the receipt behind the answer.
+        const ordered = (order: string) => sumOf(fleet, "payment_channel_orders_total", `order="${order}"`)
+        assert.deepStrictEqual([yield* ordered("Deposit"), yield* ordered("Look"), yield* ordered("Claim")], [1, 0, 0])
       })
     )
   )
@@ -177,8 +180,8 @@ const call = (url: string, text: string, payment?: string, more: object = {}) =>
     return { response, status: response.status, text: await response.text() }
   })
 
-const offerOf = Effect.fnUntraced(function* (fleet: ChannelFleet, text: string) {
-  const { response } = yield* call(fleet.url, text)
+const offerOf = Effect.fnUntraced(function* (fleet: ChannelFleet, text: string, more: object = {}) {
+  const { response } = yield* call(fleet.url, text, undefined, more)
   const offer = quoteOf(response).accepts.find(({ scheme }) => scheme === "batch-settlement")
   return offer ?? (yield* Effect.die(new Error("channels are not offered")))
 })
@@ -203,6 +206,8 @@ const opened = Effect.fnUntraced(function* (fleet: ChannelFleet, depositMultipli
   return payer
 })
 
+const chargedAfter = (response: Response) => channelReceipt(response).extra.channelState.chargedCumulativeAmount
+
 const errorOf = (response: Response) => (quoteOf(response).error ?? "").replace("invalid_batch_settlement_evm_", "")
 
 const upstreamCalls = ({ upstream }: ChannelFleet) =>
@@ -211,7 +216,7 @@ const upstreamCalls = ({ upstream }: ChannelFleet) =>
 const sign = (payer: ChannelPayer, offer: PaymentRequirements) => Effect.promise(() => payer.sign(offer))
 
 describe("a hostile payer of a channel", () => {
-  it.live("gets one answer for two hundred copies of a voucher that reach two gateways at once", () =>
+  it.live("has one call made for two hundred copies of a voucher that reach two gateways at once", () =>
     withChannels((fleet) =>
       Effect.gen(function* () {
         yield* fleet.start("model-gateway")
@@ -227,7 +232,10 @@ describe("a hostile payer of a channel", () => {
         )
 
         assert.strictEqual(gateways.length, 2)
-        assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+        const answered = answers.filter(({ status }) => status === 200)
+        // Copies that come after the charge get the same answer again: it may have been lost.
+        assert.strictEqual(new Set(answered.map(({ text }) => text)).size, 1)
+        assert.strictEqual(new Set(answered.map(({ response }) => chargedAfter(response))).size, 1)
         assert.strictEqual(upstreamCalls(fleet) - before, 1)
         for (const { status, response } of answers) {
           if (status === 429) assert.strictEqual(errorOf(response), "channel_busy")
@@ -248,7 +256,7 @@ describe("a hostile payer of a channel", () => {
         assert.strictEqual(answered.status, 200)
         const made = upstreamCalls(fleet)
 
-        const repeated = yield* call(fleet.url, "hello", good)
+        const repeated = yield* call(fleet.url, "hello again", good)
         assert.strictEqual(errorOf(repeated.response), "cumulative_amount_mismatch")
         const [told] = quoteOf(repeated.response).accepts.filter(({ scheme }) => scheme === "batch-settlement")
         assert.deepInclude(told?.extra?.["channelState"] as object, {
@@ -316,6 +324,222 @@ describe("a hostile payer of a channel", () => {
           assert.notStrictEqual(refused.status, 200)
         }),
       { settler: { ChannelClaimSeconds: 3_600 } }
+    )
+  )
+})
+
+const headerOf = (payment: object) => Buffer.from(JSON.stringify(payment)).toString("base64")
+
+const signerOf = (key: `0x${string}`, salt = `0x${"0".repeat(64)}`) => ({
+  address: privateKeyToAccount(key).address,
+  key: Buffer.from(key.slice(2), "hex"),
+  salt
+})
+
+/** A payer that signs by hand, with a channel that holds so much. */
+const payerByHand = Effect.fnUntraced(function* (fleet: ChannelFleet, deposit: bigint, more: object = {}) {
+  const key = generatePrivateKey()
+  const signer = signerOf(key)
+  yield* fleet.chain.fund(signer.address, 1_000_000_000n)
+  const offer = yield* offerOf(fleet, "hello", more)
+  const price = BigInt(offer.amount)
+  const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+  const pay = (charged: bigint, deposit = 0n) =>
+    headerOf(channelPaymentOf(signer, offer, { maxClaimable: charged + price, deposit, nowSeconds }))
+  const opening = pay(0n, deposit)
+  const first = yield* call(fleet.url, "hello", opening, more)
+  assert.strictEqual(first.status, 200, first.text)
+  const refund = (charged: bigint, amount: bigint | null = null) =>
+    Effect.promise(async () => {
+      // A refund pays nothing.
+      const payment = channelRefundOf(signer, { ...offer, amount: "0" }, { charged, amount })
+      const headers = { "payment-signature": headerOf(payment) }
+      const response = await fetch(`${fleet.url}/v1/channels`, { headers })
+      return { response, status: response.status, text: await response.text() }
+    })
+  return { key, signer, offer, price, pay, opening, first, refund, charged: BigInt(chargedAfter(first.response)) }
+})
+
+describe("a payer whose voucher is not for this channel", () => {
+  const stranger = `0x${"9".repeat(40)}`
+  const cases: ReadonlyArray<readonly [string, (offer: PaymentRequirements) => Partial<PaymentRequirements>, string]> =
+    [
+      ["to another receiver", () => ({ payTo: stranger }), "receiver_mismatch"],
+      ["of another token", () => ({ asset: stranger }), "token_mismatch"],
+      ["of another network", () => ({ network: "eip155:8453" }), "channel_id_mismatch"],
+      [
+        "with another authorizer",
+        ({ extra }) => ({ extra: { ...extra, receiverAuthorizer: stranger } }),
+        "receiver_authorizer_mismatch"
+      ],
+      ["with another delay", ({ extra }) => ({ extra: { ...extra, withdrawDelay: 86_400 } }), "withdraw_delay_mismatch"]
+    ]
+
+  it.live("is refused, with the reason, before anything is stored or sent", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const signer = signerOf(generatePrivateKey())
+        const offer = yield* offerOf(fleet, "hello")
+        const terms = { maxClaimable: BigInt(offer.amount), deposit: 0n, nowSeconds: 0 }
+        for (const [what, changed, reason] of cases) {
+          const { payload } = channelPaymentOf(signer, { ...offer, ...changed(offer) }, terms)
+          const payment = headerOf({ x402Version: 2, accepted: offer, payload })
+          const refused = yield* call(fleet.url, "hello", payment)
+          assert.strictEqual(refused.status, 402, what)
+          assert.strictEqual(errorOf(refused.response), reason, what)
+        }
+        const forged = signerOf(generatePrivateKey())
+        const { payload } = channelPaymentOf({ ...forged, address: signer.address }, offer, terms)
+        const refused = yield* call(fleet.url, "hello", headerOf({ x402Version: 2, accepted: offer, payload }))
+        assert.strictEqual(errorOf(refused.response), "voucher_signature")
+        assert.strictEqual(upstreamCalls(fleet), 0)
+        assert.strictEqual(yield* sumOf(fleet, "payment_channel_orders_total"), 0)
+      })
+    )
+  )
+})
+
+describe("a payer whose answer was lost", () => {
+  it.live("gets it again for the same voucher and request, at any gateway, and is charged once", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        yield* fleet.start("model-gateway")
+        const { opening, pay, first, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const made = upstreamCalls(fleet)
+        for (const url of fleet.gateways()) {
+          const again = yield* call(url, "hello", opening)
+          assert.strictEqual(again.status, 200, again.text)
+          assert.strictEqual(again.text, first.text)
+          assert.strictEqual(BigInt(chargedAfter(again.response)), charged)
+          assert.strictEqual(channelReceipt(again.response).extra.chargedAmount, String(charged))
+        }
+        const other = yield* call(fleet.url, "something else", opening)
+        assert.strictEqual(errorOf(other.response), "cumulative_amount_mismatch")
+        assert.strictEqual(upstreamCalls(fleet), made)
+
+        const next = yield* call(fleet.url, "hello", pay(charged))
+        assert.strictEqual(next.status, 200, next.text)
+        const late = yield* call(fleet.url, "hello", opening)
+        assert.strictEqual(errorOf(late.response), "cumulative_amount_mismatch")
+        assert.isAbove(yield* sumOf(fleet, "gateway_payments_total", 'outcome="given_again"'), 0)
+      })
+    )
+  )
+})
+
+describe("the receipts of a channel", () => {
+  it.live("are one for each call that was charged, with its model, its cost and the most that was signed", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { pay, price, charged, signer } = yield* payerByHand(fleet, 1_000_000n)
+        const failed = yield* call(fleet.url, "!status 503", pay(charged))
+        assert.strictEqual(failed.status, 503, failed.text)
+        const second = yield* call(fleet.url, "hello", pay(charged))
+        const total = chargedAfter(second.response)
+        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 2))
+        const receipts = yield* fleet.receipts
+        for (const receipt of receipts) {
+          assert.deepInclude(receipt, {
+            scheme: "batch-settlement",
+            outcome: "settled",
+            transaction: null,
+            model: "demo/echo",
+            ceiling: String(price)
+          })
+          assert.strictEqual(receipt.payer.toLowerCase(), signer.address.toLowerCase())
+          assert.isAbove(Number(receipt.providerCost), 0)
+        }
+        assert.strictEqual(String(receipts.reduce((sum, { amount }) => sum + BigInt(amount), 0n)), total)
+        assert.strictEqual(new Set(receipts.map(({ claimKey }) => claimKey)).size, 2)
+      })
+    )
+  )
+})
+
+describe("a refund", () => {
+  it.live("that is asked for beside a call is refused, and costs neither the call nor its charge", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { pay, refund, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const slow = yield* Effect.forkChild(call(fleet.url, "!delay 1s", pay(charged)))
+        yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "running"))
+        const beside = yield* refund(charged)
+        assert.strictEqual(beside.status, 429, beside.text)
+        const answered = yield* Fiber.join(slow)
+        assert.strictEqual(answered.status, 200, answered.text)
+        const total = BigInt(chargedAfter(answered.response))
+
+        const early = yield* refund(charged)
+        assert.strictEqual(errorOf(early.response), "cumulative_amount_mismatch")
+        const after = yield* refund(total)
+        assert.strictEqual(after.status, 200, after.text)
+        assert.strictEqual(channelReceipt(after.response).amount, String(1_000_000n - total))
+        assert.strictEqual(channelReceipt(after.response).extra.channelState.totalClaimed, String(total))
+      })
+    )
+  )
+
+  it.live("whose gateway has heard nothing of it is made late, and no call was sold for its money meanwhile", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain } = fleet
+          const gateway = yield* channelGateway(fleet.server, chain.network)
+          const { pay, refund, charged, offer, signer } = yield* payerByHand(fleet, 1_000_000n)
+          const name = { network: chain.network, channelId: channelIdFor(signer, offer) }
+          const record = Effect.flatMap(gateway.channels.read(name), Effect.fromOption)
+          // The transaction waits for a block that does not come.
+          yield* chain.rpc("evm_setAutomine", [false])
+          yield* chain.rpc("evm_setIntervalMining", [0])
+          const asked = yield* Effect.forkChild(refund(charged))
+          yield* eventually(Effect.map(record, ({ refunding }) => refunding !== undefined))
+          yield* Fiber.interrupt(asked)
+          // The refund's work is given up with its lease.
+          yield* eventually(Effect.map(record, ({ work }) => work === null))
+          const sold = yield* call(fleet.url, "hello", pay(charged))
+          assert.strictEqual(errorOf(sold.response), "cumulative_exceeds_balance", sold.text)
+
+          yield* chain.rpc("evm_setIntervalMining", [1])
+          yield* eventually(
+            Effect.map(record, ({ refunding, mirror }) => refunding === undefined && mirror.balance === String(charged))
+          )
+          assert.strictEqual((yield* record).charged, String(charged))
+        }),
+      { payments: { LeaseSeconds: 1 } }
+    )
+  )
+})
+
+describe("a channel that owes as much as it may", () => {
+  it.live("is claimed before the next call, and sells nothing more while the chain is silent", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const short = { max_tokens: 1 }
+          const { pay, price, charged, offer, signer } = yield* payerByHand(fleet, 1_000_000n, short)
+          assert.strictEqual(price, 2_000n)
+          const gateway = yield* channelGateway(fleet.server, fleet.chain.network)
+          const name = { network: fleet.chain.network, channelId: channelIdFor(signer, offer) }
+          const owed = Effect.map(
+            Effect.flatMap(gateway.channels.read(name), Effect.fromOption),
+            ({ charged, mirror }) => Number(charged) - Number(mirror.totalClaimed)
+          )
+          let total = charged
+          for (let calls = 0; calls < 9; calls += 1) {
+            const paid = yield* call(fleet.url, "hello", pay(total), short)
+            assert.strictEqual(paid.status, 200, paid.text)
+            total = BigInt(chargedAfter(paid.response))
+            assert.isAtMost(yield* owed, 5_000)
+          }
+          assert.strictEqual(yield* sumOf(fleet, "payment_channel_orders_total", 'order="Claim"', '"Done"'), 4)
+
+          yield* fleet.chain.pause
+          const refused = yield* Effect.ensuring(call(fleet.url, "hello", pay(total), short), fleet.chain.resume)
+          assert.strictEqual(refused.status, 503, refused.text)
+          const later = yield* call(fleet.url, "hello", pay(total), short)
+          assert.strictEqual(later.status, 200, later.text)
+        }),
+      { payments: { ChannelUnclaimedMaxUsd: 0.005 }, settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 1_000 } }
     )
   )
 })
