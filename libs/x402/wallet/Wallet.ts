@@ -96,6 +96,9 @@ const validSinceSeconds = 600n
 const salt = `0x${"0".repeat(64)}`
 const Words = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{128}$/u))
 
+/** A wallet keeps no count of its channels: by a name of its own a call is no repetition of one with the same words. */
+const newName = () => ({ "payment-identifier": { info: { id: randomBytes(16).toString("hex") } } })
+
 const walletChannels = (address: string, secret: Secret, rpcUrl: string): WalletChannels => {
   const signer = { address, key: Redacted.value(secret), salt }
   return {
@@ -109,8 +112,8 @@ const walletChannels = (address: string, secret: Secret, rpcUrl: string): Wallet
     },
     pay: (offer, { charged, deposit }) =>
       Effect.map(Clock.currentTimeMillis, (nowMs) => {
-        const maxClaimable = charged + BigInt(offer.amount)
-        return channelPaymentOf(signer, offer, { maxClaimable, deposit, nowSeconds: Math.floor(nowMs / 1_000) })
+        const terms = { maxClaimable: charged + BigInt(offer.amount), deposit, nowSeconds: Math.floor(nowMs / 1_000) }
+        return { ...channelPaymentOf(signer, offer, terms), extensions: newName() }
       }),
     refund: (offer, terms) => channelRefundOf(signer, offer, terms),
     // Signatures of this curve are made without chance here: the same voucher has the same one.

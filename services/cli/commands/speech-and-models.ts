@@ -83,7 +83,7 @@ export const pay = Command.make(
     scheme: orUndefined(
       Flag.Literals("scheme", ["exact", "upto", "batch-settlement"]).pipe(
         Flag.withDescription(
-          "exact: the quoted price; upto: what was used, at most the quoted price; batch-settlement: the same by payment channel (a channel, else the first that the gateway offers)"
+          "exact: the quoted price; upto: what was used, at most the quoted price; batch-settlement: the same by payment channel (the first that the gateway offers)"
         )
       )
     ),

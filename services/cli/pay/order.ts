@@ -29,7 +29,7 @@ export interface PayOrder {
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
-  /** The way to pay; by default a channel, or else the first that the gateway offers. */
+  /** The way to pay; by default the first that the gateway offers. */
   readonly scheme: PayScheme | undefined
   /** The variable with the payer's key; without it the local chain's payer pays. */
   readonly keyVariable: string | undefined

@@ -7,7 +7,7 @@ import type { HttpClientResponse } from "effect/http"
 import { channelScheme } from "#contracts"
 import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
 import { CommandRefused, misused } from "../console.ts"
-import { channelFacts, channelLines, channelQuote, payByChannel, refundChannel } from "./by-channel.ts"
+import { channelFacts, channelLines, payByChannel, refundChannel } from "./by-channel.ts"
 import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
 
@@ -20,7 +20,7 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   if (response.status !== 402) return yield* refusedBy(response, false)
   // Read to its end, so that the paid call can take its connection.
   yield* Effect.ignore(response.arrayBuffer)
-  const read = chosenQuote(order, response.headers["payment-required"])
+  const read = readQuote(response.headers["payment-required"], { ...order, limitName: "--max-usd" })
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
   const quote = read.success
   const before = yield* told(wallet.balance(quote))
@@ -50,15 +50,6 @@ export const refund = Effect.fnUntraced(function* (given: PayGiven) {
   if (order.isJson) return writeJson({ refundedUsd, transaction, payer: wallet.address })
   return tell(order, `refund:   ${refundedUsd} USD to ${wallet.address}, ${transaction}`)
 })
-
-/** A channel costs less than a payment for each call: without another order it is taken where it is offered. */
-const chosenQuote = (order: PayOrder, header: string | undefined) => {
-  if (order.scheme === undefined && order.chain === "evm") {
-    const byChannel = channelQuote(order, header)
-    if (Result.isSuccess(byChannel)) return byChannel
-  }
-  return readQuote(header, { ...order, limitName: "--max-usd" })
-}
 
 /** A key that cannot be read is the caller's mistake. */
 const told = <A>(work: Effect.Effect<A, CannotPay>) =>

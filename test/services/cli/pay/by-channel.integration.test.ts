@@ -13,7 +13,7 @@ const amountIn = (error: string, line: RegExp): bigint => {
   return found === null ? assert.fail(`${line.source} is not told:\n${error}`) : BigInt(`${found[1]}${found[2]}`)
 }
 
-describe("./starling pay where payment channels are offered", () => {
+describe("./starling pay by payment channel", () => {
   it.live("deposits once, pays by voucher, tells charge and rest, and gets the rest back", () =>
     withChannels((fleet) =>
       Effect.gen(function* () {
@@ -28,7 +28,8 @@ describe("./starling pay where payment channels are offered", () => {
         const pay = (...parameters: ReadonlyArray<string>) =>
           Effect.promise(() => starling(home, "pay", ...parameters, ...target))
 
-        const opened = yield* pay("one two three")
+        const byChannel = ["one two three", "--scheme", "batch-settlement"]
+        const opened = yield* pay(...byChannel)
         assert.deepStrictEqual([opened.code, opened.out], [0, "one two three\n"], opened.error)
         const deposit = amountIn(opened.error, /deposit: +/u)
         const charged = amountIn(opened.error, /charged: +/u)
@@ -38,7 +39,7 @@ describe("./starling pay where payment channels are offered", () => {
         assert.strictEqual(yield* balance, funds - deposit)
 
         // This run knows nothing of the one before: the gateway tells it what was charged.
-        const second = yield* pay("one two three")
+        const second = yield* pay(...byChannel)
         assert.deepStrictEqual([second.code, second.out], [0, "one two three\n"], second.error)
         assert.notInclude(second.error, "deposit:")
         assert.strictEqual(amountIn(second.error, /charged: +/u), charged)
