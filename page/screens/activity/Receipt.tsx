@@ -28,7 +28,9 @@ export const Receipt = ({ sequence }: { readonly sequence: string }) => {
         </li>
         <li>
           <strong>Claim</strong>{" "}
-          {claim === null ? (
+          {claim === null && value.scheme === "batch-settlement" ? (
+            "of a payment channel: made later, together with other charges"
+          ) : claim === null ? (
             "is forgotten: it is kept for a day after its payment's own end"
           ) : (
             <>

@@ -5,7 +5,7 @@ import { Fault } from "../../design/Said.tsx"
 import { duration } from "../../design/words.ts"
 import { shortened } from "../activity/amounts.ts"
 import type { Calling, CallPhase } from "./calling.ts"
-import { dollars, type Pricing, reasonsFor, usedUsd } from "./chat.ts"
+import { dollars, type Pricing, reasonsFor, usedUsd, waysToPay } from "./chat.ts"
 
 const states: Readonly<Record<CallPhase, readonly [Tone, string]>> = {
   idle: ["quiet", "nothing asked"],
@@ -42,6 +42,7 @@ export const Answer = ({ calling, pricing, isShort = false }: AnswerProps) => {
       <Facts
         facts={Object.entries({
           Price: quote === undefined ? null : <strong>{dollars(quote.price.amount)}</strong>,
+          "Ways to pay": quote === undefined || isShort ? null : waysToPay(quote),
           "Paid to": offer === undefined || isShort ? null : <code>{offer.payTo}</code>,
           Chain: offer === undefined ? null : <code>{offer.network}</code>,
           "First word": firstWordMs === undefined ? null : duration(firstWordMs),

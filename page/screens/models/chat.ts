@@ -61,6 +61,7 @@ export const receiptIn = (text: string | null): Receipt | undefined => {
 export interface Quote {
   readonly price: { readonly amount: string; readonly currency: string }
   readonly accepts: ReadonlyArray<{
+    readonly scheme: string
     readonly network: string
     readonly amount: string
     readonly asset: string
@@ -76,6 +77,15 @@ const usd = (value: number) => `${value.toFixed(6).replace(/0{1,4}$/u, "")} USD`
 
 /** US dollars, with the digits that say something. */
 export const dollars = (amount: string | number): string => usd(Number(amount))
+
+/** Each way to pay, with what it costs or costs at most. The price is that of the first, in the same token. */
+export const waysToPay = ({ price, accepts: [first, ...rest] }: Pick<Quote, "price" | "accepts">): string => {
+  if (first === undefined) return "none"
+  const usdOf = (amount: string) => (Number(price.amount) * Number(amount)) / Number(first.amount)
+  return [first, ...rest]
+    .map(({ scheme, amount }) => `${scheme} ${scheme === "exact" ? "" : "at most "}${dollars(usdOf(amount))}`)
+    .join(", ")
+}
 
 /** In sentences: what the price pays for. */
 export const reasonsFor = (price: string, pricing: Pricing, maxTokens: number): ReadonlyArray<string> => {

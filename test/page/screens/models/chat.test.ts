@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { chatEventsOf, dollars, reasonsFor, receiptIn, usedUsd } from "../../../../page/screens/models/chat.ts"
+import {
+  chatEventsOf,
+  dollars,
+  reasonsFor,
+  receiptIn,
+  usedUsd,
+  waysToPay
+} from "../../../../page/screens/models/chat.ts"
 import { callSnippets } from "../../../../page/screens/models/snippets.ts"
 
 describe("a streamed chat", () => {
@@ -34,6 +41,20 @@ describe("what a call costs", () => {
     [0.5, "0.50 USD"]
   ])("writes %s as %s", (amount, text) => {
     assert.strictEqual(dollars(amount), text)
+  })
+
+  it("shows each way to pay, with the most that it can cost where it costs what is used", () => {
+    const terms = { network: "eip155:8453", asset: "0x1", payTo: "0x2", maxTimeoutSeconds: 600 }
+    const accepts = [
+      { scheme: "exact", amount: "2000", ...terms },
+      { scheme: "upto", amount: "9500", ...terms },
+      { scheme: "batch-settlement", amount: "9500", ...terms }
+    ]
+    const price = { amount: "0.002000", currency: "USD" }
+    assert.strictEqual(
+      waysToPay({ price, accepts }),
+      "exact 0.002 USD, upto at most 0.0095 USD, batch-settlement at most 0.0095 USD"
+    )
   })
 
   it("is told in sentences that name the price, the prompt and the longest answer", () => {
