@@ -1,191 +1,266 @@
 /**
- * Payers that pay by channel, one call after the other, while the processes of the gateway and of the settler are killed
- * and the chain falls silent. Whatever dies when: every voucher is charged once or not at all, the sum of what was
- * charged is the sum of what the answers cost, and all of it is claimed. An answer that was lost with its gateway, after
- * its charge was stored, is charged, and its payer is told so.
+ * Payers by channel, under load, while the gateway, the settler, the broker and the chain's node are killed, in each
+ * state that a channel can be in. Whatever dies when: every call is answered and charged once, what was charged is what
+ * the payers were told, what their receipts say and what is claimed on the chain, and no channel ever owes more than it
+ * may.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Scope } from "effect"
-import { type LocalAccount, localAccount } from "#dev/chain"
-import type { PaymentRequired, PaymentRequirements } from "#contracts"
-import { channelIdFor, channelPaymentOf, Channels, type ChannelSigner } from "#x402"
+import { Effect, Exit, Layer, Option, Scope, Stream } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { ConfiguredHttp } from "#egress"
+import { isSameAddress, type PaymentRequirements } from "#contracts"
+import { Metrics } from "#runtime"
+import { type Channel, type ChannelContract, channelIdFor, Channels, openChannelContract } from "#x402"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { until } from "../../dev/fixtures/starling.ts"
-import { channelOptions } from "../support/channel-fleet.ts"
-import { channelReceipt } from "../support/channel-client.ts"
-import { chat } from "../support/gateway.ts"
-import { quoteOf } from "../support/payment-client.ts"
-import { type PaidProcesses, path, startPaidProcesses } from "../support/payment-kills.ts"
+import { channelConfigOf } from "../../libs/x402/wallet/channels.ts"
+import { channelOptions, sendAs } from "../support/channel-fleet.ts"
+import {
+  channelOffer,
+  type KilledPayer,
+  killedPayer,
+  payOnce,
+  refundAll,
+  streamOnce
+} from "../support/channel-payers.ts"
+import { bookFindings, type PaidProcesses, sending, startPaidProcesses } from "../support/payment-kills.ts"
 
-const channelCount = 6
-const headers = { "content-type": "application/json" }
-const body = JSON.stringify(chat("hello"))
-
-interface Payer extends ChannelSigner {
-  /** What the payer knows that it was charged. */
-  charged: bigint
-  balance: bigint
-  answered: number
-  /** Charged, and the answer never came. */
-  lost: number
-}
+/** In the token's smallest unit; a call costs 2,000. */
+const unclaimedMax = 20_000
+const claimedWithinMs = 60_000
 
 let fleet: PaidProcesses
 let scope: Scope.Closeable
 let channels: Channels["Service"]
+let contract: ChannelContract
 let offer: PaymentRequirements
-let payers: ReadonlyArray<Payer>
+const payers: Array<KilledPayer> = []
+/** The most that any channel has owed, in every state of its record that the broker had. */
+let owedMost = 0n
+const load = { isOn: true }
+let loads: ReadonlyArray<Promise<void>> = []
 
-const payerOf = ({ address, privateKey }: LocalAccount): Payer => ({
-  address,
-  key: Buffer.from(privateKey.slice(2), "hex"),
-  salt: `0x${"0".repeat(64)}`,
-  charged: 0n,
-  balance: 0n,
-  answered: 0,
-  lost: 0
-})
+const inScope = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
 
-const channelOfferOf = ({ accepts }: PaymentRequired) =>
-  accepts.find(({ scheme }) => scheme === "batch-settlement") ?? assert.fail("channels are not offered")
+let calls = 0
+const pay = (payer: KilledPayer, text = "question") => payOnce(fleet.url, offer, payer, `${text} ${(calls += 1)}`)
+
+/** Pays on and on, whatever happens to the others. */
+const payOn = async (payer: KilledPayer) => {
+  while (load.isOn) {
+    await pay(payer)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const newPayer = async (name: string) => {
+  const payer = killedPayer(name)
+  payers.push(payer)
+  return payer
+}
+
+const states = [
+  "has no deposit yet",
+  "has its deposit under way",
+  "pays for a call",
+  "is being claimed",
+  "has its refund under way",
+  "is being withdrawn from"
+] as const
+const victims = ["model-gateway", "payment-settler", "broker", "chain"] as const
+const cases = states.flatMap((state) => victims.map((victim) => [victim, state] as const))
 
 beforeAll(async () => {
   const { options } = channelOptions({
-    payments: { LeaseSeconds: 2 },
-    settler: { ChannelClaimSeconds: 1 }
+    payments: { LeaseSeconds: 2, ChannelUnclaimedMaxUsd: unclaimedMax / 1e6 },
+    settler: { ChannelClaimSeconds: 1, ChannelClaimUsd: 0.01 }
   })
-  const processes = [["payment-verifier"], ["payment-settler"], ["model-gateway"]] as const
-  fleet = await startPaidProcesses(processes, options)
-  offer = channelOfferOf(quoteOf(await fetch(`${fleet.url}${path}`, { method: "POST", headers, body })))
-  const accounts = Array.from({ length: channelCount }, (_, index) => localAccount("channel kills", `payer ${index}`))
-  for (const { address } of accounts) await Effect.runPromise(fleet.chain.fund(address, 10n ** 12n))
-  payers = accounts.map(payerOf)
+  fleet = await startPaidProcesses([["payment-verifier"], ["payment-settler"], ["model-gateway"]], options)
+  offer = await channelOffer(fleet.url)
+  const loading = await Promise.all(["load 1", "load 2", "load 3"].map(newPayer))
+  for (const [index] of cases.entries()) await newPayer(`case ${index}`)
+  await newPayer("stream")
+  // A chain that was restarted mints no more.
+  for (const { address } of payers) await Effect.runPromise(fleet.chain.fund(address, 10n ** 12n))
   scope = Scope.makeUnsafe()
-  channels = await Effect.runPromise(
+  channels = await inScope(
     Effect.gen(function* () {
-      const bus = yield* busOf(fleet.server)
-      const context = yield* Effect.provideContext(Layer.build(Channels.layer({ holder: null })), bus)
+      const context = yield* Effect.provideContext(
+        Layer.build(Channels.layer({ holder: null })),
+        yield* busOf(fleet.server)
+      )
       return yield* Effect.provideContext(Channels, context)
-    }).pipe(Scope.provide(scope))
+    })
   )
+  contract = await inScope(
+    openChannelContract({ network: offer.network, rpcUrls: [fleet.chain.rpcUrl] }).pipe(
+      Effect.provide(ConfiguredHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest)))
+    )
+  )
+  const watching = Stream.runForEach(channels.changes(1, { messagesMax: 256, withinMs: 20 }), (run) =>
+    Effect.sync(() => {
+      for (const { entry } of run) {
+        if (Option.isNone(entry)) continue
+        const { charged, mirror } = entry.value.value
+        const owed = BigInt(charged) - BigInt(mirror.totalClaimed)
+        if (owed > owedMost) owedMost = owed
+      }
+    })
+  )
+  await inScope(Effect.forkScoped(Effect.forever(Effect.ignore(watching))))
+  loads = loading.map(payOn)
 })
 afterAll(async () => {
+  load.isOn = false
   await Effect.runPromise(Scope.close(scope, Exit.void))
   await fleet.end()
 })
 
-/** One call by the next voucher, sent again as it is until it is answered or known to be charged. */
-const payOnce = async (payer: Payer) => {
-  const price = BigInt(offer.amount)
-  const deposit = payer.charged + price > payer.balance ? price * 1_000n : 0n
-  const maxClaimable = payer.charged + price
-  const nowSeconds = Math.floor(Date.now() / 1_000)
-  const payment = channelPaymentOf(payer, offer, { maxClaimable, deposit, nowSeconds })
-  const signature = Buffer.from(JSON.stringify(payment)).toString("base64")
-  await until(async () => {
-    const response = await fetch(`${fleet.url}${path}`, {
-      method: "POST",
-      headers: { ...headers, "payment-signature": signature },
-      body
-    }).catch(() => undefined)
-    if (response === undefined) return false
-    await response.text().catch(() => "")
-    if (response.status === 200) {
-      const { channelState, chargedAmount } = channelReceipt(response).extra
-      assert.strictEqual(BigInt(channelState.chargedCumulativeAmount), payer.charged + BigInt(chargedAmount ?? "0"))
-      payer.charged = BigInt(channelState.chargedCumulativeAmount)
-      payer.balance = BigInt(channelState.balance)
-      payer.answered += 1
-      return true
-    }
-    if (response.status !== 402) return false
-    const quote = quoteOf(response)
-    assert.strictEqual(quote.error, "invalid_batch_settlement_evm_cumulative_amount_mismatch")
-    const told = channelOfferOf(quote).extra as {
-      readonly channelState: { readonly chargedCumulativeAmount: string; readonly balance: string }
-      readonly voucherState: { readonly signedMaxClaimable: string }
-    }
-    // Only this very voucher can have been charged.
-    assert.strictEqual(told.voucherState.signedMaxClaimable, String(maxClaimable))
-    payer.charged = BigInt(told.channelState.chargedCumulativeAmount)
-    payer.balance = BigInt(told.channelState.balance)
-    payer.lost += 1
-    return true
-  }, 60_000)
-}
+const nameOf = (payer: KilledPayer) => ({ network: offer.network, channelId: channelIdFor(payer, offer) })
+const recordOf = async (payer: KilledPayer) => Effect.runPromise(channels.read(nameOf(payer)))
+const is = async (payer: KilledPayer, test: (channel: Channel) => boolean) => Option.exists(await recordOf(payer), test)
+const read = (payer: KilledPayer) => Effect.flatMap(channels.read(nameOf(payer)), Effect.fromOption)
 
-/** Everybody pays on while something dies. */
-const payWhile = async (calls: number, happens: () => Promise<void>) => {
-  const paying = payers.map(async (payer) => {
-    for (let call = 0; call < calls; call += 1) await payOnce(payer)
-  })
-  await happens()
-  await Promise.all(paying)
-}
-
-const recordOf = async (payer: Payer) => {
-  const name = { network: offer.network, channelId: channelIdFor(payer, offer) }
-  return Option.getOrThrow(await Effect.runPromise(channels.read(name)))
-}
-
-/** What the records, the payers and the chain say. */
-const agrees = async () => {
-  for (const payer of payers) {
-    const { charged, signed } = await recordOf(payer)
-    assert.strictEqual(BigInt(charged), payer.charged)
-    assert.isTrue(BigInt(signed?.maxClaimable ?? "0") >= payer.charged)
+/** Kills a part, frees what the gate holds, and has the part start again. */
+const dies = async (victim: (typeof victims)[number]) => {
+  switch (victim) {
+    case "broker":
+      await fleet.server.kill9()
+      fleet.gate.open()
+      return fleet.server.start()
+    case "chain":
+      await fleet.restartChain()
+      return fleet.gate.open()
+    default:
+      await fleet.kill(victim)
+      fleet.gate.open()
+      return fleet.run([victim])
   }
-  await until(async () => {
-    const records = await Promise.all(payers.map(recordOf))
-    return records.every(({ charged, mirror }) => charged === mirror.totalClaimed)
-  }, 60_000)
 }
 
-const lostInAll = () => payers.reduce((sum, { lost }) => sum + lost, 0)
-
-describe("channels", () => {
-  it("pay for what was answered, and for nothing else, while nothing dies", async () => {
-    await payWhile(5, async () => undefined)
-    assert.strictEqual(lostInAll(), 0)
-    await agrees()
-  })
-
-  it("lose no charge and no voucher when gateways are killed under load", async () => {
-    const kills = 3
-    await payWhile(40, async () => {
-      for (let kill = 0; kill < kills; kill += 1) {
-        await until(async () => payers.every(({ answered }) => answered >= 5 + 8 * (kill + 1)), 60_000)
-        await fleet.kill("model-gateway")
-        await fleet.run(["model-gateway"])
-      }
-    })
-    // At most the one call of each channel that was being answered.
-    assert.isAtMost(lostInAll(), kills * channelCount)
-    await agrees()
-  })
-
-  it("are claimed in the end when settlers are killed under load", async () => {
-    const lost = lostInAll()
-    await payWhile(30, async () => {
-      for (let kill = 0; kill < 3; kill += 1) {
-        await until(async () =>
-          (await Promise.all(payers.map(recordOf))).some(({ charged, mirror }) => charged !== mirror.totalClaimed)
-        )
-        await fleet.kill("payment-settler")
-        await fleet.run(["payment-settler"])
-      }
-    })
-    assert.strictEqual(lostInAll(), lost)
-    await agrees()
-  })
-
-  it("pay on while the chain is silent, and are claimed when it is back", async () => {
-    await Effect.runPromise(fleet.chain.pause)
-    try {
-      await payWhile(5, async () => undefined)
-    } finally {
-      await Effect.runPromise(fleet.chain.resume)
+/** Brings a channel into a state; what is under way then, and has to end well after any death. */
+const bring = async (payer: KilledPayer, state: (typeof states)[number]): Promise<() => Promise<void>> => {
+  const under = (work: Promise<void>) => {
+    // A failure is reported when it is awaited, after the death.
+    work.catch(() => undefined)
+    return () => work
+  }
+  const holdSending = () => fleet.gate.hold(sending, "answer")
+  if (state !== "has no deposit yet" && state !== "has its deposit under way") await pay(payer)
+  switch (state) {
+    case "has no deposit yet":
+      return under(pay(payer))
+    case "has its deposit under way": {
+      holdSending()
+      const paying = under(pay(payer))
+      await until(async () => (await contract.state(nameOf(payer).channelId).pipe(Effect.runPromise)).balance > 0n)
+      return paying
     }
-    await agrees()
+    case "pays for a call": {
+      const paying = under(pay(payer, "!delay 400ms slow question"))
+      await until(() => is(payer, ({ work }) => work !== null))
+      return paying
+    }
+    case "is being claimed":
+      holdSending()
+      await fleet.held()
+      return under(pay(payer))
+    case "has its refund under way": {
+      holdSending()
+      const refunding = under(refundAll(fleet.url, offer, payer))
+      await until(() => is(payer, ({ refunding }) => refunding !== undefined))
+      return refunding
+    }
+    case "is being withdrawn from": {
+      const account = privateKeyToAccount(payer.account.privateKey)
+      const amount = payer.usable - payer.charged
+      const args = [channelConfigOf(payer, offer), amount]
+      assert.strictEqual(await Effect.runPromise(sendAs(fleet.chain, account, "initiateWithdraw", args)), "done")
+      return under(pay(payer))
+    }
+  }
+}
+
+/** What the payer, the record and the chain say. */
+const agrees = async (payer: KilledPayer) => {
+  await until(() => is(payer, ({ charged, work }) => work === null && BigInt(charged) === payer.charged))
+  await until(() => is(payer, ({ charged, mirror }) => charged === mirror.totalClaimed), claimedWithinMs)
+  const { mirror, signed, charged } = await Effect.runPromise(read(payer))
+  assert.isTrue(BigInt(signed?.maxClaimable ?? charged) >= payer.charged)
+  const seen = await Effect.runPromise(contract.state(nameOf(payer).channelId))
+  assert.deepStrictEqual(
+    [mirror.balance, mirror.totalClaimed, mirror.refundNonce],
+    [seen.balance, seen.totalClaimed, seen.refundNonce].map(String)
+  )
+}
+
+describe("while the others pay on, a channel", () => {
+  it.each(cases.map((each, index) => [...each, index] as const))(
+    "loses nothing when the %s is killed and the channel %s",
+    async (victim, state, index) => {
+      const payer = payers[3 + index] ?? assert.fail("no payer")
+      const answered = () => payers.slice(0, 3).reduce((sum, one) => sum + one.answered, 0)
+      const underWay = await bring(payer, state)
+      const before = answered()
+      await dies(victim)
+      await underWay()
+      await pay(payer)
+      await agrees(payer)
+      await until(() => answered() > before)
+    },
+    180_000
+  )
+
+  it("is charged for the part of a stream that its dead gateway had sent, and its payer is told so", async () => {
+    const payer = payers.at(-1) ?? assert.fail("no payer")
+    await pay(payer)
+    const before = payer.charged
+    await streamOnce(fleet.url, offer, payer, async () => {
+      await fleet.kill("model-gateway")
+      await fleet.run(["model-gateway"])
+    })
+    assert.strictEqual(payer.charged - before, 2_000n)
+    await pay(payer)
+    await agrees(payer)
+  })
+})
+
+describe("afterwards the books", () => {
+  it("of payers, records, receipts and the chain are equal to the last unit", async () => {
+    load.isOn = false
+    await Promise.all(loads)
+    for (const payer of payers) await agrees(payer)
+    const charged = payers.reduce((sum, one) => sum + one.charged, 0n)
+    const answered = payers.reduce((sum, one) => sum + one.answered, 0)
+    assert.strictEqual(charged, BigInt(answered) * 2_000n)
+
+    // Those of the last calls are written by the settlers.
+    await until(async () => (await Effect.runPromise(fleet.books.receipts)).length >= answered)
+    const receipts = await Effect.runPromise(fleet.books.receipts)
+    assert.strictEqual(receipts.length, answered)
+    for (const { address, charged } of payers) {
+      const own = receipts.filter(({ network, payer }) => isSameAddress(network, payer, address))
+      assert.strictEqual(
+        own.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+        charged
+      )
+    }
+    assert.isTrue(receipts.every(({ scheme, outcome }) => scheme === "batch-settlement" && outcome === "settled"))
+
+    const transferred = async () =>
+      (await Effect.runPromise(fleet.books.transfers)).reduce((sum, each) => sum + each, 0n)
+    await until(async () => (await transferred()) === charged, claimedWithinMs)
+  })
+
+  it("have no channel that ever owed more than it may, nothing lost, and no finding", async () => {
+    assert.isAbove(Number(owedMost), 0)
+    assert.isAtMost(Number(owedMost), unclaimedMax)
+    const metric = async (name: string) => {
+      const text = await fleet.of("payment-settler").metrics()
+      return Number(new RegExp(`^${name}[^}]*\\} (\\S+)$`, "mu").exec(text)?.[1] ?? Number.NaN)
+    }
+    await until(async () => (await metric("payment_channel_differences\\{")) === 0)
+    assert.strictEqual(await metric('payment_channel_units\\{[^}]*sum="lost"'), 0)
+    assert.deepStrictEqual(bookFindings(await fleet.of("payment-settler").metrics()), [])
   })
 })

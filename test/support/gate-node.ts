@@ -10,6 +10,8 @@ export interface GateNode {
   /** Releases everything. Calls that have left meanwhile are dropped. */
   readonly open: () => void
   readonly held: () => number
+  /** Calls that the node is answering. */
+  readonly passing: () => number
 }
 
 const read = async (request: IncomingMessage) => {
@@ -18,9 +20,15 @@ const read = async (request: IncomingMessage) => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
+const ask = async (url: string, call: RequestInit) => {
+  const response = await fetch(url, call)
+  return { status: response.status, text: await response.text() }
+}
+
 const start = async (behind: string) => {
   let holding: { readonly method: RegExp; readonly what: "call" | "answer" } | undefined
   let waiting: Array<() => void> = []
+  let passing = 0
   const wait = () => new Promise<void>((resolve) => waiting.push(resolve))
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await read(request)
@@ -29,10 +37,10 @@ const start = async (behind: string) => {
     if (held === "call") await wait()
     if (response.destroyed) return
     const headers = { "content-type": "application/json" }
-    const behindIt = await fetch(behind, { method: "POST", headers, body })
-    const text = await behindIt.text()
+    passing += 1
+    const { status, text } = await ask(behind, { method: "POST", headers, body }).finally(() => (passing -= 1))
     if (held === "answer") await wait()
-    response.writeHead(behindIt.status, headers).end(text)
+    response.writeHead(status, headers).end(text)
   }
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))
@@ -46,7 +54,8 @@ const start = async (behind: string) => {
       for (const go of waiting) go()
       waiting = []
     },
-    held: () => waiting.length
+    held: () => waiting.length,
+    passing: () => passing
   }
   const close = () =>
     new Promise<void>((resolve) => {

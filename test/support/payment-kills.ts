@@ -4,6 +4,7 @@
  */
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
+import { startAnvil } from "../../dev/chain/evm/anvil.ts"
 import { ask, chat, type GatewayAnswer } from "./gateway.ts"
 import { type GateNode, gateNode } from "./gate-node.ts"
 import { quoteOf, type SigningOptions, signPayment } from "./payment-client.ts"
@@ -64,6 +65,8 @@ export interface PaidProcesses {
     what: "call" | "answer",
     options?: SigningOptions
   ) => Promise<HeldCall>
+  /** SIGKILL for the chain's node, which starts again with all that it had. Only the gate leads to it then. */
+  readonly restartChain: () => Promise<void>
   readonly transfers: () => Promise<number>
   /** Until everything has ended and the books fit; how many payments were collected. */
   readonly collected: (withinMs?: number) => Promise<number>
@@ -145,6 +148,44 @@ const payerOf = (parts: Parts, url: string) => {
   return { sign, pay, payUntil }
 }
 
+interface Restarted {
+  readonly chain: Parts["chain"]
+  readonly gate: GateNode
+  readonly inScope: <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Promise<A>
+}
+
+/** Calls that are held stay held; others wait, and none is on its way while the state is taken. */
+const restartChain = async ({ chain, gate, inScope }: Restarted) => {
+  gate.hold(/./u, "call")
+  await until(() => gate.passing() === 0)
+  const state = await Effect.runPromise(chain.rpc("anvil_dumpState", []))
+  const [{ pid }, port] = [nodes.get(chain) ?? chain, Number(new URL(chain.rpcUrl).port)]
+  process.kill(pid, "SIGKILL")
+  await until(async () => !(await fetch(chain.rpcUrl).then(Boolean, () => false)))
+  nodes.set(chain, await startAgain(chain, port, inScope))
+  await Effect.runPromise(chain.rpc("anvil_loadState", [state]))
+}
+
+/** At the very port, which a connection to somewhere else may have for a moment. */
+const startAgain = async ({ rpcUrl, chainId }: Parts["chain"], port: number, inScope: Restarted["inScope"]) => {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const own = Scope.makeUnsafe()
+    const starting = startAnvil({ port, chainId, blockTimeMs: 3_000, onlyInterval: false })
+    const node = await Effect.runPromise(Scope.provide(starting, own))
+    const end = Scope.close(own, Exit.void)
+    if (node.url === rpcUrl) {
+      await inScope(Effect.addFinalizer(() => end))
+      return node
+    }
+    await Effect.runPromise(end)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  throw new Error(`port ${port} does not become free`)
+}
+
+/** The node that runs a chain that was restarted. */
+const nodes = new WeakMap<Parts["chain"], { readonly pid: number }>()
+
 /** `processes`: which roles run together. */
 export const startPaidProcesses = async (
   processes: ReadonlyArray<ReadonlyArray<RoleName>>,
@@ -185,6 +226,7 @@ export const startPaidProcesses = async (
       await held()
       return { body, payment, answer }
     },
+    restartChain: () => restartChain({ chain: around.chain, gate, inScope }),
     transfers: async () => (await Effect.runPromise(books.transfers)).length,
     collected: (withinMs) => Effect.runPromise(balanced(books, withinMs)),
     end: async () => {
