@@ -12,7 +12,7 @@ import { x402Metrics } from "#x402"
 import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
 import { consoleMetrics, consoleOpenApi, consolePage } from "#console/documents"
 import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
-import { speechApiMetrics, speechOpenApi, speechPage } from "#speech-api/documents"
+import { speechApiMetrics, speechAsyncApi, speechOpenApi, speechPage } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
 import { verifierMetrics } from "#payment-verifier/metrics"
 import { sequencerMetrics } from "#speech-sequencer/metrics"
@@ -25,6 +25,7 @@ export const generatedDocuments = () => [
   { path: "docs/pipeline-openapi.json", content: `${JSON.stringify(pipelineOpenApi(), null, 2)}\n` },
   { path: "docs/pipeline-api.md", content: pipelinePage() },
   { path: "docs/speech-openapi.json", content: `${JSON.stringify(speechOpenApi(), null, 2)}\n` },
+  { path: "docs/speech-asyncapi.json", content: `${JSON.stringify(speechAsyncApi(), null, 2)}\n` },
   { path: "docs/speech-api.md", content: speechPage() },
   { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
   { path: "docs/model-gateway.md", content: modelGatewayPage() },

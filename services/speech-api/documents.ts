@@ -43,6 +43,7 @@ import { audioFormats } from "#audio"
 import { speechModels } from "#contracts"
 import { emotions, ssmlLimits } from "#speech"
 
+export { speechAsyncApi } from "./live/async-api.ts"
 export { speechApiMetrics } from "./metrics.ts"
 
 export const speechOpenApi = (): JsonObject => openApiOf(SpeechHttpApi, speechParts)
@@ -177,7 +178,8 @@ const liveChapter = () => [
   "A clause ends at the end of a sentence, the first one also at a comma; abbreviations and numbers end none. What is no " +
     "whole clause for `max_wait_ms` is spoken up to its last word. Audio is in base64, because one kind of frame is simpler to " +
     "read for every client; a binary frame closes the connection. A message that is not taken is answered with `error`, and " +
-    "everything else goes on. When a role behind dies, the speech goes on from the first missing sample.",
+    "everything else goes on. When a role behind dies, the speech goes on from the first missing sample. All messages and their " +
+    "shapes are in speech-asyncapi.json among the documents.",
   ["```js", ...liveExample, "```"].join("\n"),
   table(["message", "from", "says"], liveMessages()),
   table(
