@@ -30,8 +30,16 @@ export {
 } from "./definition.ts"
 export { eventRelay } from "./event-relay.ts"
 export { projectViews } from "./views/projector.ts"
-export { type EntityProjection, entityProjection, type SummaryRow, summaryReader, ViewRow } from "./views/row.ts"
-export { type ViewFreshness, Views, type ViewsOptions } from "./views/views.ts"
+export {
+  entityProjection,
+  type EntityProjection,
+  summaryReader,
+  type SummaryRow,
+  type ViewFreshness,
+  ViewRow,
+  Views,
+  type ViewsOptions
+} from "./views/views.ts"
 
 /** The actors' metrics, for the generated page. */
 export const actorMetrics = [

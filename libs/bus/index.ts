@@ -32,7 +32,7 @@ export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
 export { parties, type Party, type Topology } from "./topology/declarations.ts"
-export { topologyDocument } from "./topology/document.ts"
+export { coreSubjects, partOf, topology, topologyDocument } from "./topology/topology.ts"
 export {
   type BrokerUser,
   brokerUser,
@@ -44,4 +44,3 @@ export {
   userOf
 } from "./topology/permissions.ts"
 export { envelopeBytesMax, eventsKeptDays, recordBytesMax, reportBytesMax } from "./topology/streams.ts"
-export { coreSubjects, partOf, topology } from "./topology/topology.ts"

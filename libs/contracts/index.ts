@@ -36,8 +36,7 @@ export {
   onTheBroker,
   reasonCharactersMax
 } from "./console/audit.ts"
-export { contractDocuments } from "./documents/async-api.ts"
-export { wholeEventSchema } from "./documents/event-json-schema.ts"
+export { contractDocuments, wholeEventSchema } from "./documents/async-api.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
 export {
@@ -48,7 +47,7 @@ export {
   findEvent,
   unknownFilterNames
 } from "./events/catalogue.ts"
-export type { EventDeclaration } from "./events/declaration.ts"
+export type { EventDeclaration } from "./events/entities.ts"
 export * from "./events/entities.ts"
 export {
   decodeEnvelope,

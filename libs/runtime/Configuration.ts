@@ -14,7 +14,7 @@ import {
   settingSources
 } from "#contracts"
 import { Secrets } from "./Secrets.ts"
-import { Environment } from "./process.ts"
+import { Environment } from "./host.ts"
 
 type Sections = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
-import { Role } from "./process.ts"
+import { Role } from "./host.ts"
 
 /** A metric as data, declared by the code that counts it; docs/metrics.md is made from all of them. */
 interface Definition<Label extends string> {

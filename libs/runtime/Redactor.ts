@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { RedactionPattern } from "#contracts"
 import { Configuration } from "./Configuration.ts"
-import { Environment } from "./process.ts"
+import { Environment } from "./host.ts"
 
 export type Redact = (text: string) => string
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect } from "effect"
 import type { Fault } from "#contracts"
-import { Environment } from "./process.ts"
+import { Environment } from "./host.ts"
 
 const charactersMin = 6
 

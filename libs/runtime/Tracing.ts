@@ -8,7 +8,7 @@
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
 import { defineCounter, Metrics } from "./Metrics.ts"
-import { Role } from "./process.ts"
+import { Role } from "./host.ts"
 
 /** The collector did not accept a request. */
 export class OtlpRefused extends Schema.TaggedError<OtlpRefused>()("OtlpRefused", { reason: Schema.String }) {}

@@ -1,9 +1,9 @@
 /**
- * The process around the program: its environment, its streams, its signals and its end. Only this file and the
- * `main.ts` files of libs and services touch it.
+ * The process around the program: its environment, its streams, its signals and its end; the role of the running code,
+ * and the addresses of its roles. Only this file and the `main.ts` files of libs and services touch the process.
  */
 import { setFlagsFromString } from "node:v8"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 
 export const hostEnvironment = (): Readonly<Record<string, string | undefined>> => process.env
 
@@ -54,4 +54,30 @@ export const exitProcess = (code: number): never => process.exit(code)
 export const tuneCollector = () => {
   setFlagsFromString("--heap-growing-percent=100")
   setFlagsFromString("--no-allocation-site-pretenuring")
+}
+
+/** Only `main.ts` files fill it; all other code reads it here. */
+export const Environment = Context.Reference<Readonly<Record<string, string | undefined>>>(
+  "starling/runtime/Environment",
+  { defaultValue: () => ({}) }
+)
+
+/** The role of the running code: the label `role` in metrics, the field `role` in logs, the name on the bus. */
+export const Role = Context.Reference<string>("starling/runtime/Role", { defaultValue: () => "fleet" })
+
+/** The addresses of this process' roles, by the role's name, for the launcher to show. */
+export class Addresses extends Context.Service<
+  Addresses,
+  {
+    readonly add: (role: string, url: string) => Effect.Effect<void>
+    readonly all: Effect.Effect<ReadonlyMap<string, string>>
+  }
+>()("starling/runtime/Addresses") {
+  static readonly layer = Layer.sync(Addresses, () => {
+    const urls = new Map<string, string>()
+    return Addresses.of({
+      add: (role, url) => Effect.sync(() => void urls.set(role, url)),
+      all: Effect.sync(() => new Map(urls))
+    })
+  })
 }

@@ -1,6 +1,18 @@
 /** The runtime: the parts that every role needs to be run, watched and stopped. */
 export { acquireLightly } from "./acquire-lightly.ts"
-export { afterDeath, type Child, type Deaths, freePort, noDeaths, startChild } from "./child-process.ts"
+export {
+  afterDeath,
+  type Child,
+  type ContainedLimits,
+  type ContainedRun,
+  type Deaths,
+  freePort,
+  noDeaths,
+  ProgramMissing,
+  runContained,
+  runContainedFile,
+  startChild
+} from "./child-process.ts"
 export {
   afterAttempt,
   afterFailure,
@@ -22,16 +34,18 @@ export {
   overlay,
   readTextFile
 } from "./Configuration.ts"
-export {
-  type ContainedLimits,
-  type ContainedRun,
-  ProgramMissing,
-  runContained,
-  runContainedFile
-} from "./contained-process.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
-export { figuresAt, joinFigures, labelled, MetricsSources, NoAnswer, textAt } from "./MetricsSources.ts"
+export {
+  CannotListen,
+  figuresAt,
+  joinFigures,
+  labelled,
+  MetricsSources,
+  NoAnswer,
+  OpsServer,
+  textAt
+} from "./OpsServer.ts"
 export { keyedQueue } from "./keyed-queue.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 export {
@@ -47,9 +61,8 @@ export {
   MetricsRegistry,
   timed
 } from "./Metrics.ts"
-export { CannotListen, OpsServer } from "./OpsServer.ts"
 export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
-export { Addresses, Environment, Role } from "./process.ts"
+export { Addresses, Environment, Role } from "./host.ts"
 export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./Redactor.ts"
 export { logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
 export { makeSecrets, secretFromEnv, Secrets, unsetSecret } from "./Secrets.ts"

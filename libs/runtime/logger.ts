@@ -5,7 +5,7 @@
  */
 import { styleText } from "node:util"
 import { Cause, Context, Logger, type LogLevel, References, Tracer } from "effect"
-import { Role } from "./process.ts"
+import { Role } from "./host.ts"
 import { Secrets } from "./Secrets.ts"
 
 export type LogFormat = "json" | "pretty" | "coloured"

@@ -6,9 +6,8 @@
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Result, Scope } from "effect"
 import { InvalidConfiguration } from "./Configuration.ts"
 import { Drain } from "./Drain.ts"
-import { Environment } from "./process.ts"
-import { Health } from "./Health.ts"
 import {
+  Environment,
   exitProcess,
   hasTerminal,
   hostEnvironment,
@@ -18,6 +17,7 @@ import {
   watchForBugs,
   writeStderr
 } from "./host.ts"
+import { Health } from "./Health.ts"
 import { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {

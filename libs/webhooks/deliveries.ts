@@ -3,8 +3,20 @@
  * holds everything else; the body is never parsed again on its way out. An abandoned one has a second header that says
  * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome. A test delivery is
  * the catalogue's example of an event, to one endpoint alone, tried once and marked as a test.
+ *
+ * The fan-out's cursor: how far it has come, as one value that is written together with the deliveries it accounts for;
+ * and its moves, which are pure: its beginning, and endpoints that fall out of step or come back in. Beside it
+ * stands the roster: the endpoints of the configuration that the fan-out knows, and since when one has been absent.
+ *
+ * `position`: every event up to this sequence has been fanned out to every endpoint that is in step.
+ * `through`: the endpoints up to this id already have the event after it (one event may have more endpoints than one
+ * batch takes).
+ * `next`: the endpoints that are not in step, and the first event each still needs. Parked ones fall behind `position`;
+ * newly configured ones may start after it. An endpoint is in step again when the two meet.
+ * `roster`: fingerprint of the configured endpoints for which this holds.
+ * `revision`: the change of the endpoints made at run time up to which it holds for these.
  */
-import { Clock, Effect, Option, Result } from "effect"
+import { Clock, Effect, Option, Result, Schema } from "effect"
 import {
   Abandonment,
   AttemptBatch,
@@ -14,7 +26,18 @@ import {
   exampleEnvelope,
   subjects
 } from "#contracts"
-import { type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, Publisher, type SourceMessage } from "#bus"
+import {
+  type BusError,
+  BusRefused,
+  type HeaderPairs,
+  jsonCodec,
+  jsonTextDecoder,
+  type MessageCodec,
+  Publisher,
+  relayRecordCodec,
+  type SourceMessage,
+  StreamReader
+} from "#bus"
 
 /** A delivery with the bytes to send. */
 export interface DueDelivery {
@@ -85,4 +108,70 @@ export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, eve
     headers: deliveryHeaders(delivery)
   })
   return delivery.deliveryId
+})
+
+const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+export const FanOutCursor = Schema.Struct({
+  position: Sequence,
+  through: Schema.NullOr(Schema.String),
+  next: Schema.Record(Schema.String, Sequence),
+  roster: Schema.String,
+  revision: Schema.optionalKey(Sequence)
+})
+export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
+
+/** The cursor as it is stored. */
+export const fanOutRecordCodec = relayRecordCodec(FanOutCursor)
+
+/** The cursor of a fan-out that never ran: events published before it belong to no endpoint. */
+export const beginCursor = (lastSequence: number): FanOutCursor => ({
+  position: lastSequence,
+  through: null,
+  next: {},
+  roster: ""
+})
+
+/** Whether this endpoint already has the event after `position`. */
+export const hasNextEvent = (cursor: FanOutCursor, endpointId: string) =>
+  cursor.through !== null && endpointId <= cursor.through
+
+/** The first event that an endpoint in step still needs. */
+export const firstNeeded = (cursor: FanOutCursor, endpointId: string) =>
+  cursor.position + (hasNextEvent(cursor, endpointId) ? 2 : 1)
+
+/** Takes an endpoint out of step at its place; one that is already out stays where it is. */
+export const park = (cursor: FanOutCursor, endpointId: string): FanOutCursor =>
+  cursor.next[endpointId] === undefined
+    ? { ...cursor, next: { ...cursor.next, [endpointId]: firstNeeded(cursor, endpointId) } }
+    : cursor
+
+/** Puts every endpoint whose need meets the position back in step, except those that must stay parked. */
+export const join = (cursor: FanOutCursor, staysParked: (endpointId: string) => boolean): FanOutCursor => {
+  const met = Object.keys(cursor.next).filter((id) => cursor.next[id] === firstNeeded(cursor, id) && !staysParked(id))
+  if (met.length === 0) return cursor
+  const next = { ...cursor.next }
+  for (const id of met) delete next[id]
+  return { ...cursor, next }
+}
+
+export const Roster = Schema.Struct({
+  endpoints: Schema.Record(
+    Schema.String,
+    Schema.Struct({ name: Schema.String, absentSinceMs: Schema.NullOr(Schema.Int) })
+  )
+})
+export interface Roster extends Schema.Schema.Type<typeof Roster> {}
+
+export const rosterCodec = jsonCodec(Roster)
+export const emptyRoster: Roster = { endpoints: {} }
+
+/** The stored roster; empty before the first fan-out. */
+export const readRoster = Effect.gen(function* (): Effect.gen.Return<Roster, BusError, StreamReader> {
+  const stored = yield* (yield* StreamReader).last("DELIVERIES", subjects.deliveriesRoster)
+  if (Option.isNone(stored)) return emptyRoster
+  const decoded = rosterCodec.decode(stored.value)
+  if (Result.isSuccess(decoded)) return decoded.success
+  const detail = `the stored roster is broken: ${JSON.stringify(decoded.failure)}`
+  return yield* new BusRefused({ operation: "read the roster", detail, code: 0 })
 })

@@ -7,11 +7,22 @@ export {
   type AbandonedDelivery,
   abandonedHeaders,
   attemptBatchCodec,
+  beginCursor,
   deliveryHeader,
   deliveryHeaders,
   type DueDelivery,
   dueDeliveryCodec,
+  emptyRoster,
+  FanOutCursor,
+  fanOutRecordCodec,
+  firstNeeded,
+  hasNextEvent,
+  join,
+  park,
   readAbandoned,
+  readRoster,
+  type Roster,
+  rosterCodec,
   sendTest
 } from "./deliveries.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
@@ -20,25 +31,13 @@ export {
   type EndpointStore,
   openEndpointStore,
   openPresences,
-  presenceMs
+  presenceMs,
+  secretSeal,
+  type SecretSeal
 } from "./endpoints/store.ts"
 export * from "./endpoints/errors.ts"
-export { type SecretSeal, secretSeal } from "./endpoints/secret-seal.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
-export {
-  beginCursor,
-  emptyRoster,
-  FanOutCursor,
-  fanOutRecordCodec,
-  firstNeeded,
-  hasNextEvent,
-  join,
-  park,
-  readRoster,
-  type Roster,
-  rosterCodec
-} from "./fan-out-cursor.ts"
 export {
   requestHeaders,
   signBody,

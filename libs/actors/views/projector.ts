@@ -10,7 +10,7 @@ import { decodeToken } from "#contracts"
 import { defineCounter, Health, Metrics } from "#runtime"
 import type { ViewFields } from "../definition.ts"
 import { cachedRecord, storedRecordCodec } from "../record.ts"
-import { cursorKey, type EntityProjection, Viewed, viewKey, type ViewRow } from "./row.ts"
+import { cursorKey, type EntityProjection, Viewed, viewKey, type ViewRow } from "./views.ts"
 
 export const viewsWritten = defineCounter({
   name: "actor_views_written_total",

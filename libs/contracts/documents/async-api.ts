@@ -1,16 +1,60 @@
 /**
  * AsyncAPI 3.0 of the pipeline's messages: events, the POST that receivers get, and the reports, commands and pickup
  * requests that runners, internal services and operators send. Pure; a test fails when docs/asyncapi.json is stale.
+ *
+ * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. Definitions that events share
+ * (work item, project, usage, ...) stand once, at `refPrefix`.
  */
 import { Schema } from "effect"
 import { eventCatalogue, eventSchemaVersion } from "../events/catalogue.ts"
-import type { EventDeclaration } from "../events/declaration.ts"
+import type { EventDeclaration } from "../events/entities.ts"
 import { CommandAnswer, commandEntities, CommandRequest } from "../pipeline/commands.ts"
 import { HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion } from "../pipeline/pickup.ts"
 import { type ReportDeclaration, reportKinds } from "../pipeline/reports.ts"
 import { subjects } from "../subjects.ts"
-import { eventJsonSchema, sharedDefinitions, sharedJsonSchema, sharedSchemaFile } from "./event-json-schema.ts"
 import { exampleValue } from "./examples.ts"
+import { envelopeSchema } from "../events/Envelope.ts"
+
+type JsonObject = Record<string, unknown>
+
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+/** The file of the definitions that events share. */
+export const sharedSchemaFile = "shared.schema.json"
+
+const documentOf = (event: EventDeclaration) => Schema.toJsonSchemaDocument(envelopeSchema(event))
+
+const withRefs = (schema: unknown, refPrefix: string): JsonObject =>
+  JSON.parse(JSON.stringify(schema).replaceAll("#/$defs/", refPrefix)) as JsonObject
+
+/** The schema of one event; its references point below `refPrefix`. */
+export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSchemaFile}#/$defs/`): JsonObject => ({
+  $schema: dialect,
+  $id: `${event.name}.schema.json`,
+  title: event.name,
+  description: `Sent when ${event.firedWhen}.`,
+  ...withRefs(documentOf(event).schema, refPrefix)
+})
+
+/** The schema of one event with its definitions: it refers to nothing outside. */
+export const wholeEventSchema = (event: EventDeclaration): JsonObject => ({
+  ...eventJsonSchema(event, "#/$defs/"),
+  $defs: documentOf(event).definitions
+})
+
+/** The definitions that the events' schemas refer to, by name. */
+export const sharedDefinitions = (refPrefix = "#/$defs/"): JsonObject => {
+  const definitions: JsonObject = {}
+  for (const event of eventCatalogue) Object.assign(definitions, documentOf(event).definitions)
+  return withRefs(definitions, refPrefix)
+}
+
+export const sharedJsonSchema = (): JsonObject => ({
+  $schema: dialect,
+  $id: sharedSchemaFile,
+  title: "What the events share",
+  $defs: sharedDefinitions()
+})
 
 export const asyncApiDocument = (): Record<string, unknown> => ({
   asyncapi: "3.0.0",
@@ -120,8 +164,6 @@ const message = (event: EventDeclaration) => ({
   headers,
   payload: { $ref: `#/components/schemas/${event.name}` }
 })
-
-type JsonObject = Record<string, unknown>
 
 /** A message of the document. Its channel and its schema have the same name. */
 interface BusMessage {

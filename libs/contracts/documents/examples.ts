@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { eventSchemaVersion, findEvent } from "../events/catalogue.ts"
-import type { EventDeclaration } from "../events/declaration.ts"
+import type { EventDeclaration } from "../events/entities.ts"
 import { isReportKind, type Report, reportKinds } from "../pipeline/reports.ts"
 
 const exampleAt = "2026-11-20T12:00:00.000Z"

@@ -4,9 +4,8 @@
  * know pass as additive and are listed, so that they can be counted.
  */
 import { Result, Schema, SchemaIssue } from "effect"
-import { Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
+import { type EventDeclaration, type Presence, Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
 import { findEvent } from "./catalogue.ts"
-import type { EventDeclaration, Presence } from "./declaration.ts"
 import { type Fault, Timestamp } from "../primitives.ts"
 
 /** An event's name: lower-case tokens joined by dots, as they stand in a subject. */

@@ -18,9 +18,8 @@ import {
   type AgentSummary,
   isoTime
 } from "#contracts"
-import { benchConcern } from "./bench.ts"
+import { agentHolds, benchConcern, holdsConcern, standingOf, unheardOf } from "./holds.ts"
 import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
-import { agentHolds, holdsConcern, standingOf, unheardOf } from "./holds.ts"
 
 /** Null: nothing has happened to an agent of that id yet; it takes work. */
 export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> = {

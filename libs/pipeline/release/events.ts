@@ -2,10 +2,49 @@
  * The events of a release. The envelope carries the release in place of a work item. Details that the specification
  * leaves open stay so: counts of the linked items where the release changes its state, ids where somebody has to look
  * at an item, the reason that an operator gave.
+ *
+ * The work items linked to a release, and how each of them stands. Their number is bounded; an item that is not
+ * linked changes nothing.
  */
-import type { EventDraft, DecisionContext } from "#actors/definition"
-import type { ReleaseFact, ReleaseFactOf, ReleaseFactTag, ReleaseState } from "#contracts"
-import { countsOf, idsOf } from "./linked-items.ts"
+import type { DecisionContext, EventDraft } from "#actors/definition"
+import {
+  type ReleaseFact,
+  type ReleaseFactOf,
+  type ReleaseFactTag,
+  type ReleaseItem,
+  releaseItemsMax,
+  type ReleaseState
+} from "#contracts"
+
+type Outcome = ReleaseItem["outcome"]
+
+export const findItem = ({ items }: Pick<ReleaseState, "items">, workItemId: string): ReleaseItem | undefined =>
+  items.find((item) => item.workItemId === workItemId)
+
+/** The linked items with one more in the pipeline, while there is room. */
+export const linked = (release: ReleaseState, workItemId: string): ReadonlyArray<ReleaseItem> =>
+  release.items.length >= releaseItemsMax || findItem(release, workItemId) !== undefined
+    ? release.items
+    : [...release.items, { workItemId, outcome: "open" }]
+
+export const stood = (release: ReleaseState, workItemId: string, outcome: Outcome): ReadonlyArray<ReleaseItem> =>
+  release.items.map((item) => (item.workItemId === workItemId ? { workItemId, outcome } : item))
+
+/** The item ended, but not well. */
+export const isLost = (outcome: Outcome): boolean => outcome === "failed" || outcome === "cancelled"
+
+export const hasLost = ({ items }: Pick<ReleaseState, "items">): boolean => items.some(({ outcome }) => isLost(outcome))
+
+export const idsOf = ({ items }: Pick<ReleaseState, "items">, outcome: Outcome): ReadonlyArray<string> =>
+  items.filter((item) => item.outcome === outcome).map(({ workItemId }) => workItemId)
+
+export const countsOf = (release: Pick<ReleaseState, "items">) => ({
+  workItemCount: release.items.length,
+  openCount: idsOf(release, "open").length,
+  doneCount: idsOf(release, "done").length,
+  failedCount: idsOf(release, "failed").length,
+  cancelledCount: idsOf(release, "cancelled").length
+})
 
 type Event = readonly [event: string, details: Readonly<Record<string, unknown>>] | undefined
 type EventsByFact = {

@@ -25,8 +25,7 @@ import {
   type ReleaseSummary,
   syncConflictsMax
 } from "#contracts"
-import { toEvents } from "./events.ts"
-import { countsOf, findItem, hasLost, isLost, linked, stood } from "./linked-items.ts"
+import { countsOf, findItem, hasLost, isLost, linked, stood, toEvents } from "./events.ts"
 
 const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (
   release,

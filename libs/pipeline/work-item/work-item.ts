@@ -20,8 +20,8 @@ import {
   WorkItemState,
   type WorkItemSummary
 } from "#contracts"
-import { audit } from "./audit.ts"
-import { conflicts, overdue } from "./conflicts.ts"
+import { audit, work } from "./work.ts"
+import { conflicts, merge, overdue } from "./merge.ts"
 import {
   type AsideDeciders,
   type CommandDeciders,
@@ -29,22 +29,19 @@ import {
   type EventsByFact,
   type Evolvers,
   type InHandContext,
-  type ReportContext,
   type InHandDeciders,
   type Input,
   nothing,
-  refused
+  refused,
+  type ReportContext
 } from "./concern.ts"
 import { dispatching } from "./dispatch.ts"
-import { failures } from "./failures.ts"
+import { failures, recovery } from "./failures.ts"
 import { create, created, lifetime } from "./lifetime.ts"
-import { merge } from "./merge.ts"
 import { questions } from "./questions.ts"
-import { recovery } from "./recovery.ts"
 import { isEnded, isParked, isReady, refusalOf, transitions } from "./states.ts"
 import { usage, usageAdded } from "./usage.ts"
 import { waits } from "./waits.ts"
-import { work } from "./work.ts"
 
 const decide: ActorDefinition<WorkItemState | null, WorkItemCommand, WorkItemFact>["decide"] = (
   item,

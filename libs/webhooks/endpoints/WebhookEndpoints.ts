@@ -8,14 +8,14 @@ import { type BusError, type KvBucket, type KvEntry, RevisionConflict, StreamRea
 import {
   type Act,
   type DispatcherPresence,
-  type EndpointRecord,
   endpointIdOf,
+  type EndpointRecord,
   type EndpointSettings,
   type Fault,
   isoTime
 } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readRoster } from "../fan-out-cursor.ts"
+import { readRoster } from "../deliveries.ts"
 import {
   type Creation,
   decideChange,
@@ -27,7 +27,14 @@ import {
   readSettings,
   type Rotation
 } from "./changes.ts"
-import { awaitActedOn, openPresences } from "./store.ts"
+import {
+  awaitActedOn,
+  type EndpointStore,
+  openEndpointStore,
+  openPresences,
+  type SecretSeal,
+  secretSeal
+} from "./store.ts"
 import {
   type EndpointExists,
   EndpointIsConfigured,
@@ -38,8 +45,6 @@ import {
   type NotActedOn,
   TooManyEndpoints
 } from "./errors.ts"
-import { type SecretSeal, secretSeal } from "./secret-seal.ts"
-import { type EndpointStore, openEndpointStore } from "./store.ts"
 
 /** What is shown of an endpoint: no secret, and of the receiver's own headers and its address's query only the names. */
 export interface ShownEndpoint {

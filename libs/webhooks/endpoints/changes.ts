@@ -13,7 +13,7 @@ import {
   type KeptSecret
 } from "#contracts"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
-import type { SecretSeal } from "./secret-seal.ts"
+import type { SecretSeal } from "./store.ts"
 
 /** New secrets; an absent one stays as it is. */
 export interface GivenSecrets {

@@ -127,7 +127,10 @@ const messagesLookedAtMax = 1_024
 // The longest schedules have fewer.
 const attemptsMax = 100
 
-/** None when no line of the delivery is found. Without a place the newest lines are searched. */
+/**
+ * One delivery whole. Its attempts may lie days apart, among millions: each line says when its neighbours were made.
+ * None when no line of it is found. Without a place the newest lines are searched.
+ */
 export const wholeDelivery = Effect.fn("wholeDelivery")(function* (deliveryId: string, near: From | undefined) {
   const known = yield* near === undefined ? searchNewest(deliveryId) : lineAt(near)
   if (Option.isNone(known) || known.value.attempt.deliveryId !== deliveryId) return Option.none<Found>()

@@ -20,7 +20,7 @@ import { refusing } from "./requests.ts"
 
 export type KnownEndpoint = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
 
-/** Every endpoint, by name. */
+/** Every endpoint, by name: those of the configuration file, which win, and those made at run time. */
 export const knownEndpoints = Effect.gen(function* () {
   const byName = new Map((yield* madeEndpoints).map((shown) => [shown.name, ofRunTime(shown)]))
   for (const entry of yield* fileEntries) byName.set(entry.Name, ofConfiguration(entry))

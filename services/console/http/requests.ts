@@ -126,7 +126,10 @@ export const messageOf = Effect.fnUntraced(function* (stream: string, what: stri
 // A token that was found counts for four seconds: within five the stream has ended.
 const askedEvery = "1 second"
 
-/** `onOver`: what comes at the end of the session; without it the stream is whole. */
+/**
+ * A stream that stays open for hours ends with the token that opened it, as a call would be refused. `onOver`: what
+ * comes at the end of the session; without it the stream is whole.
+ */
 export const whileSignedIn = <A, E, R, E2 = never>(
   stream: Stream.Stream<A, E, R>,
   onOver: Effect.Effect<void, E2> = Effect.void

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { type ViewIndex, viewIndex } from "../../../../libs/actors/views/views.ts"
-import { viewKey, type ViewRow } from "../../../../libs/actors/views/row.ts"
+import { type ViewIndex, viewIndex, viewKey, type ViewRow } from "../../../../libs/actors/views/views.ts"
 
 const rowOf = (id: string, isEnded: boolean, changes: Partial<ViewRow> = {}): ViewRow => ({
   entity: "jar",
