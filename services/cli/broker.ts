@@ -9,8 +9,7 @@ import { keepPasswords, natsFolder, passwordsFolder, readSettings, writePrivatel
 import { brokerAlone, NatsServer } from "#fleet/broker"
 import { authorization, keeperUser, machineUsers } from "#fleet/broker-users"
 import { brokerLogin, busOf } from "./connection.ts"
-import { CommandRefused, note, print } from "./console.ts"
-import { fileOf } from "./files.ts"
+import { CommandRefused, fileOf, note, print } from "./console.ts"
 
 /**
  * Writes the users' files. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to

@@ -5,10 +5,9 @@
 import { createWriteStream } from "node:fs"
 import { Effect, Layer, Option, Stream } from "effect"
 import * as NodeSink from "@effect/platform-node/NodeSink"
-import { Consents, type ConsentRecord, VoiceFiles } from "#speech-api/consents"
+import { type ConsentRecord, Consents, VoiceFiles } from "#speech-api/consents"
 import { busOf } from "./connection.ts"
-import { faultOfFile, fileOf } from "./files.ts"
-import { CommandRefused, note, print } from "./console.ts"
+import { CommandRefused, faultOfFile, fileOf, note, print } from "./console.ts"
 
 interface Shared {
   readonly workspace: string | undefined

@@ -7,11 +7,10 @@ import { examine, isIll, report } from "#deploy/doctor"
 import type { AbandonedSummary, EndpointView, RejectedSummary } from "#contracts/console"
 import { readinessOf } from "#fleet-view"
 import { Environment } from "#runtime"
-import { CommandRefused, misused, print } from "./console.ts"
-import { fileOf } from "./files.ts"
+import { CommandRefused, fileOf, misused, print } from "./console.ts"
 import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"
-import { diagnoseFleet, type FleetFacts, fleetChecks, lossesIn, type ProcessFacts } from "./operate/diagnose.ts"
-import { findTargets } from "./top/targets.ts"
+import { diagnoseFleet, fleetChecks, type FleetFacts, lossesIn, type ProcessFacts } from "./operate/diagnose.ts"
+import { findTargets } from "./home-fleet.ts"
 
 interface Examined extends OnConsole {
   readonly kubernetes: boolean

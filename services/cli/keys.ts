@@ -16,8 +16,7 @@ import {
   readKeystore,
   sealKeystore
 } from "#x402"
-import { CommandRefused, misused, note, print } from "./console.ts"
-import { faultOfFile, fileOf, textIn } from "./files.ts"
+import { CommandRefused, faultOfFile, fileOf, misused, note, print, textIn } from "./console.ts"
 
 const passwordVariable = "STARLING_KEYSTORE_PASSWORD"
 

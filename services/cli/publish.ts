@@ -17,9 +17,8 @@ import {
 } from "#contracts"
 import { busOf } from "./connection.ts"
 import { noSuchEvent } from "./operate/events.ts"
-import { readJsonObject } from "./files.ts"
-import { didYouMean } from "./near-names.ts"
-import { CommandRefused, print } from "./console.ts"
+import { CommandRefused, print, readJsonObject } from "./console.ts"
+import { didYouMean } from "./faults.ts"
 
 interface PublishOrder {
   readonly event: string

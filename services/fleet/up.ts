@@ -1,15 +1,19 @@
 /**
  * `up`: the whole fleet on this machine, with an embedded nats-server, and a receiver to try things with
  * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
+ *
+ * The owner's token of a home: one, in the file `owner-token` that only its owner can read, the same with each start of
+ * the fleet. A token that is lost, expired or no longer an owner's is replaced, and earlier ones are revoked.
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { readFile } from "node:fs/promises"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { applyTopology, busServices, Nats, topology } from "#bus"
 import { type ReadyReport, type RoleName, roleNames } from "#contracts"
 import { buildPageOnce } from "#dev/page"
 import { startReceiver } from "#dev/receiver"
-import { Tokens } from "#http"
+import { hasExpired, type TokenRecord, Tokens } from "#http"
 import {
   Addresses,
   Configuration,
@@ -20,26 +24,68 @@ import {
   MetricsSources,
   OpsServer,
   Role,
-  runProgram
+  runProgram,
+  Secrets
 } from "#runtime"
-import { chainsReport, configuredParts, localDefaults, localKeys, localPayers, LocalWorld } from "./LocalWorld.ts"
 import { TrialPayers } from "#x402"
+import { chainsReport, configuredParts, localDefaults, localKeys, localPayers, LocalWorld } from "./LocalWorld.ts"
 import { checkConfiguration } from "./configuration-check.ts"
 import { homeLock } from "./home-lock.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
 import { keeperUser, operatorUser, serviceUser } from "./nats-server/configuration.ts"
-import { ownerToken } from "./owner-token.ts"
-import { writePrivately } from "./home.ts"
-import { roleProcess } from "./role-process.ts"
-import { loadRoles, processLayer, rolesLayer } from "./roles.ts"
 import {
   demoConfiguration,
   demoSecretOf,
   type FleetSettings,
   natsFolder,
   readSettings,
-  secretVariable
+  secretVariable,
+  writePrivately
 } from "./home.ts"
+import { roleProcess } from "./role-process.ts"
+import { loadRoles, processLayer, rolesLayer } from "./roles.ts"
+
+/** The caller holds the home's lock. */
+export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
+  const path = join(home, "owner-token")
+  const kept = yield* keptIn(path)
+  const token = (yield* isOwners(kept)) ? kept : yield* makeAnew
+  ;(yield* Secrets).add(token)
+  // Written even if unchanged: others may have become able to read it. A start that dies before this leaves a token
+  // that the next one revokes.
+  yield* writePrivately(path, `${token}\n`)
+  return token
+})
+
+/** Empty when there is none. */
+const keptIn = (path: string) =>
+  Effect.tryPromise(() => readFile(path, "utf8")).pipe(
+    Effect.map((text) => text.trim()),
+    Effect.orElseSucceed(() => "")
+  )
+
+const isOwners = Effect.fnUntraced(function* (token: string) {
+  if (token === "") return false
+  const record = Option.getOrUndefined(yield* (yield* Tokens).find(token))
+  return record !== undefined && mayAll(record) && !hasExpired(record, yield* Clock.currentTimeMillis)
+})
+
+const mayAll = ({ role, scopes, workspace }: TokenRecord) =>
+  workspace === "default" && role === "owner" && scopes.includes("*")
+
+const makeAnew = Effect.gen(function* () {
+  const tokens = yield* Tokens
+  const before = (yield* tokens.list).filter(({ purpose, revokedAt }) => purpose === "home" && revokedAt === null)
+  yield* Effect.forEach(before, ({ id }) => tokens.revoke(id), { discard: true })
+  const { token } = yield* tokens.make({
+    workspace: "default",
+    kind: "member",
+    role: "owner",
+    scopes: ["*"],
+    purpose: "home"
+  })
+  return token
+})
 
 // Receivers on this machine are meant for trying things; a deployment opens no address by default.
 const loopback = ["127.0.0.0/8", "::1/128"]

@@ -19,14 +19,11 @@ import {
   subjects,
   type WorkItemState
 } from "#contracts"
-import { type CommandOf, type StateOf } from "#pipeline"
+import type { CommandOf, StateOf } from "#pipeline"
 import { Configuration, Metrics } from "#runtime"
 import { Commands } from "./Commands.ts"
 import { commandsAnswered } from "./metrics.ts"
-import { agentView, queueView } from "./views/fleet.ts"
-import { projectView } from "./views/project.ts"
-import { releaseView } from "./views/release.ts"
-import { workItemView } from "./views/work-item.ts"
+import { agentView, projectView, queueView, releaseView, workItemView } from "./views.ts"
 
 const answerCodec = jsonCodec(CommandAnswer)
 const queueGroup = "pipeline-api"

@@ -13,15 +13,15 @@ import {
   toAgent,
   toWorkItem
 } from "./command-client.ts"
-import type { Sweep } from "./sweeps.ts"
 import {
   eligibleAgents,
   type EligibleAgents,
   readAgents,
   readWorkItems,
   type SeenAgent,
-  type SeenWorkItem
-} from "./views.ts"
+  type SeenWorkItem,
+  type Sweep
+} from "./sweeps.ts"
 
 // The follow-ups of the log need a moment; an item that waits for more than a few sweeps was overlooked.
 const patienceMsMin = 10_000

@@ -16,8 +16,7 @@ import {
   type WorkItemCommand
 } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
-import { sweepCommands } from "./metrics.ts"
-import type { Findings, SweepName } from "./sweeps.ts"
+import { type Findings, sweepCommands, type SweepName } from "./sweeps.ts"
 
 type PipelineCommand = WorkItemCommand | ReleaseCommand | ProjectCommand | AgentCommand
 

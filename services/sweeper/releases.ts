@@ -8,8 +8,7 @@ import { Views } from "#actors"
 import type { ReleaseCommandOf, WorkItemStateName } from "#contracts"
 import { Configuration } from "#runtime"
 import { CommandClient, findingsOf, type PlannedCommand } from "./command-client.ts"
-import type { Sweep } from "./sweeps.ts"
-import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem } from "./views.ts"
+import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem, type Sweep } from "./sweeps.ts"
 
 // The follow-ups of the log take moments; a minute later an item was overlooked.
 const patienceMsMax = 60_000

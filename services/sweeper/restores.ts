@@ -8,10 +8,16 @@ import { Views } from "#actors"
 import type { BusError } from "#bus"
 import { encodeToken, type FailureKind, type WorkItemCommandOf } from "#contracts"
 import { Configuration } from "#runtime"
-import { Checkpoints, restoreItemsMax } from "./sweeps.ts"
+import {
+  Checkpoints,
+  readAgents,
+  readWorkItems,
+  restoreItemsMax,
+  type SeenAgent,
+  type SeenWorkItem,
+  type Sweep
+} from "./sweeps.ts"
 import { CommandClient, findingsOf, isDone, type PlannedCommand, type Sent, toAgent } from "./command-client.ts"
-import type { Sweep } from "./sweeps.ts"
-import { readAgents, readWorkItems, type SeenAgent, type SeenWorkItem } from "./views.ts"
 
 export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Checkpoints | Views> =
   Effect.gen(function* () {

@@ -4,15 +4,15 @@ import { Views } from "#actors"
 import type { WorkItemCommandOf } from "#contracts"
 import { Configuration } from "#runtime"
 import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
-import type { Sweep } from "./sweeps.ts"
 import {
   eligibleAgents,
   type EligibleAgents,
   readAgents,
   readWorkItems,
   type SeenAgent,
-  type SeenWorkItem
-} from "./views.ts"
+  type SeenWorkItem,
+  type Sweep
+} from "./sweeps.ts"
 
 const waiting = ["WaitingForQuotaReset", "WaitingForTransientRetry"] as const
 // An item this many sweeps late was not merely between two of them.

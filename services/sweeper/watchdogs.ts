@@ -9,8 +9,7 @@ import { type ViewFreshness, type ViewRow, Views } from "#actors"
 import { type Pipeline, queueId, type WorkItemCommandOf } from "#contracts"
 import { Configuration } from "#runtime"
 import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
-import type { Sweep, SweepName } from "./sweeps.ts"
-import { readWorkItems, type SeenWorkItem } from "./views.ts"
+import { readWorkItems, type SeenWorkItem, type Sweep, type SweepName } from "./sweeps.ts"
 
 interface WatchfulOptions {
   readonly name: SweepName

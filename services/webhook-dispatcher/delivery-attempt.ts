@@ -14,7 +14,7 @@ import { Configuration, Secrets } from "#runtime"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
 import { deliveryHeaders, type DueDelivery, EndpointStates, requestHeaders } from "#webhooks"
-import { DeliveryMetrics } from "./delivery-metrics.ts"
+import { DeliveryMetrics } from "./metrics.ts"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
 import { AttemptResult, decide, type Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 

@@ -9,16 +9,15 @@
  */
 import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { Drain, Health, Metrics } from "#runtime"
+import { EndpointStates } from "#webhooks"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog } from "./attempt-log.ts"
 import { Backlogs } from "./backlogs.ts"
 import { consumeDeliveries, type Consuming } from "./consumers.ts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
-import { DeliveryMetrics } from "./delivery-metrics.ts"
-import { EndpointStates } from "#webhooks"
+import { circuitState, DeliveryMetrics, endpointPaused, inFlight } from "./metrics.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
-import { circuitState, endpointPaused, inFlight } from "./metrics.ts"
 
 /** Checks the configuration before the broker is asked for anything. */
 export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints/settings.ts"

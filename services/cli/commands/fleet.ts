@@ -96,7 +96,7 @@ export const top = Command.make(
 
 export const consolePage = Command.make("console", { open: toggle("open", "open it in the browser"), url }, (given) =>
   running(
-    () => import("../operate/page.ts"),
+    () => import("../operate/client.ts"),
     ({ openPage }) => openPage(given)
   )
 ).pipe(

@@ -43,7 +43,7 @@ export const say = Command.make(
 
 export const speech = Command.make("speech", { json, url }, (given) =>
   running(
-    () => import("../operate/speech.ts"),
+    () => import("../operate/speech-and-models.ts"),
     ({ showSpeech }) => showSpeech(given)
   )
 ).pipe(
@@ -56,7 +56,7 @@ export const speech = Command.make("speech", { json, url }, (given) =>
 
 export const models = Command.make("models", { limit, cursor, json, url }, (given) =>
   running(
-    () => import("../operate/models.ts"),
+    () => import("../operate/speech-and-models.ts"),
     ({ listModels }) => listModels(given)
   )
 ).pipe(

@@ -1,14 +1,17 @@
 /**
  * The console of the fleet in this home, or the one at --url, as commands call it. A refusal becomes lines for a
  * terminal: what is wrong, and where.
+ *
+ * `console`: the address of the console's page, with a code that signs one browser in; and the browser opened at it.
  */
+import { spawn } from "node:child_process"
 import { Effect, Result, Schema } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
 import { ErrorEnvelope, faultsOf } from "#contracts"
 import { consoleClient } from "#contracts/console"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
-import { CommandRefused, misused, noFleet } from "../console.ts"
+import { CommandRefused, misused, noFleet, note, print } from "../console.ts"
 import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
 
 const Ready = Schema.Struct({ console: Schema.optionalKey(Schema.String), token: Schema.String })
@@ -79,3 +82,32 @@ export const refusalLines = ({ error: { message, fields = {}, details } }: Error
       : [])
   ].join("\n")
 }
+
+interface OpenPage extends OnConsole {
+  readonly open: boolean
+}
+
+export const openPage = Effect.fnUntraced(function* ({ url, open }: OpenPage) {
+  const place = yield* placeOf({ url })
+  const { code, expiresAt } = yield* onConsole({ url }, (client) =>
+    client.makeSignInCode({ payload: { reason: "to look at the page" } })
+  )
+  const address = `${place.url}/#code=${code}`
+  yield* print(address)
+  yield* note(`It signs one browser in, until ${expiresAt}.`)
+  if (open) yield* opened(address)
+})
+
+const openers = { darwin: "open", win32: "explorer" } as const
+
+/** Nobody waits for the browser; without one the address is there to be copied. */
+const opened = (address: string) =>
+  Effect.callback<void>((resume) => {
+    const opener = openers[process.platform as keyof typeof openers] ?? "xdg-open"
+    const child = spawn(opener, [address], { stdio: "ignore", detached: true })
+    child.once("error", () => resume(note(`${opener} is not there: open the address yourself`)))
+    child.once("spawn", () => {
+      child.unref()
+      resume(Effect.void)
+    })
+  })

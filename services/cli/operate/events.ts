@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import { eventCatalogue, findEvent, unknownFilterNames } from "#contracts"
 import { CommandRefused, misused, print } from "../console.ts"
-import { didYouMean } from "../near-names.ts"
+import { didYouMean } from "../faults.ts"
 import { type Client, type OnConsole, onConsole } from "./client.ts"
 import { fieldsFrom } from "./set-fields.ts"
 import { givenOf, type OneOrder, printList, printWhole } from "./shown.ts"

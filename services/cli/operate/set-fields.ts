@@ -3,7 +3,7 @@
  * nobody quotes numbers or texts. Every fault is named by its path. Pure.
  */
 import { Result } from "effect"
-import { didYouMean } from "../near-names.ts"
+import { didYouMean } from "../faults.ts"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

@@ -7,8 +7,7 @@ import { extname } from "node:path"
 import { Effect, Result } from "effect"
 import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
 import { speechInputMax, type StreamRequest } from "#contracts/speech-api"
-import { faultOfFile, fileOf } from "../files.ts"
-import { misused } from "../console.ts"
+import { faultOfFile, fileOf, misused } from "../console.ts"
 
 /** The order as given on the command line. */
 export interface SayGiven {

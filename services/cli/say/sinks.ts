@@ -10,8 +10,7 @@ import { basename, delimiter, dirname, join } from "node:path"
 import { Clock, Deferred, Effect, Scope } from "effect"
 import { wavHeader } from "#audio"
 import { Environment } from "#runtime"
-import { faultOfFile } from "../files.ts"
-import { CommandRefused } from "../console.ts"
+import { CommandRefused, faultOfFile } from "../console.ts"
 import { playedRateHz } from "./order.ts"
 
 /** A sink for audio: a file or a sound card. */

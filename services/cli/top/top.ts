@@ -5,7 +5,7 @@
 import { Deferred, Effect, Option } from "effect"
 import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#fleet-view"
 import { noFleet, print } from "../console.ts"
-import { findTargets } from "./targets.ts"
+import { findTargets } from "../home-fleet.ts"
 
 const printed = { columns: 160, rows: 1_000 }
 

@@ -6,7 +6,7 @@ import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCount
 import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { type AbandonedDelivery, countAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
-import { endpointIds, refuseUnknown } from "./endpoint-views.ts"
+import { endpointIds, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, messageOf, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {

@@ -1,38 +1,222 @@
-/** Webhook endpoints over HTTP. */
-import { Effect } from "effect"
-import type { BusError } from "#bus"
-import { type AuditAction, findEvent } from "#contracts"
+/**
+ * Webhook endpoints over HTTP.
+ *
+ * Endpoints as operators see them: configured and made at run time, with their state, and with what waits for them.
+ */
+import { Effect, Option, Result } from "effect"
+import { type BusError, Consumers, StreamReader } from "#bus"
+import {
+  type AuditAction,
+  type EndpointEntry,
+  endpointIdOf,
+  type Fault,
+  findEvent,
+  isoTime,
+  subjects
+} from "#contracts"
 import {
   type ChangeEndpoint,
   type CreateEndpoint,
   EndpointsGroup,
+  type EndpointView,
   type OfRevision,
   type RotateSecrets,
   type TestEndpoint
 } from "#contracts/console"
-import { Caller, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import {
+  Caller,
+  conflict,
+  emptyAnswer,
+  HttpCall,
+  jsonAnswer,
+  notFound,
+  routesOf,
+  serviceUnavailable,
+  validationFailed,
+  type WireError
+} from "#http"
+import {
+  dueDeliveryCodec,
   type EndpointFailure,
+  EndpointIsConfigured,
   EndpointStates,
+  fanOutRecordCodec,
   overlapMsDefault,
   sendTest,
   type ShownEndpoint,
+  shownSettings,
   WebhookEndpoints
 } from "#webhooks"
+import { Configuration } from "#runtime"
 import { AuditLog } from "../AuditLog.ts"
-import {
-  answering,
-  endpointOfCall,
-  endpointView,
-  endpointViews,
-  foundToChange,
-  knownEndpoints,
-  nameOfCall,
-  ofRunTime,
-  refuseConfigured,
-  wholeView
-} from "./endpoint-views.ts"
 import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
+import { linesOf } from "../deliveries/lines.ts"
+
+export type KnownEndpoint = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
+
+/** Every endpoint, by name: those of the configuration file, which win, and those made at run time. */
+export const knownEndpoints = Effect.gen(function* () {
+  const byName = new Map((yield* madeEndpoints).map((shown) => [shown.name, ofRunTime(shown)]))
+  for (const entry of yield* fileEntries) byName.set(entry.Name, ofConfiguration(entry))
+  return byName
+})
+
+/** The ids of all endpoints. */
+export const endpointIds = Effect.gen(function* () {
+  const made = yield* madeEndpoints
+  return new Set([...made.map(({ id }) => id), ...(yield* fileEntries).map(({ Name }) => endpointIdOf(Name))])
+})
+
+/** The name that the path has. */
+export const nameOfCall = Effect.map(HttpCall, ({ params }) => params["name"] ?? "")
+
+/** The endpoint that the path names. */
+export const endpointOfCall = Effect.gen(function* () {
+  const name = yield* nameOfCall
+  const entry = yield* fileEntry(name)
+  if (entry !== undefined) return ofConfiguration(entry)
+  return ofRunTime(yield* answering((yield* WebhookEndpoints).get(name)))
+})
+
+/** The name that the path has, of an endpoint that is there and can be changed. */
+export const foundToChange = Effect.gen(function* () {
+  const name = yield* nameOfCall
+  yield* refuseConfigured(name)
+  yield* answering((yield* WebhookEndpoints).get(name))
+  return name
+})
+
+/** Refuses what is changed in the file. This process knows it before a dispatcher has told the fleet of it. */
+export const refuseConfigured = Effect.fnUntraced(function* (name: unknown) {
+  const entry = yield* fileEntry(name)
+  if (entry !== undefined) return yield* conflict(new EndpointIsConfigured({ name: entry.Name }).message)
+})
+
+/** Refuses an endpoint that there is not, or not any more. */
+export const refuseUnknown = Effect.fnUntraced(function* (name: string, refusal: () => WireError) {
+  if ((yield* fileEntry(name)) !== undefined) return
+  yield* refusing(Effect.catchTag((yield* WebhookEndpoints).get(name), "NoSuchEndpoint", () => Effect.fail(refusal())))
+})
+
+const madeEndpoints = Effect.flatMap(WebhookEndpoints, ({ list }) => refusing(list))
+const fileEntries = Effect.map(Configuration, ({ Webhooks }) => Webhooks)
+const fileEntry = (name: unknown) => Effect.map(fileEntries, (entries) => entries.find(({ Name }) => Name === name))
+
+export const ofRunTime = (shown: ShownEndpoint): KnownEndpoint => ({ ...shown, source: "run-time" })
+
+const ofConfiguration = ({
+  SecretEnvVar,
+  StandardWebhooksSecretEnvVar,
+  ...settings
+}: EndpointEntry): KnownEndpoint => ({
+  ...shownSettings(settings),
+  name: settings.Name,
+  id: endpointIdOf(settings.Name),
+  source: "configuration",
+  revision: null,
+  isEnabled: true,
+  faults: [],
+  isSigned: SecretEnvVar !== undefined,
+  hasStandardWebhooks: StandardWebhooksSecretEnvVar !== undefined,
+  previousSecretUntilMs: null,
+  startsAfter: null,
+  created: null,
+  changed: null
+})
+
+// A dispatcher puts deliveries away, and follows a change, within moments.
+const soonSeconds = 1
+
+/** Turns the refusal of a change into the answer's. */
+export const answering = <A, R>(
+  work: Effect.Effect<A, EndpointFailure | BusError | WireError, R>
+): Effect.Effect<A, WireError, R> =>
+  refusing(
+    Effect.catchTags(work, {
+      InvalidEndpoint: ({ faults }) => Effect.fail(validationFailed(fieldsOf(faults))),
+      NoSuchEndpoint: () => Effect.fail(notFound("there is no such endpoint")),
+      EndpointExists: ({ message }) => Effect.fail(conflict(message)),
+      EndpointIsConfigured: ({ message }) => Effect.fail(conflict(message)),
+      EndpointWasChanged: ({ message }) => Effect.fail(conflict(message)),
+      TooManyEndpoints: ({ message }) => Effect.fail(conflict(message)),
+      EndpointIsLeaving: ({ message }) => Effect.fail(serviceUnavailable(soonSeconds, message)),
+      NotActedOn: ({ message }) => Effect.fail(serviceUnavailable(soonSeconds, message))
+    })
+  )
+
+const fieldsOf = (faults: ReadonlyArray<Fault>) =>
+  Object.fromEntries(faults.map(({ path, message }) => [path.slice(1).replaceAll("/", ".") || "settings", message]))
+
+/** Endpoints with the state that the bus keeps of them. */
+export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArray<KnownEndpoint>) {
+  const states = yield* EndpointStates
+  const reader = yield* StreamReader
+  const [only] = endpoints
+  const filter =
+    endpoints.length === 1 && only !== undefined ? subjects.deliveriesDueOf(only.id) : subjects.deliveriesDueAll
+  const counts = yield* refusing(reader.countBySubject("DELIVERIES", filter))
+  const backlogs = new Map<string, number>()
+  for (const [subject, count] of Object.entries(counts)) {
+    const id = subject.slice(subject.lastIndexOf(".") + 1)
+    backlogs.set(id, (backlogs.get(id) ?? 0) + count)
+  }
+  const parkedFrom = yield* parkedIn(reader)
+  return endpoints.map((endpoint): EndpointView => {
+    const state = states.get(endpoint.id)
+    return {
+      ...endpoint,
+      paused: state?.paused ?? null,
+      breakerOpenUntilMs: state?.breakerOpenUntilMs ?? null,
+      backlog: backlogs.get(endpoint.id) ?? 0,
+      parkedFrom: parkedFrom(endpoint.id)
+    }
+  })
+})
+
+/** The event that each endpoint waits for, where it fell behind the fan-out; a new endpoint may be before it. */
+const parkedIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
+  const stored = yield* refusing(reader.last("DELIVERIES", subjects.deliveriesCursor))
+  const decoded = Option.flatMap(stored, (message) => Result.getSuccess(fanOutRecordCodec.decode(message)))
+  if (Option.isNone(decoded)) return () => null
+  const { position, next } = decoded.value.cursor
+  return (id: string) => {
+    const first = next[id]
+    return first !== undefined && first <= position ? first : null
+  }
+})
+
+/** One endpoint, with what the broker is asked for it alone. */
+export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
+  const reader = yield* StreamReader
+  const consumers = yield* Consumers
+  const view = yield* endpointView(endpoint)
+  const oldest = yield* refusing(reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id)))
+  const delivered = yield* refusing(
+    reader.newest("ATTEMPTS", {
+      before: Number.MAX_SAFE_INTEGER,
+      subject: subjects.attempts(endpoint.id, "delivered"),
+      messagesMax: 1
+    })
+  )
+  const inFlight = yield* consumers.backlog("DELIVERIES", `endpoint-${endpoint.id}`).pipe(
+    Effect.map(({ unacked }): number | null => unacked),
+    Effect.catchTag("BusNotFound", () => Effect.succeed(null)),
+    refusing
+  )
+  const due = Option.flatMap(oldest, (message) => Result.getSuccess(dueDeliveryCodec.decode(message)))
+  const answer: EndpointView = {
+    ...view,
+    inFlight,
+    oldestDueAt: Option.getOrNull(Option.map(due, ({ delivery }) => isoTime(delivery.dueAt))),
+    lastDeliveredAt: delivered.flatMap(linesOf).at(-1)?.attempt.startedAt ?? null
+  }
+  return answer
+})
+
+export const endpointView = (endpoint: KnownEndpoint) =>
+  Effect.flatMap(endpointViews([endpoint]), ([view]) =>
+    view === undefined ? Effect.fail(notFound("there is no such endpoint")) : Effect.succeed(view)
+  )
 
 type At = WebhookEndpoints["Service"]
 

@@ -16,8 +16,7 @@ import {
   type WireError
 } from "#http"
 import { type Act, AuditLog } from "../AuditLog.ts"
-import { clearCookie, type SessionCookie, setCookie } from "../page/own-calls.ts"
-import { PageAccess } from "../page/PageAccess.ts"
+import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
 import { PassedOn } from "./PassedOn.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { SignInCodes, type SignInRights } from "../page/SignInCodes.ts"

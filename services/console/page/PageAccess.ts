@@ -1,8 +1,95 @@
-/** Whether the page is on, and what its browser sends: judged once for each call by cookie, before anything else. */
+/**
+ * Whether the page is on, and what its browser sends: judged once for each call by cookie, before anything else.
+ *
+ * Which calls are the page's own, and the cookie of its session. A cookie comes with every call that a browser makes,
+ * whichever page makes it, so a call by cookie counts only under a name that is ours (or a foreign name, bound anew to
+ * this machine, would count as our origin) and only when the browser says that our page made it. Pure.
+ */
 import { Context, Effect, Layer, Option } from "effect"
 import { conflict, HttpCall, WireError } from "#http"
 import { Configuration } from "#runtime"
-import { cookieIn, hasCookie, originAt, type SessionCookie, verdictOn } from "./own-calls.ts"
+
+export interface BrowserCall {
+  readonly method: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** `Sec-Fetch-Site`, which no script can set. */
+  readonly site: string | undefined
+  readonly accept: string | undefined
+}
+
+export type Verdict =
+  | { readonly _tag: "Own"; readonly origin: string }
+  | { readonly _tag: "Misdirected" }
+  | { readonly _tag: "Foreign" }
+
+// Tunnels and port forwards take any port, and an origin is compared with its port.
+const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
+
+/** The page's origin under this `Host`; undefined where the page has no such name. */
+export const originAt = (host: string | undefined, origins: ReadonlyArray<string>): string | undefined => {
+  if (host === undefined) return undefined
+  const named = host.toLowerCase()
+  const configured = origins.find((origin) => new URL(origin).host === named)
+  return configured ?? (loopback.test(named) ? new URL(`http://${named}`).origin : undefined)
+}
+
+export const verdictOn = (call: BrowserCall, origins: ReadonlyArray<string>): Verdict => {
+  const origin = originAt(call.host, origins)
+  if (origin === undefined) return { _tag: "Misdirected" }
+  const isProven = call.origin === origin || call.site === "same-origin"
+  const isDenied =
+    (call.origin !== undefined && call.origin !== origin) ||
+    (call.site !== undefined && call.site !== "same-origin" && call.site !== "none")
+  return !isDenied && (isProven || isPlainRead(call)) ? { _tag: "Own", origin } : { _tag: "Foreign" }
+}
+
+/** What a person may open by its address. A stream stays open, and is opened by the page alone. */
+const isPlainRead = ({ method, accept = "" }: BrowserCall) =>
+  (method === "GET" || method === "HEAD") && !accept.includes("text/event-stream")
+
+export interface SessionCookie {
+  readonly token: string
+  /** It was made for this session, and goes with it. */
+  readonly isMadeForIt: boolean
+}
+
+// Ports of one machine share their cookies, so each has a name of its own. Browsers keep `__Host-` to https.
+const nameAt = (origin: string) => {
+  const { protocol, port } = new URL(origin)
+  return protocol === "https:" ? "__Host-starling" : `starling-${port === "" ? 80 : port}`
+}
+
+const names = /(?:^|;\s*)(__Host-starling|starling-\d{1,5})=(code|token)\.([\w.-]{1,512})(?=;|$)/gu
+
+/** Whether any session's cookie came along, be it of another name of this host. */
+export const hasCookie = (header: string | undefined): boolean => sessionsIn(header).length > 0
+
+export const cookieIn = (header: string | undefined, origin: string): SessionCookie | undefined =>
+  sessionsIn(header).find(({ name }) => name === nameAt(origin))
+
+const sessionsIn = (header = "") =>
+  [...header.matchAll(names)].map(([, name = "", kind, token = ""]) => ({ name, token, isMadeForIt: kind === "code" }))
+
+/** The header that sets it. Without an end it goes when the browser does. */
+export const setCookie = (
+  { token, isMadeForIt }: SessionCookie,
+  origin: string,
+  lastsMs: number | undefined
+): string => {
+  const age = lastsMs === undefined ? [] : [`Max-Age=${Math.max(0, Math.floor(lastsMs / 1_000))}`]
+  return [`${nameAt(origin)}=${isMadeForIt ? "code" : "token"}.${token}`, ...attributesAt(origin), ...age].join("; ")
+}
+
+export const clearCookie = (origin: string): string =>
+  [`${nameAt(origin)}=`, ...attributesAt(origin), "Max-Age=0"].join("; ")
+
+const attributesAt = (origin: string) => [
+  "HttpOnly",
+  "SameSite=Strict",
+  "Path=/",
+  ...(origin.startsWith("https:") ? ["Secure"] : [])
+]
 
 const foreignOrigin = () =>
   new WireError({ status: 403, code: "foreign_origin", message: "only the console's own page may call by cookie" })

@@ -8,13 +8,10 @@ import { connect } from "node:net"
 import { delimiter, join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule, Schema } from "effect"
 import { afterDeath, type Child, type Deaths, Environment, freePort, noDeaths, startChild } from "#runtime"
-import { homeLock } from "../home-lock.ts"
-import { runningProcess } from "../home-lock.ts"
-import { natsFolder } from "../home.ts"
+import { homeLock, runningProcess } from "../home-lock.ts"
+import { keepPasswords, natsFolder, passwordsFolder, writePrivately } from "../home.ts"
 import { dropOldNotes, figuresOf } from "./figures.ts"
 import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
-import { keepPasswords, passwordsFolder } from "./passwords.ts"
-import { writePrivately } from "../home.ts"
 
 /** The broker of a home without its fleet, on any free port: no fleet can start there meanwhile. */
 export const brokerAlone = (home: string) =>

@@ -17,7 +17,7 @@ import {
 } from "#contracts"
 import { type CommandOf, isEnded } from "#pipeline"
 import type { ReadRecord } from "../History.ts"
-import { concernedItem } from "../views/work-item.ts"
+import { concernedItem } from "../views.ts"
 
 interface CommandFollowUp<Entity extends CommandEntity> {
   readonly _tag: "Command"

@@ -7,8 +7,7 @@ import { jsonAnswer, routesOf } from "#http"
 import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { agentRoster } from "../Routing.ts"
-import { agentRow, agentView, queueView } from "../views/fleet.ts"
-import { readAgents } from "../views/rows.ts"
+import { agentRow, agentView, queueView, readAgents } from "../views.ts"
 import { apiOptions, callerName, commandId, freshness, noSuch, pageOf, pathId, placeOf, refusing } from "./requests.ts"
 
 const queueCommand = Effect.fnUntraced(function* (command: QueueCommand) {

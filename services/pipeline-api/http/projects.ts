@@ -7,8 +7,7 @@ import { ProjectsGroup } from "#contracts/pipeline-api"
 import { jsonAnswer, routesOf } from "#http"
 import { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
-import { projectRow, projectSettingsOf, projectView } from "../views/project.ts"
-import { readProjects } from "../views/rows.ts"
+import { projectRow, projectSettingsOf, projectView, readProjects } from "../views.ts"
 import {
   apiOptions,
   callerName,

@@ -5,8 +5,7 @@ import { type ReleaseChangeRequest, ReleasesGroup } from "#contracts/pipeline-ap
 import { type EndpointRequest, jsonAnswer, routesOf } from "#http"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
-import { releaseRow, releaseView } from "../views/release.ts"
-import { readReleases } from "../views/rows.ts"
+import { readReleases, releaseRow, releaseView } from "../views.ts"
 import {
   apiOptions,
   commandId,

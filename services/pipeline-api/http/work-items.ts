@@ -8,8 +8,7 @@ import { workItemOfSuggestion } from "#pipeline"
 import { Commands } from "../Commands.ts"
 import { History } from "../History.ts"
 import { Creation } from "../Creation.ts"
-import { workItemRow, workItemView } from "../views/work-item.ts"
-import { readWorkItems } from "../views/rows.ts"
+import { readWorkItems, workItemRow, workItemView } from "../views.ts"
 import {
   apiOptions,
   commandId,

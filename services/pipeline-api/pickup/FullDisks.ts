@@ -7,7 +7,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"
 import { Envelope, eventSchemaVersion, isoTime, type PickupQuestion, subjects } from "#contracts"
 import { Configuration } from "#runtime"
-import { fullDisk } from "./conditions.ts"
+import { fullDisk } from "./ready-items.ts"
 
 // Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
 const rememberedMax = 10_000

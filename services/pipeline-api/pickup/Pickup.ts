@@ -3,19 +3,33 @@
  * checked on the way is a precondition of the dispatch itself: queue, agent and project allow it, the project is below
  * its cap, and the pickup id has no dispatch yet. So an answered pause stops every dispatch after it, and a cap holds
  * over all replicas. Every pickup after an answered resume sees it; a runner that may wait waits through a pause.
+ *
+ * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for work: a
+ * runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask another replica.
+ * `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that the answer never
+ * contradicts a cancel that was answered before.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Layer, Option, Semaphore } from "effect"
-import { type BusError, Kv, StreamReader } from "#bus"
-import { agentIdOf, type ConfigurationFile, type PickupAnswer, type PickupQuestion, queueId } from "#contracts"
-import { Configuration, type HistogramHandle, Metrics } from "#runtime"
+import { type BusError, jsonCodec, Kv, Requests, StreamReader } from "#bus"
+import {
+  agentIdOf,
+  type ConfigurationFile,
+  HeldAnswer,
+  HeldQuestion,
+  PickupAnswer,
+  PickupQuestion,
+  queueId,
+  subjects
+} from "#contracts"
+import { Configuration, Drain, type HistogramHandle, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { pickupSeconds, pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { FullDisks } from "./FullDisks.ts"
 import { Ready, type Waiting, type Wanted } from "./Ready.ts"
-import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./conditions.ts"
+import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./ready-items.ts"
 import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 
 // Conditions that keep changing while they are checked are a conflict between others.
@@ -258,5 +272,55 @@ const togetherLooked = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A,
       return Deferred.into(look, mine)
     })
     return Effect.andThen(Effect.forkIn(inTurn.withPermit(begun), scope), Deferred.await(mine))
+  })
+})
+
+// Pickups in work, beside those that wait: a dispatch takes milliseconds.
+const pickupsAtOnceMax = 256
+
+/** `pickup.next.<agent kind>`: answers for the life of the scope. */
+export const answerPickups = Effect.gen(function* () {
+  const requests = yield* Requests
+  const { next, stop } = yield* Pickup
+  const { PickupWaitersMax } = (yield* Configuration).PipelineApi
+  yield* requests.answer({
+    subject: subjects.pickupNextAll,
+    queueGroup: "pipeline-api",
+    question: jsonCodec(PickupQuestion),
+    answer: jsonCodec(PickupAnswer),
+    concurrency: PickupWaitersMax + pickupsAtOnceMax,
+    handler: next
+  })
+  yield* (yield* Drain).register("pickup", Effect.as(stop, { finished: 0, handedBack: 0 }))
+})
+
+// One read each. A thousand runners ask a few hundred times a second.
+const heldAtOnceMax = 256
+const awayMs = 2_000
+
+/** `pickup.held`: answers for the life of the scope. */
+export const answerHeld = Effect.gen(function* () {
+  const requests = yield* Requests
+  const commands = yield* Commands
+
+  const standing = Effect.fnUntraced(function* ({ workItemId, dispatchId }: HeldQuestion) {
+    const item = Option.getOrNull(Option.map(yield* commands.read("workitem", workItemId), ({ state }) => state))
+    return item?.dispatch?.dispatchId === dispatchId
+      ? HeldAnswer.cases.Held.make({})
+      : HeldAnswer.cases.Over.make({ state: item?.state ?? null })
+  })
+  yield* requests.answer({
+    subject: subjects.pickupHeld,
+    queueGroup: "pipeline-api",
+    question: jsonCodec(HeldQuestion),
+    answer: jsonCodec(HeldAnswer),
+    concurrency: heldAtOnceMax,
+    handler: (asked) =>
+      Effect.catch(standing(asked), (error) =>
+        Effect.as(
+          Effect.logWarning("a runner could not be told whether it holds its item", error),
+          HeldAnswer.cases.Busy.make({ retryAfterMs: awayMs })
+        )
+      )
   })
 })

@@ -8,8 +8,7 @@ import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
-import { agentRow } from "../views/fleet.ts"
-import { readAgents, readWorkItems } from "../views/rows.ts"
+import { agentRow, readAgents, readWorkItems } from "../views.ts"
 import { emptyLook, goesFirst, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
 
 const movingStates: ReadonlyArray<WorkItemStateName> = [

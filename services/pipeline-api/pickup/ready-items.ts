@@ -2,9 +2,21 @@
  * One reading of the views for pickup: ready items by the agent that they name, in the order of dispatch; the number in
  * flight of each project; the agents that items are parked for; the paused projects. It is a moment behind the actors,
  * who decide. Pure.
+ *
+ * The conditions that keep a runner from getting work: the queue, its agent, its disks. Also which items of a held
+ * agent no other agent may take. Pure.
  */
 import type { ViewRow } from "#actors"
-import type { WorkItemPhase, WorkItemSummary } from "#contracts"
+import {
+  type ConfigurationFile,
+  isoTime,
+  type PickupNothing,
+  type PickupQuestion,
+  type QueueState,
+  type WorkItemPhase,
+  type WorkItemSummary
+} from "#contracts"
+import type { AgentHold, AgentRoster } from "../Routing.ts"
 
 export interface ReadyItem {
   readonly id: string
@@ -98,3 +110,42 @@ export const lookOf = (
   const paused = projects.filter(({ state }) => state === "Paused").map(({ id }) => id)
   return { ready, inHand, parkedFor, pausedProjects: new Set(paused) }
 }
+
+export type Nothing = Pick<PickupNothing, "why" | "reason">
+
+export const queueCondition = (queue: QueueState | undefined): Nothing | undefined =>
+  queue?.pause == null ? undefined : { why: "queue-paused", reason: queue.pause.reason }
+
+export const agentCondition = ({ hold, reason }: AgentHold): Nothing | undefined => {
+  switch (hold) {
+    case undefined:
+      return undefined
+    case "Paused":
+      return { why: "agent-paused", reason }
+    case "Benched":
+      return { why: "agent-benched", reason }
+    case "QuotaExhausted":
+      return { why: "agent-benched", reason: "its quota is used up" }
+  }
+}
+
+type Guard = ConfigurationFile["DiskGuard"]
+
+/** The first of the monitored mounts that is too full to launch on. */
+export const fullDisk = ({ disks }: Pick<PickupQuestion, "disks">, { MinFreeBytes }: Guard) =>
+  disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
+
+export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Guard): Nothing | undefined => {
+  const full = fullDisk(question, guard)
+  const { MinFreeBytes } = guard
+  return full === undefined
+    ? undefined
+    : { why: "disk", reason: `${full.mountPath} has ${full.freeBytes} bytes free, ${MinFreeBytes} are the least` }
+}
+
+/** The names that only this kind serves. */
+export const namesOfAlone = (roster: AgentRoster, kind: string): ReadonlyArray<string> =>
+  roster.namesFor(kind).filter((name) => roster.members(name).every((member) => member === kind))
+
+export const parkReason = (kind: string, reason: string | null, atMs: number): string =>
+  `${kind}, the only agent that may take it, is paused since before ${isoTime(atMs)}${reason === null ? "" : `: ${reason}`}`

@@ -21,7 +21,7 @@ import {
 import { Configuration, type Redact, Redactor } from "#runtime"
 import { Commands, redactTexts } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
-import { concernedItem } from "../views/work-item.ts"
+import { concernedItem } from "../views.ts"
 import { type CommandStep, type ReportMaterial, reportSteps, type TellStep, usageStep } from "./report-steps.ts"
 
 type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"

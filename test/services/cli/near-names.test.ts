@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { didYouMean, nearNames } from "../../../services/cli/near-names.ts"
+import { didYouMean, nearNames } from "../../../services/cli/faults.ts"
 
 const known = [
   "work_item.merged",

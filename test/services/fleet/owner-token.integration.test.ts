@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { Tokens } from "#http"
-import { ownerToken } from "../../../services/fleet/owner-token.ts"
+import { ownerToken } from "../../../services/fleet/up.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 
 const newHome = Effect.acquireRelease(

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { hourOf, type ProjectSpend } from "#contracts"
-import { makeSpendBook } from "../../../services/sweeper/spend-ledger.ts"
-import { spendCommands, type Reported } from "../../../services/sweeper/budget.ts"
+import { makeSpendBook, type Reported, spendCommands } from "../../../services/sweeper/spend-ledger.ts"
 import { hourMs, nowMs } from "./rows.ts"
 
 const spent = (costMicroUsd: number, atMs = nowMs, projectId = "garden") => [{ projectId, atMs, costMicroUsd }]

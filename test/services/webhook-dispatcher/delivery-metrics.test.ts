@@ -3,9 +3,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { endpointIdOf } from "#contracts"
 import { Metrics } from "#runtime"
-import { DeliveryMetrics } from "../../../services/webhook-dispatcher/delivery-metrics.ts"
+import { backlog, circuitState, DeliveryMetrics, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
-import { backlog, circuitState, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
 
 // Name and id are all that metrics read of an endpoint.
 const endpointOf = (name: string) => ({ id: endpointIdOf(name), name }) as EndpointSettings

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { clearCookie, cookieIn, hasCookie, setCookie } from "../../../../services/console/page/own-calls.ts"
+import { clearCookie, cookieIn, hasCookie, setCookie } from "../../../../services/console/page/PageAccess.ts"
 
 const local = "http://127.0.0.1:7405"
 const secure = "https://console.example.com"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BrowserCall, originAt, verdictOn } from "../../../../services/console/page/own-calls.ts"
+import { type BrowserCall, originAt, verdictOn } from "../../../../services/console/page/PageAccess.ts"
 
 const own = "http://127.0.0.1:7405"
 const host = "127.0.0.1:7405"

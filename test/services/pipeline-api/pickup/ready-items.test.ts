@@ -4,11 +4,12 @@ import { agentRoster } from "../../../../services/pipeline-api/Routing.ts"
 import {
   agentCondition,
   diskCondition,
+  lookOf,
+  type MovingRow,
   namesOfAlone,
   parkReason,
   queueCondition
-} from "../../../../services/pipeline-api/pickup/conditions.ts"
-import { lookOf, type MovingRow } from "../../../../services/pipeline-api/pickup/ready-items.ts"
+} from "../../../../services/pipeline-api/pickup/ready-items.ts"
 
 const row = (
   id: string,
