@@ -17,6 +17,7 @@ import { creates } from "./speech/creates.ts"
 import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
 import { leavers } from "./speech/leavers.ts"
+import { live } from "./speech/live.ts"
 import { marks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
@@ -57,8 +58,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: ["apart"]
   },
   speech: {
-    measures: "first byte, streams at once, marks, memory, kills, consents; ten minutes",
-    parts: { ttfb, streams, handmade, marks, memory, leavers, creates, overload, kills: speechKills, consent },
+    measures: "first byte, live text, streams at once, marks, memory, kills, consents; ten minutes",
+    parts: { ttfb, live, streams, handmade, marks, memory, leavers, creates, overload, kills: speechKills, consent },
     takes: []
   },
   voices: {
