@@ -9,7 +9,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { type ChainsReport, isJson, type Json, roleNames } from "#contracts"
-import { localAccount, type LocalChain, solanaProgram, startLocalEvmChain } from "#dev/chain"
+import { type LocalAccount, localAccount, type LocalChain, solanaProgram, startLocalEvmChain } from "#dev/chain"
 import { startLocalUpstream } from "#dev/upstream"
 import { Environment, readTextFile, Secrets, startChild } from "#runtime"
 import type { TrialPayers } from "#x402"
@@ -18,6 +18,8 @@ import type { FleetSettings } from "./home.ts"
 interface LocalEvm {
   readonly chain: LocalChain
   readonly payTo: string
+  /** Signs for the receiver of payment channels; the same in one home, for it is part of every channel. */
+  readonly authorizer: LocalAccount
 }
 
 export class LocalWorld extends Context.Service<
@@ -51,6 +53,7 @@ const start = Effect.fn("LocalWorld.start")(function* (settings: FleetSettings) 
   )
   const { add } = yield* Secrets
   for (const { privateKey } of evm?.chain.settlers ?? []) add(privateKey)
+  if (evm !== undefined) add(evm.authorizer.privateKey)
   if (solana !== undefined) add(solana.feePayer.secretKey)
   return LocalWorld.of({ evm, solana, upstreamUrl: upstream?.url })
 })
@@ -58,7 +61,8 @@ const start = Effect.fn("LocalWorld.start")(function* (settings: FleetSettings) 
 const startEvm = (seed: string, payeeSeed: string, port: number) =>
   Effect.map(startLocalEvmChain({ seed, port }), (chain) => ({
     chain,
-    payTo: localAccount(payeeSeed, "payee").address
+    payTo: localAccount(payeeSeed, "payee").address,
+    authorizer: localAccount(seed, "channel authorizer")
   }))
 
 const optional = <A, E>(name: string, part: Effect.Effect<A, E, Scope.Scope>) =>
@@ -151,6 +155,7 @@ type World = LocalWorld["Service"]
 
 const provider = "demo"
 const settlerVariable = (index: number) => `STARLING_LOCAL_SETTLER_${index}`
+const authorizerVariable = "STARLING_LOCAL_CHANNEL_AUTHORIZER"
 const feePayerVariable = "STARLING_LOCAL_FEE_PAYER"
 
 const via = (model: string) => ({ Upstreams: [{ Provider: provider, Model: model }] })
@@ -197,12 +202,26 @@ const networks = ({ evm, solana }: World) => [
       ])
 ]
 
+/** Offered last: clients that know channels and nothing else take them. */
+const channels = ({ evm }: World) =>
+  evm === undefined
+    ? {}
+    : {
+        Channels: [
+          {
+            Network: evm.chain.network,
+            ReceiverAuthorizer: evm.authorizer.address,
+            AuthorizerKeyEnvVar: authorizerVariable
+          }
+        ]
+      }
+
 /** What `up` runs on. It lies below the configuration file, which wins where it says something itself. */
 export const localDefaults = (world: World) => {
   const offered = networks(world)
   return {
     Fleet: { Roles: roleNames },
-    ...(offered.length === 0 ? {} : { Payments: { Networks: offered } }),
+    ...(offered.length === 0 ? {} : { Payments: { Networks: offered, ...channels(world) } }),
     ...(world.upstreamUrl === undefined
       ? {}
       : {
@@ -221,6 +240,7 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ...Object.fromEntries(
     (evm?.chain.settlers ?? []).map(({ privateKey }, index) => [settlerVariable(index), privateKey])
   ),
+  ...(evm === undefined ? {} : { [authorizerVariable]: evm.authorizer.privateKey }),
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
 

@@ -36,7 +36,7 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
   "POST /v1/responses": [402, "a quote: curl signs no payment"],
   "POST /v1/images/generations": [402, "a quote: curl signs no payment"],
   "GET /v1/images/jobs/:id": [404, "no image was paid for"],
-  "GET /v1/channels": [404, "no network of this fleet takes payment channels"],
+  "GET /v1/channels": [402, "the channels that are taken: curl signs no refund"],
   "POST /v1/voices": [0, "curl has no recordings of a person who consents; voices-consent.fleet.test.ts makes them"],
   "DELETE /v1/voices/:voice_id": [403, "only cloned voices are deleted, and none was cloned"],
   "GET /v1/voices/:voice_id/sample": [404, "a voice of the catalogue has no sample"],

@@ -29,7 +29,7 @@ const isOurs = (metric: string) =>
 
 /**
  * In the catalogue, and present from their first sample on: of a remote facilitator, a cloned voice, a sweep's finds,
- * and of payment channels, which no network of this fleet takes.
+ * and of payment channels, of which nobody has opened one.
  */
 const toldLater = [
   "x402_facilitator_calls_total",
