@@ -2,8 +2,7 @@
  * The bus: every message between roles goes through here. It is the only module that knows the broker's client library;
  * nothing of the library shows outside.
  */
-export { type BrokerTls, brokerTls, inboxPrefix } from "./connection/dial.ts"
-export { Nats } from "./connection/connection.ts"
+export { type BrokerTls, brokerTls, inboxPrefix, Nats } from "./connection/connection.ts"
 export { type Stored } from "./connection/stream-calls.ts"
 export { consume, type Consumption, ack, nak, type Received, type AckDecision } from "./consume.ts"
 export { type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
@@ -11,8 +10,7 @@ export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
 export { busLayer, busMetrics, busServices } from "./layer.ts"
 export { Leases } from "./leases.ts"
-export { LocalTransport, localTransport } from "./local-transport.ts"
-export { Mailbox } from "./mailbox.ts"
+export { LocalTransport, localTransport, Mailbox } from "./mailbox.ts"
 export {
   header,
   type HeaderPairs,

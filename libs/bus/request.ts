@@ -9,7 +9,7 @@ import { currentTraceparent, defineCounter, Metrics } from "#runtime"
 import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
 import { header, headerReader, type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
-import { type Answerer, LocalTransport } from "./local-transport.ts"
+import { type Answerer, LocalTransport } from "./mailbox.ts"
 import { Rejections } from "./rejections.ts"
 
 export const questionsTurnedAway = defineCounter({

@@ -75,8 +75,16 @@ export {
   uptimeOf,
   withBatch
 } from "./gateway/uptime.ts"
-export { type ApiScope, apiScopes, type Permission, tokenLifetimeMsDefault, tokenLimits } from "./http/api-scopes.ts"
-export { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./http/refusals.ts"
+export {
+  type ApiScope,
+  apiScopes,
+  commonErrorCodes,
+  type ErrorCode,
+  ErrorEnvelope,
+  type Permission,
+  tokenLifetimeMsDefault,
+  tokenLimits
+} from "./http/refusals.ts"
 export {
   chainFamilies,
   type ChainFamily,
@@ -113,7 +121,7 @@ export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"
 export * from "./pipeline/commands.ts"
 export * from "./pipeline/pickup.ts"
 export * from "./pipeline/project.ts"
-export * from "./pipeline/queue.ts"
+export * from "./pipeline/agent.ts"
 export * from "./pipeline/release.ts"
 export * from "./pipeline/reports.ts"
 export * from "./pipeline/work-item/commands.ts"

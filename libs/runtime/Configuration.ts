@@ -13,7 +13,7 @@ import {
   type SettingSources,
   settingSources
 } from "#contracts"
-import { Secrets } from "./Secrets.ts"
+import { Secrets } from "./logger.ts"
 import { Environment } from "./host.ts"
 
 type Sections = Readonly<Record<string, unknown>>

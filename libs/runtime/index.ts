@@ -47,7 +47,16 @@ export {
   textAt
 } from "./OpsServer.ts"
 export { keyedQueue } from "./keyed-queue.ts"
-export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
+export {
+  chosenFormat,
+  lineLogger,
+  type LogFormat,
+  logFormatVariable,
+  makeSecrets,
+  secretFromEnv,
+  Secrets,
+  unsetSecret
+} from "./logger.ts"
 export {
   buildInfo,
   type CounterOf,
@@ -65,7 +74,6 @@ export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
 export { Addresses, Environment, Role } from "./host.ts"
 export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./Redactor.ts"
 export { logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
-export { makeSecrets, secretFromEnv, Secrets, unsetSecret } from "./Secrets.ts"
 export { supervise } from "./supervise.ts"
 export {
   currentTraceparent,

@@ -35,7 +35,7 @@ export {
   secretSeal,
   type SecretSeal
 } from "./endpoints/store.ts"
-export * from "./endpoints/errors.ts"
+export * from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export {

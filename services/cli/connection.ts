@@ -2,10 +2,23 @@
  * How a command reaches the broker of a fleet: which broker, and as which user. An explicit address comes first:
  * --nats, NATS_URL, BUS_URL. Then the fleet that runs in this home, as its operator. Then the file of STARLING_CONFIG:
  * so a command in a pod is the pod's user.
+ *
+ * A missing permission on the broker, in the words of the topology, and the users that have it. Pure.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { Effect, Layer, Redacted, Result, Schema } from "effect"
-import { type BrokerTls, type BusError, busServices, Nats } from "#bus"
+import {
+  type BrokerTls,
+  type BusError,
+  busServices,
+  coreSubjects,
+  type Forbidden,
+  Nats,
+  parties,
+  permissionsOf,
+  topology,
+  userOf
+} from "#bus"
 import { type ConfigurationFile, decodeConfiguration, isJson } from "#contracts"
 import { isFleetIn, natsFolder, passwordsFolder, readPassword, readSettings } from "#fleet"
 import { operatorUser } from "#fleet/broker-users"
@@ -153,3 +166,62 @@ const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<str
   if (!(yield* isFleetIn(home))) return yield* refused(`no fleet runs in ${home} now; start it with ./starling up`)()
   return nats
 })
+
+/** `the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.x); console, operator may`. */
+export const forbiddenText = (forbidden: Forbidden): string => {
+  const { user, subject } = forbidden
+  const act = actOf(forbidden)
+  const who = user === undefined ? "whoever names no user to the broker" : `the broker's user ${user}`
+  const others = mayDo(forbidden)
+  const rest = others.length === 0 ? "no other user of the fleet may either" : `${others.join(", ")} may`
+  return `${who} may not ${act}${act.includes(subject) ? "" : ` (${subject})`}; ${rest}`
+}
+
+/** The users that have the missing permission. */
+export const mayDo = ({ operation, subject }: Forbidden): ReadonlyArray<string> =>
+  parties
+    .filter((party) => {
+      const { publish, publishNever, subscribe } = permissionsOf(topology, coreSubjects, party)
+      const matches = (pattern: string) => covers(pattern, subject)
+      return operation === "publish" ? publish.some(matches) && !publishNever.some(matches) : subscribe.some(matches)
+    })
+    .map(userOf)
+
+const read = /^\$JS\.API\.(?:STREAM\.MSG\.GET|DIRECT\.GET|CONSUMER\.(?:DURABLE\.)?[A-Z]+|CONSUMER\.MSG\.NEXT)\.([^.]+)/u
+const keep = /^\$JS\.API\.(?:STREAM\.PURGE|STREAM\.MSG\.DELETE|CONSUMER\.PAUSE)\.([^.]+)/u
+const make = /^\$JS\.API\.STREAM\.(?:CREATE|UPDATE|DELETE|RESTORE|SNAPSHOT)\.([^.]+)/u
+const lookAt = /^\$JS\.API\.STREAM\.INFO\.([^.]+)/u
+
+const acts: ReadonlyArray<readonly [RegExp, (name: string) => string]> = [
+  [keep, (name) => `remove messages from ${stored(name)}`],
+  [make, (name) => `make, change or copy ${stored(name)}`],
+  [read, (name) => `read ${stored(name)}`],
+  [lookAt, (name) => `look at ${stored(name)}`],
+  [/^\$KV\.([^.]+)\./u, (name) => `write the bucket ${name}`],
+  [/^\$O\.([^.]+)\./u, (name) => `write the object store ${name}`],
+  [/^audit\.(.+)$/u, (name) => `write ${name} in AUDIT`],
+  [/^events\.(.+)$/u, (name) => `publish the event ${name}`]
+]
+
+const actOf = ({ operation, subject }: Forbidden): string => {
+  if (operation === "subscription") return `hear ${subject}`
+  for (const [pattern, tell] of acts) {
+    const name = pattern.exec(subject)?.[1]
+    if (name !== undefined) return tell(name)
+  }
+  return `publish to ${subject}`
+}
+
+/** A stream, or the bucket or store that it carries. */
+const stored = (stream: string) => {
+  if (stream.startsWith("KV_")) return `the bucket ${stream.slice("KV_".length)}`
+  return stream.startsWith("OBJ_") ? `the object store ${stream.slice("OBJ_".length)}` : `the stream ${stream}`
+}
+
+/** Whether a pattern covers a subject, by NATS' rules. */
+const covers = (pattern: string, subject: string): boolean => {
+  const [wanted, tokens] = [pattern.split("."), subject.split(".")]
+  const rest = wanted.indexOf(">")
+  if (rest >= 0 ? tokens.length <= rest : tokens.length !== wanted.length) return false
+  return wanted.every((token, index) => token === ">" || token === "*" || token === tokens[index])
+}

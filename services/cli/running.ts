@@ -25,7 +25,7 @@ const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
   const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
   if (!isForbidden) return Effect.fail(error)
   return Effect.gen(function* () {
-    const load = () => Promise.all([import("./forbidden.ts"), import("./console.ts")])
+    const load = () => Promise.all([import("./connection.ts"), import("./console.ts")])
     const [{ forbiddenText }, { CommandRefused }] = yield* Effect.promise(load)
     return yield* new CommandRefused({ reason: forbiddenText(error.forbidden as Forbidden) })
   })

@@ -10,8 +10,7 @@ import { encoderPlan, type EncoderPlan } from "./plan.ts"
 import { type AudioError, EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
-import { encoderFailures, encodersRunning } from "./metrics.ts"
-import { makeIdleEncoders } from "./idle.ts"
+import { encoderFailures, encodersRunning, makeIdleEncoders } from "./idle.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions {
   /** Encoders at work and idle ones together. */

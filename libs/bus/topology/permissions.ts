@@ -4,7 +4,7 @@
  * create, change or delete a stream. The users of a nats-server are made from this. Pure.
  */
 import { eventCatalogue } from "#contracts"
-import { inboxPrefix } from "../connection/dial.ts"
+import { inboxPrefix } from "../connection/connection.ts"
 import {
   type BucketDeclaration,
   type CoreDeclaration,

@@ -14,8 +14,7 @@ import {
   OpenApi
 } from "effect/http-api"
 import { HttpClientRequest } from "effect/http"
-import type { ApiScope, Permission } from "./api-scopes.ts"
-import { commonErrorCodes, type ErrorCode, ErrorEnvelope } from "./refusals.ts"
+import { type ApiScope, commonErrorCodes, type ErrorCode, ErrorEnvelope, type Permission } from "./refusals.ts"
 
 /** The scopes of which a token needs one. An endpoint without any is open to everybody. */
 export class NeededScopes extends Context.Service<NeededScopes, ReadonlyArray<ApiScope>>()(

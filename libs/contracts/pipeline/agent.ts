@@ -2,12 +2,47 @@
  * An agent, a whole kind or one instance of it: its state, its commands and the facts of its log. An unknown agent
  * takes work. An agent takes none while an operator has paused it, while it is benched (its credentials fail, or its
  * runs end too fast), or while its quota is used up. Each of these ends independently.
+ *
+ * The pickup queue, of which there is one: `global`. While it is paused runners get nothing new; runs in hand go on.
+ * Its commands, facts and state share this file because each is small.
  */
 import { Schema } from "effect"
 import { Project, WorkItem } from "../events/entities.ts"
 import { Count, EpochMs, Id, Ordinal, text, WaitMs } from "../primitives.ts"
-import { PauseReason } from "./queue.ts"
 import { errorCharactersMax } from "./work-item/state.ts"
+
+export const queueId = "global"
+
+/** The reason for the pause of a queue or an agent. */
+export const pauseReasonCharactersMax = 500
+export const PauseReason = text(pauseReasonCharactersMax)
+
+const pause = { reason: PauseReason, pausedBy: Id }
+const resume = { resumedBy: Id }
+
+const queueCommands = {
+  /** Does nothing to a paused queue. */
+  Pause: Schema.TaggedStruct("Pause", pause),
+  /** Does nothing to a running queue. */
+  Resume: Schema.TaggedStruct("Resume", resume)
+}
+export const QueueCommand = Schema.Union(Object.values(queueCommands))
+export type QueueCommand = typeof QueueCommand.Type
+
+const queueFacts = {
+  Paused: Schema.TaggedStruct("Paused", pause),
+  Resumed: Schema.TaggedStruct("Resumed", resume)
+}
+export const QueueFact = Schema.Union(Object.values(queueFacts))
+export type QueueFact = typeof QueueFact.Type
+
+export const QueueState = Schema.Struct({
+  /** Null: the queue runs. */
+  pause: Schema.NullOr(Schema.Struct({ ...pause, pausedAtMs: EpochMs })),
+  createdAtMs: EpochMs,
+  updatedAtMs: EpochMs
+}).annotate({ identifier: "QueueState" })
+export interface QueueState extends Schema.Schema.Type<typeof QueueState> {}
 
 const smokeCategories = ["Persistent", "Transient", "Unknown"] as const
 export const SmokeCategory = Schema.Literals(smokeCategories)

@@ -6,9 +6,8 @@
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
 import { Count, Fault, Id } from "../primitives.ts"
-import { AgentCommand } from "./agent.ts"
+import { AgentCommand, QueueCommand } from "./agent.ts"
 import { ProjectCommand } from "./project.ts"
-import { QueueCommand } from "./queue.ts"
 import { ReleaseCommand } from "./release.ts"
 import { WorkItemCommand } from "./work-item/commands.ts"
 

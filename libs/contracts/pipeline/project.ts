@@ -7,7 +7,7 @@ import { Schema, Struct } from "effect"
 import { WorkItem } from "../events/entities.ts"
 import { Count, EpochMs, Id, Ordinal, text } from "../primitives.ts"
 import { encodeToken } from "../tokens.ts"
-import { PauseReason } from "./queue.ts"
+import { PauseReason } from "./agent.ts"
 import { Branch, capMax, WorkItemSettings } from "./work-item/state.ts"
 
 /** Ten million US dollars a month. */

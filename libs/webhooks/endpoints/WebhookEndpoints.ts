@@ -29,22 +29,20 @@ import {
 } from "./changes.ts"
 import {
   awaitActedOn,
-  type EndpointStore,
-  openEndpointStore,
-  openPresences,
-  type SecretSeal,
-  secretSeal
-} from "./store.ts"
-import {
   type EndpointExists,
   EndpointIsConfigured,
   EndpointIsLeaving,
+  type EndpointStore,
   type EndpointWasChanged,
   type InvalidEndpoint,
   NoSuchEndpoint,
   type NotActedOn,
+  openEndpointStore,
+  openPresences,
+  type SecretSeal,
+  secretSeal,
   TooManyEndpoints
-} from "./errors.ts"
+} from "./store.ts"
 
 /** What is shown of an endpoint: no secret, and of the receiver's own headers and its address's query only the names. */
 export interface ShownEndpoint {

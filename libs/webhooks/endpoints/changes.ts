@@ -6,14 +6,13 @@ import { Result, Schema } from "effect"
 import {
   type Act,
   decodeEndpointSettings,
-  type EndpointRecord,
   endpointIdOf,
+  type EndpointRecord,
   type EndpointSettings,
   type Fault,
   type KeptSecret
 } from "#contracts"
-import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
-import type { SecretSeal } from "./store.ts"
+import { EndpointExists, EndpointWasChanged, InvalidEndpoint, type SecretSeal } from "./store.ts"
 
 /** New secrets; an absent one stays as it is. */
 export interface GivenSecrets {

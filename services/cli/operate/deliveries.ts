@@ -6,9 +6,8 @@ import { Effect } from "effect"
 import { type AttemptOutcome, unknownFilterNames } from "#contracts"
 import { IdempotencyKey } from "#contracts/http"
 import { CommandRefused, misused } from "../console.ts"
-import { type OnConsole, onConsole } from "./client.ts"
+import { givenOf, type OnConsole, onConsole, type OneOrder, printAct, printList, printWhole } from "./client.ts"
 import { noSuchEvent } from "./events.ts"
-import { givenOf, type OneOrder, printAct, printList, printWhole } from "./shown.ts"
 
 interface Filter {
   readonly endpoint: string | undefined

@@ -7,9 +7,17 @@ import { Clock, Effect, Result, Schema } from "effect"
 import { EndpointSettings, isoTime } from "#contracts"
 import type { EndpointView } from "#contracts/console"
 import { CommandRefused, misused, note, print, textIn } from "../console.ts"
-import { type Client, type OnConsole, onConsole } from "./client.ts"
-import { fieldsFrom } from "./set-fields.ts"
-import { type Fields, givenOf, printAct, printList, printWhole } from "./shown.ts"
+import {
+  type Client,
+  type Fields,
+  givenOf,
+  type OnConsole,
+  onConsole,
+  printAct,
+  printList,
+  printWhole
+} from "./client.ts"
+import { fieldsFrom } from "./events.ts"
 
 interface ListOrder extends OnConsole {
   readonly limit: number

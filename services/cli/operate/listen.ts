@@ -9,12 +9,11 @@ import * as Sse from "effect/encoding/Sse"
 import { compileFilter, decodeEnvelope, type Delivery, endpointIdOf, entityOf, isoTime, partitionOf } from "#contracts"
 import { LiveEvent } from "#contracts/console"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
-import { CommandRefused, misused, note, noFleet, print } from "../console.ts"
+import { CommandRefused, misused, noFleet, note, print } from "../console.ts"
 import { isAbsent } from "../home-fleet.ts"
-import { type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
+import { givenOf, type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
 import { secretIn } from "./endpoints.ts"
 import { nearFilters } from "./events.ts"
-import { givenOf } from "./shown.ts"
 
 interface ListenOrder extends OnConsole {
   readonly forwardTo: string

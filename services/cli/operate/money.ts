@@ -3,8 +3,7 @@ import { Effect, Stream } from "effect"
 import type { SumsBy } from "#contracts/console"
 import { decimalAmount } from "#x402"
 import { note, print } from "../console.ts"
-import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, printAct, printList, printWhole } from "./shown.ts"
+import { givenOf, type OnConsole, onConsole, printAct, printList, printWhole } from "./client.ts"
 
 interface Filter {
   readonly network: string | undefined

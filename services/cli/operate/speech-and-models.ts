@@ -6,8 +6,7 @@
 import { Effect } from "effect"
 import { decimalAmount } from "#x402"
 import { note, print } from "../console.ts"
-import { type OnConsole, onConsole } from "./client.ts"
-import { givenOf, printList } from "./shown.ts"
+import { givenOf, type OnConsole, onConsole, printList } from "./client.ts"
 
 interface ModelsOrder extends OnConsole {
   readonly limit: number

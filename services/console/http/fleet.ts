@@ -1,8 +1,25 @@
-/** The fleet over HTTP: its processes live, those that serve speech, and the settings of this one. */
-import { Effect, Stream } from "effect"
-import { FleetGroup, SettingsGroup, SpeechGroup } from "#contracts/console"
-import { Admission, Caller, eventsAnswer, jsonAnswer, jsonEvent, routesOf } from "#http"
-import { Kv } from "#bus"
+/** The fleet over HTTP: its processes live, the broker's streams, those that serve speech, and the settings of this one. */
+import { Cache, Context, Effect, Exit, Layer, Stream } from "effect"
+import {
+  type BrokerStream,
+  consumersShownMax,
+  FleetGroup,
+  SettingsGroup,
+  SpeechGroup,
+  type StreamConsumer,
+  StreamsGroup
+} from "#contracts/console"
+import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, notFound, routesOf } from "#http"
+import {
+  type BusError,
+  type ConsumerFigures,
+  Consumers,
+  Kv,
+  Leases,
+  type StreamFigures,
+  StreamReader,
+  topology
+} from "#bus"
 import { effectiveSettings, isJson, isoTime, SpeechFigures } from "#contracts"
 import { Configuration, ConfigurationOrigin, Secrets } from "#runtime"
 import { FleetWatch } from "../FleetWatch.ts"
@@ -76,6 +93,151 @@ export const settingRoutes = routesOf(
         }))
         const next = offset + items.length
         return jsonAnswer({ file, items, nextCursor: next >= all.length ? null : cursorText(String(next)) })
+      })
+  },
+  apiOptions
+)
+
+const timeOrNull = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
+
+const consumerView = ({ filterSubjects, lastDeliveredAtMs, ...rest }: ConsumerFigures): StreamConsumer => ({
+  ...rest,
+  subjects: filterSubjects,
+  lastDeliveredAt: timeOrNull(lastDeliveredAtMs)
+})
+
+const stateView = ({ ageMsMax, firstAtMs, lastAtMs, consumers, ...rest }: StreamFigures): BrokerStream["state"] => ({
+  ...rest,
+  ageSecondsMax: ageMsMax === null ? null : ageMsMax / 1_000,
+  firstAt: timeOrNull(firstAtMs),
+  lastAt: timeOrNull(lastAtMs),
+  consumerCount: consumers
+})
+
+/** The consumers with the most to do, the busiest first. Pure. */
+export const busiest = (consumers: ReadonlyArray<ConsumerFigures>): ReadonlyArray<ConsumerFigures> =>
+  consumers
+    .toSorted((left, right) => workOf(right) - workOf(left) || (left.name < right.name ? -1 : 1))
+    .slice(0, consumersShownMax)
+
+const workOf = ({ pending, unacked }: ConsumerFigures) => pending + unacked
+
+type Declared = Pick<BrokerStream, "name" | "kind" | "purpose" | "atLimit"> & { readonly stored: string }
+
+/** All that the topology declares; `stored`: the broker's name for it. */
+const declared: ReadonlyArray<Declared> = [
+  ...topology.streams.map(({ name, why, discard }): Declared => ({
+    name,
+    kind: "stream",
+    purpose: why,
+    atLimit: discard === "new" ? "refuses" : "evicts",
+    stored: name
+  })),
+  ...topology.buckets.map(({ name, why }): Declared => ({
+    name,
+    kind: "bucket",
+    purpose: why,
+    atLimit: "refuses",
+    stored: `KV_${name}`
+  })),
+  ...topology.objectStores.map(({ name, why }): Declared => ({
+    name,
+    kind: "store",
+    purpose: why,
+    atLimit: "refuses",
+    stored: `OBJ_${name}`
+  }))
+]
+
+// A stream without a leader does not answer at all, and must not keep the others from being seen.
+const answerWithin = "2 seconds"
+// Some fifty questions in all; the broker answers each in well under a millisecond.
+const questionsAtOnce = 16
+
+/** A stream as it is now, or why that is not known. */
+const lookAt = Effect.fnUntraced(function* ({ stored, ...head }: Declared) {
+  const reader = yield* StreamReader
+  const consumers = yield* Consumers
+  const firstConsumers = head.kind === "stream" ? consumers.page(stored, 0) : Effect.succeed({ consumers: [] })
+  return yield* Effect.all([reader.figures(stored), firstConsumers], { concurrency: 2 }).pipe(
+    Effect.map(([figures, page]): BrokerStream => ({
+      ...head,
+      state: stateView(figures),
+      trouble: null,
+      consumers: busiest(page.consumers).map(consumerView)
+    })),
+    Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(silent(head, "no answer in time")) }),
+    Effect.catch((error) => Effect.succeed(silent(head, troubleOf(error))))
+  )
+})
+
+const silent = (head: Omit<Declared, "stored">, trouble: string): BrokerStream => ({
+  ...head,
+  state: null,
+  trouble,
+  consumers: []
+})
+
+const troubleOf = (error: BusError) => {
+  if (error._tag === "BusNotFound") return "the broker does not have it"
+  if (error._tag === "BusRefused" && error.forbidden !== undefined)
+    return "the broker's user console may not look at it"
+  return error.detail
+}
+
+const lookAtAll = Effect.gen(function* () {
+  // With the broker away nothing is known, and that is a refusal.
+  yield* (yield* StreamReader).bounds("AUDIT")
+  return yield* Effect.forEach(declared, lookAt, { concurrency: questionsAtOnce })
+})
+
+/** What was found is answered to everybody who asks within a second, so that many viewers cost the broker no more. */
+export class StreamsSeen extends Context.Service<
+  StreamsSeen,
+  { readonly all: Effect.Effect<ReadonlyArray<BrokerStream>, BusError> }
+>()("starling/console/StreamsSeen") {
+  static readonly layer = Layer.effect(
+    StreamsSeen,
+    Effect.gen(function* () {
+      const context = yield* Effect.context<StreamReader | Consumers>()
+      const cache = yield* Cache.makeWith(() => Effect.provideContext(lookAtAll, context), {
+        capacity: 1,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? "1 second" : "0 millis")
+      })
+      return StreamsSeen.of({ all: Cache.get(cache, "all") })
+    })
+  )
+}
+
+export const streamRoutes = routesOf(
+  StreamsGroup,
+  {
+    listStreams: () =>
+      Effect.gen(function* () {
+        return jsonAnswer({ items: yield* refusing((yield* StreamsSeen).all) })
+      }),
+
+    listConsumers: ({ query }) =>
+      Effect.gen(function* () {
+        const { offset, limit } = yield* offsetOf(yield* query)
+        const { stream = "" } = (yield* HttpCall).params
+        const known = topology.streams.some(({ name }) => name === stream)
+        if (!known) return yield* notFound("there is no such stream")
+        const { total, consumers } = yield* refusing((yield* Consumers).page(stream, offset))
+        const items = consumers.slice(0, limit).map(consumerView)
+        const next = offset + items.length
+        return jsonAnswer({
+          items,
+          nextCursor: items.length === 0 || next >= total ? null : cursorText(String(next))
+        })
+      }),
+
+    listLeases: () =>
+      Effect.gen(function* () {
+        const held = yield* refusing((yield* Leases).held)
+        return jsonAnswer({
+          items: held.map(({ key, holder, untilMs }) => ({ key, holder, until: isoTime(untilMs) }))
+        })
       })
   },
   apiOptions

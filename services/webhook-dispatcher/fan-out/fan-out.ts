@@ -8,14 +8,13 @@ import { Clock, Effect, Latch, Layer, Result, Stream } from "effect"
 import { parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
 import { decodeEnvelope, entityOf, type Fault, subjects } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
-import { Backlogs } from "../backlogs.ts"
 import { beginCursor, EndpointStates, type FanOutCursor, fanOutRecordCodec } from "#webhooks"
+import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
 import { type FanOutEvent, type FanOutStep, planCatchUp, planRun } from "./plan.ts"
-import { Newcomers } from "./newcomers.ts"
-import { fingerprint, RosterKeeper } from "./roster.ts"
+import { fingerprint, Newcomers, RosterKeeper } from "./roster.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
 const catchUpsPerTurn = 4

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Forbidden } from "#bus"
-import { forbiddenText, mayDo } from "../../../services/cli/forbidden.ts"
+import { forbiddenText, mayDo } from "../../../services/cli/connection.ts"
 
 const publish = (subject: string, user?: string): Forbidden => ({ user, operation: "publish", subject })
 

@@ -12,12 +12,11 @@ import { BooksGroup } from "./books.ts"
 import { DeliveriesGroup } from "./deliveries.ts"
 import { EndpointsGroup } from "./endpoints.ts"
 import { EventsGroup } from "./events.ts"
-import { FleetGroup, SettingsGroup, SpeechGroup } from "./fleet.ts"
+import { FleetGroup, SettingsGroup, SpeechGroup, StreamsGroup } from "./fleet.ts"
 import { ClaimsGroup, ReceiptsGroup, TrialsGroup } from "./money.ts"
 import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
-import { StreamsGroup } from "./streams.ts"
 import { TokensGroup } from "./tokens.ts"
 
 export const ConsoleHttpApi = HttpApi.make("console")
@@ -66,7 +65,17 @@ export {
 } from "./endpoints.ts"
 export { consoleErrorCodes } from "./parts.ts"
 export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"
-export { endpointsShownMax, type FleetFrame, FleetGroup, SettingsGroup, SpeechGroup } from "./fleet.ts"
+export {
+  type BrokerStream,
+  consumersShownMax,
+  endpointsShownMax,
+  type FleetFrame,
+  FleetGroup,
+  SettingsGroup,
+  SpeechGroup,
+  type StreamConsumer,
+  StreamsGroup
+} from "./fleet.ts"
 export {
   ClaimsGroup,
   type ClaimSummary,
@@ -85,5 +94,4 @@ export {
 export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
 export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
 export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
-export { type BrokerStream, consumersShownMax, type StreamConsumer, StreamsGroup } from "./streams.ts"
 export { TokensGroup, type TokenView } from "./tokens.ts"

@@ -1,7 +1,7 @@
 /** Bearer tokens as owners see and make them. A token itself is shown once, to who makes it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { tokenLifetimeMsDefault, tokenLimits } from "../../http/api-scopes.ts"
+import { tokenLifetimeMsDefault, tokenLimits } from "../../http/refusals.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { describe, text, Timestamp } from "../../primitives.ts"

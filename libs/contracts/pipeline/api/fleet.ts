@@ -6,12 +6,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Holds } from "../../events/entities.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { Count, Id, describe, text, Timestamp } from "../../primitives.ts"
-import { agentStandings, BenchCause, SmokeCategory } from "../agent.ts"
-import { pauseReasonCharactersMax } from "../queue.ts"
+import { Count, describe, Id, text, Timestamp } from "../../primitives.ts"
+import { agentStandings, BenchCause, pauseReasonCharactersMax, SmokeCategory } from "../agent.ts"
 import { AgentName } from "../work-item/state.ts"
-import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
-import { isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { isNotBlank, listCodes, mayBeLeftOut, page, pageQuery, readCodes, refusals, writeCodes } from "./parts.ts"
 
 /** A year. An operator would forget a longer pause; such a pause has no end instead. */
 const pauseSecondsMax = 31_536_000

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { refusalLines } from "../../../../services/cli/operate/client.ts"
-import { givenOf, linesOf } from "../../../../services/cli/operate/shown.ts"
+import { givenOf, linesOf, refusalLines } from "../../../../services/cli/operate/client.ts"
 
 describe("what the console answers, in a terminal", () => {
   it("is a field a line, with lists and inner fields further in", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, Option, Schema } from "effect"
 import { Kv } from "#bus"
 import { HttpListener, Tokens } from "#http"
-import { SignInCodes } from "../../../../services/console/page/SignInCodes.ts"
+import { SignInCodes } from "../../../../services/console/http/session.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { because, type Call, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 import {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { type ConsumerFigures, Consumers, Leases, Nats, topology } from "#bus"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
-import { busiest } from "../../../../services/console/http/streams.ts"
+import { busiest } from "../../../../services/console/http/fleet.ts"
 import { abandon, codeOf, itemsOf, type Json, withConsole } from "../../../support/console.ts"
 
 const named = (items: ReadonlyArray<Json>, name: string) => {

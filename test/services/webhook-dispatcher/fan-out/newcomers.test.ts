@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { beginCursor } from "#webhooks"
-import { planArrivals } from "../../../../services/webhook-dispatcher/fan-out/newcomers.ts"
+import { planArrivals } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
 import { withEndpoint } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
 
 const endpoint = (id: string, startsAfter: number) => ({ id, startsAfter })
