@@ -1,6 +1,6 @@
 /**
  * The vocabulary of the topology: the declarations of streams, key-value buckets and object stores. Data only;
- * `apply.ts` brings it to the broker, `document.ts` to the page.
+ * `apply.ts` brings it to the broker, `topology.ts` to the page.
  */
 
 /** The roles of the fleet, and the parties around it. */

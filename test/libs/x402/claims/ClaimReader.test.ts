@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { Kv, type SourceMessage, StreamReader } from "#bus"
 import { ClaimReader, type ClaimRecord } from "#x402"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
@@ -52,9 +53,12 @@ const listing = (left: number | undefined) => {
 }
 
 describe("a list of claims that hears nothing more", () => {
-  it.live("is at its end when the rest has expired or came later, and goes on where a slow broker stopped it", () =>
+  it.effect("is at its end when the rest has expired or came later, and goes on where a slow broker stopped it", () =>
     Effect.gen(function* () {
-      const pages = yield* Effect.forEach([undefined, 12, 7], listing, { concurrency: "unbounded" })
+      const listings = Effect.forEach([undefined, 12, 7], listing, { concurrency: "unbounded" })
+      const heard = yield* Effect.forkChild(listings, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      const pages = yield* Fiber.join(heard)
       assert.deepStrictEqual(pages, [
         [[claimKey], undefined],
         [[claimKey], undefined],

@@ -15,19 +15,30 @@ const soundOf = (
 ): Sound & { readonly startsMs: ReadonlyArray<number> } => {
   const startsMs: Array<number> = []
   const samples: Array<number> = []
+  // All harmonics are whole again after so many samples: these are computed once for each resonance.
+  const period = hz / greatestCommonDivisor(hz, pitchHz)
   for (const { resonanceHz, seconds } of stretches) {
     if (resonanceHz > 0) startsMs.push((samples.length * 1_000) / hz)
-    for (let at = 0; at < seconds * hz; at++) {
-      const highestHz = resonanceHz > 0 ? 6_000 : 0
-      let sum = 0
-      for (let harmonic = 1; harmonic * pitchHz < highestHz; harmonic++) {
-        const apart = (harmonic * pitchHz - resonanceHz) / 250
-        sum += Math.cos((2 * Math.PI * harmonic * pitchHz * samples.length) / hz) / (1 + apart * apart)
-      }
-      samples.push(Math.round(2_500 * sum))
-    }
+    const cycle = Array.from({ length: period }, (_, at) => sampleAt(at, { resonanceHz, hz, pitchHz }))
+    for (let at = 0; at < seconds * hz; at++) samples.push(cycle[samples.length % period] ?? 0)
   }
   return { pcm: Int16Array.from(samples), hz, startsMs }
+}
+
+const greatestCommonDivisor = (left: number, right: number): number =>
+  right === 0 ? left : greatestCommonDivisor(right, left % right)
+
+const sampleAt = (
+  at: number,
+  { resonanceHz, hz, pitchHz }: { readonly resonanceHz: number; readonly hz: number; readonly pitchHz: number }
+) => {
+  const highestHz = resonanceHz > 0 ? 6_000 : 0
+  let sum = 0
+  for (let harmonic = 1; harmonic * pitchHz < highestHz; harmonic++) {
+    const apart = (harmonic * pitchHz - resonanceHz) / 250
+    sum += Math.cos((2 * Math.PI * harmonic * pitchHz * at) / hz) / (1 + apart * apart)
+  }
+  return Math.round(2_500 * sum)
 }
 
 const resonances = [500, 1_800, 900, 2_600, 700, 1_300, 0, 2_200, 400, 1_600]
