@@ -8,12 +8,15 @@ import { startHelper } from "../children.ts"
 import { atMost, distribution, exactly, figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { closedLoop, pause } from "../loops.ts"
 import { withFleet } from "./fleet.ts"
+import { prose } from "./texts.ts"
 
 /** Tokens a second, as a model writes. */
 const perSecond = 30
 const conversations = { alone: 20, crowded: 80 }
 const atOnce = 16
 const heldMs = { cancel: 50 }
+// Ten minutes of speech.
+const cancelledCharacters = 9_000
 
 // The first sentence is a clause of its own in both servers.
 const first = "Good morning to you."
@@ -37,17 +40,19 @@ interface Heard {
 
 const inContext = { context_id: "a" }
 
-/** One conversation: the text, token by token; the half of them are cancelled in the middle of the second sentence. */
+/** One conversation: the text, token by token; half of them are cancelled while ten minutes of it are spoken. */
 const converse = async ({ begin, protocols, url }: Server, index: number): Promise<Heard> => {
   const socket = new WebSocket(url, [...protocols])
   const send = (message: object) => socket.send(JSON.stringify({ ...inContext, ...message }))
   const isCancelled = index % 2 === 1
   let [endedAtMs, firstAudioAtMs, cancelledAtMs, lastAudioAtMs] = [0, 0, 0, 0]
+  let onAudio: () => void = () => undefined
   const over = new Promise<boolean>((resolve) => {
     socket.addEventListener("close", () => resolve(false))
     socket.addEventListener("message", ({ data }) => {
       const { type } = JSON.parse(String(data)) as { readonly type: string }
       if (type === "audio") lastAudioAtMs = performance.now()
+      if (type === "audio") onAudio()
       if (type === "audio" && firstAudioAtMs === 0) firstAudioAtMs = lastAudioAtMs
       if (type === "done" || type === "cancelled") resolve(type === (isCancelled ? "cancelled" : "done"))
       if (type === "error") resolve(false)
@@ -65,7 +70,13 @@ const converse = async ({ begin, protocols, url }: Server, index: number): Promi
     send({ type: "text", text })
     if (nth === tokensOf(first).length) endedAtMs = performance.now()
   }
-  if (isCancelled) cancelledAtMs = performance.now()
+  if (isCancelled) {
+    // So that much is still to be spoken when it comes.
+    const more = new Promise<void>((resolve) => (onAudio = resolve))
+    send({ type: "text", text: ` ${prose(cancelledCharacters)}` })
+    await Promise.race([more, over])
+    cancelledAtMs = performance.now()
+  }
   send({ type: isCancelled ? "cancel" : "end" })
   const isWhole = await over
   // What comes after the answer to a cancel would be heard.

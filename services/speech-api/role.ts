@@ -64,12 +64,7 @@ const parts = Layer.unwrap(
   )
 )
 
-export const speechRoutes = [
-  ...audioRoutes,
-  ...voiceRoutes,
-  ...liveRoutes,
-  ...descriptionRoutes(speechOpenApi, servedPage)
-] as const
+export const speechRoutes = [...audioRoutes, ...voiceRoutes, ...descriptionRoutes(speechOpenApi, servedPage)] as const
 
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ SpeechApi }) =>
@@ -77,7 +72,7 @@ const listener = Layer.unwrap(
       name: "speech-api",
       host: SpeechApi.Host,
       port: SpeechApi.Port,
-      routes: crossOrigin(speechRoutes),
+      routes: crossOrigin([...speechRoutes, ...liveRoutes]),
       renderError: renderSpeechError,
       cors: speechCors({ origins: SpeechApi.AllowedOrigins, headerPrefixes: SpeechApi.HeaderPrefixes }),
       webSockets: liveSockets,
