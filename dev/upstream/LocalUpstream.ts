@@ -73,15 +73,17 @@ const serve = async (
     call.state = response.writableFinished ? "answered" : "cancelled"
     gone.abort()
   })
-  const face: Face = path.endsWith("/messages") ? "anthropic" : "openai"
+  const face: Face = /\/messages(?:\/count_tokens)?$/u.test(path) ? "anthropic" : "openai"
   const given = request.headers["x-api-key"] ?? request.headers["authorization"]?.replace(/^Bearer /u, "")
   if (key !== undefined && given !== key) return refuse(response, face, failures.credential)
   if (path.endsWith("/models")) return sendJson(response, modelList(demoModels))
   if (path.endsWith("/images/generations")) return sendImages(response, body, gone.signal)
-  if (!path.endsWith("/chat/completions") && !path.endsWith("/messages")) {
+  const asked = askedOf(body)
+  const isCount = path.endsWith("/messages/count_tokens")
+  if (!path.endsWith("/chat/completions") && !path.endsWith("/messages") && !isCount) {
     return refuse(response, face, { ...failures["model-missing"], message: `Unknown request URL: ${path}` })
   }
-  const asked = askedOf(body)
+  if (isCount && orderOf(asked.message)._tag === "Echo") return sendJson(response, { input_tokens: asked.inputTokens })
   if (asked.isStreamed && asked.model.endsWith("nostream")) {
     return refuse(response, face, { ...rejection("stream"), message: "This model does not stream." })
   }

@@ -43,6 +43,7 @@ const answerHeaders = {
   "PAYMENT-RESPONSE": answerHeader("The receipt of a paid answer, in base64; also in `X-PAYMENT-RESPONSE`.", false),
   "X-Payment-Receipt": answerHeader("The transaction that paid for the answer.", false),
   "X-Payment-Settled": answerHeader("`false`: the chain has not confirmed the payment yet.", false),
+  "X-Token-Count": answerHeader("`provider`: the model's provider has counted; `estimate`: as a quote does.", true),
   "X-Free-Model": answerHeader("`true`: the answer costs nothing.", false),
   "X-Max-Tokens-Capped": answerHeader(
     "`true`: more output tokens were asked for than the model gives; `X-Max-Tokens-Requested`, `X-Max-Tokens-Effective`.",
@@ -80,10 +81,12 @@ const gatewayParts: ApiParts = {
   answers: answerHeaders,
   takenBy: ({ method, identifier }) => {
     if (method !== "POST") return ["X-Request-Id"]
+    if (identifier === "countTokens") return ["anthropic-beta", "X-Request-Id"]
     return ["PAYMENT-SIGNATURE", ...(identifier === "createMessage" ? ["anthropic-beta"] : []), "X-Request-Id"]
   },
   givenWith: (status, endpoint) => {
-    const isCall = endpoint?.method === "POST"
+    const isCount = endpoint?.identifier === "countTokens"
+    const isCall = endpoint?.method === "POST" && !isCount
     const ofAnswer = endpoint?.identifier === "createImage" ? "X-Image-Job" : "X-Max-Tokens-Capped"
     const refusals = endpoint === undefined ? [] : refusalsOf(endpoint)
     const hasCode = refusals.some((refusal) => refusal.status === status && refusal.codes.length > 0)
@@ -92,7 +95,8 @@ const gatewayParts: ApiParts = {
       ...(hasCode ? ["X-Error-Code"] : []),
       ...(ofEvery[status] ?? []),
       ...(isCall ? (ofCalls[status] ?? []) : []),
-      ...(isCall && status < 400 ? [ofAnswer] : [])
+      ...(isCall && status < 400 ? [ofAnswer] : []),
+      ...(isCount && status < 400 ? (["X-Token-Count"] as const) : [])
     ]
   }
 }
@@ -138,6 +142,7 @@ const limits = [
     "30 a minute and 300 an hour; replicas settle their counts four times a second",
     "`FreeTier`"
   ],
+  ["counts of tokens to one address", "120 a minute", "`TokenCountsPerMinute`"],
   ["lists of models to one address", "100 an hour", "`MetadataPerHour`"],
   ["pictures and documents that a conversation names", "16; a picture 8 MiB, a PDF 384 KiB, a text 64 KiB", "-"],
   ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]
@@ -161,6 +166,8 @@ const chapters = [
   `An answer that was lost on the way is given once more to the same payment with the same \`payment-identifier\`; the same identifier with another payment or request is 409. Images are given once more without one, and so is any whole answer whose gateway died before anybody knows that it was given out: the very same request with the same payment fetches it. While the call is still in work, an image answers 202 with its job, and a call with an identifier 503 with \`x-should-retry: false\`: send the same payment again, for a fresh one would be charged too. This also holds when the payment has meanwhile become too old for a new call. Anything else that was used is \`PAYMENT_REPLAY\`.`,
   `### An unpaid answer`,
   `Who leaves an answer unpaid, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.`,
+  `## Counts of tokens`,
+  `\`POST /v1/messages/count_tokens\` costs nothing. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are: a token for four bytes of text, 4 for a message, and 1,024 for a picture. That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for.`,
   `## What is not sold`,
   `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
   `## Pictures and documents`,

@@ -23,6 +23,7 @@ import {
 import { Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
 import { answerModel } from "./answer-model.ts"
+import { answerTokenCount } from "./answer-token-count.ts"
 import { gatewayOpenApi, servedPage } from "./documents.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { answerImageJob, answerImages } from "./images/answer-images.ts"
@@ -44,6 +45,7 @@ const routes = [
     {
       createChatCompletion: () => answerModel("chat"),
       createMessage: () => answerModel("messages"),
+      countTokens: () => answerTokenCount,
       createResponse: () => answerModel("responses")
     },
     options
@@ -143,6 +145,7 @@ const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
     "X-RateLimit-Reset",
     "X-RateLimit-Source",
     "X-Free-Model",
+    "X-Token-Count",
     "X-Max-Tokens-Capped",
     "X-Max-Tokens-Requested",
     "X-Max-Tokens-Effective",

@@ -157,6 +157,11 @@ export const ModelGateway = section({
     PerHour: withDefault(perWindow, 300, "The same by the hour.")
   }),
   MetadataPerHour: withDefault(perWindow, 100, "`GET /v1/models`, for each address; counted as free calls are."),
+  TokenCountsPerMinute: withDefault(
+    perWindow,
+    120,
+    "`POST /v1/messages/count_tokens`, for each address; counted as free calls are. Agents count before each of their turns."
+  ),
   TrustedProxies: withDefault(Schema.Array(Cidr), [], "Networks of proxies whose X-Forwarded-For is believed."),
   ImageAllowCidrs: withDefault(
     Schema.Array(Cidr),

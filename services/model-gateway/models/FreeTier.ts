@@ -1,5 +1,5 @@
 /**
- * How much an address may ask for without paying: calls to free models, and lists of models. The count covers all
+ * How much an address may ask for without paying: calls to free models, lists of models, and counts of tokens. The count covers all
  * replicas, and is settled between them in the background. While it cannot be kept, no free call is answered.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
@@ -20,6 +20,8 @@ export class FreeTier extends Context.Service<
     readonly takeCall: (call: Caller, family: string) => Effect.Effect<void, GatewayFault>
     /** A list of models. */
     readonly takeMetadata: (call: Caller) => Effect.Effect<void, WireError>
+    /** A count of tokens. */
+    readonly takeCount: (call: Caller) => Effect.Effect<void, WireError>
   }
 >()("starling/model-gateway/FreeTier") {
   static readonly layer = Layer.effect(
@@ -34,6 +36,9 @@ export class FreeTier extends Context.Service<
       const lists = yield* settledLimit([
         { name: "models-hour", limit: ModelGateway.MetadataPerHour, windowMs: hourMs }
       ])
+      const counts = yield* settledLimit([
+        { name: "token-counts-minute", limit: ModelGateway.TokenCountsPerMinute, windowMs: minuteMs }
+      ])
       const addressOf = clientAddress(ModelGateway.TrustedProxies)
       const keyOf = ({ remoteAddress, header }: Caller) =>
         addressOf(remoteAddress, Option.getOrUndefined(header("x-forwarded-for")))
@@ -42,7 +47,8 @@ export class FreeTier extends Context.Service<
           Effect.mapError(takeOrRefuse(calls, keyOf(call), headersOf), (error) =>
             refusal(error, family, ModelGateway.FreeTier)
           ),
-        takeMetadata: (call) => takeOrRefuse(lists, keyOf(call), headersOf)
+        takeMetadata: (call) => takeOrRefuse(lists, keyOf(call), headersOf),
+        takeCount: (call) => takeOrRefuse(counts, keyOf(call), headersOf)
       })
     })
   )

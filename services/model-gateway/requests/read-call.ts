@@ -35,12 +35,15 @@ export interface ModelCall {
 
 const answersMax = 128
 
-export const readCall = (dialect: ApiDialect) =>
+/** What a call is read for; a count answers also for a prompt that fits into no window. */
+type Purpose = "answer" | "count"
+
+export const readCall = (dialect: ApiDialect, purpose: Purpose = "answer") =>
   Effect.flatMap(readBody, (body) =>
     Effect.flatMap(ModelRegistry, ({ find }) =>
       Effect.flatMap(HttpCall, ({ header }) => {
         const beta = dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
-        return Effect.fromResult(callOf(dialect, body, { find, beta }))
+        return Effect.fromResult(callOf(dialect, body, { find, beta, purpose }))
       })
     )
   )
@@ -48,10 +51,11 @@ export const readCall = (dialect: ApiDialect) =>
 interface CallParts {
   readonly find: ModelRegistry["Service"]["find"]
   readonly beta: string | undefined
+  readonly purpose: Purpose
 }
 
 /** In one step: what each unpaid call does must be cheap. Pure. */
-const callOf = (dialect: ApiDialect, { bytes, json }: ReadBody, { find, beta }: CallParts) =>
+const callOf = (dialect: ApiDialect, { bytes, json }: ReadBody, { find, beta, purpose }: CallParts) =>
   Result.gen(function* () {
     const request = yield* checkRequest(dialect, json)
     const model = yield* find(textAt(request, "model") ?? "", "chat")
@@ -60,7 +64,7 @@ const callOf = (dialect: ApiDialect, { bytes, json }: ReadBody, { find, beta }: 
     yield* checkConversation(dialect, request)
     const files = yield* conversationFiles(yield* soldRequest(dialect, request, model.entry.ExtraParameters))
     const prompt = promptSize(files.request, files.documents)
-    yield* checkContext(dialect, prompt, model.entry.ContextTokens)
+    if (purpose === "answer") yield* checkContext(dialect, prompt, model.entry.ContextTokens)
     const call: ModelCall = {
       dialect,
       model,

@@ -39,7 +39,8 @@ import {
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
-export type UpstreamPath = "chat" | "images"
+/** `count`: of tokens, by a provider that speaks Anthropic's API. */
+export type UpstreamPath = "chat" | "images" | "count"
 
 export interface ProviderCall {
   readonly route: ModelRoute
@@ -111,7 +112,7 @@ export class Providers extends Context.Service<
         if (!isRecord(body)) return yield* garbled(context, `the answer is no JSON object: ${text.slice(0, 200)}`)
         // Routers report an error of the provider behind them this way.
         if (isRecord(body["error"]) && body["choices"] === undefined) return yield* refuse(errorStatus(body["error"]))
-        if (!Array.isArray(body[contentKey(call)])) return yield* garbled(context, "the answer holds nothing")
+        if (!holdsContent(call, body)) return yield* garbled(context, "the answer holds nothing")
         return body
       })
 
@@ -136,8 +137,9 @@ export class Providers extends Context.Service<
 
 const errorStatus = ({ code }: JsonObject) => (typeof code === "number" && code >= 400 && code < 600 ? code : 502)
 
-const contentKey = ({ route, path }: ProviderCall) => {
-  return path === "images" ? "data" : providerApis[route.provider.kind].contentKey
+const holdsContent = ({ route, path }: ProviderCall, body: JsonObject) => {
+  if (path === "count") return Number.isSafeInteger(body["input_tokens"])
+  return Array.isArray(body[path === "images" ? "data" : providerApis[route.provider.kind].contentKey])
 }
 
 const refusedStream = Effect.fnUntraced(function* (context: AttemptContext, answer: EgressStream, contentType: string) {
@@ -246,7 +248,7 @@ const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFa
 const utf8 = new TextEncoder()
 
 const pathOf = ({ kind }: Provider, path: UpstreamPath) =>
-  path === "images" ? "/images/generations" : providerApis[kind].path
+  path === "images" ? "/images/generations" : `${providerApis[kind].path}${path === "count" ? "/count_tokens" : ""}`
 
 const headersOf = ({ kind, key }: Provider, callers: Readonly<Record<string, string>>) => {
   const { headers, keyHeaders } = providerApis[kind]

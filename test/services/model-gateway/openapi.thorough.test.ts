@@ -55,7 +55,8 @@ describe("the gateway's OpenAPI document", () => {
 
   it("has an example of every body, valid by its schema", () => {
     const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
-    assert.lengthOf(taking, dialects.length)
+    // A count of tokens takes a conversation, and is no call.
+    assert.lengthOf(taking, dialects.length + 1)
     for (const endpoint of taking) {
       const example = Option.getOrUndefined(Context.getOption(endpoint.annotations, BodyExample))
       const accepts = Schema.is(bodyOf(endpoint).body as unknown as Schema.Codec<unknown>)
@@ -70,6 +71,7 @@ describe("the gateway's OpenAPI document", () => {
     }
     for (const endpoint of endpoints.filter(({ method }) => method === "POST")) {
       assert.include(page, `\`POST ${endpoint.path}\``)
+      if (endpoint.identifier === "countTokens") continue
       const named = refusalsOf(endpoint).flatMap(({ status, codes }) => codes.map((code) => `${status} ${code}`))
       const all = Object.entries(gatewayCodes).map(([code, { status }]) => `${status} ${code}`)
       assert.sameMembers(named, all)

@@ -9,7 +9,15 @@ import { described, descriptionGroup } from "../../http/declaration.ts"
 import type { PaymentPayload } from "../../payments/x402.ts"
 import { Count } from "../../primitives.ts"
 import { ChatRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
-import { chatRefusals, errorShapes, messagesRefusals, plainRefusal, refusals, responsesRefusals } from "./refusals.ts"
+import {
+  chatRefusals,
+  errorShapes,
+  messagesRefusals,
+  messagesRefusalsOf,
+  plainRefusal,
+  refusals,
+  responsesRefusals
+} from "./refusals.ts"
 
 export { type GatewayCode, gatewayCodes, gatewayErrorCodes } from "./refusals.ts"
 
@@ -50,6 +58,9 @@ export const ImageJob = Schema.Struct({
 }).annotate({ identifier: "ImageJob" })
 export interface ImageJob extends Schema.Schema.Type<typeof ImageJob> {}
 
+/** `POST /v1/messages/count_tokens`. */
+const TokenCount = Schema.Struct({ input_tokens: Count }).annotate({ identifier: "TokenCount" })
+
 /** What a vendor's API answers, whole or, with `stream: true`, as events. */
 const answersOf = (description: string) =>
   [
@@ -84,6 +95,36 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
       summary: "Answer a conversation",
       description: "Answers a conversation in Anthropic's shape, whoever serves the model.",
       example: { model: "demo/echo", max_tokens: 256, messages }
+    })
+  ),
+  HttpApiEndpoint.post("countTokens", "/v1/messages/count_tokens", {
+    disableCodecs: true,
+    payload: MessagesRequest,
+    success: TokenCount,
+    error: messagesRefusalsOf(
+      "INVALID_JSON",
+      "INVALID_REQUEST_BODY",
+      "EMPTY_CONVERSATION",
+      "INVALID_PARAMETER",
+      "CONTEXT_LENGTH_EXCEEDED",
+      "INVALID_IMAGE_URL",
+      "REQUEST_TOO_LARGE",
+      "CONTENT_FILTERED",
+      "STREAM_UNSUPPORTED",
+      "REASONING_FORMAT_ERROR",
+      "TOOL_ID_FORMAT_ERROR",
+      "INVALID_REQUEST",
+      "RATE_LIMITED",
+      "MODEL_UNAVAILABLE",
+      "TIMEOUT",
+      "INTERNAL_ERROR"
+    )
+  }).annotateMerge(
+    described({
+      summary: "Count the tokens of a conversation",
+      description:
+        "The tokens of a conversation in Anthropic's shape, for free. `X-Token-Count` says whether a provider counted them or they are the estimate of a quote.",
+      example: { model: "demo/echo", messages }
     })
   ),
   HttpApiEndpoint.post("createResponse", "/v1/responses", {

@@ -1,6 +1,8 @@
 import Anthropic, { APIError as AnthropicError, BadRequestError as AnthropicBadRequest } from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { inputTokensOf } from "#x402"
+import { promptSize } from "../../../../services/model-gateway/requests/read-call.ts"
 import { type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"
 
@@ -70,6 +72,68 @@ describe("the official Anthropic client", () => {
           assert.deepStrictEqual(second.content[0]?.type === "text" ? second.content[0].text : "", "thanks")
         }
       })
+    )
+  )
+
+  it.live(
+    "counts tokens: a provider of Anthropic's kind exactly, any other as its quotes do, and neither is paid",
+    () =>
+      withGateway((gateway) =>
+        Effect.gen(function* () {
+          const { upstream, payments } = gateway
+          const client = anthropic(gateway)
+          const { messages } = question
+          const count = (model: string) =>
+            Effect.promise(() =>
+              client.messages.countTokens({ model, system: "Repeat this.", messages }).withResponse()
+            )
+          const exact = yield* count("claude/echo")
+          assert.deepStrictEqual(exact.data, { input_tokens: 5 })
+          assert.strictEqual(exact.response.headers.get("x-token-count"), "provider")
+          assert.deepInclude(upstream.calls.at(-1)?.body, { model: "echo-1", messages })
+          assert.strictEqual(upstream.calls.at(-1)?.path, "/v1/messages/count_tokens")
+
+          const asked = upstream.calls.length
+          const estimate = yield* count("demo/echo")
+          const prompt = promptSize({ system: "Repeat this.", messages })
+          assert.deepStrictEqual(estimate.data, { input_tokens: inputTokensOf(prompt) })
+          assert.strictEqual(estimate.response.headers.get("x-token-count"), "estimate")
+          assert.strictEqual(upstream.calls.length, asked)
+          assert.deepStrictEqual(payments.steps, [])
+        })
+      )
+  )
+
+  it.live("counts tokens by the estimate while the provider fails, and hears what the provider refuses", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const client = anthropic(gateway)
+        const counting = (content: string, model = "claude/echo") =>
+          client.messages.countTokens({ model, messages: [{ role: "user", content }] })
+        const failing = yield* Effect.promise(() => counting("!overloaded").withResponse())
+        assert.strictEqual(failing.response.headers.get("x-token-count"), "estimate")
+        const refused = yield* refusal<AnthropicError>(counting("!context-length"))
+        assert.instanceOf(refused, AnthropicBadRequest)
+        assert.strictEqual(refused.type, "invalid_request_error")
+        const picture = yield* refusal<AnthropicError>(counting("hello", "demo/picture"))
+        assert.strictEqual(picture.status, 400)
+        assert.include(picture.message, "Unknown model: demo/picture")
+      })
+    )
+  )
+
+  it.live("refuses an address that counts too often, with the time to wait", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          const client = anthropic(gateway)
+          const counting = () => client.messages.countTokens({ model: "demo/free", messages: question.messages })
+          yield* Effect.promise(counting)
+          const limited = yield* refusal<AnthropicError>(counting())
+          assert.deepStrictEqual([limited.status, limited.type], [429, "rate_limit_error"])
+          assert.match(limited.headers?.get("retry-after") ?? "", /^\d+$/u)
+        }),
+      { settings: { TokenCountsPerMinute: 1 } }
     )
   )
 
