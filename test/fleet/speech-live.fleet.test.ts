@@ -262,11 +262,13 @@ describe("a live connection", () => {
 
   it("goes on when the synthesizer is killed in the middle of a dialogue", async () => {
     const client = await connectLive(fleet)
+    const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
+    if (synthesizer === undefined) throw new Error("there is no synthesizer")
     const words = tokensOf("The harbour wakes early. Nobody minds the gulls. ".repeat(12).trim())
     client.send(context("a"))
     for (const [nth, token] of words.entries()) {
       client.send(said("a", token))
-      if (nth === 40) process.kill(childrenOf(fleet.pid, "role speech-synthesizer")[0]?.pid ?? 0, "SIGKILL")
+      if (nth === 40) process.kill(synthesizer.pid, "SIGKILL")
       await pause(20)
     }
     client.send(end("a"))
