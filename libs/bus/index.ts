@@ -4,7 +4,16 @@
  */
 export { type BrokerTls, brokerTls, inboxPrefix, Nats } from "./connection/connection.ts"
 export { type Stored } from "./connection/stream-calls.ts"
-export { consume, type Consumption, ack, nak, type Received, type AckDecision } from "./consume.ts"
+export {
+  ack,
+  type AckDecision,
+  consume,
+  type Consumption,
+  nak,
+  type Received,
+  type Refused,
+  Rejections
+} from "./consume.ts"
 export { type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
@@ -23,7 +32,6 @@ export {
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./ordered-reader.ts"
 export { type BatchMessage, batchMessagesMax, Publisher, scheduleHeaders } from "./publish.ts"
-export { type Refused, Rejections } from "./rejections.ts"
 export { relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
 export { relay } from "./relay/relay.ts"
 export { Requests } from "./request.ts"

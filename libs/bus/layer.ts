@@ -13,12 +13,11 @@ import { Mailbox } from "./mailbox.ts"
 import { busConnected, busReconnects, Nats } from "./connection/connection.ts"
 import { Objects } from "./objects.ts"
 import { busPublished, Publisher } from "./publish.ts"
-import { busRejected, Rejections } from "./rejections.ts"
+import { busConsumed, busRedelivered, busRejected, Rejections } from "./consume.ts"
 import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
 import { partOf, topology } from "./topology/topology.ts"
-import { busConsumed, busRedelivered } from "./consume.ts"
-import { relayRunSize, relayConflicts, relayActive, relayPosition } from "./relay/relay.ts"
+import { relayActive, relayConflicts, relayPosition, relayRunSize } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
   Effect.gen(function* () {

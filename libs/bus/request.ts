@@ -10,7 +10,7 @@ import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
 import { header, headerReader, type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
 import { type Answerer, LocalTransport } from "./mailbox.ts"
-import { Rejections } from "./rejections.ts"
+import { Rejections } from "./consume.ts"
 
 export const questionsTurnedAway = defineCounter({
   name: "bus_questions_turned_away_total",

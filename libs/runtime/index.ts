@@ -35,7 +35,7 @@ export {
   readTextFile
 } from "./Configuration.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
-export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
+export { Health, type HealthLoop, type HealthReport, supervise } from "./Health.ts"
 export {
   CannotListen,
   figuresAt,
@@ -74,7 +74,6 @@ export { loopLateness, type OwnStall, ownStall } from "./own-stall.ts"
 export { Addresses, Environment, Role } from "./host.ts"
 export { makeRedact, type Redact, redactBody, Redactor, redactorLayer } from "./Redactor.ts"
 export { logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
-export { supervise } from "./supervise.ts"
 export {
   currentTraceparent,
   formatTraceparent,

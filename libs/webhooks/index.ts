@@ -8,8 +8,10 @@ export {
   abandonedHeaders,
   attemptBatchCodec,
   beginCursor,
+  countAbandoned,
   deliveryHeader,
   deliveryHeaders,
+  deliveryIdFrom,
   type DueDelivery,
   dueDeliveryCodec,
   emptyRoster,
@@ -21,8 +23,10 @@ export {
   park,
   readAbandoned,
   readRoster,
+  redrive,
   type Roster,
   rosterCodec,
+  sendAgain,
   sendTest
 } from "./deliveries.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
@@ -46,4 +50,3 @@ export {
   standardWebhooksHeaders,
   standardWebhooksKey
 } from "./request-headers.ts"
-export { countAbandoned, deliveryIdFrom, redrive, sendAgain } from "./redrive.ts"
