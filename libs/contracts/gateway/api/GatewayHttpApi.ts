@@ -116,7 +116,6 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
       "INVALID_REQUEST",
       "RATE_LIMITED",
       "MODEL_UNAVAILABLE",
-      "TIMEOUT",
       "INTERNAL_ERROR"
     )
   }).annotateMerge(
