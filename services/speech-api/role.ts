@@ -1,7 +1,7 @@
 /**
  * The role speech-api, whole.
  *
- * in: HTTP on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
+ * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators
  * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
  * read, `token-uses` written
