@@ -24,6 +24,7 @@ import { Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
 import { answerModel } from "./answer-model.ts"
 import { answerTokenCount } from "./answer-token-count.ts"
+import { discoveryRoutes } from "./discovery.ts"
 import { gatewayOpenApi, servedPage } from "./documents.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { answerImageJob, answerImages } from "./images/answer-images.ts"
@@ -56,6 +57,7 @@ const routes = [
   ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
     (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })
   ),
+  ...discoveryRoutes,
   ...descriptionRoutes(gatewayOpenApi, servedPage)
 ] as const
 

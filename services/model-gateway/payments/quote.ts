@@ -75,7 +75,7 @@ export const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
   "x-payment": valuesOf(call, "x-payment")
 })
 
-const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => ({
+export const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => ({
   inputMicroUsdPerMillionTokens: entry.InputMicroUsdPerMillionTokens,
   outputMicroUsdPerMillionTokens: entry.OutputMicroUsdPerMillionTokens,
   flatMicroUsd: entry.FlatMicroUsd

@@ -220,12 +220,41 @@ export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true }).add(
   )
 )
 
+/** What agents look for first: what is sold and how to pay. */
+export const DiscoveryGroup = HttpApiGroup.make("discovery", { topLevel: true }).add(
+  HttpApiEndpoint.get("getDiscovery", "/.well-known/x402", {
+    disableCodecs: true,
+    success: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "what is sold" }),
+    error: refusals("INTERNAL_ERROR")
+  }).annotateMerge(
+    described({
+      summary: "What is sold",
+      description:
+        "Each paid route with its shapes in x402's extension `bazaar`, the models, and the ways to pay. Amounts are those of the shortest call of the cheapest model; a call's 402 has its price. With `If-None-Match` of the `ETag` it answers 304."
+    })
+  ),
+  HttpApiEndpoint.get("getLlmsText", "/llms.txt", {
+    disableCodecs: true,
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
+    error: refusals("INTERNAL_ERROR")
+  }).annotateMerge(
+    described({ summary: "For language models", description: "What is sold, how to pay, and where the documents are." })
+  )
+)
+
 /** The paths before each route: two that are the same, and one whose quotes are for Solana. */
 export const gatewayBases = ["", "/api", "/solana/api"] as const
 type GatewayBase = (typeof gatewayBases)[number]
 
 export const GatewayHttpApi = HttpApi.make("models")
-  .add(CallsGroup, ImagesGroup, ModelsGroup, ChannelsGroup, descriptionGroup(refusals("INTERNAL_ERROR")))
+  .add(
+    CallsGroup,
+    ImagesGroup,
+    ModelsGroup,
+    ChannelsGroup,
+    DiscoveryGroup,
+    descriptionGroup(refusals("INTERNAL_ERROR"))
+  )
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling models",
