@@ -23,6 +23,7 @@ import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
 import { ttfb } from "./speech/ttfb.ts"
+import { unpaced } from "./speech/unpaced.ts"
 import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
@@ -58,8 +59,21 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: ["apart"]
   },
   speech: {
-    measures: "first byte, live text, streams at once, marks, memory, kills, consents; ten minutes",
-    parts: { ttfb, live, streams, handmade, marks, memory, leavers, creates, overload, kills: speechKills, consent },
+    measures: "first byte, live text, streams at once, marks, memory, kills, consents; twelve minutes",
+    parts: {
+      ttfb,
+      live,
+      streams,
+      unpaced,
+      handmade,
+      marks,
+      memory,
+      leavers,
+      creates,
+      overload,
+      kills: speechKills,
+      consent
+    },
     takes: []
   },
   voices: {

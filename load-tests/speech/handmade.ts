@@ -15,14 +15,18 @@ const atOnce = 8
 const requests = 200
 const espeakPath = process.env["LOAD_ESPEAK_NG"] ?? "espeak-ng"
 
-const withHandmade = async <A>(use: (target: Target) => Promise<A>): Promise<A> => {
+/** Whether the command of espeak-ng is here: the library alone has none. */
+export const hasEspeakCommand = () => spawnSync(espeakPath, ["--version"]).status === 0
+
+/** A server as one would write it by hand, and the process in which it runs. */
+export const withHandmade = async <A>(use: (target: Target, pid: number) => Promise<A>): Promise<A> => {
   const child = fork(join(import.meta.dirname, "handmade-server.ts"), [espeakPath], { execArgv: [] })
   const ended = new Promise((resolve) => child.once("exit", resolve))
   try {
     const { port } = await new Promise<{ port: number }>((resolve) =>
       child.once("message", (message) => resolve(message as { port: number }))
     )
-    return await use({ speech: `http://127.0.0.1:${port}`, token: "none" })
+    return await use({ speech: `http://127.0.0.1:${port}`, token: "none" }, child.pid ?? 0)
   } finally {
     child.kill()
     await ended
@@ -55,7 +59,7 @@ const measured = async (name: string, target: Target): Promise<Findings> => {
 
 export const handmade = async (): Promise<Findings> => {
   const ours = await withFleet((fleet) => measured("the fleet", fleet))
-  if (spawnSync(espeakPath, ["--version"]).status === 0) {
+  if (hasEspeakCommand()) {
     return joined([ours, await withHandmade((target) => measured("by hand", target))])
   }
   process.stderr.write("  by hand: left out, for there is no espeak-ng to run (the library alone has no command)\n")
