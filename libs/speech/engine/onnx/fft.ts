@@ -21,18 +21,26 @@ export const makeFft = (length: number): Fft => {
   /** `joined`: the length of the transforms that `from` holds; their number is `length / joined`. */
   const join = (from: Complex, to: Complex, { radix, joined, sign }: Record<"radix" | "joined" | "sign", number>) => {
     const span = length / (joined * radix)
+    const { real: fromReal, imaginary: fromImaginary } = from
+    const { real: toReal, imaginary: toImaginary } = to
     for (let out = 0; out < joined * radix; out++) {
       const source = (out % joined) * span * radix
       const target = out * span
-      for (let part = 0; part < radix; part++) {
+      // The first part is not turned.
+      for (let at = 0; at < span; at++) {
+        toReal[target + at] = fromReal[source + at]!
+        toImaginary[target + at] = fromImaginary[source + at]!
+      }
+      for (let part = 1; part < radix; part++) {
         const turn = (part * out * span) % length
-        const [cosine, sine] = [cosines[turn]!, sign * sines[turn]!]
+        const cosine = cosines[turn]!
+        const sine = sign * sines[turn]!
         const first = source + part * span
         for (let at = 0; at < span; at++) {
-          const [real, imaginary] = [from.real[first + at]!, from.imaginary[first + at]!]
-          const isFirst = part === 0
-          to.real[target + at] = (isFirst ? 0 : to.real[target + at]!) + real * cosine - imaginary * sine
-          to.imaginary[target + at] = (isFirst ? 0 : to.imaginary[target + at]!) + real * sine + imaginary * cosine
+          const real = fromReal[first + at]!
+          const imaginary = fromImaginary[first + at]!
+          toReal[target + at]! += real * cosine - imaginary * sine
+          toImaginary[target + at]! += real * sine + imaginary * cosine
         }
       }
     }

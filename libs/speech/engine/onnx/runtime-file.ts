@@ -9,10 +9,18 @@ import { dirname, join } from "node:path"
 /** The library's file; undefined where sherpa-onnx has no package for this machine. */
 export const onnxRuntimeFile = (): string | undefined => {
   try {
-    const packages = dirname(dirname(createRequire(import.meta.url).resolve("sherpa-onnx-node/package.json")))
-    const folders = readdirSync(packages).filter((name) => name.startsWith("sherpa-onnx-"))
-    return folders.map((name) => join(packages, name, "libonnxruntime.so")).find((path) => existsSync(path))
+    return onnxRuntimeIn(dirname(dirname(createRequire(import.meta.url).resolve("sherpa-onnx-node/package.json"))))
   } catch {
     return undefined
   }
 }
+
+/** On Linux and on macOS. */
+const libraries = ["libonnxruntime.so", "libonnxruntime.dylib"]
+
+/** In a folder of packages. */
+export const onnxRuntimeIn = (packages: string): string | undefined =>
+  readdirSync(packages)
+    .filter((name) => name.startsWith("sherpa-onnx-"))
+    .flatMap((name) => libraries.map((library) => join(packages, name, library)))
+    .find((path) => existsSync(path))
