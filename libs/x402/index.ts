@@ -65,7 +65,19 @@ export {
 export { channelKeyOf, type ChannelName, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
 export { chargeReceipt, receiptIdOf } from "./channels/receipts.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
-export { type Claim, withFiguresOf } from "./claims/ClaimStore.ts"
+export {
+  type Claim,
+  claimOfJob,
+  factsOf,
+  receiptCodec,
+  settlementJobCodec,
+  settlementOutcomeCodec,
+  toBeSettled,
+  verifiedClaim,
+  verifyAnswerCodec,
+  verifyRequestCodec,
+  withFiguresOf
+} from "./claims/ClaimStore.ts"
 export { claimOptionsOf, Claims, sweepTimesOf } from "./claims/Claims.ts"
 export { isGivenOut, type PayerName } from "./claims/PayerStore.ts"
 export {
@@ -86,17 +98,6 @@ export {
   ClaimRefused,
   type ClaimState
 } from "./claims/claim.ts"
-export {
-  claimOfJob,
-  factsOf,
-  receiptCodec,
-  settlementJobCodec,
-  settlementOutcomeCodec,
-  toBeSettled,
-  verifiedClaim,
-  verifyAnswerCodec,
-  verifyRequestCodec
-} from "./claims/messages.ts"
 export { sweepClaims } from "./claims/sweep.ts"
 export type { ReadFunds, Call } from "./claims/take-claim.ts"
 export {

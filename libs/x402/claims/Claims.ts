@@ -10,7 +10,7 @@ import { Configuration, Metrics } from "#runtime"
 import { claimMoves } from "../metrics.ts"
 import { facilitatorOf } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
-import { type Claim, moveClaim, openClaimStore } from "./ClaimStore.ts"
+import { type Claim, jobId, moveClaim, openClaimStore, settlementJob, settlementJobCodec } from "./ClaimStore.ts"
 import {
   afterSettled,
   isGivenOut,
@@ -25,7 +25,6 @@ import {
   withPlace
 } from "./PayerStore.ts"
 import { type ClaimLost, type ClaimMove, ExposureReached, placeAfter, type SweepTimes } from "./claim.ts"
-import { jobId, settlementJob, settlementJobCodec } from "./messages.ts"
 import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"
 
 interface ClaimOptions {

@@ -19,8 +19,7 @@ import type { SettlementJob, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
 import { type ClaimLost, ClaimMove } from "./claim.ts"
 import { Claims } from "./Claims.ts"
-import type { Claim } from "./ClaimStore.ts"
-import { settlementOutcomeCodec } from "./messages.ts"
+import { type Claim, settlementOutcomeCodec } from "./ClaimStore.ts"
 
 /** `ClaimLost`: the claim was released before a settler took it, and is never collected for this call. */
 export type NotCommitted = ClaimLost | BusError

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { claimOfJob, toBeSettled, settlementJob } from "../../../../libs/x402/claims/messages.ts"
+import { claimOfJob, toBeSettled, settlementJob } from "../../../../libs/x402/claims/ClaimStore.ts"
 import type { Claim } from "../../../../libs/x402/claims/ClaimStore.ts"
 import { type LocalSettler, LocalSettlers, localSettlers } from "../../../../libs/x402/claims/Settlements.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"

@@ -3,7 +3,7 @@ import { Effect, Option, Result } from "effect"
 import { RevisionConflict } from "#bus"
 import { ClaimMove } from "../../../../libs/x402/claims/claim.ts"
 import { type Claim, type ClaimStore, moveClaim } from "../../../../libs/x402/claims/ClaimStore.ts"
-import { claimOfJob, receiptCodec, settlementJob, settlementJobCodec } from "../../../../libs/x402/claims/messages.ts"
+import { claimOfJob, receiptCodec, settlementJob, settlementJobCodec } from "../../../../libs/x402/claims/ClaimStore.ts"
 import { receiptOf } from "../../../support/money.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 
