@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test: the checks, the advisories against the packages, the pure but slow tests; then real servers, whole fleets,
-# and the fleet in containers if there is a Docker engine, up to six files at once. The last lines
+# and the fleet in containers if there is a Docker engine, up to four files at once. The last lines
 # name the failures and the flaky tests, and count all tests.
 set -uo pipefail
 
