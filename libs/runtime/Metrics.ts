@@ -259,7 +259,7 @@ export const metricsDocument = (sections: ReadonlyArray<MetricsSection>): string
   [
     "# Metrics",
     "",
-    "Made from the rooms' `metrics.ts` by `./starling docs`. Served as `/metrics` beside `/livez` and `/readyz`.",
+    "Made from the definitions of metrics in the code by `./starling docs`. Served as `/metrics` beside `/livez` and `/readyz`.",
     "Every series carries the label `role`; the process' own metrics (`process_*`, `nodejs_*`) come with them.",
     "`./starling up` shows those of all its processes at one address, with the broker's (`nats_*`), named as",
     "prometheus-nats-exporter names them; `/metrics?of=process` leaves those of other processes out.",
