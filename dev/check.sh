@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Types with Effect diagnostics, the page's types, the fence between the rooms, lint, format, unit tests and the topology, side by side: a
-# line each, and the output of a failed one. When STARLING_REPORTS names a folder, the report of the unit tests and the
+# Types with Effect diagnostics, the page's types, the fence between the rooms, lint, format and unit tests, side by side:
+# a line each, and the output of a failed one. When STARLING_REPORTS names a folder, the report of the unit tests and the
 # failures are left there.
 set -uo pipefail
 
@@ -66,7 +66,6 @@ start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generat
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
-start topology node services/cli/main.ts topology; topology=$!
 
 report types $types
 report page $page
@@ -74,5 +73,4 @@ report fence $fence
 report lint $lint
 report format $format
 report unit $unit
-report topology $topology
 exit $failed

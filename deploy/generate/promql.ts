@@ -17,10 +17,13 @@ interface Found extends Selector {
 const found = (expression: string): ReadonlyArray<Found> => {
   const plain = expression.replaceAll(/\b(?:by|on|without|ignoring) \([^)]*\)/gu, (text) => " ".repeat(text.length))
   const all: Array<Found> = []
+  let [quotes, read] = [0, 0]
   for (const match of plain.matchAll(/(?<![\w:$])([A-Za-z_:][\w:]*)(?![\w:])(\{[^}]*\})?(?=(\s*\()?)/gu)) {
     const [, metric = "", braces = "", call] = match
-    const isUnit = /\d$/u.test(plain.slice(0, match.index)) && /^[smhdw]$/u.test(metric)
-    if (call !== undefined || words.has(metric) || isUnit || isQuoted(plain, match.index)) continue
+    for (; read < match.index; read++) if (plain[read] === '"') quotes += 1
+    const isQuoted = quotes % 2 === 1
+    const isUnit = /\d/u.test(plain[match.index - 1] ?? "") && /^[smhdw]$/u.test(metric)
+    if (call !== undefined || words.has(metric) || isUnit || isQuoted) continue
     const labels = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/gu)].map(([, label = ""]) => label)
     all.push({ metric, labels, at: match.index + metric.length, braces })
   }
@@ -48,5 +51,3 @@ export const groupLabelsOf = (expression: string): ReadonlyArray<string> => [
     )
   )
 ]
-
-const isQuoted = (text: string, index: number) => (text.slice(0, index).split('"').length - 1) % 2 === 1

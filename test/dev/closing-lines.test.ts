@@ -94,7 +94,7 @@ describe("a failure outside the tests", () => {
   })
 
   it("is reported even when the program printed nothing", () => {
-    assert.deepStrictEqual(closingLines([failureOutside("topology", "")]), ["== failed", "✗ topology failed"])
+    assert.deepStrictEqual(closingLines([failureOutside("types", "")]), ["== failed", "✗ types failed"])
   })
 })
 
