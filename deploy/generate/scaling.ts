@@ -28,6 +28,12 @@ export const deliverableBacklog = [
   ") or vector(0)"
 ].join(" ")
 
+/**
+ * Chunks that wait for the engine with the most of them, of those that a synthesizer may lack: models and processes.
+ * Their queues are no triggers by name, because a broker without such a consumer would count its whole stream.
+ */
+export const waitingForModels = `max(sum by (engine) (speech_chunks_waiting{engine!~"${embeddedEngines.join("|")}"})) or vector(0)`
+
 export const scaled: ReadonlyArray<Scaled> = [
   { role: "pipeline-api", min: 2, max: 8, cpu: 70 },
   // A process delivers 7,000 a second: two seconds of work.
@@ -51,6 +57,8 @@ export const scaled: ReadonlyArray<Scaled> = [
     role: "speech-synthesizer",
     min: 2,
     max: 20,
+    // A pod holds at most 32 of an engine; a model speaks some chunks a second.
+    work: { query: waitingForModels, perPod: 8 },
     lag: embeddedEngines.map((engine) => ({ stream: "SPEECH", consumer: `synthesizer-${engine}`, perPod: 20 }))
   }
 ]

@@ -26,7 +26,7 @@ export {
 export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
-export type { VoiceModel } from "./configuration/voices.ts"
+export type { VoiceModel, VoiceProcess } from "./configuration/voices.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
 export {
   type AuditAction,
@@ -131,7 +131,7 @@ export * from "./pipeline/work-item/state.ts"
 export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid, waitMsMax } from "./primitives.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
 export * from "./speech/engine-voice.ts"
-export { type FigureVoice, SpeechFigures } from "./speech/figures.ts"
+export { type EngineState, type FigureVoice, SpeechFigures, SynthesizerEngines } from "./speech/figures.ts"
 export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./speech/formats.ts"
 export * from "./speech/marks.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./speech/models.ts"

@@ -1,14 +1,16 @@
 /**
- * The catalogue of a fleet: the voices of its models, which come first because they are understood best, and those of
- * the engines that every synthesizer has. A voice of a model takes the place of a built-in one with the same id.
+ * The catalogue of a fleet: the voices of its operator's programs and of its models, which come first because they are
+ * understood best, and those of the engines that every synthesizer has. They take the place of built-in ones with the
+ * same id.
  */
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { Effect } from "effect"
-import type { ConfigurationFile, VoiceModel } from "#contracts"
+import { Context, Effect } from "effect"
+import type { ConfigurationFile, EngineVoice, VoiceModel, VoiceProcess } from "#contracts"
 import { Configuration, Environment } from "#runtime"
 import { modelEngine } from "./engine/models/ModelPool.ts"
 import { onnxRuntimeFile } from "./engine/onnx/runtime-file.ts"
+import { processEngine } from "./engine/process/ProcessPool.ts"
 import { espeakLanguages, modelsOf, type SharedVoice, sharedVoices } from "./voices.ts"
 
 export interface Catalogue {
@@ -17,15 +19,40 @@ export interface Catalogue {
   readonly byId: (id: string) => SharedVoice | undefined
 }
 
-export const catalogueOf = (models: ReadonlyArray<VoiceModel>): Catalogue => {
-  const ofModels = models.flatMap((model) => model.Voices.map((voice) => voiceOf(model, voice)))
-  const taken = new Set(ofModels.map(({ id }) => id))
-  const voices = [...ofModels, ...sharedVoices.filter(({ id }) => !taken.has(id))]
+/** The catalogue as it can be heard now: without the voices whose engines cannot speak. */
+export interface HeardCatalogue extends Catalogue {
+  /** Knows the others too, so that a caller hears why they do not speak. */
+  readonly byId: Catalogue["byId"]
+  readonly isSilent: (voice: Pick<SharedVoice, "engine">) => boolean
+}
+
+/** The engines that no synthesizer can speak with at present; none are known where nobody listens to them. */
+export const SilentEngines = Context.Reference<() => ReadonlySet<string>>("starling/speech/SilentEngines", {
+  defaultValue: () => () => none
+})
+const none: ReadonlySet<string> = new Set()
+
+export const catalogueOf = (
+  models: ReadonlyArray<VoiceModel>,
+  processes: ReadonlyArray<VoiceProcess> = []
+): Catalogue => {
+  const own = [
+    ...processes.flatMap(({ Id, Voices }) =>
+      Voices.map((voice) => voiceOf(voice, { engine: processEngine(Id), locale: voice.Locale }))
+    ),
+    ...models.flatMap(({ Id, Voices }) => Voices.map((voice) => voiceOf(voice, { engine: modelEngine(Id) })))
+  ]
+  const taken = new Set(own.map(({ id }) => id))
+  const voices = [...own, ...sharedVoices.filter(({ id }) => !taken.has(id))]
   const byId = new Map(voices.map((voice) => [voice.id, voice]))
   return { voices, byId: (id) => byId.get(id) }
 }
 
-const voiceOf = (model: VoiceModel, voice: VoiceModel["Voices"][number]): SharedVoice => ({
+type OwnEngine =
+  | Pick<Extract<EngineVoice, { readonly engine: `model-${string}` }>, "engine">
+  | Pick<Extract<EngineVoice, { readonly engine: `process-${string}` }>, "engine" | "locale">
+
+const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): SharedVoice => ({
   id: voice.Id,
   displayName: voice.Name ?? voice.Id,
   gender: voice.Gender,
@@ -33,7 +60,7 @@ const voiceOf = (model: VoiceModel, voice: VoiceModel["Voices"][number]): Shared
   tags: [...voice.Tags, "neural"],
   models: modelsOf(voice.Locale, []),
   engine: {
-    engine: modelEngine(model.Id),
+    ...engine,
     name: voice.Speaker,
     language: languageOf(voice.Locale),
     ratePercent: 100,
@@ -95,16 +122,26 @@ export const fleetModels = (
 }
 
 /** By the section of the configuration, which stays the same object while a process runs, and the folder. */
-const made = new WeakMap<object, Map<string | undefined, Catalogue>>()
+const catalogues = new WeakMap<object, Map<string | undefined, Catalogue>>()
 
-/** The catalogue of the running fleet. */
+/** The catalogue of the running fleet: a voice that cannot be heard now is not listed, so another one is the first. */
 export const fleetCatalogue = Effect.gen(function* () {
   const { Voices } = yield* Configuration
   const environment = yield* Environment
-  const byFolder = made.get(Voices) ?? new Map<string | undefined, Catalogue>()
-  made.set(Voices, byFolder)
+  const byFolder = catalogues.get(Voices) ?? new Map<string | undefined, Catalogue>()
+  catalogues.set(Voices, byFolder)
   const folder = environment[bundledVariable]
-  const known = byFolder.get(folder) ?? catalogueOf(fleetModels(Voices, environment).map(({ model }) => model))
+  const made = () =>
+    catalogueOf(
+      fleetModels(Voices, environment).map(({ model }) => model),
+      Voices.Processes
+    )
+  const known = byFolder.get(folder) ?? made()
   byFolder.set(folder, known)
-  return known
+  return heardOf(known, (yield* SilentEngines)())
 })
+
+export const heardOf = ({ voices, byId }: Catalogue, silent: ReadonlySet<string>): HeardCatalogue => {
+  const isSilent: HeardCatalogue["isSilent"] = ({ engine }) => silent.has(engine.engine)
+  return { voices: silent.size === 0 ? voices : voices.filter((voice) => !isSilent(voice)), byId, isSilent }
+}

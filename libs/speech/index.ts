@@ -14,11 +14,19 @@ export {
   type Load
 } from "./admission.ts"
 export { alignChunk, type Aligned } from "./align.ts"
-export { type Catalogue, catalogueOf, fleetCatalogue, fleetModels } from "./catalogue.ts"
+export {
+  type Catalogue,
+  catalogueOf,
+  fleetCatalogue,
+  fleetModels,
+  type HeardCatalogue,
+  SilentEngines
+} from "./catalogue.ts"
 export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"
 export { engineMetrics } from "./engine/EnginePool.ts"
 export { modelEngine, modelMetrics, openModelPool } from "./engine/models/ModelPool.ts"
+export { openProcessPool } from "./engine/process/ProcessPool.ts"
 export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
 export { readInput } from "./read-input.ts"
 export { isSsml } from "./ssml/document.ts"

@@ -31,7 +31,6 @@ export const figuresTold = Layer.effectDiscard(
     const { instance } = yield* Mailbox
     const { SpeechApi } = yield* Configuration
     const startedAtMs = yield* Clock.currentTimeMillis
-    const voices = (yield* fleetCatalogue).voices.map(voiceOf)
     const tellOnce = Effect.gen(function* () {
       const bucket = yield* kv.open("speech-figures", SpeechFigures)
       const before = yield* bucket.get(instance)
@@ -40,7 +39,7 @@ export const figuresTold = Layer.effectDiscard(
         sessions: sessions.active(),
         sessionsMax: SpeechApi.StreamsMax,
         ...speech.recent(yield* Clock.currentTimeMillis),
-        voices
+        voices: (yield* fleetCatalogue).voices.map(voiceOf)
       }
       yield* before._tag === "Some"
         ? bucket.update(instance, figures, before.value.revision, keptMs)

@@ -2,7 +2,8 @@
  * The role speech-api, whole.
  *
  * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
- * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators
+ * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators; KV
+ * `speech-engines` is followed, for which voices can be heard
  * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
  * read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample; when no other is free just now, one is
@@ -38,6 +39,7 @@ import { servedPage, speechOpenApi } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
+import { silentEngines } from "./voices/silent-engines.ts"
 import { Consents } from "./voices/Consents.ts"
 import { VoiceExam } from "./voices/VoiceExam.ts"
 import { VoiceFiles } from "./voices/VoiceFiles.ts"
@@ -108,7 +110,8 @@ export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(SpeechSessions.layer),
   Layer.provide(SpeechAdmission.layer),
   Layer.provide(clonedVoices),
-  Layer.provide(parts)
+  Layer.provide(parts),
+  Layer.provide(silentEngines)
 )
 
 /** What pages of other origins may send to the speech API and read of its answers, where they may call it. */

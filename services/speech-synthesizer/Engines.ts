@@ -1,11 +1,12 @@
 /**
  * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
- * cannot run. A configured model must be usable; one that is not stops the start.
+ * cannot run. A configured model must be usable; one that is not stops the start. A configured program that cannot
+ * speak is logged, and tried again.
  */
 import { resolve } from "node:path"
-import { Cache, Context, Deferred, Effect, Layer, Stream } from "effect"
+import { Cache, Cause, Context, Deferred, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
 import { Objects } from "#bus"
-import { embeddedEngines } from "#contracts"
+import { embeddedEngines, type EngineState } from "#contracts"
 import { Configuration, Environment } from "#runtime"
 import {
   embedded,
@@ -13,6 +14,7 @@ import {
   fleetModels,
   modelEngine,
   openModelPool,
+  openProcessPool,
   openZeroShotPool,
   type SpeechEngine
 } from "#speech"
@@ -93,7 +95,11 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Speech
       const zeroShot =
         modelFolder === "" ? [] : [yield* openZeroShotPool({ modelFolder, reference: references.samples })]
       const models = yield* openModels
-      return Engines.of(new Map([...found.flat(), ...models, ...zeroShot].map((engine) => [engine.name, engine])))
+      const { Voices } = yield* Configuration
+      const processes = yield* Effect.forEach(Voices.Processes, openProcessPool, { concurrency: "unbounded" })
+      return Engines.of(
+        new Map([...found.flat(), ...models, ...processes, ...zeroShot].map((engine) => [engine.name, engine]))
+      )
     })
   )
 }
@@ -117,17 +123,29 @@ const openModels = Effect.gen(function* () {
   return engines
 })
 
-/** A model that came with Starling holds up no start: the first jobs wait for it, and fail where it is not usable. */
+/**
+ * A model that came with Starling holds up no start: the first jobs wait for it. Where it is not usable, those fail and
+ * no others are taken.
+ */
 const openedSoon = Effect.fnUntraced(function* (id: string, open: ReturnType<typeof openModelPool>) {
   const opened = yield* Deferred.make<SpeechEngine, EngineMissing>()
+  const state = yield* SubscriptionRef.make<EngineState>({ state: "opening" })
   const name = modelEngine(id)
   yield* open.pipe(
     Effect.mapError(({ message }) => new EngineMissing({ engine: name, packages: "a usable model", detail: message })),
     Effect.tapError((error) => Effect.logWarning(error.message)),
     (opening) => Deferred.complete(opened, opening),
+    Effect.andThen(Effect.exit(Deferred.await(opened))),
+    Effect.flatMap((exit) => SubscriptionRef.set(state, stateOf(exit))),
     Effect.forkScoped
   )
   const synthesize: SpeechEngine["synthesize"] = (job) =>
     Stream.unwrap(Effect.map(Deferred.await(opened), (engine) => engine.synthesize(job)))
-  return { name, synthesize } satisfies SpeechEngine
+  return { name, state, synthesize } satisfies SpeechEngine
 })
+
+const stateOf = (exit: Exit.Exit<SpeechEngine, EngineMissing>): EngineState =>
+  Exit.match(exit, {
+    onSuccess: () => ({ state: "ready" }),
+    onFailure: (cause) => ({ state: "failed", detail: String(Cause.squash(cause)).slice(0, 600) })
+  })

@@ -15,7 +15,11 @@ interface Waiter {
   readonly turn: Deferred.Deferred<void>
 }
 
-export const prioritySemaphore = (permits: number): PrioritySemaphore => {
+/** `onWaiting` is told how many wait, whenever that changes. */
+export const prioritySemaphore = (
+  permits: number,
+  onWaiting: (count: number) => void = () => {}
+): PrioritySemaphore => {
   let free = permits
   // In the order of their turns. At most as many as the consumer may hold unacked, 1,000.
   const line: Array<Waiter> = []
@@ -23,17 +27,22 @@ export const prioritySemaphore = (permits: number): PrioritySemaphore => {
   const enqueue = (waiter: Waiter) => {
     const at = line.findLastIndex(({ dueAtMs }) => dueAtMs <= waiter.dueAtMs)
     line.splice(at + 1, 0, waiter)
+    onWaiting(line.length)
   }
   const leave = (waiter: Waiter) => {
     const at = line.indexOf(waiter)
     if (at < 0) return false
     line.splice(at, 1)
+    onWaiting(line.length)
     return true
   }
   const release = Effect.sync(() => {
     const next = line.shift()
     if (next === undefined) free += 1
-    else Deferred.doneUnsafe(next.turn, Effect.void)
+    else {
+      onWaiting(line.length)
+      Deferred.doneUnsafe(next.turn, Effect.void)
+    }
   })
   const take = (dueAtMs: number) =>
     Effect.suspend(() => {

@@ -3,19 +3,20 @@
  *
  * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and with
  * a zero-shot model the recordings of `voice-samples`
- * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`
+ * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`; KV `speech-engines`, which engines can speak
  * state: none; a job is acked when all of it is sent
  * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
- * sequencer, which requests it again or gives up; a crash of an engine thread fails its job alone; the jobs of a cancelled
+ * sequencer, which requests it again or gives up; of an engine that cannot speak no jobs are taken; a crash of an engine thread fails its job alone; the jobs of a cancelled
  * session end within one callback of the engine
  */
-import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream } from "effect"
+import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
-import { Configuration, type CounterOf, Drain, Metrics } from "#runtime"
+import { Configuration, type CounterOf, Drain, Metrics, supervise } from "#runtime"
 import type { SpeechEngine, EngineFrame } from "#speech"
 import { Engines, References } from "./Engines.ts"
-import { jobsTotal } from "./metrics.ts"
+import { engineStatesTold } from "./engine-states.ts"
+import { chunksWaiting, jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 
 // A job without a heartbeat for a second goes to another process; the bus sends three in that time.
@@ -25,6 +26,7 @@ const jobsPerThread = 2
 // Jobs pulled at once. Those beyond the engine's capacity wait here, where a cancel still reaches them.
 const pullMax = 32
 const drainPatienceMs = 10_000
+const failingPatienceMs = 1_000
 // A slow engine sends a sign of life: a sequencer without a frame of a chunk for 2.5 s requests it of another.
 const aliveEveryMs = 1_000
 
@@ -40,24 +42,53 @@ export const synthesizer = Layer.effectDiscard(
     yield* work.mailbox.onUnknown((sessionId) => {
       for (const cancelled of work.cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
     })
-    const consumptions = yield* Effect.forEach([...work.engines.keys()], (engine) =>
-      consume({
-        consumer: {
-          stream: "SPEECH",
-          durable: `synthesizer-${engine}`,
-          filterSubjects: [subjects.speechChunks(engine)],
-          unackedMax: 1_000,
-          ackWaitMs
-        },
-        pullMax,
-        codec: jobCodec,
-        origin: "speech",
-        handler: (received) => handle(work, received)
-      })
-    )
-    yield* (yield* Drain).register("speech-synthesizer", drain(consumptions))
+    for (const { engine } of work.engines.values()) yield* serve(work, engine)
+    yield* engineStatesTold([...work.engines.values()].map(({ engine }) => engine))
+    yield* (yield* Drain).register("speech-synthesizer", drain(work.consumptions))
   })
 )
+
+/** Takes the jobs of an engine, as long as it can speak. Returns when it takes them, or cannot speak. */
+const serve = Effect.fnUntraced(function* (work: Work, engine: SpeechEngine) {
+  const { state } = engine
+  if (state === undefined) return yield* Effect.asVoid(takeJobs(work, engine.name))
+  const until = (isUsable: boolean) =>
+    SubscriptionRef.changes(state).pipe(
+      Stream.filter((now) => (now.state !== "failed") === isUsable),
+      Stream.take(1),
+      Stream.runDrain
+    )
+  const whileUsable = Effect.scoped(
+    Effect.gen(function* () {
+      const consumption = yield* takeJobs(work, engine.name)
+      yield* until(false)
+      // The jobs at hand tell their sequencers how they failed.
+      yield* consumption.drain(failingPatienceMs)
+    })
+  )
+  yield* Effect.forkScoped(
+    supervise(`jobs of ${engine.name}`, Effect.forever(Effect.andThen(until(true), whileUsable)))
+  )
+})
+
+const takeJobs = Effect.fnUntraced(function* (work: Work, engine: string) {
+  const consumption = yield* consume({
+    consumer: {
+      stream: "SPEECH",
+      durable: `synthesizer-${engine}`,
+      filterSubjects: [subjects.speechChunks(engine)],
+      unackedMax: 1_000,
+      ackWaitMs
+    },
+    pullMax,
+    codec: jobCodec,
+    origin: "speech",
+    handler: (received) => handle(work, received)
+  })
+  work.consumptions.add(consumption)
+  yield* Effect.addFinalizer(() => Effect.sync(() => work.consumptions.delete(consumption)))
+  return consumption
+})
 
 /** Needs the bus and the runtime. */
 export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), Layer.provide(References.layer))
@@ -75,21 +106,28 @@ interface Work {
   readonly jobs: CounterOf<typeof jobsTotal>
   /** Jobs in work by their session; each ends when its deferred is done. */
   readonly cancels: Map<string, Set<Deferred.Deferred<void>>>
+  /** Of the engines whose jobs are taken now. */
+  readonly consumptions: Set<Consumption>
   runs: number
 }
 
 const workOf = Effect.gen(function* () {
   const { SpeechSynthesizer } = yield* Configuration
   const clock = yield* Clock.Clock
-  const atOnce = SpeechSynthesizer.Threads * jobsPerThread
+  const waiting = (yield* Metrics).gauge(chunksWaiting)
+  const bounded = (engine: SpeechEngine): BoundedEngine => {
+    const onWaiting = (count: number) => waiting.set({ engine: engine.name }, count)
+    onWaiting(0)
+    const atOnce = (engine.threads ?? SpeechSynthesizer.Threads) * jobsPerThread
+    return { engine, slots: prioritySemaphore(atOnce, onWaiting) }
+  }
   const work: Work = {
     mailbox: yield* Mailbox,
-    engines: new Map(
-      [...(yield* Engines)].map(([name, engine]) => [name, { engine, slots: prioritySemaphore(atOnce) }])
-    ),
+    engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, bounded(engine)])),
     nowMs: () => clock.currentTimeMillisUnsafe(),
     jobs: (yield* Metrics).counter(jobsTotal),
     cancels: new Map(),
+    consumptions: new Set(),
     runs: 0
   }
   return work
@@ -185,11 +223,13 @@ const reportFailure = Effect.fnUntraced(function* (
   return "failed" as const
 })
 
-const drain = (consumptions: ReadonlyArray<Consumption>) =>
-  Effect.map(
-    Effect.forEach(consumptions, (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" }),
-    (reports) => ({
-      finished: reports.reduce((sum, { finished }) => sum + finished, 0),
-      handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
-    })
+const drain = (consumptions: ReadonlySet<Consumption>) =>
+  Effect.suspend(() =>
+    Effect.map(
+      Effect.forEach([...consumptions], (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" }),
+      (reports) => ({
+        finished: reports.reduce((sum, { finished }) => sum + finished, 0),
+        handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
+      })
+    )
   )

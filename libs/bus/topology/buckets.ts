@@ -254,6 +254,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["speech-api", "console", "operator"]
   },
   {
+    name: "speech-engines",
+    why: "Which engines of each synthesizer can speak, and why others cannot; one that stops telling is gone by the broker's clock.",
+    ttlMs: null,
+    keyTtl: true,
+    // Up to 64 engines, each with a reason of 600 characters.
+    valueBytesMax: 64 * kib,
+    leaderReads: true,
+    writers: ["speech-synthesizer"],
+    readers: ["speech-synthesizer", "speech-api", "operator"]
+  },
+  {
     name: "consents",
     why: "Who agreed to have a voice cloned, how that was verified, and where the recording is. Kept when the voice is deleted.",
     ttlMs: null,

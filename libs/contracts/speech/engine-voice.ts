@@ -38,6 +38,10 @@ export interface VoiceReference extends Schema.Schema.Type<typeof VoiceReference
 const ModelEngine = Schema.TemplateLiteral(["model-", Schema.String])
 export type ModelEngine = typeof ModelEngine.Type
 
+/** The engine of an operator's program: each has processes, a consumer and a pace of its own. */
+const ProcessEngine = Schema.TemplateLiteral(["process-", Schema.String])
+export type ProcessEngine = typeof ProcessEngine.Type
+
 export const EngineVoice = Schema.Union([
   Schema.Struct({ engine: Schema.Literals(embeddedEngines), ...settings }),
   Schema.Struct({
@@ -45,6 +49,14 @@ export const EngineVoice = Schema.Union([
     ...settings,
     /** espeak-ng's name for the language, by which the model's phonemes and word times are found. */
     language: Schema.String
+  }),
+  Schema.Struct({
+    engine: ProcessEngine,
+    ...settings,
+    /** espeak-ng's name for the language, by which word times are found that the program does not tell. */
+    language: Schema.String,
+    /** What the program is told. */
+    locale: Schema.String
   }),
   Schema.Struct({ engine: Schema.Literal("zero-shot"), ...settings, reference: VoiceReference })
 ])

@@ -1,4 +1,7 @@
-/** What a process that serves speech tells operators of itself, every few seconds: what it can speak, and how well. */
+/**
+ * What the processes of speech tell of themselves, every few seconds: those that serve it, what they speak and how
+ * well; those that make it, which of their engines can speak.
+ */
 import { Schema } from "effect"
 import { Count, describe, EpochMs, text } from "../primitives.ts"
 
@@ -33,3 +36,15 @@ export const SpeechFigures = Schema.Struct({
   voices: Schema.Array(FigureVoice).check(Schema.isMaxLength(200))
 })
 export interface SpeechFigures extends Schema.Schema.Type<typeof SpeechFigures> {}
+
+/** `opening`: it will speak soon. `failed`: it could not be opened, or keeps ending. */
+export const EngineState = Schema.Struct({
+  state: Schema.Literals(["opening", "ready", "failed"]),
+  /** Why it failed. */
+  detail: Schema.optionalKey(text(600))
+})
+export interface EngineState extends Schema.Schema.Type<typeof EngineState> {}
+
+/** The engines of one synthesizer whose start may fail, by their names; those that it always has are left out. */
+export const SynthesizerEngines = Schema.Struct({ engines: Schema.Record(text(64), EngineState) })
+export interface SynthesizerEngines extends Schema.Schema.Type<typeof SynthesizerEngines> {}

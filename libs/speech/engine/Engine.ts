@@ -3,8 +3,8 @@
  * where the style changes. The result is PCM in the fleet's format (24,000 Hz, mono, 16 bit) and the position of each
  * word in it. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
-import { Schema, type Stream } from "effect"
-import type { ChunkPiece, EngineVoice, WordStart } from "#contracts"
+import { Schema, type Stream, type SubscriptionRef } from "effect"
+import type { ChunkPiece, EngineState, EngineVoice, WordStart } from "#contracts"
 
 export interface EngineJob {
   readonly voice: EngineVoice
@@ -21,6 +21,10 @@ export interface EngineFrame {
 
 export interface SpeechEngine {
   readonly name: string
+  /** Absent where the engine can always speak. */
+  readonly state?: SubscriptionRef.SubscriptionRef<EngineState>
+  /** Jobs that it speaks at once, where that is not the configured number of threads. */
+  readonly threads?: number
   /** Interrupting the stream ends the synthesis within one callback of the engine. */
   readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>
 }

@@ -24,9 +24,13 @@ export interface EnginePoolOptions extends ThreadOptions {
   readonly waitingMax?: number
   /** A job that works longer counts as hanging, default 30 s: the longest possible one takes half of it. */
   readonly jobMsMax?: number
+  /** Starts a thread in place of one that died; the same start at once, unless told otherwise. */
+  readonly restart?: (start: StartThread) => StartThread
   /** A cancelled job that has not ended after this time loses its thread, default 2 s. */
   readonly cancelMsMax?: number
 }
+
+type StartThread = Effect.Effect<EngineThread, EngineMissing | EngineFailed>
 
 /** A slot for a thread; the thread in it changes when one dies. */
 interface Slot {
@@ -38,7 +42,7 @@ interface Pool {
   readonly options: Required<Pick<EnginePoolOptions, "engine" | "waitingMax" | "jobMsMax" | "cancelMsMax">>
   readonly counted: JobCounts
   readonly idle: Queue.Queue<Slot>
-  readonly start: Effect.Effect<EngineThread, EngineMissing | EngineFailed>
+  readonly restart: StartThread
   /**
    * Holds only slots on their way back, and is empty in between. A map with endless additions and removals goes through
    * one table after another; a dead table keeps those after it, with their content, until a slow collection.
@@ -54,17 +58,18 @@ export const openEnginePool = (
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
     // Threads start one after the other: the libraries' own initialisation is not thread-safe.
     const starting = yield* Semaphore.make(1)
+    const start: StartThread = starting.withPermit(startThread(options))
     const pool: Pool = {
       options: { engine, waitingMax, jobMsMax, cancelMsMax },
       counted: yield* countJobs(engine),
       idle: yield* Queue.unbounded<Slot>(),
-      start: starting.withPermit(startThread(options)),
+      restart: options.restart?.(start) ?? start,
       leaving: yield* Scope.fork(yield* Effect.scope),
       waiting: 0
     }
     for (let index = 0; index < threads; index++) {
       const slot: Slot = yield* Effect.acquireRelease(
-        Effect.map(pool.start, (thread) => ({ thread })),
+        Effect.map(start, (thread) => ({ thread })),
         ({ thread }) => thread.stop
       )
       Queue.offerUnsafe(pool.idle, slot)
@@ -122,9 +127,10 @@ const take = (pool: Pool) =>
     )
   })
 
-const revive = Effect.fnUntraced(function* ({ start, counted }: Pool, slot: Slot) {
+const revive = Effect.fnUntraced(function* ({ restart, counted }: Pool, slot: Slot) {
   if (slot.thread.isAlive()) return
-  slot.thread = yield* start
+  // It may wait before it starts: neither a caller that leaves nor the end of the pool waits for that.
+  slot.thread = yield* Effect.interruptible(restart)
   counted.replaced()
 })
 

@@ -16,6 +16,7 @@ export interface ThreadOptions {
   readonly packages: string
   /** Handed to the thread unchanged. */
   readonly model?: object
+  readonly onLog?: (line: string) => void
 }
 
 export interface RunningJob {
@@ -96,6 +97,7 @@ const launch = (options: ThreadOptions): State => {
 const receive = (state: State, message: FromThread) => {
   const { options, ready, current } = state
   if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
+  if (message.kind === "log") return options.onLog?.(message.line)
   if (message.kind === "missing") {
     const { engine, packages } = options
     return Deferred.doneUnsafe(ready, Effect.fail(new EngineMissing({ engine, packages, detail: message.detail })))

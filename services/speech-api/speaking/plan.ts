@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
 import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
 import type { DialogueRequest } from "#contracts/speech-api"
-import { badRequest, forbidden, notFound, validationFailed, WireError } from "#http"
+import { badRequest, forbidden, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import type { CacheKey } from "./SpeechCache.ts"
 import { type FindVoice, isInRange, type SpeakableVoice } from "../voices/speakable.ts"
@@ -137,12 +137,17 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
   for (const { voice_id: voiceId, input } of order.turns) {
     const voice = findVoice(voiceId)
     if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
+    if (voice.isSilent === true) return Result.fail(silentVoice(voiceId))
     const turn = turnFor(voice, input, { model, language, speed: order.speed ?? 1 })
     if (Result.isFailure(turn)) return Result.fail(turn.failure)
     turns.push(turn.success)
   }
   return Result.succeed(turns)
 }
+
+// A synthesizer tries again to open what failed, at most a minute apart.
+const silentVoice = (voiceId: string) =>
+  serviceUnavailable(60, `the voice ${voiceId} cannot speak at present: its engine could not be opened`)
 
 interface Manner {
   readonly model: SpeechModel

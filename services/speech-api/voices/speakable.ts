@@ -5,7 +5,14 @@
 import { Effect, Option } from "effect"
 import type { ConfigurationFile, EngineVoice, ModelId } from "#contracts"
 import { Configuration } from "#runtime"
-import { type Catalogue, engineVoice, fleetCatalogue, type SharedVoice, sharedVoices } from "#speech"
+import {
+  type Catalogue,
+  engineVoice,
+  fleetCatalogue,
+  type HeardCatalogue,
+  type SharedVoice,
+  sharedVoices
+} from "#speech"
 import { clonedEngineVoice, zeroShotVoice } from "#voice-cloning"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
@@ -15,6 +22,8 @@ import { refusalOfVoice } from "../refusals.ts"
 export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
   /** Models that speak with it only in other workspaces. */
   readonly withheld: ReadonlyArray<ModelId>
+  /** No engine can speak with it at present. */
+  readonly isSilent?: boolean
   /** Nothing for a locale that the voice does not speak. */
   readonly engineVoice: (locale: string) => EngineVoice | undefined
 }
@@ -48,12 +57,13 @@ export const voicesFor = Effect.fnUntraced(function* (
 })
 
 export const sharedSpeakable =
-  ({ byId }: Catalogue): FindVoice =>
+  ({ byId, isSilent = () => false }: Catalogue & Partial<HeardCatalogue>): FindVoice =>
   (id) => {
     const voice = byId(id)
     if (voice === undefined) return undefined
     const { locale, models } = voice
-    return { id, locale, models, withheld: [], engineVoice: (spoken) => engineVoice(voice, spoken) }
+    const speaks = { id, locale, models, withheld: [] }
+    return { ...speaks, isSilent: isSilent(voice), engineVoice: (spoken) => engineVoice(voice, spoken) }
   }
 
 /** The settings of a deployment that decide how clones speak in a workspace. */

@@ -11,7 +11,9 @@ export interface Scaled {
 interface Read {
   readonly items: ReadonlyArray<{
     readonly metadata: { readonly name: string }
-    readonly spec?: { readonly triggers?: ReadonlyArray<{ readonly metadata: Readonly<Record<string, string>> }> }
+    readonly spec?: {
+      readonly triggers?: ReadonlyArray<{ readonly type: string; readonly metadata: Readonly<Record<string, string>> }>
+    }
     readonly status?: {
       readonly readyReplicas?: number
       readonly currentMetrics?: ReadonlyArray<{
@@ -39,10 +41,11 @@ const observe = async (namespace: string, autoscaler: string): Promise<Scaled> =
 // The overlay's times are an operator's, minutes; these let a test see both ways.
 const atOnce = { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 4, periodSeconds: 15 }] }
 
-/** Lets KEDA's trigger choose between one and three pods of a role, by the shortest backlog and without its waits. */
+/** Lets the broker's figures alone choose between one and three pods of a role, by the shortest backlog, without waits. */
 export const scaleQuickly = async (namespace: string, role: string) => {
   const [scaled] = (await read(namespace, "scaledobjects")).filter(({ metadata }) => metadata.name === role)
-  const triggers = (scaled?.spec?.triggers ?? []).map((trigger) => ({
+  const fromBroker = (scaled?.spec?.triggers ?? []).filter(({ type }) => type === "nats-jetstream")
+  const triggers = fromBroker.map((trigger) => ({
     ...trigger,
     metadata: { ...trigger.metadata, lagThreshold: "1", activationLagThreshold: "0" }
   }))

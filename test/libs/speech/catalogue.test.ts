@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#contracts"
-import { catalogueOf, fleetModels } from "../../../libs/speech/catalogue.ts"
+import { catalogueOf, fleetModels, heardOf } from "../../../libs/speech/catalogue.ts"
 import { engineVoice, sharedVoices } from "../../../libs/speech/voices.ts"
 
 const voices = (Models: ReadonlyArray<unknown>) =>
@@ -61,6 +61,16 @@ describe("the catalogue of a fleet", () => {
     const { voices, byId } = catalogueOf(modelsOf({ ...model, Voices: [{ Id: "henry", Locale: "en-US" }] }))
     assert.strictEqual(byId("henry")?.engine.engine, "model-kokoro")
     assert.strictEqual(voices.length, sharedVoices.length)
+  })
+  it("lists no voice whose engine cannot speak, so that the next best is the first, and still knows it", () => {
+    const all = catalogueOf(modelsOf(model))
+    const { voices, byId, isSilent } = heardOf(all, new Set(["model-kokoro"]))
+    assert.deepStrictEqual(voices, sharedVoices)
+    const silent = byId("bella")
+    assert.isDefined(silent)
+    assert.isTrue(isSilent(silent))
+    assert.deepStrictEqual(heardOf(all, new Set()).voices, all.voices)
+    assert.isFalse(heardOf(all, new Set(["model-other"])).isSilent(silent))
   })
   it("has no voice out of a folder that is not there", () => {
     const section = Result.getOrThrow(voices([]))

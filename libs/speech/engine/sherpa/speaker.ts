@@ -50,7 +50,7 @@ const noSuchSpeaker = (speaker: string): Outcome => ({
 })
 
 /** A tenth of a second at most, so that a cancelled job is noticed and the first frame is small. */
-const give = (pcm: Int16Array, gainDb: number, sink: Sink) => {
+export const give = (pcm: Int16Array, gainDb: number, sink: Sink) => {
   const step = 2_400
   for (let at = 0; at < pcm.length; at += step) if (!sink.audio(pcm.slice(at, at + step), gainDb)) return false
   return true
@@ -75,18 +75,23 @@ const soundOf = (voice: NeuralVoice, { text, speed, pitch }: Passage, speaker: n
 const audible = 330
 const marginSeconds = 0.03
 
+export interface Edges {
+  readonly hz: number
+  readonly isAfterPause: boolean
+  readonly isBeforePause: boolean
+}
+
 /** Without the silence at the edges that lie within a sentence. Pure. */
-export const trimmed = (
-  pcm: Int16Array,
-  {
-    hz,
-    isAfterPause,
-    isBeforePause
-  }: { readonly hz: number; readonly isAfterPause: boolean; readonly isBeforePause: boolean }
-): Int16Array => {
+export const trimmed = (pcm: Int16Array, edges: Edges): Int16Array => {
+  const { from, to } = trimmedTo(pcm, edges)
+  return pcm.slice(from, to)
+}
+
+/** What is left, as samples. Pure. */
+export const trimmedTo = (pcm: Int16Array, { hz, isAfterPause, isBeforePause }: Edges) => {
   const margin = Math.round(marginSeconds * hz)
   const isAudible = (sample: number) => Math.abs(sample) > audible
   const from = isAfterPause ? 0 : Math.max(0, pcm.findIndex(isAudible) - margin)
   const to = isBeforePause ? pcm.length : Math.min(pcm.length, pcm.findLastIndex(isAudible) + margin)
-  return pcm.slice(from, Math.max(from, to))
+  return { from, to: Math.max(from, to) }
 }

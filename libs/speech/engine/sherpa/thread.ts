@@ -1,38 +1,12 @@
 /** The entry of the threads of sherpa-onnx's models, whose words espeak-ng's times are carried over to. */
-import { openEspeak } from "../espeak/binding.ts"
-import { makeEspeakSpeaker } from "../espeak/speaker.ts"
 import { serveJobs } from "../worker/serve.ts"
-import { makeSherpaSpeaker, type PlaceWords } from "./speaker.ts"
+import { placeByEspeak } from "./place-words.ts"
+import { makeSherpaSpeaker } from "./speaker.ts"
 import { type ModelFiles, openNeuralVoice } from "./tts.ts"
-import { carriedOver, type PlacedWord } from "./warp.ts"
 
 interface SherpaModel {
   readonly files: ModelFiles
   readonly threads: number
-}
-
-/** Speaks a text with espeak-ng, to hear when its words begin. */
-const placeByEspeak = (): PlaceWords => {
-  const espeak = openEspeak()
-  const speaker = makeEspeakSpeaker(espeak)
-  return ({ text, language, pcm, hz }) => {
-    const words: Array<PlacedWord> = []
-    const parts: Array<Int16Array> = []
-    const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
-    const voice = { engine: "espeak", name: language, ...plain, formantPercent: 100, gainDb: 0 } as const
-    const job = { voice, pieces: [{ text, ...plain, volumeDb: 0 }] }
-    void speaker.speak(job, {
-      audio: (part) => parts.push(part) > 0,
-      word: ({ position, sample }) => void words.push({ position, sample })
-    })
-    speaker.reset?.()
-    const reference = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))
-    parts.reduce((at, part) => {
-      reference.set(part, at)
-      return at + part.length
-    }, 0)
-    return carriedOver(words, { pcm: reference, hz: espeak.hz }, { pcm, hz })
-  }
 }
 
 serveJobs(({ model }) => {

@@ -38,5 +38,7 @@ export interface Ended {
 export type FromThread =
   | { readonly kind: "ready" }
   | { readonly kind: "missing"; readonly detail: string }
+  /** A line for the log: what an engine's program writes to its standard error. */
+  | { readonly kind: "log"; readonly line: string }
   | { readonly kind: "frame"; readonly number: number; readonly frame: EngineFrame }
   | Ended

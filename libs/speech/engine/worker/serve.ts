@@ -54,21 +54,46 @@ export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、�
  */
 const samplesMax = 600 * engineHz
 
-export const serveJobs = (open: (data: ThreadData) => Speaker): void => {
+/** What an engine's thread may ask of those around it. */
+export interface ThreadHost {
+  readonly log: (line: string) => void
+  /** Called when no job will follow, also while the engine is being opened. */
+  readonly onEnd: (close: () => void) => void
+}
+
+type Opened = Speaker | Promise<Speaker>
+
+export const serveJobs = (open: (data: ThreadData, host: ThreadHost) => Opened): void => {
   const port = parentPort
   if (port === null) return
   const data = workerData as ThreadData
   const send = (message: FromThread, moved: ReadonlyArray<ArrayBuffer> = []) => port.postMessage(message, moved)
-  try {
-    const speaker = open(data)
-    warmUp(speaker, data)
-    port.on("message", (message: ToThread) =>
-      message === "end" ? port.close() : serveJob(speaker, data, message, send)
-    )
+  const closes: Array<() => void> = []
+  let speaker: Speaker | undefined
+  const begin = (opened: Speaker) => {
+    warmUp(opened, data)
+    speaker = opened
     send({ kind: "ready" })
-  } catch (error) {
+  }
+  const refuse = (error: unknown) => {
     if (!(error instanceof MissingPart)) throw error
     send({ kind: "missing", detail: error.message })
+  }
+  port.on("message", (message: ToThread) => {
+    if (message !== "end") return speaker && serveJob(speaker, data, message, send)
+    for (const close of closes) close()
+    port.close()
+  })
+  try {
+    const opened = open(data, {
+      log: (line) => send({ kind: "log", line }),
+      onEnd: (close) => void closes.push(close)
+    })
+    // What is no missing part has no handler here, so it ends the thread.
+    if (opened instanceof Promise) void opened.then(begin).catch(refuse)
+    else begin(opened)
+  } catch (error) {
+    refuse(error)
   }
 }
 

@@ -2,7 +2,8 @@ import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { speechModels } from "#contracts"
 import { engineVoice, sharedVoices, voiceById } from "#speech"
-import { speakableClone } from "../../../../services/speech-api/voices/speakable.ts"
+import { catalogueOf, heardOf } from "../../../../libs/speech/catalogue.ts"
+import { type FindVoice, sharedSpeakable, speakableClone } from "../../../../services/speech-api/voices/speakable.ts"
 import { type Order, planSpeech, type SpeechRoute } from "../../../../services/speech-api/speaking/plan.ts"
 import { dialogue, planned, refused, speech, spokenBy } from "./planned-orders.ts"
 import { clonedVoice } from "../voices/records.ts"
@@ -48,6 +49,19 @@ describe("the voice and its language", () => {
   it.each(["nobody", "Henry", "v/1", "__proto__"])("%s does not exist", (voice) => {
     const { status, code } = refused(spokenBy(voice))
     assert.deepStrictEqual({ status, code }, { status: 404, code: "voice_not_found" })
+  })
+
+  it("is refused for a while when no engine can speak with it", () => {
+    const findVoice: FindVoice = (id) =>
+      sharedSpeakable(heardOf(catalogueOf([]), new Set(id === "selma" ? ["flite"] : [])))(id)
+    const options = { route: speech as SpeechRoute, accept: "*/*", charactersMax: 2_000, findVoice }
+    const silent = planSpeech(spokenBy("selma"), options)
+    assert.isTrue(Result.isFailure(silent))
+    if (Result.isFailure(silent)) {
+      assert.deepInclude(silent.failure, { status: 503, code: "service_unavailable" })
+      assert.match(silent.failure.message, /the voice selma cannot speak at present/u)
+    }
+    assert.isTrue(Result.isSuccess(planSpeech(spokenBy("henry"), options)))
   })
 
   it("can be requested by every locale that a voice lists with a model", () => {

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""hibari-tts as an engine of Starling: speaks over stdin and stdout (docs/speech-engines.md).
+
+    python3 -m venv venv && venv/bin/pip install hibari-tts==0.2.1
+    venv/bin/python hibari_engine.py
+
+It tells no word times; Starling finds them. Nothing but the protocol may reach stdout, so print() goes to stderr.
+"""
+import json
+import queue
+import sys
+import threading
+
+wire = sys.stdout.buffer
+sys.stdout = sys.stderr
+
+
+def send(audio=None, **message):
+    if audio is not None:
+        message["bytes"] = len(audio)
+    wire.write(json.dumps(message).encode() + b"\n" + (audio or b""))
+    wire.flush()
+
+
+def pcm(samples):
+    import numpy as np
+
+    return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
+
+
+def main():
+    from hibari import SAMPLE_RATE, Hibari
+
+    voice = Hibari()
+    jobs, cancelled = queue.Queue(), set()
+
+    def listen():
+        for line in sys.stdin.buffer:
+            message = json.loads(line)
+            if message["type"] == "cancel":
+                cancelled.add(message["id"])
+            elif message["type"] == "speak":
+                jobs.put(message)
+        # The end of the input: Starling is gone, or wants no more of us.
+        jobs.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    send(type="hello", protocol=1, sampleRateHz=SAMPLE_RATE, voices=["heart"], wordTimes=False, prosody=["rate"])
+    while (job := jobs.get()) is not None:
+        number = job["id"]
+        try:
+            # The seed makes the same text the same sound each time.
+            for sentence in voice.stream(job["text"], speed=job["rate"], seed=1):
+                if number in cancelled:
+                    break
+                audio = pcm(sentence)
+                # A second at a time: 1 MiB is the most that one message may carry.
+                for at in range(0, len(audio), 2 * SAMPLE_RATE):
+                    send(audio[at : at + 2 * SAMPLE_RATE], type="audio", id=number)
+            send(type="end", id=number)
+        except Exception as error:
+            send(type="failed", id=number, message=str(error))
+        cancelled.discard(number)
+
+
+if __name__ == "__main__":
+    main()

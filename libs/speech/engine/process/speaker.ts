@@ -1,0 +1,283 @@
+/**
+ * Jobs spoken by a program: passage by passage, one at a time. Where the program tells when words begin, its audio goes
+ * on as it comes; else a passage is heard whole, and its words are placed in it.
+ */
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers"
+import { makeResampler } from "#audio/resample"
+import { codePointStarts } from "../espeak/speaker.ts"
+import { give, type PlaceWords, trimmedTo } from "../sherpa/speaker.ts"
+import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
+import type { Outcome } from "../worker/protocol.ts"
+import { endsWithPause, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
+import { type Program, type ProgramOptions, startProgram } from "./program.ts"
+import { type FromProgram, type Hello, protocolVersion } from "./protocol.ts"
+
+export interface ProcessModel extends ProgramOptions {
+  readonly startMsMax: number
+  readonly audioSecondsMax: number
+  readonly textCharactersMax: number
+  /** The speakers that the configuration names. */
+  readonly speakers: ReadonlyArray<string>
+}
+
+/** Starts the program, hears its hello, and has it speak a word, so that it is warm. */
+export const openProcessSpeaker = async (
+  model: ProcessModel,
+  { log, onEnd }: ThreadHost,
+  placeWords: PlaceWords
+): Promise<Speaker> => {
+  const talk = converse(model, log)
+  onEnd(talk.close)
+  const late = setTimeout(() => talk.kill(`it was not ready after ${model.startMsMax / 1_000} s`), model.startMsMax)
+  try {
+    const hello = await talk.hello
+    const lacking = model.speakers.find((speaker) => !hello.voices.includes(speaker))
+    if (lacking !== undefined)
+      throw new Error(`it has no voice ${lacking}; it has ${hello.voices.slice(0, 60).join(", ")}`)
+    let samples = 0
+    const count = (pcm: Int16Array) => void (samples += pcm.length)
+    const warm = { voice: model.speakers[0] ?? "", locale: "en-US", text: "Hello.", rate: 1, pitch: 1, range: 1 }
+    const failed = await talk.say(warm, { audio: count, word: () => {}, isWanted: () => true })
+    if (failed !== null) throw new Error(`it cannot speak a word: ${failed}`)
+    if (samples === 0) throw new Error("it spoke a word without a sound")
+    return speakerOf({ talk, hello, model, placeWords })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    talk.kill(reason)
+    throw new MissingPart(reason)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+type Words = Omit<Extract<Parameters<Program["send"]>[0], { readonly type: "speak" }>, "type" | "id">
+
+interface Listening {
+  readonly audio: (pcm: Int16Array) => void
+  readonly word: (position: number, sample: number) => void
+  /** Asked again and again: a program may be silent for long. */
+  readonly isWanted: () => boolean
+}
+
+interface Conversation {
+  readonly hello: Promise<Hello>
+  /** Answers with the program's reason if it cannot say these words; fails when it is gone. */
+  readonly say: (words: Words, listening: Listening) => Promise<string | null>
+  readonly kill: (reason: string) => void
+  readonly close: () => void
+}
+
+interface Saying {
+  readonly id: number
+  readonly listening: Listening
+  readonly settle: (failed: string | null) => void
+  readonly fail: (error: Error) => void
+}
+
+const wantedEveryMs = 20
+// A cancelled program that has not ended its text by then is killed.
+const cancelMsMax = 2_000
+
+const converse = (model: ProgramOptions, log: (line: string) => void): Conversation => {
+  const greeting = Promise.withResolvers<Hello>()
+  // Whoever awaits it hears of it; a program that ends later fails a job.
+  greeting.promise.catch(() => {})
+  let [hasGreeted, isClosing, ids] = [false, false, 0]
+  let gone: string | undefined
+  let saying: Saying | undefined
+  const onMessage = (message: FromProgram) => {
+    if (message.type === "hello") {
+      if (hasGreeted) return program.kill("it said hello twice")
+      hasGreeted = true
+      return greeting.resolve(message)
+    }
+    if (saying === undefined || message.id !== saying.id) {
+      return program.kill(`it wrote ${message.type} of ${message.id}, which nobody asked for`)
+    }
+    if (message.type === "audio") saying.listening.audio(message.pcm)
+    else if (message.type === "word") saying.listening.word(message.position, message.sample)
+    else saying.settle(message.type === "end" ? null : message.message)
+  }
+  const onGone = (reason: string) => {
+    gone = reason
+    const error = new Error(reason)
+    greeting.reject(error)
+    if (saying !== undefined) saying.fail(error)
+    // The thread ends with its program, also between jobs, and the pool starts another.
+    else if (hasGreeted && !isClosing) {
+      setImmediate(() => {
+        throw error
+      })
+    }
+  }
+  const program = startProgram(model, { onMessage, onLog: log, onGone })
+  program.send({ type: "hello", protocol: protocolVersion })
+  const say: Conversation["say"] = (words, listening) =>
+    new Promise<string | null>((resolve, reject) => {
+      if (gone !== undefined) return reject(new Error(gone))
+      ids += 1
+      const id = ids
+      let late: NodeJS.Timeout | undefined
+      const looks = setInterval(() => {
+        if (late !== undefined || listening.isWanted()) return
+        program.send({ type: "cancel", id })
+        late = setTimeout(() => program.kill(`it went on for ${cancelMsMax} ms after a cancel`), cancelMsMax)
+      }, wantedEveryMs)
+      const done = () => {
+        clearInterval(looks)
+        clearTimeout(late)
+        saying = undefined
+      }
+      saying = {
+        id,
+        listening,
+        settle: (failed) => {
+          done()
+          resolve(failed)
+        },
+        fail: (error) => {
+          done()
+          reject(error)
+        }
+      }
+      program.send({ type: "speak", id, ...words })
+    })
+  const close = () => {
+    isClosing = true
+    program.close()
+  }
+  return { hello: greeting.promise, say, kill: program.kill, close }
+}
+
+interface Spoken {
+  readonly talk: Conversation
+  readonly hello: Hello
+  readonly model: ProcessModel
+  readonly placeWords: PlaceWords
+}
+
+const speakerOf = (spoken: Spoken): Speaker => ({
+  hz: spoken.hello.sampleRateHz,
+  firstVoice: null,
+  speak: async (job, sink) => {
+    const { voice } = job
+    const known = "locale" in voice && spoken.hello.voices.includes(voice.name) ? voice : undefined
+    if (known === undefined) return failure("voice", `the program has no voice ${voice.name}`)
+    const passages = passagesOf(job)
+    let begun = 0
+    let isAfterPause = true
+    for (const [at, passage] of passages.entries()) {
+      const isBeforePause = at === passages.length - 1 || endsWithPause(passage.text)
+      const placed = { passage, voice: known, begun, isAfterPause, isBeforePause }
+      const said = await sayPassage(spoken, placed, sink)
+      if (said.outcome !== null || !said.goesOn) return said.outcome
+      begun += said.samples
+      isAfterPause = isBeforePause
+    }
+    return null
+  }
+})
+
+const failure = (reason: "voice" | "too_long", detail: string): Outcome => ({ kind: "failed", reason, detail })
+
+interface Placed {
+  readonly passage: Passage
+  readonly voice: { readonly name: string; readonly locale: string; readonly language: string }
+  /** Samples of the job before this passage. */
+  readonly begun: number
+  readonly isAfterPause: boolean
+  readonly isBeforePause: boolean
+}
+
+interface Said {
+  readonly outcome: Outcome | null
+  readonly goesOn: boolean
+  readonly samples: number
+}
+
+const nothing = new Int16Array(0)
+
+const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<Said> => {
+  const { talk, hello, model, placeWords } = spoken
+  const { passage, voice, begun, isAfterPause, isBeforePause } = placed
+  const { text, gainDb } = passage
+  const hz = hello.sampleRateHz
+  const stopped = (outcome: Outcome | null): Said => ({ outcome, goesOn: false, samples: 0 })
+  if (text.length > model.textCharactersMax) {
+    return stopped(
+      failure("too_long", `${text.length} characters at once; TextCharactersMax is ${model.textCharactersMax}`)
+    )
+  }
+  const { words, playedHz } = wordsFor(hello, passage, voice)
+  const isWhole = !hello.wordTimes || !isAfterPause || !isBeforePause
+  const resampler = makeResampler(playedHz, hz)
+  const starts = codePointStarts(text)
+  const held: Array<Int16Array> = []
+  const found: Array<{ readonly position: number; readonly sample: number }> = []
+  let [samples, goesOn, isTooLong] = [0, true, false]
+  const take = (pcm: Int16Array) => {
+    if (!goesOn || isTooLong) return
+    samples += pcm.length
+    if (begun + samples > model.audioSecondsMax * hz) isTooLong = true
+    else if (isWhole) held.push(pcm)
+    else goesOn = pcm.length === 0 || sink.audio(pcm, gainDb)
+  }
+  const failed = await talk.say(words, {
+    audio: (pcm) => take(playedHz === hz ? pcm : resampler.push(pcm)),
+    word: (codePoint, sample) => {
+      const position = starts[codePoint] ?? text.length
+      const at = Math.round((sample * hz) / playedHz)
+      // Those behind the text are the program's own.
+      if (position >= text.length) return
+      if (isWhole) found.push({ position, sample: at })
+      else sink.word(wordAt(passage, position, begun + at))
+    },
+    isWanted: () => {
+      goesOn &&= sink.audio(nothing, 0)
+      return goesOn && !isTooLong
+    }
+  })
+  if (isTooLong) return stopped(failure("too_long", `more than ${model.audioSecondsMax} s of audio`))
+  if (!goesOn) return stopped(null)
+  if (failed !== null) return stopped(failure("voice", failed))
+  if (playedHz !== hz) take(resampler.flush())
+  if (!isWhole) return { outcome: null, goesOn, samples }
+  const pcm = joined(held, samples)
+  const { from, to } = trimmedTo(pcm, { hz, isAfterPause, isBeforePause })
+  const kept = pcm.slice(from, to)
+  const told = hello.wordTimes
+    ? found.map(({ position, sample }) => ({ position, sample: Math.max(0, sample - from) }))
+    : placeWords({ text, language: voice.language, pcm: kept, hz })
+  for (const { position, sample } of told) sink.word(wordAt(passage, position, begun + sample))
+  return { outcome: null, goesOn: give(kept, gainDb, sink), samples: kept.length }
+}
+
+/** The rates between which a resampler's table stays small. */
+const gridHz = 150
+
+/** A program that knows no pitch but a pace speaks slower and is played faster: its formants move along. */
+const wordsFor = (hello: Hello, { text, speed, pitch, range }: Passage, { name, locale }: Placed["voice"]) => {
+  const has = (prosody: Hello["prosody"][number]) => hello.prosody.includes(prosody)
+  const isPlayed = pitch !== 1 && !has("pitch") && has("rate")
+  const playedHz = isPlayed ? gridHz * Math.round((hello.sampleRateHz * pitch) / gridHz) : hello.sampleRateHz
+  const rate = has("rate") ? (speed * hello.sampleRateHz) / playedHz : 1
+  const words: Words = {
+    voice: name,
+    locale,
+    text,
+    rate,
+    pitch: has("pitch") ? pitch : 1,
+    range: has("range") ? range : 1
+  }
+  return { words, playedHz }
+}
+
+const joined = (parts: ReadonlyArray<Int16Array>, length: number) => {
+  const whole = new Int16Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

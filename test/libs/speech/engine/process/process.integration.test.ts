@@ -1,0 +1,319 @@
+/**
+ * Programs as engines. The duties of a program that speaks are tested on espeak-ng in a process of its own, with and
+ * without word times, and on hibari-tts in Python where it is installed; what a faulty one may cost, on a faulty one.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger, type Scope, Stream, SubscriptionRef } from "effect"
+import type { EngineVoice, VoiceProcess } from "#contracts"
+import { Environment, Metrics } from "#runtime"
+import { EngineFailed } from "../../../../../libs/speech/engine/Engine.ts"
+import { openProcessPool } from "../../../../../libs/speech/engine/process/ProcessPool.ts"
+import { eventually } from "../../../../../dev/fixtures/bus.ts"
+import { heard, jobOf, metrics, piece, plainStyle } from "../jobs.ts"
+import { decibels, pitches, quantile } from "../signal.ts"
+
+const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
+const surroundings = Layer.merge(metrics, Layer.succeed(Environment, { ...process.env, SEEN: "yes", SECRET: "no" }))
+const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
+  effect.pipe(Effect.scoped, Effect.provide(surroundings))
+
+const node = (file: string, ...more: ReadonlyArray<string>) => ({
+  Command: process.execPath,
+  Arguments: [fileURLToPath(new URL(file, import.meta.url)), ...more]
+})
+
+const processOf = (speaker: string, options: Partial<VoiceProcess>): VoiceProcess => ({
+  Id: "own",
+  Command: "nothing",
+  Arguments: [],
+  Folder: "/",
+  Environment: [],
+  AtOnce: 1,
+  StartSecondsMax: 60,
+  JobSecondsMax: 60,
+  AudioSecondsMax: 60,
+  TextCharactersMax: 2_000,
+  MemoryMegabytesMax: 1_048_576,
+  Voices: [{ Id: "v", Locale: "en-US", Gender: "female", Speaker: speaker, GainDb: 0, Tags: [] }],
+  ...options
+})
+
+const voiceOf = (name: string): EngineVoice => ({
+  engine: "process-own",
+  name,
+  locale: "en-US",
+  language: "en-us",
+  ...plainStyle,
+  formantPercent: 100,
+  gainDb: 0
+})
+
+interface Duties {
+  readonly speaker: string
+  readonly options: Partial<VoiceProcess>
+  /** It knows a pitch of its own, and not only a pace. */
+  readonly hasPitch: boolean
+}
+
+const suite = ({ speaker, options, hasPitch }: Duties) => {
+  const voice = voiceOf(speaker)
+  const open = openProcessPool(processOf(speaker, options))
+
+  it.live("is ready when it is opened, and finds the words of a text in the order of the sound", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open
+        assert.deepStrictEqual(yield* SubscriptionRef.get(engine.state), { state: "ready" })
+        const { words, pcm } = yield* heard(engine, jobOf(voice, piece(sentence)))
+
+        const starts = [...sentence.matchAll(/\S+/gu)].map((match) => match.index)
+        const positions = new Set(words.map((word) => word.position))
+        assert.isAtLeast(positions.size, starts.length - 2)
+        assert.isEmpty([...positions].filter((position) => !starts.includes(position)))
+        assert.isTrue(
+          words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0) && word.sample < pcm.length)
+        )
+        assert.isAbove(pcm.length / 24_000, 2)
+        assert.isAbove(decibels(pcm), -40)
+        const text = yield* (yield* Metrics).text
+        assert.match(text, /speech_engine_jobs_total\{.*engine="process-own",outcome="spoken"\} 1/u)
+      })
+    )
+  )
+  it.live("counts words by piece and without the signs before them, beyond the basic plane too", () =>
+    scoped(
+      Effect.gen(function* () {
+        const pieces = [piece("𝄞 We "), piece("really", { volumeDb: 3 }), piece(" mean it.")]
+
+        const { words } = yield* heard(yield* open, jobOf(voice, ...pieces))
+
+        const places = words.map(({ piece, position }) => `${piece}:${position}`)
+        for (const place of ["0:3", "1:0", "2:1", "2:6"]) assert.include(places, place)
+      })
+    )
+  )
+  it.live("puts no pause between the pieces of a sentence, and loses none of its words", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open
+        const whole = yield* heard(engine, jobOf(voice, piece("We really want to leave now.")))
+        const louder = { volumeDb: 1 }
+        const cut = yield* heard(
+          engine,
+          jobOf(voice, piece("We really "), piece("want to", louder), piece(" leave now."))
+        )
+
+        assert.isBelow(cut.pcm.length / whole.pcm.length, 1.5)
+        assert.isTrue(cut.words.every((word, at) => word.sample >= (cut.words[at - 1]?.sample ?? 0)))
+        assert.strictEqual(cut.words.at(-1)?.piece, 2)
+      })
+    )
+  )
+  it.live("speaks as loud, as high and as fast as requested", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open
+        const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
+        const plain = yield* speak({})
+        const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
+
+        assert.closeTo(decibels((yield* speak({ volumeDb: -6 })).pcm) - decibels(plain.pcm), -6, 0.6)
+        const slow = yield* speak({ ratePercent: 75 })
+        assert.closeTo((75 * slow.pcm.length) / plain.pcm.length, 100, 12)
+        const high = yield* speak({ pitchPercent: 120 })
+        assert.closeTo((100 * pitch(high.pcm)) / pitch(plain.pcm), 120, hasPitch ? 8 : 10)
+        assert.closeTo(high.pcm.length / plain.pcm.length, 1, 0.15)
+      })
+    )
+  )
+  it.live("ends its work when its reader leaves, and speaks on", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open
+        const long = jobOf(voice, piece(`${sentence} `.repeat(10)))
+        const running = yield* Effect.forkChild(heard(engine, long), { startImmediately: true })
+        yield* Effect.sleep("100 millis")
+        yield* Fiber.interrupt(running)
+        const after = yield* heard(engine, jobOf(voice, piece("Still here.")))
+
+        assert.isBelow(after.pcm.length / 24_000, 5)
+        const text = yield* (yield* Metrics).text
+        assert.match(text, /speech_engine_jobs_total\{.*outcome="cancelled"\} 1/u)
+        assert.match(text, /speech_engine_threads_replaced_total\{.*engine="process-own"\} 0/u)
+      })
+    )
+  )
+  it.live("has no voice but those of its hello", () =>
+    scoped(
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(heard(yield* open, jobOf(voiceOf("nobody"), piece("Hello"))))
+        assert.instanceOf(error, EngineFailed)
+        assert.strictEqual(error.reason, "voice")
+      })
+    )
+  )
+}
+
+const espeak = "./espeak-engine.ts"
+describe("espeak-ng as a program", () => suite({ speaker: "en-us", options: node(espeak), hasPitch: true }))
+describe("a program that tells no word times", () =>
+  suite({ speaker: "en-us", options: node(espeak, "--without-word-times"), hasPitch: true }))
+
+// STARLING_TEST_HIBARI names a Python that has hibari-tts.
+const python = process.env["STARLING_TEST_HIBARI"] ?? "python3"
+const hasHibari = spawnSync(python, ["-c", "import hibari, onnxruntime"], { timeout: 60_000 }).status === 0
+const why = hasHibari ? "" : " (skipped: no Python with hibari-tts; STARLING_TEST_HIBARI names one)"
+const adapter = fileURLToPath(new URL("../../../../../dev/examples/engines/hibari_engine.py", import.meta.url))
+describe.skipIf(!hasHibari)(`hibari-tts in Python${why}`, () =>
+  suite({
+    speaker: "heart",
+    options: { Command: python, Arguments: [adapter], Environment: ["PYTHONPATH"] },
+    hasPitch: false
+  })
+)
+
+const faulty = (how: string, options: Partial<VoiceProcess> = {}, ...more: ReadonlyArray<string>) =>
+  openProcessPool(processOf("one", { ...node("./faulty-engine.ts", how, ...more), ...options }))
+const say = (text: string) => jobOf(voiceOf("one"), piece(text))
+
+const isGone = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe("a program that cannot speak", () => {
+  it.live.each<readonly [string, Partial<VoiceProcess>, RegExp]>([
+    ["old protocol", {}, /version 2 of the protocol; this release speaks 1/u],
+    ["no voices", {}, /voices is to be a list/u],
+    ["other voices", {}, /it has no voice one; it has two/u],
+    ["no JSON", {}, /a line that is no JSON: "Loading model, please wait"/u],
+    ["endless line", {}, /a line of more than 65536 bytes/u],
+    ["exit", {}, /it ended with exit code 4/u],
+    ["silent", { StartSecondsMax: 2 }, /it was not ready after 2 s/u],
+    ["missing", { Command: "/nowhere/engine" }, /no such program/u],
+    ["folder", { Folder: "/nowhere" }, /there is no folder \/nowhere/u]
+  ])("says why (%s), and holds up nobody", ([how, options, reason]) =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* faulty(how, options)
+        const { state, detail } = yield* SubscriptionRef.get(engine.state)
+        assert.strictEqual(state, "failed")
+        assert.match(detail ?? "", reason)
+        const refused = yield* Effect.flip(heard(engine, say("fine")))
+        assert.strictEqual(refused._tag, "EngineMissing")
+      })
+    )
+  )
+  it.live("sees the variables that it may see, in its folder, and its chatter is cut", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+      const open = (how: string) => scoped(faulty(how, { Environment: ["SEEN", "ABSENT"], Folder: tmpdir() }))
+      yield* Effect.andThen(open("environment"), open("chatty")).pipe(
+        Effect.provide(Logger.layer([logger])),
+        Effect.scoped
+      )
+      const seen = lines.find((line) => line.startsWith("sees "))
+      assert.strictEqual(seen?.replaceAll(/ (?:PWD|SHLVL|_|OLDPWD)\b/gu, ""), `sees LANG PATH SEEN in ${tmpdir()}`)
+      const chatter = lines.filter((line) => line.startsWith("line "))
+      assert.isAtLeast(chatter.length, 20)
+      assert.isBelow(chatter.length, 100)
+      assert.isTrue(chatter.every((line) => line.length <= 500))
+    })
+  )
+  it.live("fails the job that it dies of, is started again, and speaks on", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* faulty("well")
+        for (const [text, reason] of [
+          ["crash", /it ended with exit code 3; its last line: out of luck/u],
+          ["garbage", /no JSON: "not a line of JSON"/u],
+          ["stranger", /which nobody asked for/u]
+        ] as const) {
+          const error = yield* Effect.flip(heard(engine, say(text)))
+          assert.instanceOf(error, EngineFailed)
+          assert.strictEqual(error.reason, "crashed")
+          assert.match(error.detail, reason)
+        }
+        assert.strictEqual((yield* heard(engine, say("fine"))).pcm.length, 2_400)
+        const text = yield* (yield* Metrics).text
+        assert.match(text, /speech_engine_threads_replaced_total\{.*engine="process-own"\} 3/u)
+      })
+    )
+  )
+  it.live("is killed with all that it started when it hangs", () =>
+    scoped(
+      Effect.gen(function* () {
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-test-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+        )
+        const file = join(folder, "pid")
+        const engine = yield* faulty("child", { JobSecondsMax: 2 }, file)
+        const child = Number(readFileSync(file, "utf8"))
+        assert.isFalse(isGone(child))
+        const error = yield* Effect.flip(heard(engine, say("hang")))
+        assert.instanceOf(error, EngineFailed)
+        assert.strictEqual(error.reason, "stalled")
+        yield* eventually(Effect.sync(() => isGone(child)))
+        assert.strictEqual((yield* heard(engine, say("fine"))).pcm.length, 2_400)
+      })
+    )
+  )
+  it.live("is killed when it goes on after a cancel, and spared when it stops", () =>
+    scoped(
+      Effect.gen(function* () {
+        for (const [how, replaced] of [
+          ["well", 0],
+          ["deaf", 1]
+        ] as const) {
+          yield* Effect.gen(function* () {
+            const engine = yield* faulty(how)
+            yield* Stream.runCollect(Stream.take(engine.synthesize(say("slow")), 1))
+            assert.strictEqual((yield* heard(engine, say("fine"))).pcm.length, 2_400)
+            const text = yield* (yield* Metrics).text
+            assert.include(text, `engine="process-own"} ${replaced}\n`)
+          }).pipe(Effect.scoped, Effect.provide(surroundings))
+        }
+      })
+    )
+  )
+  it.live("gets no text beyond its limit, may not speak for longer than its own, and may refuse", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* faulty("well", { TextCharactersMax: 20, AudioSecondsMax: 2 })
+        const reasons: Array<string> = []
+        for (const text of ["a".repeat(21), "endless", "refuse"]) {
+          const error = yield* Effect.flip(heard(engine, say(text)))
+          reasons.push(error instanceof EngineFailed ? `${error.reason}: ${error.detail}` : String(error))
+        }
+        assert.deepStrictEqual(reasons, [
+          "too_long: 21 characters at once; TextCharactersMax is 20",
+          "too_long: more than 2 s of audio",
+          "voice: no such word"
+        ])
+        assert.strictEqual((yield* heard(engine, say("fine"))).pcm.length, 2_400)
+      })
+    )
+  )
+  it.live("ends with its engine, also when it would rather stay", () =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "starling-test-"))
+      const file = join(folder, "pid")
+      yield* scoped(faulty("child", {}, file))
+      const child = Number(readFileSync(file, "utf8"))
+      yield* eventually(Effect.sync(() => isGone(child)))
+      rmSync(folder, { recursive: true })
+      assert.isFalse(existsSync(folder))
+    })
+  )
+})

@@ -1,0 +1,20 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { EngineState, SynthesizerEngines } from "#contracts"
+import { silentAmong } from "../../../../services/speech-api/voices/silent-engines.ts"
+
+const told = (engines: Readonly<Record<string, EngineState["state"]>>) => ({
+  engines: Object.fromEntries(Object.entries(engines).map(([name, state]) => [name, { state }]))
+})
+
+describe("the engines that no synthesizer can speak with", () => {
+  it.each<readonly [string, ReadonlyArray<SynthesizerEngines>, ReadonlyArray<string>]>([
+    ["nobody tells", [], []],
+    ["one opens it still", [told({ a: "opening" })], []],
+    ["one can", [told({ a: "ready" })], []],
+    ["the only one cannot", [told({ a: "failed", b: "ready" })], ["a"]],
+    ["all that have it cannot", [told({ a: "failed" }), told({ a: "failed" }), told({ b: "ready" })], ["a"]],
+    ["one of two can", [told({ a: "failed" }), told({ a: "ready" })], []]
+  ])("when %s", (_, all, silent) => {
+    assert.deepStrictEqual([...silentAmong(all)], silent)
+  })
+})
