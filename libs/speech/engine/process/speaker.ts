@@ -85,6 +85,7 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
   let [hasGreeted, isClosing, ids] = [false, false, 0]
   let gone: string | undefined
   let saying: Saying | undefined
+  let cancelled: number | undefined
   const onMessage = (message: FromProgram) => {
     if (message.type === "hello") {
       if (hasGreeted) return program.kill("it said hello twice")
@@ -92,6 +93,8 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
       return greeting.resolve(message)
     }
     if (saying === undefined || message.id !== saying.id) {
+      // Its own end crossed the cancel on the way, and it ended the text once more.
+      if (message.type === "end" && message.id === cancelled) return
       return program.kill(`it wrote ${message.type} of ${message.id}, which nobody asked for`)
     }
     if (message.type === "audio") saying.listening.audio(message.pcm)
@@ -121,25 +124,18 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
       const looks = setInterval(() => {
         if (late !== undefined || listening.isWanted()) return
         program.send({ type: "cancel", id })
+        cancelled = id
         late = setTimeout(() => program.kill(`it went on for ${cancelMsMax} ms after a cancel`), cancelMsMax)
       }, wantedEveryMs)
-      const done = () => {
-        clearInterval(looks)
-        clearTimeout(late)
-        saying = undefined
-      }
-      saying = {
-        id,
-        listening,
-        settle: (failed) => {
-          done()
-          resolve(failed)
-        },
-        fail: (error) => {
-          done()
-          reject(error)
+      const done =
+        <A>(answer: (value: A) => void) =>
+        (value: A) => {
+          clearInterval(looks)
+          clearTimeout(late)
+          saying = undefined
+          answer(value)
         }
-      }
+      saying = { id, listening, settle: done(resolve), fail: done(reject) }
       program.send({ type: "speak", id, ...words })
     })
   const close = () => {

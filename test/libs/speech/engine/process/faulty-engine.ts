@@ -64,6 +64,8 @@ createInterface({ input: process.stdin })
     } else if (message.type === "cancel") {
       clearInterval(timers.get(message.id))
       if (how !== "deaf" && how !== "child") write({ type: "end", id: message.id })
+      // As one does whose text had ended when the cancel came.
+      if (how === "repeats") write({ type: "end", id: message.id })
     } else speak(message)
   })
   .on("close", () => how !== "stays" && process.exit(0))

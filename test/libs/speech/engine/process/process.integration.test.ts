@@ -274,6 +274,7 @@ describe("a program that cannot speak", () => {
       Effect.gen(function* () {
         for (const [how, replaced] of [
           ["well", 0],
+          ["repeats", 0],
           ["deaf", 1]
         ] as const) {
           yield* Effect.gen(function* () {
