@@ -121,12 +121,12 @@ export {
   type PayQuote,
   type PayScheme,
   readQuote,
+  TrialPayers,
   usdText,
   type Wallet,
   type WalletChannels
 } from "./wallet/Wallet.ts"
 export { channelIdFor, channelPaymentOf, channelRefundOf, type ChannelSigner } from "./wallet/channels.ts"
-export { TrialPayers } from "./wallet/TrialPayers.ts"
 export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
 export {
   atomicAmount,

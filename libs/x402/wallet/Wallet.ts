@@ -4,7 +4,7 @@
  * `upto` is the most that can be charged.
  */
 import { randomBytes } from "node:crypto"
-import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import { Clock, Context, Effect, Redacted, Result, Schema } from "effect"
 import {
   chainFamilyOf,
   type channelScheme,
@@ -21,8 +21,7 @@ import { checksummed, hexOf } from "../chains/evm/encoding.ts"
 import { permit2Address } from "../chains/evm/permit2.ts"
 import { chainIdOf } from "../chains/evm/settings.ts"
 import { readSettlerKey as readEvmKey, signAuthorization } from "../chains/evm/signature.ts"
-import { uptoProxyAddress } from "../chains/evm/upto/proxy.ts"
-import { signApproval, signPermit } from "../chains/evm/upto/sign.ts"
+import { signApproval, signPermit, uptoProxyAddress } from "../chains/evm/upto/proxy.ts"
 import { readSettlerKey as readSvmKey } from "../chains/solana/keys.ts"
 import { signTransfer } from "../chains/solana/sign-transfer.ts"
 import { channelIdFor, channelPaymentOf, channelRefundOf } from "./channels.ts"
@@ -336,3 +335,11 @@ export const usdText = (micro: bigint): string => {
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, "0")
   return `${micro < 0n ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
+
+/**
+ * Payers of a local chain, whose money is worth nothing, for whom the fleet itself pays trials. Only `up` gives them,
+ * and no setting does: a fleet with real chains never has any.
+ */
+export const TrialPayers = Context.Reference<Readonly<Partial<Record<ChainKind, Payer>>>>("starling/x402/TrialPayers", {
+  defaultValue: () => ({})
+})

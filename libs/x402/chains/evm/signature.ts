@@ -6,7 +6,17 @@
 import { Effect, Redacted, Result } from "effect"
 import * as secp256k1 from "tiny-secp256k1"
 import type { LocalKey } from "../../scheme.ts"
-import { addressWord, bytesOf, type Hex, hexOf, keccak256, keccak256OfText, numberWord } from "./encoding.ts"
+import {
+  addressInWord,
+  addressWord,
+  bytesOf,
+  type Hex,
+  hexOf,
+  keccak256,
+  keccak256OfText,
+  numberWord,
+  readQuantity
+} from "./encoding.ts"
 
 type SignatureFault = "smart wallet" | "smart wallet not deployed" | "form"
 
@@ -190,4 +200,47 @@ export class DomainSeparators {
     this.#kept.set(key, made)
     return made
   }
+}
+
+/** The call by which a wallet's factory deploys it, before its first payment. */
+export interface Deployment {
+  /** In lower case. */
+  readonly factory: string
+  readonly data: Uint8Array
+}
+
+interface WalletSignature {
+  /** The wallet's own signature. */
+  readonly inner: string
+  readonly deployment: Deployment | null
+}
+
+/**
+ * The parts of a signature of a wallet that may not be deployed yet (ERC-6492); undefined for one that is marked as
+ * wrapped and is not. A factory is called with our account, so only those that are configured are.
+ */
+export const unwrapped = (signature: string): WalletSignature | undefined => {
+  if (!signature.toLowerCase().endsWith(wrapped)) return { inner: signature, deployment: null }
+  const bytes = bytesOf(signature).subarray(0, -32)
+  if (bytes.length < 96) return undefined
+  const factory = addressInWord(hexOf(bytes.subarray(0, 32)))
+  const [data, inner] = [bytesAt(bytes, 1), bytesAt(bytes, 2)]
+  return data === undefined || inner === undefined
+    ? undefined
+    : { inner: hexOf(inner), deployment: { factory, data: new Uint8Array(data) } }
+}
+
+/** The bytes whose place stands in one word. */
+const bytesAt = (bytes: Buffer, word: number): Buffer | undefined => {
+  const offset = numberAt(bytes, word * 32)
+  const length = offset === undefined ? undefined : numberAt(bytes, offset)
+  if (offset === undefined || length === undefined) return undefined
+  const from = offset + 32
+  return from + length > bytes.length ? undefined : bytes.subarray(from, from + length)
+}
+
+const numberAt = (bytes: Buffer, at: number): number | undefined => {
+  if (at + 32 > bytes.length) return undefined
+  const value = readQuantity(hexOf(bytes.subarray(at, at + 32)))
+  return value === undefined || value > BigInt(bytes.length) ? undefined : Number(value)
 }

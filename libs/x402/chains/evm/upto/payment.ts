@@ -20,10 +20,9 @@ import type { CheckedPayment } from "../../../scheme.ts"
 import { bytesOf, isSameAddress, isWellSpelled } from "../encoding.ts"
 import { clockSkewSeconds } from "../payment.ts"
 import { permit2Address, permitDigest, permitNonceName } from "../permit2.ts"
-import { readSignature, recoverAddress } from "../signature.ts"
+import { type Deployment, readSignature, recoverAddress, unwrapped } from "../signature.ts"
 import { type EvmReason, refused } from "../simulate.ts"
 import { type SignedApproval, type UptoPermit, uptoProxyAddress, uptoTransferType, witnessHash } from "./proxy.ts"
-import { type Deployment, unwrapped } from "./wallet-deployment.ts"
 
 export interface UptoCheckOptions {
   readonly network: string

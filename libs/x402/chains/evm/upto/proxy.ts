@@ -1,6 +1,7 @@
 /**
  * The proxy contract of `upto`, at the same address on every chain: of a signed maximum it transfers any amount to the
- * signed recipient, and only for the signed facilitator. Its calls, its refusals, and what a call was for. Pure.
+ * signed recipient, and only for the signed facilitator. Its calls, its refusals,
+ * what a call was for; and what a payer signs for it. Pure.
  */
 import {
   addressInWord,
@@ -13,7 +14,8 @@ import {
   numberInWord,
   numberWord
 } from "../encoding.ts"
-import { callWords, type PermitTransfer, permitTypeOf } from "../permit2.ts"
+import { callWords, permit2Address, permitDigest, permitDomain, type PermitTransfer, permitTypeOf } from "../permit2.ts"
+import { domainSeparator, signatureBytes, signDigest, type TokenDomain } from "../signature.ts"
 import type { EvmReason } from "../simulate.ts"
 
 export const uptoProxyAddress = "0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002"
@@ -124,3 +126,33 @@ export const refusals: Readonly<Record<string, EvmReason>> = {
   [errorOf("InvalidSignatureLength()")]: "invalid_permit2_signature",
   [errorOf("InvalidContractSignature()")]: "invalid_permit2_signature"
 }
+
+/** 65 bytes r, s, v with v of 27 or 28. `key`: 32 bytes that are a key of the curve. */
+export const signPermit = (key: Uint8Array, chainId: bigint, permit: UptoPermit): Hex =>
+  signed(key, permitDigest(permitDomain(chainId), uptoTransferType, permit, witnessHash(permit)))
+
+interface Approval {
+  readonly owner: string
+  readonly value: bigint
+  /** The owner's next nonce of the token's approvals. */
+  readonly nonce: bigint
+  readonly deadline: bigint
+}
+
+const approvalType = keccak256OfText(
+  "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
+)
+const prefix = Buffer.from([0x19, 0x01])
+
+/** An approval for the token (EIP-2612), in the same form. */
+export const signApproval = (
+  key: Uint8Array,
+  domain: TokenDomain,
+  { owner, value, nonce, deadline }: Approval
+): Hex => {
+  const words = [addressWord(owner), addressWord(permit2Address), numberWord(value), numberWord(nonce)]
+  const message = keccak256(Buffer.concat([approvalType, ...words, numberWord(deadline)]))
+  return signed(key, keccak256(Buffer.concat([prefix, domainSeparator(domain), message])))
+}
+
+const signed = (key: Uint8Array, digest: Uint8Array): Hex => hexOf(signatureBytes(signDigest(digest, key)))

@@ -11,7 +11,7 @@ import { type DeployedContracts, type EvmReason, refused } from "../simulate.ts"
 import { allowance, answersOf, balanceOf, manyCallsAddress, tryAggregateAll, wordsOf } from "../token.ts"
 import type { UptoPayment } from "./payment.ts"
 import { refusals, settleCall, uptoProxyAddress } from "./proxy.ts"
-import type { Deployment } from "./wallet-deployment.ts"
+import type { Deployment } from "../signature.ts"
 
 export const callDataOf = ({ permit, charge, signature, approval }: UptoPayment) =>
   settleCall(permit, charge, signature, approval)
