@@ -144,9 +144,18 @@ export const rooms: Readonly<Record<string, Room>> = {
   "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/contracts"] },
   "dev/runner": { holds: "a reference runner on git repositories", knows: bus },
   "dev/examples": {
-    holds: "a receiver, a publisher, and what verifies webhooks, for who writes their own",
+    holds: "a receiver, a publisher, what verifies webhooks, and clients that pay, for who writes their own",
     knows: ["libs/contracts"],
-    packages: ["@nats-io/*"]
+    packages: [
+      "@nats-io/*",
+      "@ai-sdk/openai-compatible",
+      "@anthropic-ai/sdk",
+      "@langchain/openai",
+      "@x402/*",
+      "ai",
+      "openai",
+      "viem"
+    ]
   },
   "dev/page": { holds: "builds the console's page", knows: [], packages: ["esbuild"] },
   "dev/fixtures": {

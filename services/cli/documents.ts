@@ -9,9 +9,9 @@ import { Completions } from "effect/cli"
 import { helpText, interpret } from "./run.ts"
 import { starling } from "./run.ts"
 
-/** The documents of the contracts and the roles, the page of commands, and that of verifying webhooks. */
+/** The documents of the contracts and the roles, the page of commands, and those of code to copy. */
 export const allDocuments = Effect.suspend(() =>
-  Effect.map(Effect.all([commandsPage, verifyingPage]), (pages) => [...generatedDocuments(), ...pages])
+  Effect.map(Effect.all([commandsPage, verifyingPage, payingPage]), (pages) => [...generatedDocuments(), ...pages])
 )
 
 export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function* () {
@@ -77,15 +77,24 @@ export const verifyingFiles = [
   { language: "PHP", fence: "php", path: "dev/examples/verify/verify.php" }
 ] as const
 
-const verifyingPage = Effect.gen(function* () {
-  const sections = yield* Effect.forEach(verifyingFiles, ({ language, fence, path }) =>
+/** A page of files as they stand, each below its title. */
+const pageOfFiles = (
+  page: { readonly path: string; readonly head: string },
+  files: ReadonlyArray<{ readonly title: string; readonly fence: string; readonly path: string }>
+) =>
+  Effect.forEach(files, ({ title, fence, path }) =>
     Effect.map(
       Effect.promise(() => readFile(path, "utf8")),
-      (code) => `## ${language}\n\n${fenced(code, fence)}`
+      (code) => `## ${title}\n\n${fenced(code, fence)}`
     )
+  ).pipe(Effect.map((sections) => ({ path: page.path, content: `${[page.head, ...sections].join("\n\n")}\n` })))
+
+const verifyingPage = Effect.suspend(() =>
+  pageOfFiles(
+    { path: "docs/verify-webhooks.md", head: verifyingHead },
+    verifyingFiles.map(({ language, ...file }) => ({ title: language, ...file }))
   )
-  return { path: "docs/verify-webhooks.md", content: `${[verifyingHead, ...sections].join("\n\n")}\n` }
-})
+)
 
 const verifyingHead = `# Verifying a webhook
 
@@ -102,6 +111,46 @@ verifies the three headers of [Standard Webhooks](https://www.standardwebhooks.c
 
 A secret that begins with \`whsec_\` is the base64 of the key; any other is the key itself. Verify before you parse, and answer 2xx only
 to what verifies.`
+
+/** Clients that pay by x402, as they stand in their files; a test runs each. */
+export const payingFiles = [
+  { title: "openai", fence: "ts", path: "dev/examples/pay/openai.ts" },
+  { title: "@anthropic-ai/sdk", fence: "ts", path: "dev/examples/pay/anthropic.ts" },
+  { title: "Vercel's ai", fence: "ts", path: "dev/examples/pay/ai-sdk.ts" },
+  { title: "LangChain", fence: "ts", path: "dev/examples/pay/langchain.ts" },
+  { title: "Python's openai", fence: "python", path: "dev/examples/pay/pay.py" }
+] as const
+
+const payingPage = Effect.suspend(() => pageOfFiles({ path: "docs/paying-clients.md", head: payingHead }, payingFiles))
+
+const payingHead = `# Clients that pay
+
+Made from the files in \`dev/examples/pay\` by \`./starling docs\`. Each is whole: the official client of its maker, unmodified, with a
+\`fetch\` (in Python: an HTTP client) that answers a 402 by signing the payment. A test runs each file against a gateway and a chain, by
+every way to pay.
+
+| variable | is |
+| --- | --- |
+| \`GATEWAY\` | the gateway: \`http://localhost:7402\` of \`./starling up\` |
+| \`WALLET_KEY\` | the private key of a wallet with the token that the gateway takes; \`./starling up\` prints a funded one |
+| \`RPC_URL\` | a node of the chain, which \`upto\` and \`batch-settlement\` read; \`./starling up\` prints its own |
+| \`MODEL\` | a model of \`GET /v1/models\`; without it \`demo/echo\` |
+| \`SCHEME\` | the way to pay; without it the gateway's first offer |
+
+| scheme | is for | costs |
+| --- | --- | --- |
+| \`exact\` | any caller, also on Solana | the quote; the answer waits for the chain |
+| \`upto\` | calls whose length nobody knows before | what was used; the answer waits for the chain. Permit2 must be approved once: the client signs that approval, and the gateway sends it |
+| \`batch-settlement\` | many calls, one after another | what was used, from a deposit of five times the first quote; no chain is waited for. \`scheme.refund(url)\` of \`BatchSettlementEvmScheme\` returns the rest |
+
+- **A limit.** The clients of x402 sign at most one dollar for a call, and only known dollar tokens: \`setSpendControls\` of \`x402Client\` changes that.
+- **Retries.** A call that the gateway fails is not charged. These clients sign a payment of its own for each try: an answer that was made
+  and lost on its way is charged, and so is the next one.
+- **Channels.** The folder \`channels\` keeps the count of each deposit. A client that loses it goes on from what the gateway shows it: its own
+  last voucher. A channel pays for one call at a time; another one meanwhile gets 429, and most of these clients try that again.
+- **The parameters of a call set its price.** A quote by \`upto\` and \`batch-settlement\` is for the longest answer: \`max_tokens\` lowers it.
+
+In TypeScript install the client and \`@x402/fetch @x402/evm viem\`; in Python \`openai\` and \`x402[evm,extensions,httpx]\`.`
 
 const head = `# The command line
 

@@ -309,7 +309,7 @@ const welcome = (report: ReadyReport, page: string | undefined) =>
     `  owner's token       ${report.token}`,
     ...(report.chains?.evm === undefined
       ? []
-      : [`  a funded test key   ${report.chains.evm.payer.privateKey}  (local EVM chain)`]),
+      : [`  a funded test key   ${report.chains.evm.payer.privateKey}  (local EVM chain, ${report.chains.evm.rpc})`]),
     ...(report.chains?.solana === undefined
       ? []
       : [`  and for Solana      ${report.chains.solana.payer.secretKey}  (local Solana chain)`]),

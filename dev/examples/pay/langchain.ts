@@ -1,0 +1,28 @@
+/** LangChain, paying by x402: `node langchain.ts "Why is the sky blue?"`. */
+import { ChatOpenAI } from "@langchain/openai"
+import { toClientEvmSigner } from "@x402/evm"
+import { BatchSettlementEvmScheme } from "@x402/evm/batch-settlement/client"
+import { FileClientChannelStorage } from "@x402/evm/batch-settlement/client/file-storage"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { UptoEvmScheme } from "@x402/evm/upto/client"
+import { type PaymentRequirements, wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { createPublicClient, http } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+
+const wallet = privateKeyToAccount(process.env["WALLET_KEY"] as `0x${string}`)
+const signer = toClientEvmSigner(wallet, createPublicClient({ transport: http(process.env["RPC_URL"]) }))
+const storage = new FileClientChannelStorage({ directory: "channels" })
+// The gateway's first offer, or that of a scheme: "exact", "upto" or "batch-settlement".
+const client = new x402Client((_version, offers) => offers.find(isWanted) ?? (offers[0] as PaymentRequirements))
+  .register("eip155:*", new ExactEvmScheme(signer))
+  .register("eip155:*", new UptoEvmScheme(signer))
+  .register("eip155:*", new BatchSettlementEvmScheme(signer, { storage }))
+const isWanted = ({ scheme }: PaymentRequirements) => scheme === process.env["SCHEME"]
+
+const model = new ChatOpenAI({
+  model: process.env["MODEL"] ?? "demo/echo",
+  maxTokens: 256,
+  apiKey: "none",
+  configuration: { baseURL: `${process.env["GATEWAY"]}/v1`, fetch: wrapFetchWithPayment(fetch, client) }
+})
+for await (const chunk of await model.stream(process.argv[2] ?? "Hello.")) process.stdout.write(chunk.text)
