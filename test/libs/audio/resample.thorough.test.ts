@@ -61,4 +61,25 @@ describe("a change of the rate", () => {
     assert.isAtMost(furthestApart(inside, new Int16Array(inside.length).fill(5_000)), 1)
     assert.isTrue(resampled(rateHz, [new Int16Array(2_400)]).every((sample) => sample === 0))
   })
+
+  it.each(rates.filter((rateHz) => rateHz !== 24_000))("to %i limits what overshoots, and wraps nothing", (rateHz) => {
+    const square = Int16Array.from({ length: 24_000 }, (_, at) => (Math.floor(at / 120) % 2 === 0 ? 32_767 : -32_768))
+    const out = resampled(rateHz, [square])
+    const middles = out.filter((_, at) => {
+      const within = ((at * 24_000) / rateHz) % 120
+      return within > 50 && within < 70
+    })
+    assert.isAtLeast(Math.min(...Array.from(middles, Math.abs)), 31_000)
+    assert.strictEqual(Math.max(...out), 32_767)
+    assert.strictEqual(Math.min(...out), -32_768)
+  })
+
+  it.each(rates.filter((rateHz) => rateHz !== 24_000))("of two sounds added up, to %i, is that of both", (rateHz) => {
+    const [one, other] = [sine(700, 24_000, 9_000), sine(3_100, 24_000, 9_000)]
+    const both = resampled(rateHz, [one.map((sample, at) => sample + (other[at] ?? 0))])
+    const [left, right] = [resampled(rateHz, [one]), resampled(rateHz, [other])]
+    // Each of the three is rounded.
+    const sum = left.map((sample, at) => sample + (right[at] ?? 0))
+    assert.isAtMost(furthestApart(both, sum), 2)
+  })
 })
