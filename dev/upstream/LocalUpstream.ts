@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import { askedOf } from "./conversation.ts"
 import { failures, rejection } from "./failures.ts"
-import { imagesAnswer, modelList } from "./openai-shapes.ts"
+import { embeddingsAnswer, type EmbeddingsAsked, imagesAnswer, modelList } from "./openai-shapes.ts"
 import { orderOf } from "./orders.ts"
 import { type Face, perform, refuse } from "./perform.ts"
 import { setTimeout as after } from "node:timers/promises"
@@ -33,7 +33,7 @@ export interface LocalUpstreamOptions {
   readonly key?: string
 }
 
-export const demoModels = ["demo/echo", "demo/free", "demo/nostream", "demo/picture"] as const
+export const demoModels = ["demo/echo", "demo/free", "demo/nostream", "demo/picture", "demo/embedding"] as const
 
 const bodyBytesMax = 16 * 1_024 * 1_024
 const callsMax = 1_000
@@ -78,6 +78,7 @@ const serve = async (
   if (key !== undefined && given !== key) return refuse(response, face, failures.credential)
   if (path.endsWith("/models")) return sendJson(response, modelList(demoModels))
   if (path.endsWith("/images/generations")) return sendImages(response, body, gone.signal)
+  if (path.endsWith("/embeddings")) return sendEmbeddings(response, body, gone.signal)
   const asked = askedOf(body)
   const isCount = path.endsWith("/messages/count_tokens")
   if (!path.endsWith("/chat/completions") && !path.endsWith("/messages") && !isCount) {
@@ -104,6 +105,23 @@ const sendImages = async (response: ServerResponse, body: unknown, gone: AbortSi
   }
   if (order.delayMs > 0) await after(order.delayMs, undefined, { signal: gone }).catch(() => undefined)
   return sendJson(response, imagesAnswer(prompt ?? "", n ?? 1))
+}
+
+/** The first input may hold orders too. `!no-usage`, `!drop 1` (a vector too few) and `!floats` (whatever is asked) are its own. */
+const sendEmbeddings = async (response: ServerResponse, body: unknown, gone: AbortSignal) => {
+  const { input, encoding_format: encoding, dimensions } = body as EmbeddingsAsked
+  const first = typeof input === "string" ? input : String(input[0])
+  const order = orderOf(first)
+  if (order._tag === "Fail" || order._tag === "Status" || order._tag === "Reject" || order._tag === "Hang") {
+    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, response, gone })
+  }
+  if (order._tag === "Echo" && order.delayMs > 0) {
+    await after(order.delayMs, undefined, { signal: gone }).catch(() => undefined)
+  }
+  const isList = first.startsWith("!floats") || encoding !== "base64"
+  const answer = embeddingsAnswer(body as EmbeddingsAsked, { isBase64: !isList, dimensions: dimensions ?? 8 })
+  if (order._tag === "NoUsage") return sendJson(response, { ...answer, usage: undefined })
+  return sendJson(response, order._tag === "Break" ? { ...answer, data: answer.data.slice(1) } : answer)
 }
 
 const readBody = async (request: IncomingMessage) => {

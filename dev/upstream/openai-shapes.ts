@@ -1,6 +1,8 @@
 /** Answers in OpenAI's wire format: whole, in chunks, refused; models and images. Pure. */
+import { createHash } from "node:crypto"
 import type { AnswerPlan } from "./answer-plan.ts"
 import { createdSeconds } from "./answer-plan.ts"
+import { wordsOf } from "./conversation.ts"
 import type { Failure } from "./failures.ts"
 
 const usageOf = ({ inputTokens, outputTokens, thought }: AnswerPlan) => ({
@@ -83,3 +85,37 @@ export const imagesAnswer = (prompt: string, count: number) => ({
   created: createdSeconds,
   data: Array.from({ length: count }, () => ({ b64_json: pixel, revised_prompt: prompt }))
 })
+
+export interface EmbeddingsAsked {
+  readonly model?: string
+  readonly input: string | ReadonlyArray<string | number | ReadonlyArray<number>>
+  readonly encoding_format?: "float" | "base64"
+  readonly dimensions?: number
+}
+
+/** A vector of length 1 for each input; equal inputs have equal ones. */
+export const embeddingsAnswer = (
+  { model, input }: EmbeddingsAsked,
+  { isBase64, dimensions }: { readonly isBase64: boolean; readonly dimensions: number }
+) => {
+  const inputs = typeof input === "string" || typeof input[0] === "number" ? [input] : input
+  const tokens = inputs.reduce<number>(
+    (sum, each) => sum + (typeof each === "string" ? wordsOf(each) : [each].flat()).length,
+    0
+  )
+  const data = inputs.map((each, index) => {
+    const floats = unitVector(JSON.stringify(each), dimensions)
+    const embedding = isBase64 ? Buffer.from(floats.buffer).toString("base64") : [...floats]
+    return { object: "embedding", index, embedding }
+  })
+  return { object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } }
+}
+
+const unitVector = (text: string, dimensions: number) => {
+  const numbers = Array.from({ length: dimensions }, (_, at) => {
+    const digest = createHash("sha256").update(`${at} ${text}`).digest()
+    return digest.readInt32LE(0) / 2 ** 31
+  })
+  const length = Math.hypot(...numbers)
+  return Float32Array.from(numbers, (number) => number / length)
+}

@@ -171,7 +171,21 @@ const models = [
     ...perToken,
     Streams: false
   },
-  { Id: "demo/picture", Kind: "image", Description: "One small picture.", ...via("demo/picture"), FlatMicroUsd: 20_000 }
+  {
+    Id: "demo/picture",
+    Kind: "image",
+    Description: "One small picture.",
+    ...via("demo/picture"),
+    FlatMicroUsd: 20_000
+  },
+  {
+    Id: "demo/embedding",
+    Kind: "embedding",
+    Description: "Vectors of eight numbers, the same for the same text.",
+    ...via("demo/embedding"),
+    InputMicroUsdPerMillionTokens: 1_000_000,
+    ContextTokens: 8_192
+  }
 ]
 
 const networks = ({ evm, solana }: World) => [

@@ -134,7 +134,7 @@ const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
 /** Counts the tokens of a whole answer, and what its provider takes for them; gives that back. */
 type UsageCounter = (usage: Usage | undefined, route: ModelRoute) => bigint | null
 
-const usageCounter = Effect.fnUntraced(function* ({ model }: ModelCall) {
+export const usageCounter = Effect.fnUntraced(function* ({ model }: Pick<ModelCall, "model">) {
   const metrics = yield* Metrics
   const tokens = metrics.counter(tokensServed)
   const countCost = yield* costCounter

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Effect, Option } from "effect"
-import { type ChainFamily, chainFamilyOf, channelScheme, type Payments } from "#contracts"
+import { type ChainFamily, chainFamilyOf, channelScheme, type ModelEntry, type Payments } from "#contracts"
 import { DiscoveryGroup } from "#contracts/model-gateway"
 import { bytesAnswer, emptyAnswer, HttpCall, type JsonObject, route } from "#http"
 import { Configuration } from "#runtime"
@@ -64,8 +64,14 @@ interface PaidRoute {
   readonly schemas: Described["components"]["schemas"]
 }
 
+const kindOfTag: Readonly<Record<string, ModelEntry["Kind"] | undefined>> = {
+  calls: "chat",
+  images: "image",
+  embeddings: "embedding"
+}
+
 const itemOf = (sold: Sold, { path, chain, post, schemas }: PaidRoute) => {
-  const kind = post.tags.includes("images") ? "image" : "chat"
+  const kind = post.tags.map((tag) => kindOfTag[tag]).find((known) => known !== undefined)
   const paid = sold.models.filter(({ entry }) => entry.Kind === kind && !entry.Free)
   const base = chain === "solana" ? "/solana/api" : ""
   const quotes = paid.flatMap((model) => {

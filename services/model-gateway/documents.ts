@@ -88,6 +88,7 @@ const gatewayParts: ApiParts = {
     const isCount = endpoint?.identifier === "countTokens"
     const isCall = endpoint?.method === "POST" && !isCount
     const ofAnswer = endpoint?.identifier === "createImage" ? "X-Image-Job" : "X-Max-Tokens-Capped"
+    const hasOwn = isCall && endpoint.identifier !== "createEmbedding"
     const refusals = endpoint === undefined ? [] : refusalsOf(endpoint)
     const hasCode = refusals.some((refusal) => refusal.status === status && refusal.codes.length > 0)
     return [
@@ -95,7 +96,7 @@ const gatewayParts: ApiParts = {
       ...(hasCode ? ["X-Error-Code"] : []),
       ...(ofEvery[status] ?? []),
       ...(isCall ? (ofCalls[status] ?? []) : []),
-      ...(isCall && status < 400 ? [ofAnswer] : []),
+      ...(hasOwn && status < 400 ? [ofAnswer] : []),
       ...(isCount && status < 400 ? (["X-Token-Count"] as const) : [])
     ]
   }
@@ -145,6 +146,8 @@ const limits = [
   ["counts of tokens to one address", "120 a minute", "`TokenCountsPerMinute`"],
   ["lists of models to one address", "100 an hour", "`MetadataPerHour`"],
   ["pictures and documents that a conversation names", "16; a picture 8 MiB, a PDF 384 KiB, a text 64 KiB", "-"],
+  ["inputs of one call for embeddings", "2,048; all of them within the body", "-"],
+  ["the vectors of one answer", "64 MiB", "-"],
   ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]
 ]
 
@@ -168,6 +171,8 @@ const chapters = [
   `Who leaves an answer unpaid, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.`,
   `## Counts of tokens`,
   `\`POST /v1/messages/count_tokens\` costs nothing. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are: a token for four bytes of text, 4 for a message, and 1,024 for a picture. That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for.`,
+  `## Embeddings`,
+  `A call has one input or up to 2,048, all of them texts or all lists of token ids. Its quote counts a token for an id or for four bytes of text, and nothing for the answer. \`exact\` charges that; \`upto\` and a channel charge the tokens that the provider reports, up to what was signed, and what was counted where it reports none. An input that surely has more tokens than the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\` before the quote; what else is too long is refused by the provider, and costs nothing. Vectors come in the \`encoding_format\` of the request, also from a provider that knows only lists of numbers. Answers of more than 64 MiB are refused and not charged, which 2,048 long vectors as lists of numbers may be: ask for \`base64\`, as OpenAI's own library does, or send fewer.`,
   `## What is not sold`,
   `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
   `## Pictures and documents`,

@@ -9,7 +9,14 @@
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
  */
 import { Effect, Layer } from "effect"
-import { CallsGroup, ChannelsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#contracts/model-gateway"
+import {
+  CallsGroup,
+  ChannelsGroup,
+  EmbeddingsGroup,
+  gatewayBases,
+  ImagesGroup,
+  ModelsGroup
+} from "#contracts/model-gateway"
 import {
   Admission,
   below,
@@ -22,6 +29,7 @@ import {
 } from "#http"
 import { Configuration } from "#runtime"
 import { exposedHeaders } from "#x402"
+import { answerEmbeddings } from "./answer-embeddings.ts"
 import { answerModel } from "./answer-model.ts"
 import { answerTokenCount } from "./answer-token-count.ts"
 import { discoveryRoutes } from "./discovery.ts"
@@ -52,6 +60,7 @@ const routes = [
     options
   ),
   ...routesOf(ImagesGroup, { createImage: () => answerImages, getImageJob: () => answerImageJob }, options),
+  ...routesOf(EmbeddingsGroup, { createEmbedding: () => answerEmbeddings }, options),
   ...routesOf(ChannelsGroup, { refundChannel: () => answerRefund }, options),
   // The id of a model has a slash, which clients write as it is or percent-encoded.
   ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(

@@ -35,6 +35,7 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
   "POST /v1/messages": [402, "a quote: curl signs no payment"],
   "POST /v1/responses": [402, "a quote: curl signs no payment"],
   "POST /v1/images/generations": [402, "a quote: curl signs no payment"],
+  "POST /v1/embeddings": [402, "a quote: curl signs no payment"],
   "GET /v1/images/jobs/:id": [404, "no image was paid for"],
   "GET /v1/channels": [402, "the channels that are taken: curl signs no refund"],
   "POST /v1/voices": [0, "curl has no recordings of a person who consents; voices-consent.fleet.test.ts makes them"],

@@ -89,6 +89,8 @@ export interface TestGateway {
 const paid = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
 const via = (provider: string, model: string) => ({ Upstreams: [{ Provider: provider, Model: model }] })
 
+const embedding = (provider: string) => ({ ContextTokens: 100, ...via(provider, "embedding-1") })
+
 /** Each model by each kind of provider, and one with a broken provider before a good one. */
 const usualModels: ReadonlyArray<Json> = [
   { Id: "demo/echo", ...via("plain", "echo-1"), ...paid },
@@ -104,7 +106,9 @@ const usualModels: ReadonlyArray<Json> = [
     ],
     ...paid
   },
-  { Id: "demo/picture", Kind: "image", ...via("plain", "picture-1"), FlatMicroUsd: 20_000 }
+  { Id: "demo/picture", Kind: "image", ...via("plain", "picture-1"), FlatMicroUsd: 20_000 },
+  { Id: "demo/embedding", Kind: "embedding", ...embedding("plain"), InputMicroUsdPerMillionTokens: 1_000_000 },
+  { Id: "free/embedding", Kind: "embedding", ...embedding("plain"), Free: true }
 ]
 
 /** Runs a test against a gateway. */

@@ -96,6 +96,12 @@ export const startParts = Effect.fn("startParts")(function* (options: PaymentFle
           Kind: "image",
           Upstreams: [{ Provider: "plain", Model: "picture-1" }],
           FlatMicroUsd: 20_000
+        },
+        {
+          Id: "demo/embedding",
+          Kind: "embedding",
+          Upstreams: [{ Provider: "plain", Model: "embedding-1", CostInputMicroUsdPerMillionTokens: 500_000 }],
+          InputMicroUsdPerMillionTokens: 100_000_000
         }
       ],
       ...options.gateway

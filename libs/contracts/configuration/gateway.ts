@@ -52,6 +52,8 @@ const ModelUpstream = Schema.Struct({
 })
 export interface ModelUpstream extends Schema.Schema.Type<typeof ModelUpstream> {}
 
+export const modelKinds = ["chat", "image", "embedding"] as const
+
 /** A model as callers see it. Prices are in millionths of a US dollar. */
 export const ModelEntry = Schema.Struct({
   Id: required(
@@ -60,7 +62,11 @@ export const ModelEntry = Schema.Struct({
   ),
   Name: optional(Schema.NonEmptyString, "What people call it; without it, its Id."),
   Description: withDefault(Schema.String, "", "What lists of models say of it."),
-  Kind: withDefault(Schema.Literals(["chat", "image"]), "chat", "Whether it answers in words or makes images."),
+  Kind: withDefault(
+    Schema.Literals(modelKinds),
+    "chat",
+    "Whether it answers in words, makes images, or turns texts into vectors."
+  ),
   Upstreams: required(
     Schema.Array(ModelUpstream).check(Schema.isBetweenLength(1, 8)),
     "Where it is had, in the order in which they are tried."
@@ -68,7 +74,7 @@ export const ModelEntry = Schema.Struct({
   ContextTokens: withDefault(
     whole(1, 100_000_000),
     128_000,
-    "Tokens of question and answer together, as lists of models say; a prompt that does not fit is refused before it is quoted."
+    "Tokens of question and answer together, or of each input of an embedding, as lists of models say; a prompt that does not fit is refused before it is quoted."
   ),
   OutputTokensMax: withDefault(whole(1, 10_000_000), 8_192, "Tokens of an answer at most; a quote counts with them."),
   InputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is asked, in millionths of a US dollar."),

@@ -3,7 +3,7 @@
  * else on to the model as it came. Field names are those of the wire.
  */
 import { Schema } from "effect"
-import { describe } from "../primitives.ts"
+import { Count, describe } from "../primitives.ts"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const Flag = optional(Schema.Boolean)
@@ -102,6 +102,26 @@ export const ImagesRequest = Schema.Struct({
   stream: Flag
 }).annotate({ identifier: "ImagesRequest" })
 export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}
+
+/** How many texts one call for embeddings may have, as with OpenAI. */
+export const embeddingInputsMax = 2_048
+const SomeTokens = Schema.Array(Count).check(Schema.isMinLength(1))
+const someInputs = Schema.isBetweenLength(1, embeddingInputsMax)
+
+/** `POST /v1/embeddings`. */
+export const EmbeddingsRequest = Schema.Struct({
+  model: Model,
+  input: Schema.Union([
+    Schema.NonEmptyString,
+    Schema.Array(Schema.NonEmptyString).check(someInputs),
+    SomeTokens,
+    Schema.Array(SomeTokens).check(someInputs)
+  ]).pipe(describe("A text, the ids of its tokens, or up to 2,048 of either.")),
+  dimensions: Tokens,
+  encoding_format: optional(Schema.Literals(["float", "base64"])),
+  user: optional(Schema.String.check(Schema.isMaxLength(256)))
+}).annotate({ identifier: "EmbeddingsRequest" })
+export interface EmbeddingsRequest extends Schema.Schema.Type<typeof EmbeddingsRequest> {}
 
 /**
  * Parameters for which a provider charges beside its tokens, or with which a caller picks a dearer service. A quote

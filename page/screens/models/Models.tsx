@@ -64,7 +64,7 @@ const Sold = () => {
     document.querySelector<HTMLElement>(".playground textarea")?.focus()
   }
   const shown = uptimes?.get(opened)
-  const chats = models.value.filter(({ categories }) => !categories.includes("image"))
+  const chats = models.value.filter(isChat)
   return (
     <div className="models">
       {mayLook ? <Away /> : null}
@@ -99,13 +99,13 @@ const Sold = () => {
           { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: true },
           {
             title: "Try",
-            cell: ({ id, categories }) =>
-              categories.includes("image") ? (
-                "by the API"
-              ) : (
-                <Button kind="bare" aria-label={`Try ${id}`} onClick={() => tryOut(id)}>
+            cell: (model) =>
+              isChat(model) ? (
+                <Button kind="bare" aria-label={`Try ${model.id}`} onClick={() => tryOut(model.id)}>
                   Try
                 </Button>
+              ) : (
+                "by the API"
               )
           }
         ]}
@@ -115,6 +115,9 @@ const Sold = () => {
     </div>
   )
 }
+
+/** Only answers in words have a longest one. */
+const isChat = ({ max_output }: Model) => max_output > 0
 
 const isUncalled = (uptimes: ReadonlyMap<string, ModelSeen> | undefined) =>
   uptimes !== undefined && uptimes.size > 0 && [...uptimes.values()].every(({ lastMonth }) => lastMonth.calls === 0)

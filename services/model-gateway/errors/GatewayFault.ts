@@ -3,6 +3,7 @@
  * does next: read the code, pick another model, or pay.
  */
 import { Schema } from "effect"
+import { type ModelEntry, modelKinds } from "#contracts"
 import { type GatewayCode, gatewayCodes } from "#contracts/model-gateway"
 
 const Detail = Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String })
@@ -23,7 +24,9 @@ export class GatewayFault extends Schema.TaggedError<GatewayFault>()("GatewayFau
 
 export class UnknownModel extends Schema.TaggedError<UnknownModel>()("UnknownModel", {
   model: Schema.String,
-  suggestions: Schema.Array(Schema.String)
+  suggestions: Schema.Array(Schema.String),
+  /** What it is, where it is served by another route. */
+  kind: Schema.optionalKey(Schema.Literals(modelKinds))
 }) {}
 
 /** The facts that a fault may have, apart from its code; undefined ones are left out. */
@@ -45,7 +48,7 @@ export const fault = (code: GatewayCode, more: FaultFacts = {}): GatewayFault =>
 }
 
 /** The route family whose error shape is used. */
-export type ErrorDialect = "chat" | "messages" | "responses" | "images"
+export type ErrorDialect = "chat" | "messages" | "responses" | "images" | "embeddings"
 
 const anthropicTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
@@ -94,8 +97,15 @@ export const faultHeaders = ({ code, headers, source, retryAfterSeconds }: Gatew
   ...headers
 })
 
+const servedBy: Readonly<Record<ModelEntry["Kind"], string>> = {
+  chat: "a chat model, for POST /v1/chat/completions, /v1/messages and /v1/responses",
+  image: "an image model, for POST /v1/images/generations",
+  embedding: "an embedding model, for POST /v1/embeddings"
+}
+
 /** The same words on every route. */
-export const unknownModelBody = ({ model, suggestions }: UnknownModel) => {
+export const unknownModelBody = ({ model, suggestions, kind }: UnknownModel) => {
+  const unknown = kind === undefined ? model : `${model} is ${servedBy[kind]}`
   const hint = suggestions.length === 0 ? "" : ` Try one of: ${suggestions.join(", ")}.`
-  return { error: `Unknown model: ${model}.${hint} Full list: GET /v1/models` }
+  return { error: `Unknown model: ${unknown}.${hint} Full list: GET /v1/models` }
 }

@@ -68,7 +68,10 @@ export class ModelRegistry extends Context.Service<
         const found = byId.get(id)
         if (found?.entry.Kind === kind) return Result.succeed(found)
         const ids = models.flatMap(({ entry }) => (entry.Kind === kind ? [entry.Id] : []))
-        return Result.fail(new UnknownModel({ model: id.slice(0, 200), suggestions: suggestModels(id, ids) }))
+        const otherwise = found === undefined ? {} : { kind: found.entry.Kind }
+        return Result.fail(
+          new UnknownModel({ model: id.slice(0, 200), suggestions: suggestModels(id, ids), ...otherwise })
+        )
       }
       return ModelRegistry.of({ all: models, find, hidden })
     })
@@ -138,7 +141,7 @@ const modelFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>)
   ...priceFaults(model, path)
 ]
 
-const imagelessKinds = Object.entries(providerApis).flatMap(([kind, api]) => (api.makesImages ? [] : [kind]))
+const made: Readonly<Record<string, string>> = { image: "images", embedding: "embeddings" }
 
 const upstreamFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>): Array<ConfigurationFault> => {
   const upstreams: ReadonlyArray<unknown> = Array.isArray(model["Upstreams"]) ? model["Upstreams"] : []
@@ -148,9 +151,9 @@ const upstreamFaults = (model: Json, path: string, providers: ReadonlyArray<Entr
     const at = `${path}.Upstreams[${index}].Provider`
     const provider = providers.find(([, { Name }]) => Name === name)?.[1]
     if (provider === undefined) return [{ path: at, message: `there is no provider ${JSON.stringify(name)}` }]
-    const kind = imagelessKinds.find((one) => one === provider["Kind"])
-    const isMissing = kind !== undefined && model["Kind"] === "image"
-    return isMissing ? [{ path: at, message: `an ${kind} provider makes no images` }] : []
+    const [kind, api] = Object.entries(providerApis).find(([one]) => one === provider["Kind"]) ?? []
+    const isMissing = api?.serves.every((one) => one !== model["Kind"]) === true && String(model["Kind"]) in made
+    return isMissing ? [{ path: at, message: `an ${kind} provider makes no ${made[String(model["Kind"])]}` }] : []
   })
 }
 
@@ -164,6 +167,9 @@ const priceFaults = (model: Json, path: string): Array<ConfigurationFault> => {
     ...(hasPrice ? [] : [{ path, message: "a model has a price, or is Free" }]),
     ...(model["Kind"] === "image" && flat === undefined
       ? [{ path: `${path}.FlatMicroUsd`, message: "an image has a flat price" }]
+      : []),
+    ...(model["Kind"] === "embedding" && Number(byTokens[1] ?? 0) > 0
+      ? [{ path: `${path}.OutputMicroUsdPerMillionTokens`, message: "an embedding has no output tokens" }]
       : [])
   ]
 }

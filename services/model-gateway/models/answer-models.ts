@@ -16,7 +16,7 @@ export const listedModel = ({ entry, family }: RegisteredModel): ListedModel => 
   name: entry.Name ?? entry.Id,
   description: entry.Description,
   context_window: entry.ContextTokens,
-  max_output: entry.Kind === "image" ? 0 : entry.OutputTokensMax,
+  max_output: entry.Kind === "chat" ? entry.OutputTokensMax : 0,
   categories: entry.Categories.length === 0 ? [entry.Kind] : entry.Categories,
   streaming: entry.Kind === "chat" && entry.Streams,
   billing_mode: entry.Free ? "free" : entry.FlatMicroUsd === undefined ? "paid" : "flat",

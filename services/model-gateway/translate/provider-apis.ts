@@ -5,7 +5,7 @@
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import type { ProviderEntry } from "#contracts"
+import type { ModelEntry, ProviderEntry } from "#contracts"
 import { anthropicUsage, messageToChat, openAiUsage, type Usage } from "./answers.ts"
 import { chatToMessages } from "./anthropic-requests.ts"
 import { writtenBytes } from "./cut.ts"
@@ -41,7 +41,7 @@ interface AnswerLimit {
 interface ProviderApi {
   /** Below the provider's base URL. */
   readonly path: string
-  readonly makesImages: boolean
+  readonly serves: ReadonlyArray<ModelEntry["Kind"]>
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
   /** The headers but for the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
@@ -67,7 +67,7 @@ const anthropicVersion = "2023-06-01"
 export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
   openai: {
     path: "/chat/completions",
-    makesImages: true,
+    serves: ["chat", "image", "embedding"],
     keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
     headers: () => ({}),
     contentKey: "choices",
@@ -82,7 +82,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
   },
   anthropic: {
     path: "/messages",
-    makesImages: false,
+    serves: ["chat"],
     keyHeaders: (key) => ({ "x-api-key": key }),
     headers: (callers) => ({ "anthropic-version": anthropicVersion, ...callers }),
     contentKey: "content",

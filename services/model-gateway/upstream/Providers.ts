@@ -28,6 +28,7 @@ import {
 } from "#egress"
 import { Configuration } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
+import { holdsVectors, inputsOf } from "../translate/embeddings.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
 import {
   type Decoded,
@@ -40,7 +41,7 @@ import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/u
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
 /** `count`: of tokens, by a provider that speaks Anthropic's API. */
-export type UpstreamPath = "chat" | "images" | "count"
+export type UpstreamPath = "chat" | "images" | "embeddings" | "count"
 
 export interface ProviderCall {
   readonly route: ModelRoute
@@ -107,7 +108,8 @@ export class Providers extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const refuse = (status: number) => refusedBy(context, { status, contentType, text, retryAfter, nowMs })
         if (answer.status !== 200) return yield* refuse(answer.status)
-        if (answer.truncated) return yield* garbled(context, "an endless answer")
+        if (answer.truncated)
+          return yield* call.path === "embeddings" ? tooManyVectors : garbled(context, "an endless answer")
         const body = Result.getOrUndefined(Result.try(() => JSON.parse(text) as unknown))
         if (!isRecord(body)) return yield* garbled(context, `the answer is no JSON object: ${text.slice(0, 200)}`)
         // Routers report an error of the provider behind them this way.
@@ -137,8 +139,9 @@ export class Providers extends Context.Service<
 
 const errorStatus = ({ code }: JsonObject) => (typeof code === "number" && code >= 400 && code < 600 ? code : 502)
 
-const holdsContent = ({ route, path }: ProviderCall, body: JsonObject) => {
+const holdsContent = ({ route, path, body: asked }: ProviderCall, body: JsonObject) => {
   if (path === "count") return Number.isSafeInteger(body["input_tokens"])
+  if (path === "embeddings") return holdsVectors(body, inputsOf(asked["input"]).length)
   return Array.isArray(body[path === "images" ? "data" : providerApis[route.provider.kind].contentKey])
 }
 
@@ -247,8 +250,10 @@ const withFirst = Effect.fnUntraced(function* (next: Pull.Pull<Events, AttemptFa
 
 const utf8 = new TextEncoder()
 
-const pathOf = ({ kind }: Provider, path: UpstreamPath) =>
-  path === "images" ? "/images/generations" : `${providerApis[kind].path}${path === "count" ? "/count_tokens" : ""}`
+const pathOf = ({ kind }: Provider, path: UpstreamPath) => {
+  if (path === "images") return "/images/generations"
+  return path === "embeddings" ? "/embeddings" : `${providerApis[kind].path}${path === "count" ? "/count_tokens" : ""}`
+}
 
 const headersOf = ({ kind, key }: Provider, callers: Readonly<Record<string, string>>) => {
   const { headers, keyHeaders } = providerApis[kind]
@@ -351,6 +356,16 @@ const garbled = ({ hidden }: AttemptContext, what: string): AttemptFailed =>
     isWorthAnother: true,
     isProviders: true
   })
+
+/** Another provider's vectors would be as long. */
+const tooManyVectors = new AttemptFailed({
+  fault: fault("INVALID_REQUEST", {
+    param: "input",
+    message: "The embeddings are larger than 64 MiB: send fewer inputs in one call, or encoding_format base64"
+  }),
+  isWorthAnother: false,
+  isProviders: false
+})
 
 /** A stream that stopped before it was whole. */
 const brokenOff = new AttemptFailed({

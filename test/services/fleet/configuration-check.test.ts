@@ -103,5 +103,10 @@ describe("the configuration check for the roles to run", () => {
       told([{ ...provider, Kind: "anthropic" }], [image, { Id: "x/z", Upstreams: model.Upstreams }]),
       ["Models[0].Upstreams[0].Provider", "Models[0].FlatMicroUsd", "Models[1]"]
     )
+    const embedding = { Id: "x/e", Kind: "embedding", Upstreams: model.Upstreams, OutputMicroUsdPerMillionTokens: 1 }
+    assert.deepStrictEqual(told([{ ...provider, Kind: "anthropic" }], [embedding]), [
+      "Models[0].Upstreams[0].Provider",
+      "Models[0].OutputMicroUsdPerMillionTokens"
+    ])
   })
 })

@@ -14,7 +14,8 @@ const { Payments, ModelGateway } = Result.getOrThrow(
       Models: [
         model("demo/chat", { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }),
         model("demo/free", { Free: true }),
-        model("demo/picture", { Kind: "image", FlatMicroUsd: 20_000 })
+        model("demo/picture", { Kind: "image", FlatMicroUsd: 20_000 }),
+        model("demo/embedding", { Kind: "embedding", InputMicroUsdPerMillionTokens: 1_000_000 })
       ]
     }
   })
@@ -32,7 +33,8 @@ describe("the discovery document", () => {
         ["https://models.example.com/v1/chat/completions", ["demo/chat"]],
         ["https://models.example.com/v1/messages", ["demo/chat"]],
         ["https://models.example.com/v1/responses", ["demo/chat"]],
-        ["https://models.example.com/v1/images/generations", ["demo/picture"]]
+        ["https://models.example.com/v1/images/generations", ["demo/picture"]],
+        ["https://models.example.com/v1/embeddings", ["demo/embedding"]]
       ]
     )
     assert.deepStrictEqual(

@@ -19,6 +19,7 @@ const { faultsOf } = contractOf(document)
 /** The path of each dialect's calls. */
 const paths = {
   chat: "/v1/chat/completions",
+  embeddings: "/v1/embeddings",
   images: "/v1/images/generations",
   messages: "/v1/messages",
   responses: "/v1/responses"
@@ -90,7 +91,7 @@ describe("every refusal of a call has the shape that the document gives it", () 
   })
 
   it.each(dialects)("for the 402 and the 412 of %s: its quote, and payments that were not taken", (dialect) => {
-    const shape = dialect === "images" ? "chat" : dialect
+    const shape = dialect === "images" || dialect === "embeddings" ? "chat" : dialect
     const resource = modelResource({ origin: "https://models.example.com", path: paths[dialect], model: "demo/echo" })
     const quote = { resource, offers: [offerOf(testNetwork, 25_685n, { maxTimeoutSeconds: 600 })] as const }
     const failure = { code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xabc" } as const

@@ -1,6 +1,7 @@
 /** Models as operators see them: what is sold, and how its calls ended. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { modelKinds } from "../../configuration/gateway.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
@@ -41,7 +42,7 @@ export interface CallHistory extends Schema.Schema.Type<typeof CallHistory> {}
 
 export const ModelView = Schema.Struct({
   model: Schema.String,
-  kind: Schema.Literals(["chat", "image"]),
+  kind: Schema.Literals(modelKinds),
   isFree: Schema.Boolean,
   inputMicroUsdPerMillionTokens: Micro.pipe(
     describe("The price of what is asked; null where each call has one price.")

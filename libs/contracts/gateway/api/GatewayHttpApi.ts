@@ -8,7 +8,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { described, descriptionGroup } from "../../http/declaration.ts"
 import type { PaymentPayload } from "../../payments/x402.ts"
 import { Count } from "../../primitives.ts"
-import { ChatRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
+import { ChatRequest, EmbeddingsRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
 import {
   chatRefusals,
   errorShapes,
@@ -169,6 +169,24 @@ export const ImagesGroup = HttpApiGroup.make("images", { topLevel: true }).add(
   )
 )
 
+export const EmbeddingsGroup = HttpApiGroup.make("embeddings", { topLevel: true }).add(
+  HttpApiEndpoint.post("createEmbedding", "/v1/embeddings", {
+    disableCodecs: true,
+    payload: EmbeddingsRequest,
+    success: Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "a list of embeddings as OpenAI's API gives it"
+    }),
+    error: chatRefusals
+  }).annotateMerge(
+    described({
+      summary: "Embed texts",
+      description:
+        "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other parameters go on to the model.",
+      example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] }
+    })
+  )
+)
+
 /** What has gone back to a payer from its channel, in the token's smallest unit. */
 const RefundedChannel = Schema.Struct({
   network: Schema.String,
@@ -250,6 +268,7 @@ export const GatewayHttpApi = HttpApi.make("models")
   .add(
     CallsGroup,
     ImagesGroup,
+    EmbeddingsGroup,
     ModelsGroup,
     ChannelsGroup,
     DiscoveryGroup,

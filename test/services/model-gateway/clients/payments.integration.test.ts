@@ -12,6 +12,7 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { create } from "axios"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import OpenAI from "openai"
 import { createPublicClient, http } from "viem"
 import { baseSepolia } from "viem/chains"
 import { isSameAddress } from "#contracts"
@@ -88,7 +89,8 @@ const calls: ReadonlyArray<readonly [path: string, body: Json, end: RegExp]> = [
   ["/v1/messages", { model: "demo/echo", max_tokens: 64, messages, stream: true }, /event: message_stop/u],
   ["/v1/responses", { model: "demo/echo", input: "sing along" }, /"text":\s*"sing along"/u],
   ["/v1/responses", { model: "demo/echo", input: "sing along", stream: true }, /response\.completed/u],
-  ["/v1/images/generations", { model: "demo/picture", prompt: "a bird" }, /"(?:url|b64_json)":/u]
+  ["/v1/images/generations", { model: "demo/picture", prompt: "a bird" }, /"(?:url|b64_json)":/u],
+  ["/v1/embeddings", { model: "demo/embedding", input: ["a bird", "a gate"] }, /"embedding":\s*\[-?0\./u]
 ]
 
 const saltOf = (call: number) => `0x${call.toString(16).padStart(64, "0")}` as const
@@ -145,5 +147,57 @@ describe("the protocol's own clients", () => {
         }),
       { configure: offeringUpto, settler: { ChannelClaimSeconds: 0.5 } }
     )
+  )
+})
+
+describe("the official OpenAI client with a paying fetch", () => {
+  it.live.each(Object.keys(schemes) as ReadonlyArray<SchemeName>)(
+    "gets embeddings in base64, as it asks for them, and pays by %s",
+    (scheme) =>
+      withChannels(
+        (fleet) =>
+          Effect.gen(function* () {
+            const { chain } = fleet
+            const payer = newPayer()
+            yield* chain.fund(payer.address, 10_000_000n)
+            const payments = new x402Client().register(
+              "eip155:*",
+              schemes[scheme](payer, chain.rpcUrl, saltOf(0)) as never
+            )
+            const client = new OpenAI({
+              baseURL: `${fleet.url}/v1`,
+              apiKey: "none",
+              maxRetries: 0,
+              fetch: wrapFetchWithPayment(fetch, payments)
+            })
+            // By the provider's count 200 tokens, and 100 by bytes.
+            const input = Array.from({ length: 100 }, (_, at) => `${at % 10} b`)
+            const answer = yield* Effect.promise(() => client.embeddings.create({ model: "demo/embedding", input }))
+            assert.strictEqual(answer.data.length, 100)
+            assert.closeTo(Math.hypot(...(answer.data[3]?.embedding ?? [])), 1, 1e-6)
+            assert.deepStrictEqual(answer.data[3]?.embedding, answer.data[13]?.embedding)
+            assert.deepInclude(fleet.upstream.calls[0]?.body, { encoding_format: "base64" })
+
+            const few = yield* Effect.promise(() =>
+              client.embeddings.create({ model: "demo/embedding", input: "supercalifragilistic".repeat(40) })
+            )
+            assert.strictEqual(few.usage.total_tokens, 1)
+            yield* eventually(Effect.map(receiptsOf(fleet, payer), (own) => own.length === 2))
+            const own = yield* receiptsOf(fleet, payer)
+            assert.deepStrictEqual(
+              [...new Set(own.map((receipt) => `${receipt.scheme} ${receipt.model}`))],
+              [`${scheme} demo/embedding`]
+            )
+            // A token is 100 millionths and the fee 1,000. The first is held to the 100 tokens that were signed for; the
+            // second has 200 tokens by its bytes, and by its provider one, for which the least is charged.
+            const second = scheme === "exact" ? 21_000 : 2_000
+            assert.deepStrictEqual(
+              own.map(({ amount }) => Number(amount)).toSorted((a, b) => a - b),
+              [11_000, second].toSorted((a, b) => a - b)
+            )
+            assert.deepStrictEqual(own.map(({ providerCost }) => providerCost).toSorted(), ["1", "100"])
+          }),
+        { configure: offeringUpto, settler: { ChannelClaimSeconds: 0.5 } }
+      )
   )
 })

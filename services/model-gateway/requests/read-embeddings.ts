@@ -1,0 +1,97 @@
+/**
+ * A call for embeddings, read, checked and measured. Inputs are walked by hand: decoding a mebibyte of token ids by their
+ * schema takes a third of a second, and a call is checked before it is paid for.
+ */
+import { Effect, Result, Struct } from "effect"
+import { embeddingInputsMax, EmbeddingsRequest } from "#contracts"
+import type { PromptSize } from "#x402"
+import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
+import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import { inputsOf } from "../translate/embeddings.ts"
+import { type JsonObject, textAt } from "../translate/json.ts"
+import { shapeCheck } from "./dialects.ts"
+import { readBody, soldRequest } from "./read-call.ts"
+
+export interface EmbeddingCall {
+  readonly model: RegisteredModel
+  readonly request: JsonObject
+  readonly bytes: Uint8Array
+  readonly prompt: PromptSize
+}
+
+// The inputs are checked by hand.
+const checkShape = shapeCheck(EmbeddingsRequest.mapFields(Struct.omit(["input"])))
+
+export const readEmbeddingCall = Effect.fnUntraced(function* () {
+  const { bytes, json } = yield* readBody
+  const asked = yield* Effect.fromResult(checkShape(json))
+  const wrong = inputFault(asked["input"])
+  if (wrong !== undefined) return yield* wrong
+  const model = yield* Effect.fromResult((yield* ModelRegistry).find(textAt(asked, "model") ?? "", "embedding"))
+  if (asked["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
+  const request = yield* Effect.fromResult(soldRequest("chat", asked, model.entry.ExtraParameters))
+  const prompt = yield* Effect.fromResult(embeddingSize(request["input"], model.entry.ContextTokens))
+  const call: EmbeddingCall = { model, request, bytes, prompt }
+  return call
+})
+
+const invalid = (path: ReadonlyArray<string>, message: string) => {
+  const param = path.join(".")
+  return fault("INVALID_REQUEST_BODY", {
+    details: [{ path, message }],
+    param,
+    message: `Invalid request body: ${param}: ${message}`
+  })
+}
+
+const wanted = "Expected a text, token ids, or a list of texts or of lists of token ids"
+
+/** The first input that is none; by the schema of `EmbeddingsRequest`. */
+export const inputFault = (input: unknown): GatewayFault | undefined => {
+  if (input === "") return invalid(["input"], "Expected a text that is not empty")
+  if (typeof input === "string") return undefined
+  if (!Array.isArray(input)) return invalid(["input"], wanted)
+  const list: ReadonlyArray<unknown> = input
+  const [first] = list
+  if (typeof first === "number") return tokensFault(list, ["input"])
+  if (list.length === 0 || list.length > embeddingInputsMax) {
+    return invalid(["input"], `Expected between 1 and ${embeddingInputsMax} inputs`)
+  }
+  for (const [at, each] of list.entries()) {
+    const path = ["input", String(at)]
+    if (typeof each !== typeof first) return invalid(path, "Expected all inputs to be texts, or all to be token ids")
+    if (each === "") return invalid(path, "Expected a text that is not empty")
+    if (typeof each === "string") continue
+    const found = Array.isArray(each) ? tokensFault(each, path) : invalid(path, wanted)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const tokensFault = (tokens: ReadonlyArray<unknown>, path: ReadonlyArray<string>) => {
+  if (tokens.length === 0) return invalid(path, "Expected at least one token id")
+  const at = tokens.findIndex((each) => !Number.isSafeInteger(each) || (each as number) < 0)
+  return at === -1 ? undefined : invalid([...path, String(at)], "Expected a token id: an integer from 0")
+}
+
+const bytesPerToken = 4
+// No tokenizer makes longer tokens on average: a text surely has that many.
+const bytesPerTokenMax = 8
+
+/**
+ * What a quote counts: a token for its id or for four bytes of text, at least one for each input. An input that surely
+ * does not fit the model is refused; one that may not is left to the provider, whose refusal costs nothing.
+ */
+export const embeddingSize = (input: unknown, contextTokens: number): Result.Result<PromptSize, GatewayFault> => {
+  let tokens = 0
+  for (const [at, each] of inputsOf(input).entries()) {
+    const bytes = typeof each === "string" ? Buffer.byteLength(each) : 0
+    const least = typeof each === "string" ? Math.ceil(bytes / bytesPerTokenMax) : each.length
+    if (least > contextTokens) {
+      const message = `Input ${at} has at least ${least} tokens, and the model takes ${contextTokens} of one input`
+      return Result.fail(fault("CONTEXT_LENGTH_EXCEEDED", { param: "input", message }))
+    }
+    tokens += typeof each === "string" ? Math.ceil(bytes / bytesPerToken) : each.length
+  }
+  return Result.succeed({ textBytes: tokens * bytesPerToken, messages: 0, images: 0 })
+}
