@@ -272,7 +272,8 @@ const ssmlChapter = () => [
   "## SSML",
   "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
     '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
-    `${Object.keys(emotions).join(", ")}. \`voice\`, \`lang\`, \`mark\` and \`phoneme\` are read over: ` +
+    `${Object.keys(emotions).join(", ")}. \`phoneme\` says how a word sounds, in IPA or X-SAMPA: see ` +
+    "[pronunciation.md](pronunciation.md). `voice`, `lang` and `mark` are read over: " +
     "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
     "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
     "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."

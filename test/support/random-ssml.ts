@@ -44,6 +44,11 @@ const opened = (dice: Dice): readonly [name: string, attributes: string] =>
     () => ["say-as", ` interpret-as="${dice.of(meanings)}"`] as const,
     () => ["sub", ` alias="${dice.of(texts).replaceAll(/["<]/gu, "")}"`] as const,
     () => ["emphasis", ` level="${dice.of(["strong", "none", "?"])}"`] as const,
+    () =>
+      [
+        "phoneme",
+        ` alphabet="${dice.of(["ipa", "x-sampa"])}" ph="${dice.of(["ˈkæt", "tSIp", "x1", "t͡ʃa mi", ""])}"`
+      ] as const,
     () => ["speechify:style", ` emotion="${dice.of(["angry", "calm", "hungry"])}"`] as const,
     () => [dice.of(["p", "s", "voice", "lang", "speak", "audio", "phoneme", "SPEAK", "s p"]), ""] as const
   ])()

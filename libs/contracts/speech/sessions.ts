@@ -71,6 +71,10 @@ export const SessionFrameHead = Schema.Union([
 ])
 export type SessionFrameHead = Schema.Schema.Type<typeof SessionFrameHead>
 
+/** A stretch of a piece's text, in UTF-16 units, and how it is to sound: canonical IPA. An engine may speak the text. */
+const Pronunciation = Schema.Struct({ from: Count, to: Count, ipa: Schema.String })
+export interface Pronunciation extends Schema.Schema.Type<typeof Pronunciation> {}
+
 /**
  * A stretch of plain text in one style, for an engine. The style is relative to the voice: 100, 100, 100 and 0 leave it
  * unchanged.
@@ -81,7 +85,9 @@ const ChunkPiece = Schema.Struct({
   pitchPercent: Schema.Finite,
   /** How far the melody moves away from its middle. */
   rangePercent: Schema.Finite,
-  volumeDb: Schema.Finite
+  volumeDb: Schema.Finite,
+  /** In the order of the text, apart from each other. */
+  pronunciations: Schema.optionalKey(Schema.Array(Pronunciation))
 })
 export interface ChunkPiece extends Schema.Schema.Type<typeof ChunkPiece> {}
 

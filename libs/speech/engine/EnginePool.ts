@@ -97,7 +97,7 @@ const speak = Effect.fnUntraced(function* (pool: Pool, job: EngineJob, onFrame: 
   )
   const ended = yield* running.ended.pipe(
     Effect.timeoutOrElse({ duration: jobMsMax, orElse: () => Effect.fail(stalled(engine, jobMsMax)) }),
-    Effect.onExit((exit) => Effect.sync(() => pool.counted.outcome(exit)))
+    Effect.onExit((exit) => Effect.sync(() => pool.counted.outcome(exit, job)))
   )
   if (ended.outcome.kind !== "failed") return
   return yield* new EngineFailed({ engine, reason: ended.outcome.reason, detail: ended.outcome.detail })
@@ -185,7 +185,14 @@ const threadsReplaced = defineCounter({
   labels: ["engine"]
 })
 
-export const engineMetrics = [synthesisSeconds, realTimeFactor, jobsRunning, jobsEnded, threadsReplaced]
+const pronunciations = defineCounter({
+  name: "speech_pronunciations_total",
+  help: "Words spoken that had phonemes of their own, by engine and by what was spoken: those phonemes, or the text where the engine reads none.",
+  labels: ["engine", "spoken"],
+  values: { spoken: ["phonemes", "text"] }
+})
+
+export const engineMetrics = [synthesisSeconds, realTimeFactor, jobsRunning, jobsEnded, threadsReplaced, pronunciations]
 
 /** Keeps an engine's metrics while its jobs come and go. */
 const countJobs = Effect.fnUntraced(function* (engine: string) {
@@ -195,8 +202,10 @@ const countJobs = Effect.fnUntraced(function* (engine: string) {
   const factor = metrics.histogram(realTimeFactor)
   const ended = metrics.counter(jobsEnded)
   const replaced = metrics.counter(threadsReplaced)
+  const pronounced = metrics.counter(pronunciations)
   ended.begin({ engine })
   replaced.begin({ engine })
+  pronounced.begin({ engine })
   let count = 0
   const change = (by: number) => {
     count += by
@@ -208,11 +217,13 @@ const countJobs = Effect.fnUntraced(function* (engine: string) {
     left: Effect.sync(() => change(-1)),
     replaced: () => replaced.inc({ engine }),
     refused: () => ended.inc({ engine, outcome: "busy" }),
-    outcome: (exit: Exit.Exit<Ended, unknown>) => {
+    outcome: (exit: Exit.Exit<Ended, unknown>, { pieces }: EngineJob) => {
       if (Exit.isFailure(exit)) {
         return ended.inc({ engine, outcome: Exit.hasInterrupts(exit) ? "cancelled" : "failed" })
       }
-      const { outcome, busyMs, samples } = exit.value
+      const { outcome, busyMs, samples, readsPhonemes } = exit.value
+      const words = pieces.reduce((sum, piece) => sum + (piece.pronunciations?.length ?? 0), 0)
+      if (words > 0) pronounced.inc({ engine, spoken: readsPhonemes ? "phonemes" : "text" }, words)
       ended.inc({ engine, outcome: outcome.kind })
       seconds.observe({ engine }, busyMs / 1000)
       if (outcome.kind === "spoken" && samples > 0) factor.observe({ engine }, busyMs / 1000 / (samples / engineHz))

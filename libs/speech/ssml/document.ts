@@ -189,7 +189,10 @@ class SsmlReading {
   }
 
   /** The whole element becomes one word: its content as sent, or the element itself where it is empty. */
-  private rewritten({ name, style, contentStart, tagStart }: OpenElement, { text, contentEnd, tagEnd }: Rewritten) {
+  private rewritten(
+    { name, style, ipa, contentStart, tagStart }: OpenElement,
+    { text, contentEnd, tagEnd }: Rewritten
+  ) {
     const raw = this.input.slice(contentStart, contentEnd)
     const spoken = text.replaceAll(/\s/gu, " ").trim()
     const sent = Math.max(raw.length, name === "sub" ? spoken.length : 0)
@@ -199,7 +202,7 @@ class SsmlReading {
       const start = contentStart + (raw.length - raw.trimStart().length)
       const content = { start, end: start + raw.trim().length }
       const span = content.end > content.start ? content : { start: tagStart, end: tagEnd }
-      this.runs.push(Run.Whole(spoken, span, style))
+      this.runs.push(Run.Whole(spoken, span, style, ipa ?? undefined))
     }
   }
 

@@ -8,6 +8,8 @@ import { Result } from "effect"
 import { isEnglish } from "../english/normalise.ts"
 import { cardinal, decimal, isMonthFirst, ordinal, readDate, readTime, spokenDate } from "../english/numbers.ts"
 import { symbolName } from "../english/signs.ts"
+import { type PhonemesRead, readIpa } from "../phonemes/ipa.ts"
+import { readXSampa } from "../phonemes/x-sampa.ts"
 import { readMeasure } from "../english/signs.ts"
 import {
   combineStyles,
@@ -44,8 +46,7 @@ const rules = new Map<string, ElementRule>([
   ["voice", { holds: "anything", attributes: voiceWishes }],
   ["lang", { holds: "anything", attributes: ["onlangfailure"] }],
   ["mark", { holds: "nothing", attributes: ["name"] }],
-  // No engine here reads phonemes: the text is spoken.
-  ["phoneme", { holds: "text", attributes: ["alphabet", "ph", "type"] }],
+  ["phoneme", { holds: "text", attributes: ["alphabet", "ph", "type"], required: "ph" }],
   ["style", { holds: "anything", attributes: ["emotion"], required: "emotion" }]
 ])
 
@@ -140,6 +141,8 @@ export interface OpenElement {
   readonly style: Style
   /** The text that is spoken instead of the content of sub and say-as. */
   readonly rewrite: ((content: string) => string) | null
+  /** How the content is to sound, in canonical IPA. */
+  readonly ipa: string | null
   /** The first unit after the start tag, and that of the tag itself. */
   readonly contentStart: number
   readonly tagStart: number
@@ -153,6 +156,7 @@ export const noElement: OpenElement = {
   emphasis: null,
   style: plainStyle,
   rewrite: null,
+  ipa: null,
   contentStart: 0,
   tagStart: 0
 }
@@ -164,7 +168,7 @@ interface StartTag {
   readonly tagEnd: number
 }
 
-type Change = Partial<Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "rewrite">>
+type Change = Partial<Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "rewrite" | "ipa">>
 
 /**
  * The effect of an open SSML element on the text inside it. Pure: it follows from the element and the one around it. An
@@ -172,7 +176,13 @@ type Change = Partial<Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "re
  */
 export const openElement = (outer: OpenElement, tag: StartTag, locale: string): Result.Result<OpenElement, string> =>
   Result.map(changeOf(outer, tag, locale), (change) => {
-    const { emotion = outer.emotion, emphasis = outer.emphasis, prosody = outer.prosody, rewrite = null } = change
+    const {
+      emotion = outer.emotion,
+      emphasis = outer.emphasis,
+      prosody = outer.prosody,
+      rewrite = null,
+      ipa = null
+    } = change
     const isSame = emotion === outer.emotion && emphasis === outer.emphasis && prosody === outer.prosody
     return {
       name: tag.name,
@@ -180,6 +190,7 @@ export const openElement = (outer: OpenElement, tag: StartTag, locale: string): 
       emotion,
       emphasis,
       rewrite,
+      ipa,
       style: isSame ? outer.style : styleOf(prosody, emotion, emphasis),
       contentStart: tag.tagEnd,
       tagStart: tag.tagStart
@@ -208,7 +219,22 @@ const changeOf = (
     const rewrite = rewritesOf(kind, attributes["format"] ?? "", locale)
     return rewrite === undefined ? unknown("interpret-as", kind) : Result.succeed({ rewrite })
   }
+  if (name === "phoneme") return phonemesOf(attributes)
   return Result.succeed({})
+}
+
+const alphabets: Readonly<Record<string, (ph: string) => PhonemesRead>> = { ipa: readIpa, "x-sampa": readXSampa }
+
+const phonemesOf = ({ alphabet = "ipa", ph = "" }: Readonly<Record<string, string>>): Result.Result<Change, string> => {
+  const name = alphabet.toLowerCase()
+  const readPhonemes = Object.hasOwn(alphabets, name) ? alphabets[name] : undefined
+  if (readPhonemes === undefined) return unknown("phoneme alphabet", alphabet)
+  if (ph.length > ssmlLimits.wordCharactersMax) {
+    return Result.fail(`phoneme ph is longer than ${ssmlLimits.wordCharactersMax} characters`)
+  }
+  const read = readPhonemes(ph)
+  if ("ipa" in read) return Result.succeed({ ipa: read.ipa, rewrite: (content) => content || ph })
+  return Result.fail(`phoneme ph "${ph.slice(0, 40)}" cannot be read: ${read.fault} (character ${read.at})`)
 }
 
 const unknown = (what: string, value: string) => Result.fail(`${what} "${value.slice(0, 40)}" is not known`)

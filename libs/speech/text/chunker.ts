@@ -2,7 +2,7 @@
  * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in the order
  * of the input. Each chunk carries the words whose times will be marked. The requested silence stands between chunks.
  */
-import type { ChunkPiece } from "#contracts"
+import type { ChunkPiece, Pronunciation } from "#contracts"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
 import { sentenceRanges, type Word, wordsOf } from "./sentences.ts"
 import { sameStyle, type Style } from "./style.ts"
@@ -80,25 +80,39 @@ const spokenOf = (
   passage: Passage,
   { words, marksAll }: { readonly words: ReadonlyArray<Word>; readonly marksAll: boolean }
 ) => {
-  const bounds: Array<{ from: number; to: number; readonly style: Style }> = []
+  const bounds: Array<PieceBounds> = []
   const tokens: Array<Token> = []
   for (const word of words) {
-    const { style } = word.segment
+    const { ipa, style } = word.segment
     let piece = bounds.at(-1)
     if (piece === undefined || !sameStyle(piece.style, style)) {
       // The space between two pieces stays with the first.
       if (piece !== undefined) piece.to = word.from
-      piece = { from: word.from, to: word.to, style }
+      piece = { from: word.from, to: word.to, style, pronunciations: [] }
       bounds.push(piece)
     }
     piece.to = word.to
+    if (ipa !== undefined) piece.pronunciations.push({ from: word.from - piece.from, to: word.to - piece.from, ipa })
     if (!word.isSpoken && !marksAll) continue
     const [start, end] = [startOf(passage, word), endOf(passage, word)]
     const [textStart, textEnd] = [word.from - piece.from, word.to - piece.from]
     tokens.push({ piece: bounds.length - 1, textStart, textEnd, start, end, value: input.slice(start, end) })
   }
-  return { pieces: bounds.map(({ from, style, to }) => ({ text: passage.text.slice(from, to), ...style })), tokens }
+  return { pieces: bounds.map((piece) => pieceOf(passage, piece)), tokens }
 }
+
+interface PieceBounds {
+  from: number
+  to: number
+  readonly style: Style
+  readonly pronunciations: Array<Pronunciation>
+}
+
+const pieceOf = ({ text }: Passage, { from, to, style, pronunciations }: PieceBounds): ChunkPiece => ({
+  text: text.slice(from, to),
+  ...style,
+  ...(pronunciations.length === 0 ? {} : { pronunciations })
+})
 
 /**
  * The limits at which a sentence is cut into chunks. The first chunk of an input is short, so that it is heard soon: a

@@ -24,6 +24,8 @@ export interface TextRun {
   readonly ends: Int32Array
   /** Set where the text stands for another one (sub, say-as, a number in words): all of it is one word. */
   readonly whole: Span | null
+  /** How such a word is to sound, in canonical IPA. */
+  readonly ipa?: string
   readonly style: Style
 }
 
@@ -48,13 +50,14 @@ export const Run = {
     whole: null,
     style
   }),
-  Whole: (text: string, whole: Span, style: Style): TextRun => ({
+  Whole: (text: string, whole: Span, style: Style, ipa?: string): TextRun => ({
     _tag: "Text",
     text,
     starts: new Int32Array(text.length).fill(whole.start),
     ends: new Int32Array(text.length).fill(whole.end),
     whole,
-    style
+    style,
+    ...(ipa === undefined ? {} : { ipa })
   }),
   Pause: (milliseconds: number): PauseRun => ({ _tag: "Pause", milliseconds }),
   Boundary: { _tag: "Boundary" } satisfies BoundaryRun as BoundaryRun
@@ -70,6 +73,7 @@ export interface Segment {
   readonly to: number
   readonly style: Style
   readonly whole: Span | null
+  readonly ipa?: string
 }
 
 /**
@@ -126,7 +130,10 @@ const addSegment = (segments: Array<Segment>, run: TextRun, at: number) => {
   const to = at + run.text.length
   const isSame = last !== undefined && last.to === at && !last.whole && !run.whole && sameStyle(last.style, run.style)
   if (isSame) segments[segments.length - 1] = { ...last, to }
-  else segments.push({ from: at, to, style: run.style, whole: run.whole })
+  else {
+    const { ipa, style, whole } = run
+    segments.push({ from: at, to, style, whole, ...(ipa === undefined ? {} : { ipa }) })
+  }
 }
 
 // "<sub alias="ten">X</sub>th": an alias is a word, and stays one where the source has no space.

@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import type { ChunkPiece } from "#contracts"
 
-export type Style = Omit<ChunkPiece, "text">
+export type Style = Omit<ChunkPiece, "text" | "pronunciations">
 
 /** The voice without any requested style. */
 export const plainStyle: Style = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }

@@ -26,17 +26,26 @@ export interface Espeak {
   readonly setVoice: (name: string, more?: string) => boolean
   readonly setParameter: (parameter: keyof typeof parameters, value: number) => void
   /** The callback stops the synthesis by returning false. */
-  readonly synthesize: (text: string, endsWithPause: boolean, callback: EspeakCallback) => void
+  readonly synthesize: (text: string, manner: EspeakManner, callback: EspeakCallback) => void
   /** Reads a clause into the list of phonemes, and speaks nothing. */
   readonly readClause: (text: string) => void
   /** The phonemes of a whole text as IPA, with `^` inside what is one sound and spaces between words. */
   readonly phonemes: (text: string) => string
+  /** The same for text with espeak-ng's own names of phonemes, between [[ and ]]. */
+  readonly soundsOf: (text: string) => string
+}
+
+interface EspeakManner {
+  readonly endsWithPause: boolean
+  /** Text between [[ and ]] is espeak-ng's own names of phonemes. */
+  readonly hasPhonemes: boolean
 }
 
 const parameters = { rate: 1, volume: 2, pitch: 3, range: 4 }
 const synchronous = 2
 const countedInCharacters = 1
 const utf8 = 1
+const phonemeInput = 0x1_00
 const endPause = 0x10_00
 const doNotExit = 0x80_00
 const bufferMs = 50
@@ -69,6 +78,25 @@ export const openEspeak = (): Espeak => {
   const voiceFile = makeVoiceFiles(library)
   const nextClause = koffi.alloc("void *", 1)
 
+  const synthesize: Espeak["synthesize"] = (text, { endsWithPause, hasPhonemes }, callback) => {
+    const string = newCString(text)
+    const flags = utf8 | (endsWithPause ? endPause : 0) | (hasPhonemes ? phonemeInput : 0)
+    current = callback
+    synth(string, Buffer.byteLength(text) + 1, 0, countedInCharacters, 0, flags, null, null)
+    freeCString(string)
+  }
+  const phonemes = (text: string) => {
+    const string = newCString(text)
+    koffi.encode(nextClause, "void *", string)
+    const clauses: Array<string> = []
+    for (let left = clausesMax; left > 0 && koffi.decode(nextClause, "void *") !== null; left--) {
+      const found = textToPhonemes(nextClause, utf8, ipaTiedByCaret) as bigint | null
+      if (found !== null) clauses.push(koffi.decode(found, "char", -1) as string)
+    }
+    freeCString(string)
+    return clauses.join(" ")
+  }
+
   return {
     hz,
     setVoice: (name, more = "") => {
@@ -76,29 +104,18 @@ export const openEspeak = (): Espeak => {
       return path !== undefined && setVoiceByFile(path) === 0
     },
     setParameter: (parameter, value) => setParameter(parameters[parameter], value, 0),
-    synthesize: (text, endsWithPause, callback) => {
-      const string = newCString(text)
-      const flags = endsWithPause ? utf8 | endPause : utf8
-      current = callback
-      synth(string, Buffer.byteLength(text) + 1, 0, countedInCharacters, 0, flags, null, null)
-      freeCString(string)
-    },
+    synthesize,
     readClause: (text) => {
       const string = newCString(text)
       koffi.encode(nextClause, "void *", string)
       textToPhonemes(nextClause, utf8, 0)
       freeCString(string)
     },
-    phonemes: (text) => {
-      const string = newCString(text)
-      koffi.encode(nextClause, "void *", string)
-      const clauses: Array<string> = []
-      for (let left = clausesMax; left > 0 && koffi.decode(nextClause, "void *") !== null; left--) {
-        const found = textToPhonemes(nextClause, utf8, ipaTiedByCaret) as bigint | null
-        if (found !== null) clauses.push(koffi.decode(found, "char", -1) as string)
-      }
-      freeCString(string)
-      return clauses.join(" ")
+    phonemes,
+    soundsOf: (text) => {
+      // Only a synthesis sets the way in which text is read, and it stays set.
+      synthesize(" ", { endsWithPause: false, hasPhonemes: true }, () => false)
+      return phonemes(text)
     }
   }
 }

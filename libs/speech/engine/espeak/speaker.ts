@@ -7,27 +7,50 @@ import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
 import { endsWithPause, type Sink, type Speaker, withoutControls } from "../worker/serve.ts"
 import type { Espeak, EspeakEvent } from "./binding.ts"
+import { espeakPhonemes, mnemonicsOf } from "./mnemonics.ts"
 
 const wordEvent = 1
 /** A language with an optional variant; nothing that could be a path. */
 const voiceName = /^[a-z0-9-]{1,32}(?:\+[A-Za-z0-9-]{1,32})?$/u
 
-export const makeEspeakSpeaker = (espeak: Espeak): Speaker => ({
-  hz: espeak.hz,
-  firstVoice: "en-us",
-  speak: (job, sink) => {
-    if (!voiceName.test(job.voice.name) || !espeak.setVoice(job.voice.name)) return noSuchVoice(job)
-    espeak.setParameter("volume", 100)
-    let begun = 0
-    for (const [index, piece] of job.pieces.entries()) {
-      const spoken = speakPiece(espeak, { job, piece, index, begun }, sink)
-      if (!spoken.isComplete) return null
-      begun += spoken.samples
+export const makeEspeakSpeaker = (espeak: Espeak): Speaker => {
+  const reset = makeReset(espeak)
+  const phonemesIn = makePhonemes(espeak, reset)
+  return {
+    hz: espeak.hz,
+    firstVoice: "en-us",
+    readsPhonemes: true,
+    speak: (job, sink) => {
+      if (!voiceName.test(job.voice.name) || !espeak.setVoice(job.voice.name)) return noSuchVoice(job)
+      const texts = job.pieces.map((piece) => espeakText(piece, (ipa) => phonemesIn(job.voice.name, ipa)))
+      espeak.setParameter("volume", 100)
+      let begun = 0
+      for (const [index, piece] of job.pieces.entries()) {
+        const spoken = speakPiece(espeak, { job, piece, text: texts[index], index, begun }, sink)
+        if (!spoken.isComplete) return null
+        begun += spoken.samples
+      }
+      return null
+    },
+    reset
+  }
+}
+
+/** Each language's names of phonemes, found out once. That speaks, so the state before is brought back. */
+const makePhonemes = (espeak: Espeak, reset: () => void) => {
+  const known = new Map<string, ReadonlyMap<string, string>>()
+  return (voice: string, ipa: string) => {
+    const [language = voice] = voice.split("+")
+    let names = known.get(language)
+    if (names === undefined) {
+      names = mnemonicsOf(espeak.soundsOf)
+      known.set(language, names)
+      reset()
+      espeak.setVoice(voice)
     }
-    return null
-  },
-  reset: makeReset(espeak)
-})
+    return espeakPhonemes(ipa, names)
+  }
+}
 
 const noSuchVoice = (job: EngineJob): Outcome => ({
   kind: "failed",
@@ -38,18 +61,19 @@ const noSuchVoice = (job: EngineJob): Outcome => ({
 interface PlacedPiece {
   readonly job: EngineJob
   readonly piece: ChunkPiece
+  readonly text: EspeakText | undefined
   readonly index: number
   /** Samples of the job before this piece. */
   readonly begun: number
 }
 
-const speakPiece = (espeak: Espeak, { job, piece, index, begun }: PlacedPiece, sink: Sink) => {
+const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPiece, sink: Sink) => {
   const style = espeakParameters(job.voice, piece)
   espeak.setParameter("rate", style.wordsPerMinute)
   espeak.setParameter("pitch", style.pitch)
   espeak.setParameter("range", style.range)
 
-  const starts = codePointStarts(piece.text)
+  const { starts, sent, hasPhonemes } = text ?? plainText(piece.text)
   const isLast = index === job.pieces.length - 1
   let samples = 0
   let isComplete = true
@@ -59,7 +83,8 @@ const speakPiece = (espeak: Espeak, { job, piece, index, begun }: PlacedPiece, s
     if (event.type !== wordEvent || position === undefined || position >= piece.text.length) return
     sink.word({ piece: index, position, sample: begun + event.sample })
   }
-  espeak.synthesize(withoutControls(piece.text), isLast || endsWithPause(piece.text), (pcm, events) => {
+  const manner = { endsWithPause: isLast || endsWithPause(piece.text), hasPhonemes }
+  espeak.synthesize(sent, manner, (pcm, events) => {
     if (!isComplete) return false
     events.forEach(word)
     samples += pcm.length
@@ -67,6 +92,52 @@ const speakPiece = (espeak: Espeak, { job, piece, index, begun }: PlacedPiece, s
     return isComplete
   })
   return { samples, isComplete }
+}
+
+/** A piece as espeak-ng gets it, and the place in the piece of each code point of that. */
+export interface EspeakText {
+  readonly sent: string
+  readonly starts: Uint32Array
+  readonly hasPhonemes: boolean
+}
+
+const plainText = (text: string): EspeakText => ({
+  sent: withoutControls(text),
+  starts: codePointStarts(text),
+  hasPhonemes: false
+})
+
+/**
+ * Words with a pronunciation become espeak-ng's phonemes, all of which stand where the word does. The caller's own
+ * brackets must not open any, so that only checked phonemes are read as such. Pure.
+ */
+export const espeakText = (
+  { text, pronunciations = [] }: Pick<ChunkPiece, "text" | "pronunciations">,
+  phonemes: (ipa: string) => string
+): EspeakText => {
+  if (pronunciations.length === 0) return plainText(text)
+  const starts: Array<number> = []
+  let sent = ""
+  let at = 0
+  const addPlain = (to: number) => {
+    const plain = withoutControls(text.slice(at, to)).replaceAll(/(?<=\[)\[/gu, " ")
+    for (const start of codePointStarts(plain).subarray(0, -1)) starts.push(at + start)
+    sent += plain
+    at = to
+  }
+  for (const { from, to, ipa } of pronunciations) {
+    const spoken = phonemes(ipa)
+    if (spoken === "" || from < at || to > text.length) continue
+    addPlain(from)
+    // Only behind a space does espeak-ng count phonemes as a word.
+    const word = /(?:^|\s)$/u.test(sent) ? spoken : ` ${spoken}`
+    starts.push(...Array.from(word, () => from))
+    sent += word
+    at = to
+  }
+  addPlain(text.length)
+  starts.push(text.length)
+  return { sent, starts: Uint32Array.from(starts), hasPhonemes: true }
 }
 
 /** The UTF-16 index at which each code point of the text begins, then the text's length. */
@@ -88,12 +159,14 @@ const rangePlain = 50
 const rangeShare = 0.234
 const rangeLift = 0.2
 
+type ManneredPiece = Pick<ChunkPiece, "ratePercent" | "pitchPercent" | "rangePercent">
+
 /**
  * From percentages to the parameters of espeak-ng, which has scales of its own: words per minute, and a pitch table of
  * two octaves around 50. Pitch and range are set together: espeak's table moves only the base of the voice, and a wider
  * range lifts its middle, so both are compensated. Measured: within 4 % of the request.
  */
-export const espeakParameters = (voice: EngineVoice, piece: Omit<ChunkPiece, "text" | "volumeDb">) => {
+export const espeakParameters = (voice: EngineVoice, piece: ManneredPiece) => {
   const rate = (voice.ratePercent * piece.ratePercent) / 10_000
   const pitch = (voice.pitchPercent * piece.pitchPercent) / 10_000
   const requestedRange = (voice.rangePercent * piece.rangePercent) / 10_000
@@ -138,7 +211,7 @@ const makeReset = (espeak: Espeak): (() => void) => {
   }
   const firstSamples = () => {
     let first: Int16Array = new Int16Array(0)
-    espeak.synthesize(rolled, false, (pcm) => {
+    espeak.synthesize(rolled, { endsWithPause: false, hasPhonemes: false }, (pcm) => {
       first = pcm
       return false
     })

@@ -121,7 +121,7 @@ export type FliteFeatures = Readonly<Record<string, number>>
 export const fliteFeatures = (
   name: FliteVoice,
   voice: EngineVoice,
-  piece: Omit<ChunkPiece, "text" | "volumeDb">
+  piece: Pick<ChunkPiece, "ratePercent" | "pitchPercent" | "rangePercent">
 ): FliteFeatures => {
   const rate = within(0.2, (voice.ratePercent * piece.ratePercent) / 10_000, 5)
   const pitch = within(0.3, (voice.pitchPercent * piece.pitchPercent) / 10_000, 3)

@@ -4,6 +4,10 @@
  * function that speaks for espeak-ng.
  */
 
+import type { Pronunciation } from "#contracts"
+import { ipaSymbols, namedSounds } from "../../phonemes/ipa.ts"
+import { vocabulary } from "./vocabulary.ts"
+
 /** The phonemes of a clause in one language, by espeak-ng: IPA with `^` inside what is one sound, spaces between words. */
 export type Phonemize = (clause: string, language: string) => string
 
@@ -19,6 +23,8 @@ interface Word {
   readonly before: string
   readonly core: string
   readonly after: string
+  /** What stands in its core is to sound like this. */
+  readonly pronunciation: Pronunciation | undefined
 }
 
 /** Marks that a model hears; others are left out. */
@@ -27,10 +33,14 @@ const words = /(\S+)(\s*)/gu
 const wordParts = /^([^\p{L}\p{N}$£€%&+@#]*)(.*?)([^\p{L}\p{N}$£€%&+@#]*)$/su
 const endsClause = /[;:,.!?—…)”"]/u
 
-export const phonemesOf = (text: string, language: string, phonemize: Phonemize): Phonemes => {
+export const phonemesOf = (
+  { text, pronunciations = [] }: { readonly text: string; readonly pronunciations?: ReadonlyArray<Pronunciation> },
+  language: string,
+  phonemize: Phonemize
+): Phonemes => {
   const found: Array<{ readonly position: number; readonly symbol: number }> = []
   let symbols = ""
-  for (const clause of clausesOf(text)) {
+  for (const clause of clausesOf(text, pronunciations)) {
     const spoken = spokenWords(clause, language, phonemize)
     for (const [index, word] of clause.entries()) {
       const lead = symbols === "" ? "" : " "
@@ -44,13 +54,18 @@ export const phonemesOf = (text: string, language: string, phonemize: Phonemize)
 
 const marksOf = (text: string) => (text.match(heard) ?? []).join("")
 
-const clausesOf = (text: string): ReadonlyArray<ReadonlyArray<Word>> => {
+const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): ReadonlyArray<ReadonlyArray<Word>> => {
+  // A pronounced stretch is one word, whatever stands in it.
+  let masked = text
+  for (const { from, to } of pronunciations) masked = masked.slice(0, from) + "x".repeat(to - from) + masked.slice(to)
   const clauses: Array<ReadonlyArray<Word>> = []
   let clause: Array<Word> = []
-  for (const match of text.matchAll(words)) {
-    const [, before = "", core = "", after = ""] = wordParts.exec(match[1] ?? "") ?? []
-    clause.push({ position: match.index + before.length, before, core, after })
-    if (!endsClause.test(after) && !(core === "" && endsClause.test(before))) continue
+  for (const match of masked.matchAll(words)) {
+    const [, before = "", { length } = "", after = ""] = wordParts.exec(match[1] ?? "") ?? []
+    const position = match.index + before.length
+    const pronunciation = pronunciations.find(({ from }) => from >= position && from < position + length)
+    clause.push({ position, before, core: text.slice(position, position + length), after, pronunciation })
+    if (!endsClause.test(after) && !(length === 0 && endsClause.test(before))) continue
     clauses.push(clause)
     clause = []
   }
@@ -59,16 +74,41 @@ const clausesOf = (text: string): ReadonlyArray<ReadonlyArray<Word>> => {
 
 /** The phonemes of each word of a clause, as they sound together. */
 const spokenWords = (clause: ReadonlyArray<Word>, language: string, phonemize: Phonemize): ReadonlyArray<string> => {
-  const cores = clause.map(({ core }) => core)
-  const present = cores.filter((core) => core !== "")
-  if (present.length === 0) return cores.map(() => "")
   const say = (text: string) => inAlphabet(phonemize(text, language), language)
-  const spoken = divided(
-    say(present.join(" ")),
-    present.map((core) => say(core))
-  )
+  const sayRest = (text: string) => (/[\p{L}\p{N}]/u.test(text) ? say(text) : "")
+  // Words sound as they do beside their neighbours, so those before and after a pronounced one are spoken apart.
+  const stretches: Array<Array<string>> = [[]]
+  for (const { core, pronunciation } of clause) {
+    if (pronunciation !== undefined) stretches.push([])
+    else if (core !== "") stretches.at(-1)?.push(core)
+  }
+  const spoken = stretches.flatMap((cores) => (cores.length === 0 ? [] : divided(say(cores.join(" ")), cores.map(say))))
   let next = 0
-  return cores.map((core) => (core === "" ? "" : (spoken[next++] ?? "")))
+  return clause.map(({ core, position, pronunciation }) => {
+    if (core === "") return ""
+    if (pronunciation === undefined) return spoken[next++] ?? ""
+    const { from, to, ipa } = pronunciation
+    return sayRest(core.slice(0, from - position)) + pronounced(ipa, language) + sayRest(core.slice(to - position))
+  })
+}
+
+const drawnTogether = "aɪ aʊ dʒ dz eɪ eə oʊ əʊ tʃ ts ɔɪ".split(" ").map((sound) => [...sound].join("^"))
+/** The American vowel of "bird", which has its r in Kokoro's alphabet. */
+const long = ["ɜː", "ɜːɹ"]
+const namesOf = new Map<string, ReadonlyMap<string, string>>()
+
+/** Canonical IPA in Kokoro's alphabet, which draws some sounds together. */
+const pronounced = (ipa: string, language: string): string => {
+  const names = namesOf.get(language) ?? namesIn(language)
+  namesOf.set(language, names)
+  const spoken = namedSounds(ipa, names).map((word) => word.map(({ name, stress }) => stress + name).join(""))
+  return spoken.join(" ")
+}
+
+const namesIn = (language: string): ReadonlyMap<string, string> => {
+  const sounds = [...ipaSymbols, ...drawnTogether, ...long]
+  const names = sounds.map((sound) => [sound.replaceAll("^", ""), inAlphabet(sound, language)] as const)
+  return new Map(names.filter(([, name]) => name !== "" && [...name].every((symbol) => vocabulary.has(symbol))))
 }
 
 /**

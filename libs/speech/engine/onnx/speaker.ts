@@ -17,12 +17,13 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
   hz: model.hz,
   firstVoice: model.speakers[0] ?? "0",
   warmUps,
+  readsPhonemes: true,
   speak: (job, sink) => {
     const speaker = job.voice.name
     if (!model.speakers.includes(speaker)) return noSuchSpeaker(speaker)
     const language = "language" in job.voice ? job.voice.language : "en-us"
     const utterances = passagesOf(job).flatMap((passage) =>
-      utterancesOf(phonemesOf(passage.text, language, phonemize)).map((phonemes) => ({ passage, phonemes }))
+      utterancesOf(phonemesOf(passage, language, phonemize)).map((phonemes) => ({ passage, phonemes }))
     )
     let begun = 0
     let isAfterPause = true

@@ -2,7 +2,7 @@
  * A job as models speak it. Neighbouring pieces of one style are spoken together, because a model needs a whole
  * sentence to find its melody. Pure.
  */
-import type { WordStart } from "#contracts"
+import type { Pronunciation, WordStart } from "#contracts"
 import type { EngineJob } from "../Engine.ts"
 import { withoutControls } from "./serve.ts"
 
@@ -15,6 +15,8 @@ export interface Passage {
   readonly gainDb: number
   /** The pieces that the text is made of, and where in it each begins. */
   readonly parts: ReadonlyArray<{ readonly piece: number; readonly from: number }>
+  /** By their places in this text. */
+  readonly pronunciations: ReadonlyArray<Pronunciation>
 }
 
 const speedReach = { min: 0.5, max: 2 }
@@ -30,12 +32,19 @@ export const passagesOf = ({ voice, pieces }: EngineJob, hasPitch = true): Reado
     const gainDb = voice.gainDb + piece.volumeDb
     const text = withoutControls(piece.text)
     const before = passages.at(-1)
+    const ownPronunciations = piece.pronunciations ?? []
     const isSame =
       before?.speed === speed && before.pitch === pitch && before.range === range && before.gainDb === gainDb
     if (before !== undefined && isSame) {
       const parts = [...before.parts, { piece: index, from: before.text.length }]
-      passages[passages.length - 1] = { ...before, text: before.text + text, parts }
-    } else passages.push({ text, speed, pitch, range, gainDb, parts: [{ piece: index, from: 0 }] })
+      const { length } = before.text
+      const moved = ownPronunciations.map(({ from, to, ipa }) => ({ from: from + length, to: to + length, ipa }))
+      const pronunciations = [...before.pronunciations, ...moved]
+      passages[passages.length - 1] = { ...before, text: before.text + text, parts, pronunciations }
+    } else {
+      const parts = [{ piece: index, from: 0 }]
+      passages.push({ text, speed, pitch, range, gainDb, parts, pronunciations: ownPronunciations })
+    }
   }
   return passages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
 }

@@ -33,6 +33,8 @@ export interface Ended {
   readonly outcome: Outcome
   readonly busyMs: number
   readonly samples: number
+  /** The engine speaks words by their phonemes, not by their text. */
+  readonly readsPhonemes: boolean
 }
 
 export type FromThread =

@@ -34,6 +34,8 @@ export interface Speaker {
   readonly firstVoice: string | null
   /** How often it does, default 3; the later times are for compilers, and a slow engine has none to wait for. */
   readonly warmUps?: number
+  /** It speaks words by their phonemes; others speak the text. */
+  readonly readsPhonemes?: true
   /** Speaks to the end, or until the sink stops it; null when all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
   /** Called after each job, when its outcome is already sent: for engines whose last job would be heard in the next. */
@@ -154,7 +156,15 @@ const serveJob = (
       batcher.audio(resampler.flush())
       batcher.end()
     }
-    send({ kind: "end", number, outcome, busyMs: performance.now() - begun, samples: batcher.samples() })
+    const busyMs = performance.now() - begun
+    send({
+      kind: "end",
+      number,
+      outcome,
+      busyMs,
+      samples: batcher.samples(),
+      readsPhonemes: speaker.readsPhonemes ?? false
+    })
     speaker.reset?.()
   }
   // A rejected promise has no handler here, so it ends the thread: the pool starts another.

@@ -30,6 +30,19 @@ describe("a pool of engine threads", () => {
       assert.match(text, /speech_engine_jobs_running\{.*engine="fake"\} 0/u)
     }).pipe(Effect.scoped, Effect.provide(metrics))
   )
+  it.live("speaks the text of words whose phonemes the engine does not read, and counts them", () =>
+    Effect.gen(function* () {
+      const engine = yield* open({})
+      const word = { from: 0, to: 4, ipa: "faɪn" }
+
+      const { pcm } = yield* heard(engine, jobOf(voiceOf("flite", "any"), piece("fine", { pronunciations: [word] })))
+
+      assert.strictEqual(pcm.length, 1200)
+      const text = yield* (yield* Metrics).text
+      assert.match(text, /speech_pronunciations_total\{.*engine="fake",.*spoken="text"\} 1/u)
+      assert.match(text, /speech_pronunciations_total\{.*engine="fake",.*spoken="phonemes"\} 0/u)
+    }).pipe(Effect.scoped, Effect.provide(metrics))
+  )
   it.live("gives up a thread that hangs", () =>
     Effect.gen(function* () {
       const engine = yield* open({ jobMsMax: 2_000 })

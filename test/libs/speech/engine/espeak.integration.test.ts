@@ -121,3 +121,79 @@ describe("espeak", () => {
     )
   )
 })
+
+describe("espeak with phonemes", () => {
+  const pronounced = (text: string, ...pronunciations: ReadonlyArray<readonly [word: string, ipa: string]>) =>
+    piece(text, {
+      pronunciations: pronunciations.map(([word, ipa]) => ({
+        from: text.indexOf(word),
+        to: text.indexOf(word) + word.length,
+        ipa
+      }))
+    })
+
+  it.live.each([
+    ["en-us", "church", "ˈtʃɜːtʃ"],
+    ["en-us", "thing", "θˈɪŋ"],
+    ["en-us", "star", "ˈstɑɹ"],
+    ["en-us", "vision", "ˈvɪʒən"],
+    ["en", "tomato", "təˈmɑːtəʊ"],
+    ["de", "schön", "ʃøːn"],
+    ["de", "Küche", "ˈkyçə"],
+    ["fr", "bonjour", "bɔ̃ˈʒuʁ"],
+    ["fr", "montagne", "mɔ̃ˈtaɲ"],
+    ["ru", "ещё", "jɪˈɕɵ"],
+    ["pl", "Łódź", "wutɕ"]
+  ] as const)("speaks them as the word that sounds so (%s: %s, %s)", ([name, word, ipa]) =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* embedded.espeak.open()
+        const voice = voiceOf("espeak", name)
+
+        const native = yield* heard(engine, jobOf(voice, piece(word)))
+        const spelled = yield* heard(engine, jobOf(voice, pronounced("mmm", ["mmm", ipa])))
+
+        assert.isTrue(Buffer.from(spelled.pcm.buffer).equals(Buffer.from(native.pcm.buffer)))
+        assert.deepStrictEqual(
+          spelled.words.map(({ position, sample }) => [position, sample]),
+          native.words.map(({ position, sample }) => [position, sample])
+        )
+      })
+    )
+  )
+  it.live("changes what is heard of that word alone, which keeps its place and its time", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* embedded.espeak.open()
+        const text = "Say (tomato) twice, [[tomato]] said 😀 tomato."
+        const plain = yield* heard(engine, jobOf(american, piece(text)))
+        const british = yield* heard(engine, jobOf(american, pronounced(text, ["tomato", "təˈmɑːtəʊ"])))
+
+        assert.notStrictEqual(british.pcm.length, plain.pcm.length)
+        const before = Math.min(...[plain, british].map(({ words }) => words[1]?.sample ?? 0))
+        assert.deepStrictEqual(british.pcm.subarray(0, before - 1_200), plain.pcm.subarray(0, before - 1_200))
+        const places = ({ words }: typeof plain) => [...new Set(words.map(({ position }) => position))]
+        assert.deepStrictEqual(
+          places(british).filter((place) => text.slice(place).startsWith("tomato")),
+          places(plain).filter((place) => text.slice(place).startsWith("tomato"))
+        )
+        assert.isTrue(british.words.every(({ sample }, at) => sample >= (british.words[at - 1]?.sample ?? 0)))
+        const again = yield* heard(engine, jobOf(american, piece(text)))
+        assert.isTrue(Buffer.from(again.pcm.buffer).equals(Buffer.from(plain.pcm.buffer)))
+      })
+    )
+  )
+  it.live("does not read a caller's own brackets as phonemes", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* embedded.espeak.open()
+        const say = (text: string) => heard(engine, jobOf(american, pronounced(text, ["cat", "kæt"])))
+
+        const bracketed = yield* say("cat, [[h@l'oU]] now.")
+        const opened = yield* say("cat, [ h@l'oU]] now.")
+
+        assert.isTrue(Buffer.from(bracketed.pcm.buffer).equals(Buffer.from(opened.pcm.buffer)))
+      })
+    )
+  )
+})

@@ -255,6 +255,26 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
       })
     )
   )
+  it.live("speaks a word by its phonemes, as the word that sounds so", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* hibari
+        const say = (text: string, ipa?: string) =>
+          heard(engine, jobOf(own, piece(text, ipa === undefined ? {} : { pronunciations: [{ from: 4, to: 7, ipa }] })))
+        const [native, spelled, plain] = [
+          yield* say("The church is old."),
+          yield* say("The mmm is old.", "ˈtʃɜːtʃ"),
+          yield* say("The mmm is old.")
+        ]
+        assert.isTrue(Buffer.from(spelled.pcm.buffer).equals(Buffer.from(native.pcm.buffer)))
+        assert.isFalse(Buffer.from(spelled.pcm.buffer).equals(Buffer.from(plain.pcm.buffer)))
+        assert.deepStrictEqual(
+          spelled.words.map(({ position }) => position),
+          [0, 4, 8, 11]
+        )
+      })
+    )
+  )
   it.live("stops when its reader leaves, and speaks again afterwards", () =>
     scoped(
       Effect.gen(function* () {

@@ -41,6 +41,26 @@ describe("SSML", () => {
     assert.strictEqual(textOf(read(`<speak><sub alias="ten">X</sub>th</speak>`)), "ten th")
   })
 
+  it("keeps the word of a phoneme, with its mark, and says how it sounds", () => {
+    const input = `<speak>I say <phoneme alphabet="x-sampa" ph='t@"mA:toU'>tomato &amp; co</phoneme>, (<phoneme ph="ˈa"> b </phoneme>) and <emphasis><phoneme ph="t͡ʃɛk">Czech</phoneme></emphasis>s.</speak>`
+    const reading = read(input)
+    assertLaws(input, reading)
+    assert.strictEqual(textOf(reading), "I say tomato & co, (b) and Czech s.")
+    assert.deepStrictEqual(wordsOf(reading), ["I", "say", "tomato &amp; co", "b", "and", "Czech", "s."])
+    assert.deepStrictEqual(
+      reading.chunks.flatMap(({ pieces }) =>
+        pieces.flatMap(({ text, pronunciations = [] }) =>
+          pronunciations.map(({ from, to, ipa }) => [text.slice(from, to), ipa])
+        )
+      ),
+      [
+        ["tomato & co", "təˈmɑːtoʊ"],
+        ["b", "ˈa"],
+        ["Czech", "tʃɛk"]
+      ]
+    )
+  })
+
   it("ends sentences at paragraphs and marked sentences, not at pauses", () => {
     const input = `<speak>One <break time="250ms"/>two<p>three</p><s>four</s> five. Six</speak>`
     const reading = read(input)
@@ -118,7 +138,8 @@ describe("SSML", () => {
     [`<voice xml:lang="de-DE">x</voice>`, { ratePercent: 100 }],
     [`<voice name="claire" gender="female" required="name">x</voice>`, { ratePercent: 100 }],
     [`<lang xml:lang="de-DE" onlangfailure="ignorelang">x</lang>`, { ratePercent: 100 }],
-    [`<phoneme alphabet="ipa" ph="x">tomato</phoneme>`, { ratePercent: 100 }]
+    [`<phoneme alphabet="ipa" ph="x">tomato</phoneme>`, { ratePercent: 100 }],
+    [`<phoneme ph="x" type="default"/>`, { ratePercent: 100 }]
   ] as const)("%s is spoken as %o", (input, expected) => {
     const style = styleOf(input)
     for (const [name, value] of Object.entries(expected)) assert.strictEqual(style[name as keyof Style], value, name)
@@ -202,11 +223,11 @@ describe("the tokens of SSML", () => {
       "- ",
       "long ".repeat(40)
     ]
-    const tags = ["p", "s", "lang", "emphasis", "prosody rate='slow'", "style emotion='sad'", "phoneme"]
+    const tags = ["p", "s", "lang", "emphasis", "prosody rate='slow'", "style emotion='sad'", "phoneme ph='a'"]
     const make = (depth: number): string => {
       const [text, tag] = [pick(texts), pick(tags)]
       if (depth > 7) return text
-      const inner = tag === "phoneme" ? pick(texts) : make(depth + 1)
+      const inner = tag.startsWith("phoneme") ? pick(texts.filter((one) => one.trim() !== "")) : make(depth + 1)
       return `${text}<${tag}>${inner}</${tag.split(" ")[0]}>${pick([make(depth + 2), pick(texts), "<break/>", "<mark name='m'/>"])}`
     }
     const entities: Readonly<Record<string, string>> = { "&lt;": "<", "&amp;": "&", "&#x1F600;": "😀" }

@@ -28,6 +28,16 @@ describe("faulty SSML", () => {
     [`<speak><sub>a</sub></speak>`, "<sub> lacks its attribute alias", 7],
     [`<speak><sub alias="b"><p>a</p></sub></speak>`, "<sub> holds no elements", 22],
     [`<speak><say-as interpret-as="song">a</say-as></speak>`, `interpret-as "song"`, 7],
+    [`<speak><phoneme>a</phoneme></speak>`, "<phoneme> lacks its attribute ph", 7],
+    [
+      `<speak>a <phoneme ph="kæ7">a</phoneme></speak>`,
+      `phoneme ph "kæ7" cannot be read: "7" is no phoneme of the IPA here (character 2)`,
+      9
+    ],
+    [`<speak><phoneme ph="">a</phoneme></speak>`, `phoneme ph "" cannot be read: it has no sound`, 7],
+    [`<speak><phoneme alphabet="x-sampa" ph="k#">a</phoneme></speak>`, `"#" is no symbol of X-SAMPA (character 1)`, 7],
+    [`<speak><phoneme alphabet="arpabet" ph="K">a</phoneme></speak>`, `phoneme alphabet "arpabet" is not known`, 7],
+    [`<speak><phoneme ph="${"a".repeat(401)}">a</phoneme></speak>`, "phoneme ph is longer than 400 characters", 7],
     [`<speak><emphasis level="wild">a</emphasis></speak>`, `emphasis level "wild"`, 7],
     [`<speak><style emotion="bored">a</style></speak>`, `emotion "bored"`, 7],
     [`<speak><style emotion="constructor">a</style></speak>`, `emotion "constructor"`, 7],

@@ -12,7 +12,7 @@ const spelled = (clause: string) =>
     .replaceAll(/[^a-z ]/gu, "")
 
 const read = (text: string) => {
-  const { symbols, words } = phonemesOf(text, "es", spelled)
+  const { symbols, words } = phonemesOf({ text }, "es", spelled)
   return {
     symbols,
     words: words.map(({ position, symbol }, at) => [position, symbols.slice(symbol, words[at + 1]?.symbol)])
@@ -42,6 +42,19 @@ describe("the phonemes of a text", () => {
   })
   it.each(["", "  ", "... !?", "—"])("of %j have no words", (text) => {
     assert.deepStrictEqual(read(text).words, [])
+  })
+  it.each([
+    ["one (of the) men.", "of the", "ˈtʃaɪr", ["one ", "(ʧˈIr) ", "men."]],
+    ["men", "men", "mən mɛn", ["mən mˈɛn"]],
+    ["the men's 42", "men", "mɛn", ["the ", "mˈɛns ", "forty tu"]]
+  ] as const)("of %j have a word's own pronunciation in its place", (text, word, ipa, expected) => {
+    const from = text.indexOf(word)
+    const pronunciations = [{ from, to: from + word.length, ipa }]
+    const { symbols, words } = phonemesOf({ text, pronunciations }, "es", spelled)
+    const starts = words.map(({ symbol }) => symbol)
+    const parts = starts.map((start, at) => symbols.slice(at === 0 ? 0 : start, starts[at + 1]))
+    assert.strictEqual(parts.join(""), expected.join(""))
+    assert.isTrue(words.some(({ position }) => position === from))
   })
   it("are divided among words without loss", () => {
     for (const [together, alone] of [
