@@ -34,7 +34,7 @@ const quotesMax = 512
 export const quoteWriter = () => {
   const kept = new Map<string, PaymentRefusal>()
   return (quote: Quote, shape: ReplyShape): PaymentRefusal => {
-    const key = `${shape} ${JSON.stringify(quote)}`
+    const key = keyOf(quote, shape)
     const known = kept.get(key)
     if (known !== undefined) return known
     const made = refusalOf(quoteCode, paymentRequired(quote, shape))
@@ -45,6 +45,17 @@ export const quoteWriter = () => {
     kept.set(key, made)
     return made
   }
+}
+
+/** All that differs between the quotes of a process. */
+const keyOf = ({ resource, offers }: Quote, shape: ReplyShape) => {
+  let key = `${shape} ${resource.url} ${resource.description}`
+  for (const { requirements } of offers) {
+    const { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra = {} } = requirements
+    key += `\n${scheme} ${network} ${amount} ${asset} ${payTo} ${maxTimeoutSeconds}`
+    for (const name in extra) key += ` ${String(extra[name])}`
+  }
+  return key
 }
 
 /** `countedAs`: what metrics count in place of the code. */
