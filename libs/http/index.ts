@@ -37,12 +37,14 @@ export {
 export { TokenUses } from "./auth/TokenUses.ts"
 export { jsonFault } from "./bodies/json-text.ts"
 export {
+  type BodyLimits,
   decodeMessage,
   jsonDecoder,
   messageFault,
   readBytesWhile,
   readJson,
-  readJsonValue
+  readJsonValue,
+  type TakenBody
 } from "./bodies/read-body.ts"
 export {
   answerHeader,
@@ -69,10 +71,12 @@ export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
 export {
+  type BegunCall,
   below,
   crossOrigin,
   type EndpointRequest,
   type Method,
+  type Prelude,
   type Route,
   route,
   routesOf

@@ -71,13 +71,16 @@ export class Addresses extends Context.Service<
   {
     readonly add: (role: string, url: string) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyMap<string, string>>
+    /** Of one role, for what each call asks. */
+    readonly of: (role: string) => string | undefined
   }
 >()("starling/runtime/Addresses") {
   static readonly layer = Layer.sync(Addresses, () => {
     const urls = new Map<string, string>()
     return Addresses.of({
       add: (role, url) => Effect.sync(() => void urls.set(role, url)),
-      all: Effect.sync(() => new Map(urls))
+      all: Effect.sync(() => new Map(urls)),
+      of: (role) => urls.get(role)
     })
   })
 }

@@ -127,7 +127,14 @@ export {
   type WalletChannels
 } from "./wallet/Wallet.ts"
 export { channelIdFor, channelPaymentOf, channelRefundOf, type ChannelSigner } from "./wallet/channels.ts"
-export { decodePayment, matchOffer, type PaymentHeaders, paymentIdentifier, readPayment } from "./payment-header.ts"
+export {
+  bringsPayment,
+  decodePayment,
+  matchOffer,
+  type PaymentHeaders,
+  paymentIdentifier,
+  readPayment
+} from "./payment-header.ts"
 export {
   atomicAmount,
   channelOfferOf,

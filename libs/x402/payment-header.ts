@@ -25,6 +25,10 @@ const decode = Schema.decodeUnknownResult(PaymentPayload, { errors: "first" })
 
 type Read<A> = Result.Result<A, PaymentRefused>
 
+/** Whether there is anything to read; what is there need be no payment. */
+export const bringsPayment = (headers: PaymentHeaders): boolean =>
+  headers["payment-signature"].length > 0 || headers["x-payment"].length > 0
+
 /** The payment of a request, or null where there is none. */
 export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null> => {
   const signatures = separate(headers["payment-signature"])

@@ -46,7 +46,7 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
 const quotes = new WeakMap<PaymentRefusal, RefusalAnswer>()
 
 /** A quote that is given many times has one answer. */
-const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
+export const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
   const known = quotes.get(quote)
   if (known !== undefined) return known
   const { status, headers, body } = quote
@@ -74,12 +74,9 @@ export const answering =
   (dialect: ErrorDialect) =>
   <A extends Answer, R>(handler: Effect.Effect<A, CallFailure, R>) =>
     Effect.gen(function* () {
-      const count = (yield* Metrics).counter(gatewayRequests)
-      const { route } = yield* HttpCall
-      const counted = <Each extends Answer>(answer: Each, code: string) => {
-        count.inc({ route: plainRoute(route), status: String(answer.status), code })
-        return answer
-      }
+      const count = countedAnswers(yield* Metrics)
+      const call = yield* HttpCall
+      const counted = <Each extends Answer>(answer: Each, code: string) => count(call, answer, code)
       return yield* handler.pipe(
         Effect.map((answer) => counted(answer, "ok")),
         Effect.catchDefect((defect) =>
@@ -91,6 +88,15 @@ export const answering =
         Effect.catch((failure) => Effect.sync(() => counted(written(dialect, failure), codeOf(failure))))
       )
     })
+
+/** Counts answers by their route and code. */
+export const countedAnswers = (metrics: Metrics["Service"]) => {
+  const counter = metrics.counter(gatewayRequests)
+  return <Each extends Answer>({ route }: Pick<HttpCall["Service"], "route">, answer: Each, code: string): Each => {
+    counter.inc({ route: plainRoute(route), status: String(answer.status), code })
+    return answer
+  }
+}
 
 /** One name for a route under all of its base paths. */
 export const plainRoute = (route: string): string => route.replace(/^(?:\/solana)?(?:\/api)?(?=\/v1\/)/u, "")

@@ -158,7 +158,7 @@ const kept = (contentType: string, make: (sold: Sold) => string) => {
   const made = new WeakMap<Payments, { readonly origin: string; readonly bytes: Uint8Array; readonly etag: string }>()
   return Effect.gen(function* () {
     const { Payments: payments } = yield* Configuration
-    const origin = yield* yield* gatewayOrigin
+    const origin = (yield* gatewayOrigin)()
     const { all: models } = yield* ModelRegistry
     let one = made.get(payments)
     if (one?.origin !== origin) {

@@ -10,18 +10,15 @@ export const gatewayOrigin = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const addresses = yield* Addresses
   const configured = ModelGateway.Origin?.replace(/\/+$/u, "")
-  if (configured !== undefined) return Effect.succeed(configured)
   const { Host, Port } = ModelGateway
   let listening: string | undefined
-  return Effect.suspend(() =>
-    listening === undefined
-      ? Effect.map(addresses.all, (all) => {
-          const url = all.get("model-gateway")
-          if (url !== undefined) listening = reachable(url)
-          return listening ?? reachable(`http://${Host}:${Port}`)
-        })
-      : Effect.succeed(listening)
-  )
+  return (): string => {
+    const known = configured ?? listening
+    if (known !== undefined) return known
+    const url = addresses.of("model-gateway")
+    if (url !== undefined) listening = reachable(url)
+    return listening ?? reachable(`http://${Host}:${Port}`)
+  }
 })
 
 /** A listener on all addresses is reachable at least under the machine's own. */

@@ -36,14 +36,16 @@ const quote = {
 /** Takes `PAYMENT-SIGNATURE: good`. */
 const testGate = (payments: PaymentLog) => {
   const refusal = (code: string, reply: PaymentReply) => Effect.fail(refusalOf(code, reply))
+  const quoted = ({ shape }: PayableCall) => refusalOf("PAYMENT_REQUIRED", paymentRequired(quote, shape))
   const step = (name: PaymentLog["steps"][number]) => Effect.sync(() => void payments.steps.push(name))
   return Layer.succeed(PaymentGate, {
     refund: () => Effect.undefined,
+    quote: (call) => (call.payment["payment-signature"].length === 0 ? quoted(call) : undefined),
     pay: (call) =>
       Effect.gen(function* () {
         const [money] = call.payment["payment-signature"]
         const refused = { code: "PAYMENT_INVALID", reason: "not good", payer: null } as const
-        if (money === undefined) return yield* refusal("PAYMENT_REQUIRED", paymentRequired(quote, call.shape))
+        if (money === undefined) return yield* Effect.fail(quoted(call))
         if (money !== "good") return yield* refusal(refused.code, verificationFailed(quote, call.shape, refused))
         payments.calls.push(call)
         yield* step("pay")

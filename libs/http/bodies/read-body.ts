@@ -133,7 +133,8 @@ const decodeText = (bytes: Uint8Array) =>
     catch: () => badRequest("the body is not UTF-8")
   })
 
-interface ReadWhileOptions {
+/** How much of a body is read. */
+export interface BodyLimits {
   readonly bytesMax: number
   readonly bytesMaxPlain: number
   /** Asked once, with the first `bytesMaxPlain` bytes of a larger body. */
@@ -141,69 +142,75 @@ interface ReadWhileOptions {
 }
 
 /** The whole body, or 413. Past a first limit it is read on only if the bytes so far say that it may be larger. */
-export const readBytesWhile = (options: ReadWhileOptions) =>
+export const readBytesWhile = (limits: BodyLimits) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-    const { headers } = source
-    if ((headers["content-encoding"] ?? "identity") !== "identity") {
-      return Effect.fail(unsupportedMediaType(["sent without a Content-Encoding"]))
-    }
-    const { bytesMax, bytesMaxPlain } = options
-    if (Number(headers["content-length"] ?? 0) > bytesMax) return Effect.fail(payloadTooLarge(bytesMax))
-    const parts: Array<Uint8Array> = []
-    let bytes = 0
-    let limit = Math.min(bytesMaxPlain, bytesMax)
-    const onPart = (part: Uint8Array) => {
-      parts.push(part)
-      bytes += part.length
-      if (bytes > limit && limit < bytesMax) {
-        if (!options.mayBeLarger(Buffer.concat(parts))) return payloadTooLarge(limit)
-        limit = bytesMax
-      }
-      return bytes > limit ? payloadTooLarge(limit) : undefined
-    }
-    return Effect.map(
-      eachPart(source, () => badRequest("the body broke off"), onPart),
-      () => joined(parts, bytes)
-    )
+    return Effect.callback<Uint8Array, WireError>((resume) => {
+      const leave = takeBytesWhile(source, limits, (read) => resume(Effect.fromResult(read)))
+      return Effect.sync(leave)
+    })
   })
+
+export type TakenBody = Result.Result<Uint8Array, WireError>
+
+/** The same for a request that no fiber answers yet. Returns what ends the reading; nothing is handed over then. */
+export const takeBytesWhile = (
+  source: IncomingMessage,
+  limits: BodyLimits,
+  done: (read: TakenBody) => void
+): (() => void) => {
+  const { headers } = source
+  const { bytesMax } = limits
+  const refused = (error: WireError) => {
+    done(Result.fail(error))
+    return () => undefined
+  }
+  if ((headers["content-encoding"] ?? "identity") !== "identity") {
+    return refused(unsupportedMediaType(["sent without a Content-Encoding"]))
+  }
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return refused(payloadTooLarge(bytesMax))
+  if (source.readableEnded) {
+    done(Result.succeed(new Uint8Array(0)))
+    return () => undefined
+  }
+  if (source.destroyed) return refused(badRequest("the body broke off"))
+  return takeParts(source, limits, done)
+}
+
+/**
+ * Takes a body's parts as node delivers them; after an early stop the rest runs past. A stream of Effect's own takes a
+ * scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses of 10 ms instead of
+ * 1 to 2.
+ */
+const takeParts = (source: IncomingMessage, limits: BodyLimits, done: (read: TakenBody) => void) => {
+  const { bytesMax, bytesMaxPlain, mayBeLarger } = limits
+  const parts: Array<Uint8Array> = []
+  let bytes = 0
+  let limit = Math.min(bytesMaxPlain, bytesMax)
+  const end = (read: TakenBody) => {
+    leave()
+    done(read)
+  }
+  const onData = (part: Uint8Array) => {
+    parts.push(part)
+    bytes += part.length
+    const isLarger = bytes > limit && limit < bytesMax && mayBeLarger(Buffer.concat(parts))
+    if (isLarger) limit = bytesMax
+    if (bytes <= limit) return
+    source.resume()
+    end(Result.fail(payloadTooLarge(limit)))
+  }
+  const onEnd = () => end(Result.succeed(joined(parts, bytes)))
+  const onBroken = () => end(Result.fail(badRequest("the body broke off")))
+  const leave = () => {
+    source.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken)
+  }
+  source.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken)
+  return leave
+}
 
 /** A copy only where there is more than one. */
 const joined = (parts: ReadonlyArray<Uint8Array>, bytes: number): Uint8Array => {
   const [first] = parts
   return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts, bytes)
 }
-
-/** Why the rest is refused; undefined to go on. */
-type OnPart<E> = (part: Uint8Array) => E | undefined
-
-/**
- * Hands the parts of a body to a callback as node delivers them; after an early stop the rest runs past. A stream of
- * Effect's own takes a scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses
- * of 10 ms instead of 1 to 2. `brokenOff`: the failure of a body that does not reach its end.
- */
-const eachPart = <E, B>(source: IncomingMessage, brokenOff: () => B, onPart: OnPart<E>) =>
-  Effect.callback<void, E | B>((resume) => {
-    if (source.readableEnded) return resume(Effect.void)
-    if (source.destroyed) return resume(Effect.fail(brokenOff()))
-    const onData = (part: Uint8Array) => {
-      const refusal = onPart(part)
-      if (refusal === undefined) return
-      leave()
-      source.resume()
-      resume(Effect.fail(refusal))
-    }
-    const onEnd = () => {
-      leave()
-      resume(Effect.void)
-    }
-    const onBroken = () => {
-      leave()
-      resume(Effect.fail(brokenOff()))
-    }
-    const leave = () => {
-      source.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken)
-    }
-    source.on("data", onData).once("end", onEnd).once("error", onBroken).once("close", onBroken)
-    return Effect.sync(leave)
-  })

@@ -5,15 +5,15 @@
  */
 import type { AddressInfo } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Layer, LogLevel, References, Scope, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Addresses, CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
 import type { PerCall } from "../HttpCall.ts"
 import { type RenderError, renderStandardError } from "../WireError.ts"
 import type { CorsPolicy } from "./cors.ts"
-import { exchange } from "./exchange.ts"
+import { exchange, type ExchangeOptions, withPreludes } from "./exchange.ts"
 import { activeRequests, connectionsCut, requests, requestSeconds } from "../metrics.ts"
-import { type Route, routeTable, type ServicesOf } from "./routes.ts"
+import { type Prelude, type Route, routeTable, type ServicesOf } from "./routes.ts"
 import { limitedServer, type LimitedServer, listenerLimits, type ListenerLimits } from "./server.ts"
 import { type WebSocketLimits, webSocketServer } from "./WebSocket.ts"
 
@@ -58,7 +58,7 @@ export class HttpListener extends Context.Service<
         yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
         const counted = metrics.counter(requests)
         for (const { path } of options.routes) counted.begin({ api, route: path })
-        const app = exchange({
+        const exchanged: ExchangeOptions = {
           api,
           find: routeTable(options.routes as ReadonlyArray<Route<PerCall>>),
           renderError,
@@ -68,7 +68,8 @@ export class HttpListener extends Context.Service<
           isDraining: () => state.draining,
           requests: counted,
           seconds: metrics.histogram(requestSeconds)
-        })
+        }
+        const app = exchange(exchanged)
         // A scope of their own, empty whenever nothing runs: a map with endless additions and removals goes through one
         // table after another, and a dead table keeps those after it, with their content, until a slow collection.
         const inWork = yield* Scope.make("parallel")
@@ -86,7 +87,7 @@ export class HttpListener extends Context.Service<
         const server = limitedServer({
           limits,
           renderError,
-          handle,
+          handle: yield* begunBy(options.routes as ReadonlyArray<Route<PerCall>>, exchanged, handle),
           upgrade,
           onActive: (count) => active.set({ api }, count),
           onCut: (reason) => cut.inc({ api, reason })
@@ -113,6 +114,25 @@ export class HttpListener extends Context.Service<
       })
     )
 }
+
+type Handle = Parameters<typeof withPreludes>[1]["handle"]
+
+/** Makes the routes' preludes, with the services that the listener has; the rest is left to `handle`. */
+const begunBy = Effect.fnUntraced(function* (
+  routes: ReadonlyArray<Route<PerCall>>,
+  exchanged: ExchangeOptions,
+  handle: Handle
+) {
+  const preludes = new Map<Route<PerCall>, Prelude<PerCall>>()
+  for (const each of routes) {
+    // None asks for a service of a call.
+    if (each.prelude !== undefined) preludes.set(each, yield* each.prelude as Effect.Effect<Prelude<PerCall>>)
+  }
+  if (preludes.size === 0) return handle
+  const isLogged = !LogLevel.isGreaterThan(yield* References.MinimumLogLevel, "Debug")
+  const isObserved = isLogged || (yield* Tracer.Tracer) !== Tracer.nativeTracer
+  return withPreludes(exchanged, { preludes, clock: yield* Clock.Clock, isObserved, handle })
+})
 
 const closed = Effect.fail("not listening")
 const sameOriginOnly: CorsPolicy = { origins: [], requestHeaders: [], exposedHeaders: [] }

@@ -1,9 +1,12 @@
 /**
  * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with the
  * request's id on every log line, and turns every outcome into an answer in the API's own envelope. A defect is logged
- * with its cause and answered with 500, never left empty.
+ * with its cause and answered with 500, never left empty. A route's prelude comes before all of that, and its answer in
+ * place of it.
  */
-import { Cause, Clock, Context, Effect, Exit, LogLevel, Option, References, Scope, Tracer } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Cause, Clock, Context, Effect, Exit, LogLevel, Option, References, Result, Scope, Tracer } from "effect"
 import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type CounterOf, type HistogramHandle, parseTraceparent } from "#runtime"
 import { HttpCall, type PerCall, remoteAddressOf, requestIdOf } from "../HttpCall.ts"
@@ -16,12 +19,13 @@ import {
   serviceUnavailable,
   type WireError
 } from "../WireError.ts"
-import { type Answer, assertSendable, emptyAnswer, jsonAnswer } from "../answers.ts"
+import { type Answer, assertSendable, emptyAnswer, isLasting, jsonAnswer, type LastingAnswer } from "../answers.ts"
 import type { requests as requestsTotal } from "../metrics.ts"
 import { corsHeaders, type CorsPolicy, preflightHeaders } from "./cors.ts"
-import type { Match } from "./routes.ts"
+import { takeBytesWhile } from "../bodies/read-body.ts"
+import type { BegunCall, Match, Prelude, Route } from "./routes.ts"
 
-interface ExchangeOptions {
+export interface ExchangeOptions {
   readonly api: string
   readonly find: (method: string, url: string) => Match<PerCall>
   readonly renderError: RenderError
@@ -45,10 +49,12 @@ export const exchange = (
     const scope = Context.getUnsafe(fiber.context, Scope.Scope)
     const clock = fiber.getRef(Clock.Clock)
     const isLogged = !LogLevel.isGreaterThan(fiber.getRef(References.MinimumLogLevel), "Debug")
-    const startedAt = clock.currentTimeNanosUnsafe()
     const { headers } = request
-    const found = options.find(request.method, request.url)
-    const call = callOf(options, request, headers, found)
+    const earlier = begun.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+    const startedAt = earlier?.startedAt ?? clock.currentTimeNanosUnsafe()
+    const found = earlier?.found ?? options.find(request.method, request.url)
+    const peer = Option.getOrUndefined(request.remoteAddress)
+    const call = earlier?.call ?? callOf(options, { method: request.method, peer, headers }, found)
     const parent = parseTraceparent(headers["traceparent"])
     const makeSpan = Effect.makeSpan(`${call.method} ${call.route}`, {
       kind: "server",
@@ -60,6 +66,7 @@ export const exchange = (
       const account = (exit: Exit.Exit<unknown, unknown>) => {
         const endedAt = clock.currentTimeNanosUnsafe()
         span.end(endedAt, exit)
+        earlier?.leave()
         const seconds = Number(endedAt - startedAt) / 1e9
         return accountFor(options, {
           call,
@@ -72,24 +79,90 @@ export const exchange = (
       const send = (answer: Answer) => {
         sent.status = answer.status
         span.attribute("http.response.status_code", answer.status)
-        const shared = isShared(call.method, found) ? corsHeaders(options.cors, headers["origin"]) : {}
-        return withCommonHeaders(options, answer, call.requestId, shared)
+        return HttpServerResponse.setHeaders(answer, commonHeaders(options, { call, found, origin: headers["origin"] }))
       }
-      const answered = Effect.matchCauseEffect(
-        Effect.map(Effect.interruptible(handlerOf(options, request.method, headers, found)), checkedAnswer),
-        {
-          onSuccess: (answer) => Effect.succeed(send(answer)),
-          onFailure: (cause) =>
-            isCallerGone(cause)
-              ? Effect.succeed(send(emptyAnswer({ status: clientClosedRequest })))
-              : Effect.map(refuse(cause, options.renderError, call.requestId), send)
-        }
-      )
+      const handler = earlier?.rest ?? handlerOf(options, request.method, headers, found)
+      const answered = Effect.matchCauseEffect(Effect.map(Effect.interruptible(handler), checkedAnswer), {
+        onSuccess: (answer) => Effect.succeed(send(answer)),
+        onFailure: (cause) =>
+          isCallerGone(cause)
+            ? Effect.succeed(send(emptyAnswer({ status: clientClosedRequest })))
+            : Effect.map(refuse(cause, options.renderError, call.requestId), send)
+      })
       const inCall = Effect.updateContext(answered, (context: GivenContext) => withCall(context, { call, span }))
       // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
       return Effect.andThen(Scope.addFinalizerExit(scope, account), inCall)
     })
   })
+
+/** A request that is left to the exchange by its route's prelude. */
+interface Begun {
+  readonly call: HttpCall["Service"]
+  readonly found: Match<PerCall>
+  readonly startedAt: bigint
+  readonly rest: Effect.Effect<Answer, WireError, PerCall>
+  /** Gives the request's place back. */
+  readonly leave: () => void
+}
+
+const begun = new WeakMap<IncomingMessage, Begun>()
+
+interface PreludeOptions {
+  readonly preludes: ReadonlyMap<Route<PerCall>, Prelude<PerCall>>
+  readonly clock: Clock.Clock
+  /** Spans are exported, or each request is logged: then every answer takes the whole way. */
+  readonly isObserved: boolean
+  /** The way of all requests: to the exchange. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/** Lets preludes answer what they can, and leaves the rest to the exchange. */
+export const withPreludes =
+  (options: ExchangeOptions, { preludes, clock, isObserved, handle }: PreludeOptions) =>
+  (request: IncomingMessage, response: ServerResponse): void => {
+    const { method = "", url = "" } = request
+    const found = url.startsWith("/") ? options.find(method, url) : undefined
+    const prelude = found?._tag === "Found" ? preludes.get(found.route) : undefined
+    const leave = prelude?.enter()
+    if (found === undefined || prelude === undefined || leave === undefined) return handle(request, response)
+    const startedAt = clock.currentTimeNanosUnsafe()
+    const startedAtMs = clock.currentTimeMillisUnsafe()
+    const headers = request.headers as Headers.Headers
+    const call = callOf(options, { method, peer: request.socket.remoteAddress, headers }, found)
+    const end = (outcome: RequestOutcome) => {
+      leave()
+      count(options, { route: call.route, outcome, seconds: Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9 })
+    }
+    let stop = () => undefined as void
+    const onGone = () => {
+      stop()
+      end("gone")
+    }
+    response.on("close", onGone)
+    stop = takeBytesWhile(request, prelude.limits, (body) => {
+      response.off("close", onGone)
+      const answer = answerOf(prelude, { call, body, startedAtMs })
+      if (isObserved || !isAtOnce(answer)) {
+        const rest = Effect.isEffect(answer) ? answer : Effect.succeed(answer)
+        begun.set(request, { call, found, startedAt, rest, leave })
+        return handle(request, response)
+      }
+      const { status, headers: own, body: content } = answer
+      response.writeHead(status, { ...own, ...commonHeaders(options, { call, found, origin: headers["origin"] }) })
+      response.end(content.text ?? content.body)
+      return end(statusClasses[Math.floor(status / 100)] ?? "5xx")
+    })
+  }
+
+const answerOf = (prelude: Prelude<PerCall>, call: BegunCall) =>
+  Result.getOrElse(
+    Result.try(() => prelude.answer(call)),
+    (defect) => Effect.die(defect)
+  )
+
+/** One that is known to be sendable, in one piece, and that nothing else is to be said of. */
+const isAtOnce = (answer: Answer | Effect.Effect<Answer, WireError, PerCall>): answer is LastingAnswer =>
+  !Effect.isEffect(answer) && isLasting(answer)
 
 type GivenContext = Context.Context<Exclude<PerCall, HttpCall>>
 
@@ -115,16 +188,24 @@ interface Account {
 }
 
 const accountFor = (
-  { api, requests, seconds }: ExchangeOptions,
+  options: ExchangeOptions,
   { call, isLogged, status, outcome, seconds: tookSeconds }: Account
 ): Effect.Effect<void> => {
+  const { api } = options
   const { method, requestId, route } = call
-  requests.inc({ api, route, status: outcome })
-  seconds.observe({ api, route }, tookSeconds)
+  count(options, { route, outcome, seconds: tookSeconds })
   if (!isLogged && status < 500) return Effect.void
   const log = status >= 500 ? Effect.logInfo("answered") : Effect.logDebug("answered")
   const facts = { request_id: requestId, api, method, route, status, outcome, ms: Math.round(tookSeconds * 1e3) }
   return Effect.annotateLogs(log, facts)
+}
+
+const count = (
+  { api, requests, seconds }: ExchangeOptions,
+  { route, outcome, seconds: tookSeconds }: Pick<Account, "outcome" | "seconds"> & { readonly route: string }
+) => {
+  requests.inc({ api, route, status: outcome })
+  seconds.observe({ api, route }, tookSeconds)
 }
 
 // The status that nginx logs for callers that left; it is never sent.
@@ -142,22 +223,23 @@ const outcomeOf = (status: number, exit: Exit.Exit<unknown, unknown>): RequestOu
   return Exit.isFailure(exit) && status < 500 ? "broken" : (statusClasses[Math.floor(status / 100)] ?? "5xx")
 }
 
+interface RequestHead {
+  readonly method: string
+  readonly peer: string | undefined
+  readonly headers: Headers.Headers
+}
+
 const callOf = (
   { trustedProxies }: ExchangeOptions,
-  request: HttpServerRequest.HttpServerRequest,
-  headers: Headers.Headers,
+  { method, peer = "unknown", headers }: RequestHead,
   found: Match<PerCall>
 ): HttpCall["Service"] => ({
   requestId: requestIdOf(headers["x-request-id"]),
-  method: request.method,
+  method,
   route: found._tag === "Found" ? found.route.path : unknownRoute,
   params: found._tag === "Found" ? found.params : {},
   query: found._tag === "Found" ? found.query : {},
-  remoteAddress: remoteAddressOf(
-    Option.getOrElse(request.remoteAddress, () => "unknown"),
-    headers["x-forwarded-for"],
-    trustedProxies
-  ),
+  remoteAddress: remoteAddressOf(peer, headers["x-forwarded-for"], trustedProxies),
   header: (name) => Option.fromNullishOr(headers[name])
 })
 
@@ -182,16 +264,22 @@ const isShared = (method: string, found: Match<PerCall>) => {
   return found._tag === "WrongMethod" && method !== "OPTIONS" && found.crossOrigin.length > 0
 }
 
-const withCommonHeaders = (
-  options: ExchangeOptions,
-  answer: Answer,
-  requestId: string,
-  shared: Readonly<Record<string, string>>
-): Answer => {
+interface AnsweredCall {
+  readonly call: HttpCall["Service"]
+  readonly found: Match<PerCall>
+  readonly origin: string | undefined
+}
+
+/** Those of every answer. */
+const commonHeaders = (
+  { cors, isDraining, requestIdHeaders }: ExchangeOptions,
+  { call: { method, requestId }, found, origin }: AnsweredCall
+) => {
+  const shared = isShared(method, found) ? corsHeaders(cors, origin) : {}
   const headers: Record<string, string> = { ...shared, "x-request-id": requestId }
-  for (const name of options.requestIdHeaders) headers[name.toLowerCase()] = requestId
-  if (options.isDraining()) headers["connection"] = "close"
-  return HttpServerResponse.setHeaders(answer, headers)
+  for (const name of requestIdHeaders) headers[name.toLowerCase()] = requestId
+  if (isDraining()) headers["connection"] = "close"
+  return headers
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Configuration } from "#runtime"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
-import { readJson } from "../bodies/read-body.ts"
+import { type BodyLimits, readJson, type TakenBody } from "../bodies/read-body.ts"
 import { HttpCall, readQuery } from "../HttpCall.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -22,6 +22,33 @@ export interface Route<out R> {
   readonly handler: Effect.Effect<Answer, WireError, R>
   /** Pages of other origins may call the route, within the listener's policy. */
   readonly isCrossOrigin?: boolean
+  /** Made once, by the listener; in place of the handler for all requests that it takes a place for. */
+  readonly prelude?: Effect.Effect<Prelude<R>, never, R>
+}
+
+/**
+ * The beginning of a route whose commonest answer needs no more than the request's body: the listener reads that before
+ * any fiber begins, for a fiber with its services costs more than such an answer.
+ */
+export interface Prelude<out R> {
+  /** Takes a place for the request, which the returned function gives back; undefined leaves it to the handler. */
+  readonly enter: () => (() => void) | undefined
+  readonly limits: BodyLimits
+  /** In one step: the answer, or what is left to do. */
+  readonly answer: (begun: BegunCall) => Answer | Effect.Effect<Answer, WireError, R>
+}
+
+/** A request with its body, or with the reason why that is refused. */
+export interface BegunCall {
+  readonly call: HttpCall["Service"]
+  readonly body: TakenBody
+  readonly startedAtMs: number
+}
+
+/** A handler with its prelude. */
+export interface Preluded<out A extends Answer, out R> {
+  readonly handler: Effect.Effect<A, WireError, R>
+  readonly prelude: Effect.Effect<Prelude<R>, never, R>
 }
 
 export const route = <R>(
@@ -117,10 +144,16 @@ type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends i
 type HandlersOf<Group extends HttpApiGroup.Constraint> = {
   readonly [Endpoint in HttpApiGroup.Endpoints<Group> as HttpApiEndpoint.Identifier<Endpoint>]: (
     request: EndpointRequest<QueryOf<Endpoint>, BodyOf<Endpoint>>
-  ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown>
+  ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown> | Preluded<AnswerOf<Endpoint>, unknown>
 }
 
-type NeedsOf<Handler> = Handler extends (request: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
+type NeedsOf<Handler> = Handler extends (request: never) => infer Handled
+  ? Handled extends Effect.Effect<unknown, unknown, infer R>
+    ? R
+    : Handled extends Preluded<Answer, infer R>
+      ? R
+      : never
+  : never
 
 interface ApiOptions {
   readonly bodyBytesMax: Effect.Effect<number, never, Configuration>
@@ -155,7 +188,9 @@ export const routesOf = <Group extends HttpApiGroup.Constraint, const Handlers e
   return Object.values(endpoints).map((endpoint) => routeOf(endpoint, byName[endpoint.identifier], options) as Route<R>)
 }
 
-type AnyHandler<R> = (request: EndpointRequest<unknown, unknown>) => Effect.Effect<Answer, WireError, R | Caller>
+type AnyHandler<R> = (
+  request: EndpointRequest<unknown, unknown>
+) => Effect.Effect<Answer, WireError, R | Caller> | Preluded<Answer, R>
 
 const routeOf = <R>(
   endpoint: HttpApiEndpoint.Top,
@@ -165,6 +200,10 @@ const routeOf = <R>(
   if (handler === undefined) throw new Error(`${endpoint.identifier} is declared and not handled`)
   const answer = handler({ query: queryOf(endpoint), body: readBodyOf(endpoint, options) })
   const scopes = Context.getOption(endpoint.annotations, NeededScopes)
+  if (!Effect.isEffect(answer)) {
+    if (Option.isSome(scopes)) throw new Error(`${endpoint.identifier} has a prelude, which knows no callers`)
+    return preluded(endpoint, answer as Preluded<Answer, Exclude<R, Caller>>)
+  }
   const permission = Option.getOrUndefined(Context.getOption(endpoint.annotations, NeededPermission))
   return route(
     endpoint.method as Route<never>["method"],
@@ -174,6 +213,11 @@ const routeOf = <R>(
       : (answer as Effect.Effect<Answer, WireError, Exclude<R, Caller>>)
   )
 }
+
+const preluded = <R>({ method, path }: HttpApiEndpoint.Top, { handler, prelude }: Preluded<Answer, R>): Route<R> => ({
+  ...route(method as Route<never>["method"], path as `/${string}`, handler),
+  prelude
+})
 
 type PlainCodec = Schema.Codec<unknown, unknown>
 

@@ -43,8 +43,8 @@ const paymentOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
 const pollUrlOf = Effect.fnUntraced(function* (id: string) {
   const { route } = yield* HttpCall
   const base = /^(?:\/solana)?(?:\/api)?(?=\/v1\/)/u.exec(route)?.[0] ?? ""
-  const origin = yield* yield* gatewayOrigin
-  return `${origin}${base}/v1/images/jobs/${id}`
+  const origin = yield* gatewayOrigin
+  return `${origin()}${base}/v1/images/jobs/${id}`
 })
 
 const headersOf = (id: string) => ({ "cache-control": "private, no-store", "x-image-job": id })

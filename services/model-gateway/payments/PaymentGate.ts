@@ -16,8 +16,9 @@ import {
   type VerifyRequest
 } from "#contracts"
 import { sanitise } from "#egress"
-import { Configuration, Metrics, timed } from "#runtime"
+import { Configuration, type CounterOf, Metrics, timed } from "#runtime"
 import {
+  bringsPayment,
   ClaimMove,
   Claims,
   codeOf,
@@ -61,6 +62,8 @@ import {
 export class PaymentGate extends Context.Service<
   PaymentGate,
   {
+    /** The quote for a call that brings no payment; undefined where there is more to do. */
+    readonly quote: (call: PayableCall) => PaymentRefusal | undefined
     /** Fails with a quote when the call brings no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
     /** Gives back what a channel was not charged; undefined where no channels are taken. */
@@ -87,11 +90,12 @@ interface Parts {
   /** Whether the gateway that held a payment is gone. */
   readonly isLost: (holder: string | undefined) => Effect.Effect<boolean>
   /** The address by which callers reach this gateway. */
-  readonly origin: Effect.Effect<string>
+  readonly origin: () => string
   readonly isOffered: (network: PaymentNetwork) => boolean
   /** Counts the quotes, which name our settlers in turn; the paid call of a quote has no turn of its own. */
   readonly nextTurn: (isUnpaid: boolean) => number
   readonly writeQuote: ReturnType<typeof quoteWriter>
+  readonly counter: CounterOf<typeof paymentOutcomes>
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly verifySeconds: (took: number) => void
 }
@@ -114,16 +118,27 @@ type Verified = Extract<VerifyAnswer, { readonly _tag: "Verified" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 
 /** The quote for a call without a payment is made in one step: it is the commonest answer, and costs its caller nothing. */
+const quoteAtOnce = (parts: Parts, call: PayableCall): PaymentRefusal | undefined => {
+  if (bringsPayment(call.payment)) return undefined
+  const quote = quoteOf(parts, call, true)
+  if (quote === undefined) return undefined
+  parts.counter.inc({ outcome: "quoted", code: "" })
+  return parts.writeQuote(quote, call.shape)
+}
+
+const quoteOf = ({ settings, isOffered, nextTurn, origin }: Parts, call: PayableCall, isUnpaid: boolean) =>
+  quoteCall(call, { payments: settings.Payments, origin: origin(), isOffered, turn: nextTurn(isUnpaid) })
+
 const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
-  Effect.flatMap(parts.origin, (origin) => {
-    const { settings, isOffered, nextTurn } = parts
-    const read = readPayment(call.payment)
-    const turn = nextTurn(Result.isSuccess(read) && read.success === null)
-    const quote = quoteCall(call, { payments: settings.Payments, origin, isOffered, turn })
+  Effect.suspend(() => {
+    const unpaid = quoteAtOnce(parts, call)
+    if (unpaid !== undefined) return Effect.fail(unpaid)
+    const quote = quoteOf(parts, call, false)
     if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
+    const read = readPayment(call.payment)
     if (Result.isFailure(read)) return refuse(parts, { call, quote }, read.failure)
-    if (read.success !== null) return payOffered(parts, { call, quote, payload: read.success })
-    return Effect.andThen(parts.count("quoted"), Effect.fail(parts.writeQuote(quote, call.shape)))
+    if (read.success === null) return Effect.fail(parts.writeQuote(quote, call.shape))
+    return payOffered(parts, { call, quote, payload: read.success })
   })
 
 const payOffered = Effect.fn("PaymentGate.pay")(function* (
@@ -164,7 +179,7 @@ const refund = Effect.fn("PaymentGate.refund")(function* (
   { path, payment }: RefundCall
 ): Effect.fn.Return<RefundedChannel | undefined, PaymentRefusal> {
   const { settings, isOffered } = parts
-  const quote = refundQuote(path, { payments: settings.Payments, origin: yield* parts.origin, isOffered })
+  const quote = refundQuote(path, { payments: settings.Payments, origin: parts.origin(), isOffered })
   if (quote === undefined) return undefined
   const prices = { inputMicroUsdPerMillionTokens: 0, outputMicroUsdPerMillionTokens: 0, flatMicroUsd: undefined }
   const prompt = { textBytes: 0, messages: 0, images: 0 }
@@ -366,10 +381,15 @@ const make = Effect.gen(function* () {
     // Bounded, so that it stays a whole number.
     nextTurn: (isUnpaid) => (turn = isUnpaid ? (turn + 1) % turnsMax : turn),
     writeQuote: quoteWriter(),
+    counter,
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)
   }
-  return PaymentGate.of({ pay: (call) => pay(parts, call), refund: (call) => refund(parts, call) })
+  return PaymentGate.of({
+    quote: (call) => quoteAtOnce(parts, call),
+    pay: (call) => pay(parts, call),
+    refund: (call) => refund(parts, call)
+  })
 })
 
 const turnsMax = 1_000_000
@@ -398,6 +418,7 @@ const retryAfterSeconds = 60
 
 /** The gate without configured payments: with no way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
+  quote: () => undefined,
   pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds)),
   refund: () => Effect.undefined
 })

@@ -4,8 +4,8 @@
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
-import { type CostlyParameter, costlyParameters } from "#contracts"
-import { HttpCall, jsonFault, readBytesWhile } from "#http"
+import { type CostlyParameter, costlyParameters, type ModelGateway } from "#contracts"
+import { type BodyLimits, HttpCall, jsonFault, readBytesWhile, type TakenBody, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
@@ -42,11 +42,22 @@ export const readCall = (dialect: ApiDialect, purpose: Purpose = "answer") =>
   Effect.flatMap(readBody, (body) =>
     Effect.flatMap(ModelRegistry, ({ find }) =>
       Effect.flatMap(HttpCall, ({ header }) => {
-        const beta = dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
+        const beta = betaOf(dialect, header)
         return Effect.fromResult(callOf(dialect, body, { find, beta, purpose }))
       })
     )
   )
+
+/** Reads a call whose body has arrived. */
+export const callReader =
+  (dialect: ApiDialect, { find }: Pick<ModelRegistry["Service"], "find">) =>
+  ({ header }: Pick<HttpCall["Service"], "header">, body: TakenBody) =>
+    Result.flatMap(parsedBody(body), (read) =>
+      callOf(dialect, read, { find, beta: betaOf(dialect, header), purpose: "answer" })
+    )
+
+const betaOf = (dialect: ApiDialect, header: HttpCall["Service"]["header"]) =>
+  dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
 
 interface CallParts {
   readonly find: ModelRegistry["Service"]["find"]
@@ -103,21 +114,18 @@ const hasImages = (head: Uint8Array) => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * A body as JSON, within its limit: one mebibyte, or ten for one with images. The limit holds while reading, so that
- * nobody sends ten mebibytes of text only to hear that it was too much.
+ * One mebibyte, or ten for a body with images. The limit holds while reading, so that nobody sends ten mebibytes of text
+ * only to hear that it was too much.
  */
+export const bodyLimits = (settings: Pick<ModelGateway, "BodyBytesMax" | "ImageBodyBytesMax">): BodyLimits => ({
+  bytesMax: settings.ImageBodyBytesMax,
+  bytesMaxPlain: settings.BodyBytesMax,
+  mayBeLarger: hasImages
+})
+
+/** A body as JSON, within its limits. */
 export const readBody = Effect.flatMap(Configuration, ({ ModelGateway }) =>
-  readBytesWhile({
-    bytesMax: ModelGateway.ImageBodyBytesMax,
-    bytesMaxPlain: ModelGateway.BodyBytesMax,
-    mayBeLarger: hasImages
-  }).pipe(
-    Effect.mapError(({ status, message }) => {
-      if (status === 413) return fault("REQUEST_TOO_LARGE", { message: `The body is too large: ${message}` })
-      return fault(status === 415 ? "INVALID_REQUEST" : "INVALID_JSON", { message })
-    }),
-    Effect.flatMap((bytes) => Effect.fromResult(parsedBody(bytes)))
-  )
+  Effect.flatMap(Effect.result(readBytesWhile(bodyLimits(ModelGateway))), (body) => Effect.fromResult(parsedBody(body)))
 )
 
 interface ReadBody {
@@ -125,13 +133,20 @@ interface ReadBody {
   readonly json: unknown
 }
 
-const parsedBody = (bytes: Uint8Array): Result.Result<ReadBody, GatewayFault> => {
+const parsedBody = (body: TakenBody): Result.Result<ReadBody, GatewayFault> => {
+  if (Result.isFailure(body)) return Result.fail(bodyFault(body.failure))
+  const bytes = body.success
   const text = textOf(bytes)
   if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
   const broken = text.trim() === "" ? { reason: "it is empty", offset: 0 } : jsonFault(text, depthMax)
   if (broken === undefined) return Result.succeed({ bytes, json: JSON.parse(text) as unknown })
   const message = `The body is not valid JSON: ${broken.reason} at offset ${broken.offset}`
   return Result.fail(fault("INVALID_JSON", { message }))
+}
+
+const bodyFault = ({ status, message }: WireError) => {
+  if (status === 413) return fault("REQUEST_TOO_LARGE", { message: `The body is too large: ${message}` })
+  return fault(status === 415 ? "INVALID_REQUEST" : "INVALID_JSON", { message })
 }
 
 const textOf = (bytes: Uint8Array) => {

@@ -23,7 +23,7 @@ const recordLogs = (lines: Array<LogLine>) =>
     Layer.succeed(References.MinimumLogLevel, "Trace")
   )
 
-const under = Drain.layer.pipe(Layer.provideMerge(Layer.merge(Health.layer, Metrics.layerTest)))
+export const under = Drain.layer.pipe(Layer.provideMerge(Layer.merge(Health.layer, Metrics.layerTest)))
 
 /** The listener with its dependencies. */
 export const api = <const Routes extends ReadonlyArray<Route<unknown>>>(
