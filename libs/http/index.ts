@@ -35,7 +35,7 @@ export {
   unknownGrants
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
-export { jsonFault } from "./bodies/json-text.ts"
+export { parseJsonText } from "./bodies/json-text.ts"
 export {
   type BodyLimits,
   decodeMessage,

@@ -1,8 +1,9 @@
 /**
- * A strict reader of JSON's grammar that keeps nothing. It finds the first fault and its place, which JSON.parse does
- * not report, and refuses nesting past a bound and keys named `__proto__`, which would reach a prototype when copied.
- * It does not recurse. Pure.
+ * JSON from strangers: nesting past a bound is refused, and keys named `__proto__`, which would reach a prototype when
+ * copied. A strict reader of the grammar, which keeps nothing, finds the first fault and its place, which JSON.parse does
+ * not report. Nothing here recurses. Pure.
  */
+import { Result } from "effect"
 
 interface JsonFault {
   /** UTF-16 units from the start of the text. */
@@ -21,6 +22,50 @@ type Expected = "value" | "value or ]" | "key" | "key or }" | "end"
 const matchEnd = (pattern: RegExp, text: string, at: number) => {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
+}
+
+// With fewer brackets than this, parsing what nests too deeply takes no memory to speak of.
+const bracketsMax = 4_096
+
+/** The value of a text, or its first fault. The grammar takes as long as JSON.parse, and is read only for a fault. */
+export const parseJsonText = (text: string, depthMax: number): Result.Result<unknown, JsonFault> => {
+  const parsed = hasManyBrackets(text) ? undefined : parsedJson(text)
+  if (parsed !== undefined && isAcceptable(parsed.value, depthMax)) return Result.succeed(parsed.value)
+  const fault = jsonFault(text, depthMax)
+  return fault === undefined ? Result.succeed(JSON.parse(text) as unknown) : Result.fail(fault)
+}
+
+const parsedJson = (text: string): { readonly value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+const hasManyBrackets = (text: string) => {
+  let count = 0
+  for (const bracket of ["[", "{"]) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if ((count += 1) > bracketsMax) return true
+    }
+  }
+  return false
+}
+
+/** Within the depth, and without keys named `__proto__`. */
+const isAcceptable = (json: unknown, depthMax: number): boolean => {
+  const open: Array<{ readonly value: object; readonly depth: number }> = []
+  const enter = (value: unknown, depth: number) => {
+    if (typeof value === "object" && value !== null) open.push({ value, depth })
+  }
+  enter(json, 1)
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const { value, depth } = one
+    if (depth > depthMax || Object.hasOwn(value, "__proto__")) return false
+    for (const inner of Array.isArray(value) ? value : Object.values(value)) enter(inner, depth + 1)
+  }
+  return true
 }
 
 export const jsonFault = (text: string, depthMax: number): JsonFault | undefined => {

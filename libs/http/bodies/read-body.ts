@@ -14,7 +14,7 @@ import {
   validationFailed,
   type WireError
 } from "../WireError.ts"
-import { jsonFault } from "./json-text.ts"
+import { jsonFault, parseJsonText } from "./json-text.ts"
 
 interface BodyOptions {
   readonly bytesMax: number
@@ -70,13 +70,10 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
   yield* requireMediaType(json)
   const text = yield* decodeText(yield* readBytes(options))
   if (text === "") return yield* badRequest("the body is empty, JSON is expected", { offset: 0 })
-  const fault = jsonFault(text, options.depthMax ?? depthMaxDefault)
-  if (fault !== undefined) {
-    return yield* badRequest(`the body is not acceptable JSON: ${fault.reason} at offset ${fault.offset}`, {
-      offset: fault.offset
-    })
-  }
-  return JSON.parse(text) as unknown
+  const parsed = parseJsonText(text, options.depthMax ?? depthMaxDefault)
+  if (Result.isSuccess(parsed)) return parsed.success
+  const { offset, reason } = parsed.failure
+  return yield* badRequest(`the body is not acceptable JSON: ${reason} at offset ${offset}`, { offset })
 })
 
 /** A JSON body that fits the schema; keys that the schema does not name are dropped. */

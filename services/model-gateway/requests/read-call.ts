@@ -5,13 +5,13 @@
  */
 import { Effect, Option, Result } from "effect"
 import { type CostlyParameter, costlyParameters, type ModelGateway } from "#contracts"
-import { type BodyLimits, HttpCall, jsonFault, readBytesWhile, type TakenBody, type WireError } from "#http"
+import { type BodyLimits, HttpCall, parseJsonText, readBytesWhile, type TakenBody, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt, without } from "../translate/json.ts"
-import { conversationFiles, type NamedFile } from "./conversation-files.ts"
+import { type ConversationFiles, conversationFiles, type NamedFile } from "./conversation-files.ts"
 import { type ApiDialect, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
 
 export interface ModelCall {
@@ -65,32 +65,49 @@ interface CallParts {
   readonly purpose: Purpose
 }
 
-/** In one step: what each unpaid call does must be cheap. Pure. */
-const callOf = (dialect: ApiDialect, { bytes, json }: ReadBody, { find, beta, purpose }: CallParts) =>
-  Result.gen(function* () {
-    const request = yield* checkRequest(dialect, json)
-    const model = yield* find(textAt(request, "model") ?? "", "chat")
-    const isStreamed = request["stream"] === true
-    if (isStreamed && !model.entry.Streams) yield* Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
-    yield* checkConversation(dialect, request)
-    const files = yield* conversationFiles(yield* soldRequest(dialect, request, model.entry.ExtraParameters))
-    const prompt = promptSize(files.request, files.documents)
-    if (purpose === "answer") yield* checkContext(dialect, prompt, model.entry.ContextTokens)
-    const call: ModelCall = {
-      dialect,
-      model,
-      request: files.request,
-      named: files.named,
-      bytes,
-      isStreamed,
-      includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
-      outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
-      answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
-      prompt,
-      headers: beta === undefined ? {} : { "anthropic-beta": beta }
-    }
-    return call
-  })
+/** In one step and without a generator: what each unpaid call does must be cheap. Pure. */
+const callOf = (dialect: ApiDialect, body: ReadBody, parts: CallParts) =>
+  Result.flatMap(checkRequest(dialect, body.json), (request) =>
+    Result.flatMap(parts.find(textAt(request, "model") ?? "", "chat"), (model) => {
+      if (request["stream"] === true && !model.entry.Streams) {
+        return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
+      }
+      const sold = Result.flatMap(checkConversation(dialect, request), () =>
+        soldRequest(dialect, request, model.entry.ExtraParameters)
+      )
+      return Result.flatMap(Result.flatMap(sold, conversationFiles), (files) =>
+        measuredCall({ dialect, request, model, files, bytes: body.bytes }, parts)
+      )
+    })
+  )
+
+interface SoldCall extends Pick<ModelCall, "dialect" | "model" | "bytes"> {
+  /** As it came. */
+  readonly request: JsonObject
+  readonly files: ConversationFiles
+}
+
+const measuredCall = (
+  { dialect, request, model, files, bytes }: SoldCall,
+  { beta, purpose }: CallParts
+): Result.Result<ModelCall, GatewayFault> => {
+  const prompt = promptSize(files.request, files.documents)
+  const call: ModelCall = {
+    dialect,
+    model,
+    request: files.request,
+    named: files.named,
+    bytes,
+    isStreamed: request["stream"] === true,
+    includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
+    outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
+    answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
+    prompt,
+    headers: beta === undefined ? {} : { "anthropic-beta": beta }
+  }
+  const hasRoom = purpose === "count" ? Result.void : checkContext(dialect, prompt, model.entry.ContextTokens)
+  return Result.map(hasRoom, () => call)
+}
 
 /** Uses the same estimate as the quote: a prompt that fills the window leaves no room for an answer. */
 const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: number) => {
@@ -138,10 +155,10 @@ const parsedBody = (body: TakenBody): Result.Result<ReadBody, GatewayFault> => {
   const bytes = body.success
   const text = textOf(bytes)
   if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
-  const broken = text.trim() === "" ? { reason: "it is empty", offset: 0 } : jsonFault(text, depthMax)
-  if (broken === undefined) return Result.succeed({ bytes, json: JSON.parse(text) as unknown })
-  const message = `The body is not valid JSON: ${broken.reason} at offset ${broken.offset}`
-  return Result.fail(fault("INVALID_JSON", { message }))
+  const parsed = parseJsonText(text, depthMax)
+  if (Result.isSuccess(parsed)) return Result.succeed({ bytes, json: parsed.success })
+  const { offset, reason } = text.trim() === "" ? { reason: "it is empty", offset: 0 } : parsed.failure
+  return Result.fail(fault("INVALID_JSON", { message: `The body is not valid JSON: ${reason} at offset ${offset}` }))
 }
 
 const bodyFault = ({ status, message }: WireError) => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { jsonFault } from "../../../../libs/http/bodies/json-text.ts"
+import { Result } from "effect"
+import { jsonFault, parseJsonText } from "../../../../libs/http/bodies/json-text.ts"
 
 const pieces = [
   "{",
@@ -38,7 +39,9 @@ describe("the JSON grammar reader", () => {
         for (const c of pieces) {
           const text = `${a}${b}${c}`
           for (const tried of [text, `{"k":${text}}`, `[${text}]`, `{${text}}`]) {
-            if ((jsonFault(tried, 10) === undefined) !== parses(tried)) assert.fail(tried)
+            const isAcceptable = parses(tried)
+            if ((jsonFault(tried, 10) === undefined) !== isAcceptable) assert.fail(tried)
+            if (Result.isSuccess(parseJsonText(tried, 10)) !== isAcceptable) assert.fail(tried)
           }
         }
       }
