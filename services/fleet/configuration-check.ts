@@ -22,8 +22,6 @@ import {
   InvalidConfiguration,
   unsetSecret
 } from "#runtime"
-import { modelFaultsOf } from "#model-gateway/models"
-import { keyFaultsOf, passwordFaultsOf } from "#payment-settler/faults"
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -52,32 +50,39 @@ const secretIn =
     return message === undefined ? [] : [{ path: `${section}.${key}`, message }]
   }
 
-const checks: Partial<Record<RoleName, ReadonlyArray<RoleCheck>>> = {
-  console: [secretIn("Console", "PageProxySecretEnvVar")],
-  "webhook-dispatcher": [
+/** A role's checks are loaded with it: a process carries nothing of the roles that it does not run. */
+const checks: Partial<Record<RoleName, () => Promise<ReadonlyArray<RoleCheck>>>> = {
+  console: async () => [secretIn("Console", "PageProxySecretEnvVar")],
+  "webhook-dispatcher": async () => [
     secretsOf(["SecretEnvVar", "StandardWebhooksSecretEnvVar"], "Webhooks"),
     secretIn("WebhookDelivery", "SecretsKeyEnvVar")
   ],
-  "model-gateway": [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf],
-  "payment-settler": [
-    (file, environment) =>
-      entriesOf(file, "Payments", "Networks").flatMap(([index, entry]) => keyFaultsOf(entry, index, environment)),
-    (file, environment) =>
-      entriesOf(file, "Payments", "Signers").flatMap(([index, entry]) => passwordFaultsOf(entry, index, environment))
-  ]
+  "model-gateway": async () => {
+    const { modelFaultsOf } = await import("#model-gateway/models")
+    return [secretsOf(["KeyEnvVar"], "ModelGateway", "Providers"), modelFaultsOf]
+  },
+  "payment-settler": async () => {
+    const { keyFaultsOf, passwordFaultsOf } = await import("#payment-settler/faults")
+    return [
+      (file, environment) =>
+        entriesOf(file, "Payments", "Networks").flatMap(([index, entry]) => keyFaultsOf(entry, index, environment)),
+      (file, environment) =>
+        entriesOf(file, "Payments", "Signers").flatMap(([index, entry]) => passwordFaultsOf(entry, index, environment))
+    ]
+  }
 }
 
-/** Checks for the roles that the configuration names, or for the given ones. Pure. */
-export const faultsFor = (
+/** Checks for the roles that the configuration names, or for the given ones. */
+export const faultsFor = async (
   input: unknown,
   environment: Variables,
   only?: ReadonlyArray<RoleName>
-): ReadonlyArray<ConfigurationFault> => {
+): Promise<ReadonlyArray<ConfigurationFault>> => {
   const decoded = decodeConfiguration(input)
   const shape = Result.isFailure(decoded) ? decoded.failure : []
   const file = readableConfiguration(input)
-  const roles = only ?? rolesOf(file)
-  const found = roles.flatMap((role) => (checks[role] ?? []).flatMap((check) => check(file, environment)))
+  const loaded = await Promise.all((only ?? rolesOf(file)).map((role) => checks[role]?.() ?? []))
+  const found = loaded.flat().flatMap((check) => check(file, environment))
   return inFileOrder(input, [...shape, ...found])
 }
 
@@ -93,6 +98,7 @@ export const checkConfiguration = Effect.fn("checkConfiguration")(function* (
   only?: ReadonlyArray<RoleName>
 ) {
   const input = yield* configurationInput(source)
-  const faults = faultsFor(input, yield* Environment, only)
+  const environment = yield* Environment
+  const faults = yield* Effect.promise(() => faultsFor(input, environment, only))
   if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
 })

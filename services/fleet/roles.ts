@@ -24,7 +24,6 @@ import {
   runProgram,
   Tracing
 } from "#runtime"
-import { localSettlers } from "#x402"
 import manifest from "../../package.json" with { type: "json" }
 import { checkConfiguration } from "./configuration-check.ts"
 import { readSettings } from "./home.ts"
@@ -116,12 +115,23 @@ const opsServer = Layer.unwrap(
 
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
+/** A settler takes payments at once from the gateway and the sweeper beside it. */
+const localSettlers = (only?: ReadonlyArray<RoleName>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const names = only ?? (yield* Configuration).Fleet.Roles
+      if (!names.includes("payment-settler")) return Layer.empty
+      return (yield* Effect.promise(() => import("#x402"))).localSettlers
+    })
+  )
+
 /** The services that the roles of a process share. Needs the configuration. */
-export const processLayer = Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers).pipe(
-  Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer, MetricsSources.layer)),
-  Layer.provideMerge(Metrics.layer),
-  Layer.provideMerge(MetricsRegistry.layer)
-)
+export const processLayer = (only?: ReadonlyArray<RoleName>) =>
+  Layer.mergeAll(opsServer, Drain.layer, logLevel, localTransport, localSettlers(only)).pipe(
+    Layer.provideMerge(Layer.mergeAll(Health.layer, Addresses.layer, MetricsSources.layer)),
+    Layer.provideMerge(Metrics.layer),
+    Layer.provideMerge(MetricsRegistry.layer)
+  )
 
 /** The roles that the configuration names, or the given ones. A fault of the configuration fails at once. */
 export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
@@ -189,6 +199,6 @@ interface RoleOrder {
 
 /** Runs the named roles in this process, on a broker that runs elsewhere. This is a container's command. */
 export const role = ({ names, readyJson }: RoleOrder): void => {
-  const layer = rolesLayer(names).pipe(Layer.provideMerge(processLayer), Layer.provideMerge(configured(names)))
+  const layer = rolesLayer(names).pipe(Layer.provideMerge(processLayer(names)), Layer.provideMerge(configured(names)))
   runProgram({ layer, format: "json", ...(readyJson ? { onReady } : {}) })
 }

@@ -123,7 +123,7 @@ const whole = Layer.unwrap(
     )
     const code = Layer.effectDiscard(loadCode(settings, environment))
     return Layer.mergeAll(rolesHere, rolesApart, brokerFigures).pipe(
-      Layer.provideMerge(processLayer),
+      Layer.provideMerge(processLayer()),
       Layer.provideMerge(configuration),
       Layer.provideMerge(trialPayers),
       Layer.provideMerge(roleEnvironment(environment)),

@@ -10,9 +10,10 @@ const everything = {
   ModelGateway: { Providers: [{ ...provider, KeyEnvVar: "PROVIDER" }], Models: [{ ...model, FlatMicroUsd: 0.5 }] },
   Payments: { Networks: [{ ...network, SettlerKeyEnvVars: ["SETTLER"] }] }
 }
-const pathsOf = (...parameters: Parameters<typeof faultsFor>) => faultsFor(...parameters).map(({ path }) => path)
+const pathsOf = async (...parameters: Parameters<typeof faultsFor>) =>
+  (await faultsFor(...parameters)).map(({ path }) => path)
 
-describe("the configuration check for the roles to run", () => {
+describe("the configuration check for the roles to run", async () => {
   it.each<readonly [role: Parameters<typeof faultsFor>[2], paths: ReadonlyArray<string>]>([
     [["webhook-dispatcher"], ["Webhooks[0].SecretEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
     [["model-gateway"], ["ModelGateway.Providers[0].KeyEnvVar", "ModelGateway.Models[0].FlatMicroUsd"]],
@@ -27,55 +28,58 @@ describe("the configuration check for the roles to run", () => {
         "Payments.Networks[0].SettlerKeyEnvVars[0]"
       ]
     ]
-  ])("covers the shape of everything, and of secrets those that %s reads", (roles, paths) => {
-    assert.deepStrictEqual(pathsOf(everything, {}, roles), paths)
+  ])("covers the shape of everything, and of secrets those that %s reads", async (roles, paths) => {
+    assert.deepStrictEqual(await pathsOf(everything, {}, roles), paths)
   })
 
-  it("covers the roles that the file names, when it names roles", () => {
+  it("covers the roles that the file names, when it names roles", async () => {
     const named = (Roles: unknown) => pathsOf({ ...everything, Fleet: { Roles } }, {})
-    assert.deepStrictEqual(named(["sweeper", "waiter"]), ["ModelGateway.Models[0].FlatMicroUsd", "Fleet.Roles[1]"])
-    assert.include(named("all"), "Webhooks[0].SecretEnvVar")
+    assert.deepStrictEqual(await named(["sweeper", "waiter"]), [
+      "ModelGateway.Models[0].FlatMicroUsd",
+      "Fleet.Roles[1]"
+    ])
+    assert.include(await named("all"), "Webhooks[0].SecretEnvVar")
   })
 
-  it("asks for the key of endpoints' secrets where the configuration names one", () => {
+  it("asks for the key of endpoints' secrets where the configuration names one", async () => {
     const named = { WebhookDelivery: { SecretsKeyEnvVar: "SEAL" } }
-    assert.deepStrictEqual(pathsOf(named, {}, ["webhook-dispatcher"]), ["WebhookDelivery.SecretsKeyEnvVar"])
-    assert.deepStrictEqual(pathsOf(named, { SEAL: "a key" }, ["webhook-dispatcher"]), [])
+    assert.deepStrictEqual(await pathsOf(named, {}, ["webhook-dispatcher"]), ["WebhookDelivery.SecretsKeyEnvVar"])
+    assert.deepStrictEqual(await pathsOf(named, { SEAL: "a key" }, ["webhook-dispatcher"]), [])
   })
 
-  it("asks for the secret of a proxy in front of the page where the configuration names one", () => {
+  it("asks for the secret of a proxy in front of the page where the configuration names one", async () => {
     const named = { Console: { PageProxyHeader: "X-Forwarded-User", PageProxySecretEnvVar: "PROXY" } }
-    assert.deepStrictEqual(pathsOf(named, {}, ["console"]), ["Console.PageProxySecretEnvVar"])
-    assert.deepStrictEqual(pathsOf(named, { PROXY: "a secret" }, ["console"]), [])
+    assert.deepStrictEqual(await pathsOf(named, {}, ["console"]), ["Console.PageProxySecretEnvVar"])
+    assert.deepStrictEqual(await pathsOf(named, { PROXY: "a secret" }, ["console"]), [])
   })
 
-  it("lets no proxy name people without a secret, nor in a header that means something else", () => {
+  it("lets no proxy name people without a secret, nor in a header that means something else", async () => {
     const alone = { Console: { PageProxyHeader: "X-Forwarded-User" } }
-    assert.deepStrictEqual(pathsOf(alone, {}, ["console"]), ["Console"])
+    assert.deepStrictEqual(await pathsOf(alone, {}, ["console"]), ["Console"])
     const cookie = { Console: { PageProxyHeader: "Cookie", PageProxySecretEnvVar: "PROXY" } }
-    assert.deepStrictEqual(pathsOf(cookie, { PROXY: "a secret" }, ["console"]), ["Console.PageProxyHeader"])
+    assert.deepStrictEqual(await pathsOf(cookie, { PROXY: "a secret" }, ["console"]), ["Console.PageProxyHeader"])
   })
 
-  it("passes once every variable is set and valid", () => {
+  it("passes once every variable is set and valid", async () => {
     const ModelGateway = { ...everything.ModelGateway, Models: [model] }
     const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }
-    assert.deepStrictEqual(faultsFor({ ...everything, ModelGateway }, environment), [])
+    assert.deepStrictEqual(await faultsFor({ ...everything, ModelGateway }, environment), [])
   })
 
-  it("requires a settler's key only where we settle, and the fee payer's key there", () => {
+  it("requires a settler's key only where we settle, and the fee payer's key there", async () => {
     const Network = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
     const address = "1".repeat(32)
     const settling = (changes: object) =>
       pathsOf({ Payments: { Networks: [{ ...network, ...changes }] } }, { K: address }, ["payment-settler"])
-    assert.deepStrictEqual(settling({ FacilitatorUrl: "https://f.example" }), [])
-    assert.deepStrictEqual(settling({}), ["Payments.Networks[0].SettlerKeyEnvVars"])
+    assert.deepStrictEqual(await settling({ FacilitatorUrl: "https://f.example" }), [])
+    assert.deepStrictEqual(await settling({}), ["Payments.Networks[0].SettlerKeyEnvVars"])
     const solana = { Network, PayTo: address, SettlerKeyEnvVars: ["K"] }
-    assert.deepStrictEqual(settling({ ...solana, FeePayer: address }), ["Payments.Networks[0].FeePayer"])
+    assert.deepStrictEqual(await settling({ ...solana, FeePayer: address }), ["Payments.Networks[0].FeePayer"])
   })
 
-  it("reports models that cannot be served or sold, and none that depends on an unreadable value", () => {
-    const told = (Providers: unknown, Models: unknown) =>
-      pathsOf({ ModelGateway: { Providers, Models } }, {}, ["model-gateway"]).map((path) =>
+  it("reports models that cannot be served or sold, and none that depends on an unreadable value", async () => {
+    const told = async (Providers: unknown, Models: unknown) =>
+      (await pathsOf({ ModelGateway: { Providers, Models } }, {}, ["model-gateway"])).map((path) =>
         path.replace("ModelGateway.", "")
       )
     const upstreams = [
@@ -83,7 +87,7 @@ describe("the configuration check for the roles to run", () => {
       { Provider: 5, Model: "m" }
     ]
     assert.deepStrictEqual(
-      told(
+      await told(
         [provider, provider],
         [
           { ...model, Upstreams: upstreams },
@@ -100,11 +104,11 @@ describe("the configuration check for the roles to run", () => {
     )
     const image = { Id: "x/i", Kind: "image", Upstreams: model.Upstreams, InputMicroUsdPerMillionTokens: 1 }
     assert.deepStrictEqual(
-      told([{ ...provider, Kind: "anthropic" }], [image, { Id: "x/z", Upstreams: model.Upstreams }]),
+      await told([{ ...provider, Kind: "anthropic" }], [image, { Id: "x/z", Upstreams: model.Upstreams }]),
       ["Models[0].Upstreams[0].Provider", "Models[0].FlatMicroUsd", "Models[1]"]
     )
     const embedding = { Id: "x/e", Kind: "embedding", Upstreams: model.Upstreams, OutputMicroUsdPerMillionTokens: 1 }
-    assert.deepStrictEqual(told([{ ...provider, Kind: "anthropic" }], [embedding]), [
+    assert.deepStrictEqual(await told([{ ...provider, Kind: "anthropic" }], [embedding]), [
       "Models[0].Upstreams[0].Provider",
       "Models[0].OutputMicroUsdPerMillionTokens"
     ])
