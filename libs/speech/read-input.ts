@@ -6,27 +6,46 @@ import { Result } from "effect"
 import { type Reading, readRuns } from "./text/chunker.ts"
 import { normalise } from "./english/normalise.ts"
 import { type Fault, Run } from "./text/runs.ts"
+import { dividedByScript } from "./text/scripts.ts"
 import { isSsml, readSsml } from "./ssml/document.ts"
+import { localeOf, ssmlLimits, type Tongue } from "./ssml/elements.ts"
 import { plainStyle } from "./text/style.ts"
 
-interface ReadOptions {
+/** `locale`: a BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
+interface ReadOptions extends Tongue {
   readonly textNormalization: boolean
-  /** A BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
-  readonly locale: string
 }
 
 export const readInput = (
   input: string,
-  { locale, textNormalization }: ReadOptions
+  { textNormalization, ...tongue }: ReadOptions
 ): Result.Result<Reading, ReadonlyArray<Fault>> => {
-  const runs = isSsml(input) ? readSsml(input, locale) : Result.succeed(readPlainText(input))
-  return Result.flatMap(runs, (runs) => {
-    const reading = readRuns(input, textNormalization ? normalise(runs, locale) : runs, locale)
-    return reading.chunks.length > 0
-      ? Result.succeed(reading)
-      : Result.fail([{ message: "there is nothing to say", offset: 0 }])
-  })
+  const read = isSsml(input) ? readSsml(input, tongue) : Result.succeed(readPlainText(input))
+  return Result.flatMap(
+    Result.flatMap(read, (runs) => voiced(runs, tongue)),
+    (runs) => {
+      const reading = readRuns(input, textNormalization ? normalised(runs, tongue) : runs, tongue.locale)
+      return reading.chunks.length > 0
+        ? Result.succeed(reading)
+        : Result.fail([{ message: "there is nothing to say", offset: 0 }])
+    }
+  )
 }
+
+/** Words in a script that the voice cannot read are given to others; those that none reads are faults. */
+const voiced = (runs: ReadonlyArray<Run>, tongue: Tongue): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
+  const { others } = tongue
+  if (others === undefined) return Result.succeed(runs)
+  const divided = dividedByScript(runs, {
+    localeOf: ({ language }) => localeOf(tongue, language),
+    isRead: (language) => others.has(language)
+  })
+  if (divided.unread.length === 0) return Result.succeed(divided.runs)
+  return Result.fail(divided.unread.slice(0, ssmlLimits.faultsMax))
+}
+
+const normalised = (runs: ReadonlyArray<Run>, tongue: Tongue) =>
+  runs.flatMap((run) => normalise([run], localeOf(tongue, run._tag === "Text" ? run.language : undefined)))
 
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/gu

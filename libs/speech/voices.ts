@@ -71,6 +71,18 @@ export const espeakLanguages: Readonly<Record<string, string>> = {
   "zh-CN": "cmn"
 }
 
+/** espeak's name for further languages: no voice of the catalogue has them as its own, but every voice of espeak reads them. */
+export const espeakReaders: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    "el-GR el|uk-UA uk|bg-BG bg|sr-RS sr|ja-JP ja|ko-KR ko|ar-SA ar|fa-IR fa|ur-PK ur|he-IL he|th-TH th|bn-BD bn|pa-IN pa|" +
+    "gu-IN gu|or-IN or|ta-IN ta|te-IN te|kn-IN kn|ml-IN ml|mr-IN mr|ne-NP ne|si-LK si|my-MM my|ka-GE ka|hy-AM hy|am-ET am|" +
+    "pt-PT pt|fr-BE fr-be|fr-CH fr-ch|da-DK da|nb-NO nb|fi-FI fi|is-IS is|et-EE et|lv-LV lv|lt-LT lt|sk-SK sk|sl-SI sl|" +
+    "hr-HR hr|hu-HU hu|ro-RO ro|ca-ES ca|cy-GB cy|ga-IE ga|id-ID id|ms-MY ms|vi-VN vi|sw-KE sw|af-ZA af|eo eo|la la"
+  )
+    .split("|")
+    .map((pair) => pair.split(" ") as [locale: string, name: string])
+)
+
 /**
  * An espeak voice is a language and a variant: its vocal tract, so to speak. The variant is appended to the language's
  * name, and none is the language's own voice.

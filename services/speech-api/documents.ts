@@ -254,7 +254,9 @@ const modelsChapter = () => [
         .join("; ")
     ])
   ),
-  "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused."
+  "Without `language` a voice speaks its own locale. A language that the model or the voice does not have is refused. " +
+    "Words in a script that the voice cannot read, and those of an element `lang`, go to another voice, whatever the model: see " +
+    "[pronunciation.md](pronunciation.md#other-languages)."
 ]
 
 const voicesChapter = [
@@ -273,9 +275,9 @@ const ssmlChapter = () => [
   "An input that begins with `<speak>` is SSML: `p`, `s`, `break`, `prosody` (rate, pitch, range, volume), `emphasis`, " +
     '`sub`, `say-as`, and `<service:style emotion="...">` with one of ' +
     `${Object.keys(emotions).join(", ")}. \`phoneme\` says how a word sounds, in IPA or X-SAMPA: see ` +
-    "[pronunciation.md](pronunciation.md). `voice`, `lang` and `mark` are read over: " +
-    "their words are spoken in the voice and the language of the request, also where `<voice name>` names another; for " +
-    "several voices there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
+    "[pronunciation.md](pronunciation.md). `lang` gives its words to a voice of that language. `voice` and `mark` are read " +
+    "over: their words are spoken in the voice of the request, also where `<voice name>` names another; for several voices " +
+    "there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
     "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."
 ]
 

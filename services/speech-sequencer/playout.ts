@@ -243,8 +243,8 @@ export interface Script {
 export const readScript = (
   request: Pick<SessionRequest, "turns" | "textNormalization">
 ): Result.Result<Script, ReadonlyArray<Fault>> => {
-  const readings = request.turns.map(({ input, locale }) =>
-    readInput(input, { locale, textNormalization: request.textNormalization })
+  const readings = request.turns.map((turn) =>
+    readInput(turn.input, { ...tongueOf(turn), textNormalization: request.textNormalization })
   )
   const faults = readings.flatMap((reading, turn) =>
     Result.isSuccess(reading)
@@ -255,13 +255,26 @@ export const readScript = (
         }))
   )
   if (faults.length > 0) return Result.fail(faults)
-  const lines = request.turns.flatMap(({ voiceId, voice, locale }, turn) => {
+  const lines = request.turns.flatMap((spoken, turn) => {
     const reading = readings[turn]
     if (reading === undefined || Result.isFailure(reading)) return []
-    return reading.success.chunks.map((chunk) => ({ turn, voiceId, voice, locale, chunk }))
+    return reading.success.chunks.map((chunk) => {
+      const other = spoken.otherVoices?.find(({ language }) => language === chunk.language)
+      const { voiceId, voice, locale } = other ?? spoken
+      return { turn, voiceId, voice, locale, chunk }
+    })
   })
   const sentences = readings.flatMap((reading, turn) =>
     Result.isSuccess(reading) ? reading.success.sentences.map(({ start, end }) => ({ turn, start, end })) : []
   )
   return Result.succeed({ lines, sentences, isDialogue: request.turns.length > 1 })
+}
+
+const tongueOf = ({ locale, otherVoices, voiceId }: SessionRequest["turns"][number]) => {
+  if (otherVoices === undefined) return { locale }
+  const others = otherVoices.map((other) => {
+    const isOwn = other.voiceId === voiceId && other.locale === locale
+    return [other.language, { locale: other.locale, isOwn }] as const
+  })
+  return { locale, others: new Map(others) }
 }

@@ -219,10 +219,10 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
   requests.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
   counted.requested.inc({ reason: before === undefined ? "first" : "again" })
   const { voiceId, voice, locale } = line
-  const { pieces } = line.chunk
+  const { goesOn, pieces } = line.chunk
   const neededInMs = Math.round(neededIn(session, chunk))
   const addressed = { sessionId: session.request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
-  const job = { ...addressed, voiceId, voice, locale, pieces }
+  const job = { ...addressed, voiceId, voice, locale, pieces, ...(goesOn === undefined ? {} : { goesOn }) }
   // Not awaited: frames may come before the broker's ack. `onTick` requests a chunk again that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),

@@ -161,11 +161,11 @@ const handle = Effect.fnUntraced(function* (
 })
 
 const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
-  const { voice, pieces } = job
+  const { goesOn, pieces, voice } = job
   const bounded = work.engines.get(voice.engine)
   if (bounded === undefined) return yield* Effect.fail(`no engine ${voice.engine}`)
   const send = sender(work, job)
-  const making = Stream.runForEach(bounded.engine.synthesize({ voice, pieces }), (frame) =>
+  const making = Stream.runForEach(bounded.engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }) }), (frame) =>
     Effect.sync(() => send.frame(frame))
   ).pipe(Effect.mapError((error) => error.message))
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)

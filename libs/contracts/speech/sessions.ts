@@ -14,13 +14,25 @@ export const speechSampleRateHz = 24_000
 /** The name of a session, or of a process that takes part in one: safe as a token of a subject. */
 const SubjectToken = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
+/** The voice that speaks the stretches of an input in another language, or in a script. */
+export const OtherVoice = Schema.Struct({
+  /** As an element `lang` has it, `de-DE`; `und-Cyrl` for words in a script. */
+  language: Schema.String,
+  voiceId: Schema.String,
+  voice: EngineVoice,
+  locale: Schema.String
+})
+export interface OtherVoice extends Schema.Schema.Type<typeof OtherVoice> {}
+
 /** One voice speaking one input; a dialogue has several. */
 export const SpeechTurn = Schema.Struct({
   voiceId: Schema.String,
   /** The voice's way to speak this locale. */
   voice: EngineVoice,
   input: Schema.String,
-  locale: Schema.String
+  locale: Schema.String,
+  /** Absent from older speech-apis: then the one voice speaks everything. */
+  otherVoices: Schema.optionalKey(Schema.Array(OtherVoice))
 })
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 
@@ -102,7 +114,9 @@ export const ChunkJob = Schema.Struct({
   voice: EngineVoice,
   /** The language of the text; a voice may speak others beside its own. */
   locale: Schema.String,
-  pieces: Schema.Array(ChunkPiece)
+  pieces: Schema.Array(ChunkPiece),
+  /** The sentence goes on in another voice: no pause ends the chunk. */
+  goesOn: Schema.optionalKey(Schema.Literal(true))
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 

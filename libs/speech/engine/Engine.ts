@@ -11,6 +11,8 @@ export interface EngineJob {
   /** The recording that a zero-shot voice refers to: 16,000 Hz, mono. */
   readonly reference?: { readonly samples: Int16Array }
   readonly pieces: ReadonlyArray<ChunkPiece>
+  /** The sentence goes on in another voice: no pause ends the job. */
+  readonly goesOn?: true
 }
 
 /** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */

@@ -49,7 +49,8 @@ const normaliseRun = (run: TextRun, locale: string): ReadonlyArray<Run> => {
     const [from, to] = [word.index, last.index + last.text.length]
     if (from > done) runs.push(sliceRun(run, done, from))
     const span = { start: run.starts[from] ?? 0, end: run.ends[to - 1] ?? 0 }
-    runs.push(Run.Whole(word.lead + spoken.text + last.trail, span, run.style))
+    const whole = Run.Whole(word.lead + spoken.text + last.trail, span, run.style)
+    runs.push(run.language === undefined ? whole : { ...whole, language: run.language })
     done = to
   }
   if (done < run.text.length) runs.push(sliceRun(run, done, run.text.length))

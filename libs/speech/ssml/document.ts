@@ -15,7 +15,8 @@ import {
   type OpenElement,
   problemOf,
   readBreak,
-  ssmlLimits
+  ssmlLimits,
+  type Tongue
 } from "./elements.ts"
 
 /**
@@ -56,10 +57,10 @@ const bodyStart = (input: string): number => {
   return end === -1 ? start : firstCharacter(input, start + end + 2)
 }
 
-export const readSsml = (input: string, locale: string): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
+export const readSsml = (input: string, tongue: Tongue): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
   const half = halfPairAt(input)
   if (half !== -1) return Result.fail([{ message: "half a surrogate pair is not a character", offset: half }])
-  const reading = new SsmlReading(input, locale)
+  const reading = new SsmlReading(input, tongue)
   // The parser throws at the first XML error; further faults would only confuse.
   const parsed = Result.try(() => reading.parse())
   if (Result.isFailure(parsed)) reading.refuseXml(parsed.failure)
@@ -83,7 +84,7 @@ class SsmlReading {
   readonly runs: Array<Run> = []
   readonly faults: Array<Fault> = []
   private readonly input: string
-  private readonly locale: string
+  private readonly tongue: Tongue
   /** The outermost first. */
   private readonly elementsOpen: Array<OpenElement> = [noElement]
   private elements = 0
@@ -95,9 +96,9 @@ class SsmlReading {
   private readonly parser = new SaxesParser({ position: false })
   private readonly base: number
 
-  constructor(input: string, locale: string) {
+  constructor(input: string, tongue: Tongue) {
     this.input = input
-    this.locale = locale
+    this.tongue = tongue
     this.base = bodyStart(input)
     this.cursor = this.base
   }
@@ -146,7 +147,7 @@ class SsmlReading {
       const run = decodeText(this.input, stretch, element.style)
       const isMisplaced = findElement(element.name)?.holds === "nothing" && run.text.trim() !== ""
       if (isMisplaced) this.refuse(`<${element.name}> holds no text`, from)
-      if (element.rewrite === null) this.runs.push(run)
+      if (element.rewrite === null) this.push(run, element)
       else this.content += run.text
     }
     this.cursor = next
@@ -162,7 +163,7 @@ class SsmlReading {
     const problem = problemOf({ name, attributes, parent: outer.name, depth: this.elementsOpen.length, elements })
     const opened =
       problem === undefined
-        ? openElement(outer, { name, attributes, tagStart, tagEnd }, this.locale)
+        ? openElement(outer, { name, attributes, tagStart, tagEnd }, this.tongue)
         : Result.fail(problem)
     if (Result.isFailure(opened)) this.refuse(opened.failure, tagStart)
     this.elementsOpen.push(Result.isSuccess(opened) ? opened.success : { ...outer, name, rewrite: null })
@@ -189,10 +190,8 @@ class SsmlReading {
   }
 
   /** The whole element becomes one word: its content as sent, or the element itself where it is empty. */
-  private rewritten(
-    { name, style, ipa, contentStart, tagStart }: OpenElement,
-    { text, contentEnd, tagEnd }: Rewritten
-  ) {
+  private rewritten(element: OpenElement, { text, contentEnd, tagEnd }: Rewritten) {
+    const { name, style, ipa, contentStart, tagStart } = element
     const raw = this.input.slice(contentStart, contentEnd)
     const spoken = text.replaceAll(/\s/gu, " ").trim()
     const sent = Math.max(raw.length, name === "sub" ? spoken.length : 0)
@@ -202,8 +201,12 @@ class SsmlReading {
       const start = contentStart + (raw.length - raw.trimStart().length)
       const content = { start, end: start + raw.trim().length }
       const span = content.end > content.start ? content : { start: tagStart, end: tagEnd }
-      this.runs.push(Run.Whole(spoken, span, style, ipa ?? undefined))
+      this.push(Run.Whole(spoken, span, style, ipa ?? undefined), element)
     }
+  }
+
+  private push(run: TextRun, { isLeftOut, language }: OpenElement) {
+    if (!isLeftOut) this.runs.push(language === null ? run : { ...run, language })
   }
 
   private innermost() {

@@ -137,6 +137,12 @@ export interface OpenElement {
   readonly prosody: Style
   readonly emotion: Emotion | null
   readonly emphasis: Emphasis | null
+  /** Where another voice speaks the text, its language. */
+  readonly language: string | null
+  /** No voice speaks its language, and the document wants it passed over. */
+  readonly isLeftOut: boolean
+  /** What the document wants where no voice speaks a language. */
+  readonly onFailure: string
   /** All three together. */
   readonly style: Style
   /** The text that is spoken instead of the content of sub and say-as. */
@@ -157,6 +163,9 @@ export const noElement: OpenElement = {
   style: plainStyle,
   rewrite: null,
   ipa: null,
+  language: null,
+  isLeftOut: false,
+  onFailure: "processorchoice",
   contentStart: 0,
   tagStart: 0
 }
@@ -168,20 +177,25 @@ interface StartTag {
   readonly tagEnd: number
 }
 
-type Change = Partial<Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "rewrite" | "ipa">>
+type Change = Partial<
+  Pick<OpenElement, "prosody" | "emotion" | "emphasis" | "rewrite" | "ipa" | "language" | "isLeftOut" | "onFailure">
+>
 
 /**
  * The effect of an open SSML element on the text inside it. Pure: it follows from the element and the one around it. An
  * inner emotion or emphasis replaces the outer one; prosody multiplies.
  */
-export const openElement = (outer: OpenElement, tag: StartTag, locale: string): Result.Result<OpenElement, string> =>
-  Result.map(changeOf(outer, tag, locale), (change) => {
+export const openElement = (outer: OpenElement, tag: StartTag, tongue: Tongue): Result.Result<OpenElement, string> =>
+  Result.map(changeOf(outer, tag, tongue), (change) => {
     const {
       emotion = outer.emotion,
       emphasis = outer.emphasis,
       prosody = outer.prosody,
       rewrite = null,
-      ipa = null
+      ipa = null,
+      language = outer.language,
+      isLeftOut = outer.isLeftOut,
+      onFailure = outer.onFailure
     } = change
     const isSame = emotion === outer.emotion && emphasis === outer.emphasis && prosody === outer.prosody
     return {
@@ -191,6 +205,9 @@ export const openElement = (outer: OpenElement, tag: StartTag, locale: string): 
       emphasis,
       rewrite,
       ipa,
+      language,
+      isLeftOut,
+      onFailure,
       style: isSame ? outer.style : styleOf(prosody, emotion, emphasis),
       contentStart: tag.tagEnd,
       tagStart: tag.tagStart
@@ -200,8 +217,13 @@ export const openElement = (outer: OpenElement, tag: StartTag, locale: string): 
 const changeOf = (
   outer: OpenElement,
   { name, attributes }: StartTag,
-  locale: string
+  tongue: Tongue
 ): Result.Result<Change, string> => {
+  if (name === "speak") return failureOf(attributes)
+  if (name === "lang")
+    return Result.flatMap(failureOf(attributes), ({ onFailure = outer.onFailure }) =>
+      languageOf(onFailure, attributes, tongue)
+    )
   if (name === "prosody") {
     return Result.map(readProsody(attributes), (inner) => ({ prosody: combineStyles(outer.prosody, inner) }))
   }
@@ -216,7 +238,7 @@ const changeOf = (
   if (name === "sub") return Result.succeed({ rewrite: () => attributes["alias"] ?? "" })
   if (name === "say-as") {
     const kind = attributes["interpret-as"] ?? ""
-    const rewrite = rewritesOf(kind, attributes["format"] ?? "", locale)
+    const rewrite = rewritesOf(kind, attributes["format"] ?? "", localeOf(tongue, outer.language))
     return rewrite === undefined ? unknown("interpret-as", kind) : Result.succeed({ rewrite })
   }
   if (name === "phoneme") return phonemesOf(attributes)
@@ -235,6 +257,40 @@ const phonemesOf = ({ alphabet = "ipa", ph = "" }: Readonly<Record<string, strin
   const read = readPhonemes(ph)
   if ("ipa" in read) return Result.succeed({ ipa: read.ipa, rewrite: (content) => content || ph })
   return Result.fail(`phoneme ph "${ph.slice(0, 40)}" cannot be read: ${read.fault} (character ${read.at})`)
+}
+
+/** The language of an input, and those that other voices speak, as the document writes them. */
+export interface Tongue {
+  readonly locale: string
+  /** Absent where one voice speaks everything. `isOwn`: it is the voice's own language. */
+  readonly others?: ReadonlyMap<string, { readonly locale: string; readonly isOwn: boolean }>
+}
+
+/** The locale in which a language is spoken; without one, the voice's own. */
+export const localeOf = ({ locale, others }: Tongue, language: string | null | undefined): string =>
+  others?.get(language ?? "")?.locale ?? locale
+
+const failures = ["changevoice", "ignoretext", "ignorelang", "processorchoice"]
+
+const failureOf = ({ onlangfailure }: Readonly<Record<string, string>>): Result.Result<Change, string> => {
+  if (onlangfailure === undefined) return Result.succeed({})
+  return failures.includes(onlangfailure)
+    ? Result.succeed({ onFailure: onlangfailure })
+    : unknown("onlangfailure", onlangfailure)
+}
+
+const languageOf = (
+  onFailure: string,
+  { "xml:lang": language }: Readonly<Record<string, string>>,
+  { others }: Tongue
+): Result.Result<Change, string> => {
+  if (language === undefined || others === undefined) return Result.succeed({ onFailure })
+  const other = others.get(language)
+  if (other !== undefined)
+    return Result.succeed({ onFailure, language: other.isOwn ? null : language, isLeftOut: false })
+  if (onFailure === "ignoretext") return Result.succeed({ onFailure, isLeftOut: true })
+  if (onFailure === "ignorelang") return Result.succeed({ onFailure })
+  return Result.fail(`no voice speaks "${language.slice(0, 40)}"`)
 }
 
 const unknown = (what: string, value: string) => Result.fail(`${what} "${value.slice(0, 40)}" is not known`)

@@ -25,6 +25,10 @@ export interface Chunk {
   readonly pauseBeforeMs: number
   readonly pauseAfterMs: number
   readonly tokens: ReadonlyArray<Token>
+  /** Where another voice speaks it, as `SpeechTurn.otherVoices` names the language or the script. */
+  readonly language?: string
+  /** Another voice goes on within the sentence. */
+  readonly goesOn?: true
 }
 
 /** An input that was understood. A chunk lies within one sentence. */
@@ -46,11 +50,13 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
     sentences.push({ start: startOf(passage, words[from]), end: endOf(passage, words[to - 1]) })
     let at = from
     for (let next = from + 1; next <= to; next += 1) {
-      if (next < to && silence(next) === 0) continue
+      const isSameVoice = words[next]?.segment.language === words[at]?.segment.language
+      if (next < to && silence(next) === 0 && isSameVoice) continue
       for (const cut of chunkEnds(passage, words, { from: at, to: next, isFirst: chunks.length === 0 })) {
         const spoken = spokenOf(input, passage, { words: words.slice(at, cut), marksAll })
         const pauseBeforeMs = chunks.length === 0 ? silence(0) : 0
-        chunks.push({ ...spoken, pauseBeforeMs, pauseAfterMs: silence(cut) })
+        const goesOn = cut === next && next < to && silence(next) === 0
+        chunks.push({ ...spoken, ...voicedBy(words[at], goesOn), pauseBeforeMs, pauseAfterMs: silence(cut) })
         at = cut
       }
     }
@@ -60,6 +66,11 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
   }
   return { chunks, sentences }
 }
+
+const voicedBy = (word: Word | undefined, goesOn: boolean): Pick<Chunk, "language" | "goesOn"> => ({
+  ...(word?.segment.language === undefined ? {} : { language: word.segment.language }),
+  ...(goesOn ? { goesOn } : {})
+})
 
 const startOf = (passage: Passage, word: Word | undefined) => (word ? (passage.starts[word.from] ?? 0) : 0)
 const endOf = (passage: Passage, word: Word | undefined) => (word ? (passage.ends[word.to - 1] ?? 0) : 0)

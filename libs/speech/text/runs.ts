@@ -26,6 +26,8 @@ export interface TextRun {
   readonly whole: Span | null
   /** How such a word is to sound, in canonical IPA. */
   readonly ipa?: string
+  /** Where another voice speaks it: the language or the script, as `SpeechTurn.otherVoices` names them. */
+  readonly language?: string
   readonly style: Style
 }
 
@@ -64,8 +66,12 @@ export const Run = {
 }
 
 /** A part of a run of ordinary text. */
-export const sliceRun = (run: TextRun, from: number, to: number): TextRun =>
-  Run.Text(run.text.slice(from, to), run.starts.subarray(from, to), run.ends.subarray(from, to), run.style)
+export const sliceRun = (run: TextRun, from: number, to: number): TextRun => ({
+  ...run,
+  text: run.text.slice(from, to),
+  starts: run.starts.subarray(from, to),
+  ends: run.ends.subarray(from, to)
+})
 
 /** A stretch of one style; `whole` where it stands for one word of the source. */
 export interface Segment {
@@ -74,6 +80,7 @@ export interface Segment {
   readonly style: Style
   readonly whole: Span | null
   readonly ipa?: string
+  readonly language?: string
 }
 
 /**
@@ -128,13 +135,17 @@ const addSegment = (segments: Array<Segment>, run: TextRun, at: number) => {
   if (run.text === "") return
   const last = segments.at(-1)
   const to = at + run.text.length
-  const isSame = last !== undefined && last.to === at && !last.whole && !run.whole && sameStyle(last.style, run.style)
+  const isSame = last !== undefined && last.to === at && isJoined(last, run)
   if (isSame) segments[segments.length - 1] = { ...last, to }
   else {
-    const { ipa, style, whole } = run
-    segments.push({ from: at, to, style, whole, ...(ipa === undefined ? {} : { ipa }) })
+    const { ipa, language, style, whole } = run
+    const voiced = { ...(ipa === undefined ? {} : { ipa }), ...(language === undefined ? {} : { language }) }
+    segments.push({ from: at, to, style, whole, ...voiced })
   }
 }
+
+const isJoined = (last: Segment, run: TextRun) =>
+  !last.whole && !run.whole && last.language === run.language && sameStyle(last.style, run.style)
 
 // "<sub alias="ten">X</sub>th": an alias is a word, and stays one where the source has no space.
 const runsTogether = (before: string | undefined, last: Segment | undefined, run: TextRun) =>

@@ -1,7 +1,7 @@
 /** What all routes that speak do: the checks before, the place, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
 import { Admission, Caller, HttpCall } from "#http"
-import { fleetCatalogue } from "#speech"
+import { fleetCatalogue, otherVoices } from "#speech"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
 import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
@@ -24,9 +24,16 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
   const findVoice = yield* voicesFor(caller.workspace, order.turns)
   const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice }))
   yield* (yield* Admission).enter(caller.workspace)
-  const { byId } = yield* fleetCatalogue
-  const cacheKey = cacheKeyOf(caller.workspace, plan, (id) => byId(id) !== undefined)
-  return cacheKey === undefined ? plan : { ...plan, cacheKey }
+  return yield* completed(plan, caller.workspace)
+})
+
+/** With the voices of other languages and scripts, and its place in the cache. */
+export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
+  const catalogue = yield* fleetCatalogue
+  const turns = plan.turns.map((turn) => ({ ...turn, otherVoices: otherVoices(catalogue, turn, plan.speed) }))
+  const whole: SpeechPlan = { ...plan, turns }
+  const cacheKey = cacheKeyOf(workspace, whole, (id) => catalogue.byId(id) !== undefined)
+  return cacheKey === undefined ? whole : { ...whole, cacheKey }
 })
 
 export const started = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)

@@ -6,9 +6,8 @@ import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from 
 import type { WordMark } from "#contracts"
 import { liveLimits } from "#contracts/speech-api"
 import { Admission, internalError, WireError } from "#http"
-import { type Clause, clauseSplitter, type ClauseSplitter, fleetCatalogue } from "#speech"
-import { speak, started } from "../http/speaking.ts"
-import { cacheKeyOf } from "../speaking/SpeechCache.ts"
+import { type Clause, clauseSplitter, type ClauseSplitter } from "#speech"
+import { completed, speak, started } from "../http/speaking.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 
@@ -243,12 +242,10 @@ const spokenOnce = (context: LiveContext, { plan, clause, knownAtMs }: Utterance
 
 const none = new Uint8Array(0)
 
-const planOf = Effect.fnUntraced(function* ({ plan, workspace }: LiveContext, { text }: Clause) {
-  const { byId } = yield* fleetCatalogue
-  const own = { ...plan, turns: plan.turns.map((turn) => ({ ...turn, input: text })), billableCharacters: text.length }
-  const cacheKey = cacheKeyOf(workspace, own, (id) => byId(id) !== undefined)
-  return cacheKey === undefined ? own : { ...own, cacheKey }
-})
+const planOf = ({ plan, workspace }: LiveContext, { text }: Clause) => {
+  const turns = plan.turns.map((turn) => ({ ...turn, input: text }))
+  return completed({ ...plan, turns, billableCharacters: text.length }, workspace)
+}
 
 const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({
   ...mark,

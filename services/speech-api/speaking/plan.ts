@@ -23,6 +23,8 @@ export interface SpeechPlan {
   readonly format: AudioFormat
   readonly textNormalization: boolean
   readonly loudnessNormalization: boolean
+  /** How many times as fast as its own pace each voice speaks. */
+  readonly speed: number
   readonly billableCharacters: number
   /** The caller plays it as it comes, and does not wait for the whole. */
   readonly isPlayed: boolean
@@ -66,6 +68,7 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         model,
         format,
         textNormalization: order.options?.text_normalization ?? false,
+        speed: order.speed ?? 1,
         loudnessNormalization: order.options?.loudness_normalization ?? false,
         billableCharacters: characters,
         isPlayed: options.isStreamed ?? route.startsWith(streamRoutes)

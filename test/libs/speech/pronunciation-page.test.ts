@@ -1,21 +1,54 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { assertLaws, read, wordsOf } from "./laws.ts"
+import { Result } from "effect"
+import { otherVoices } from "../../../libs/speech/other-voices.ts"
+import { readInput } from "../../../libs/speech/read-input.ts"
+import { engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
+import { assertLaws } from "./laws.ts"
 
 const page = readFileSync("docs/pronunciation.md", "utf8")
 const examples = [...page.matchAll(/```xml\n(<speak>.*?)\n```/gsu)].map(([, input = ""]) => input)
 
-describe("the page on pronunciation", () => {
-  it("has examples", () => assert.isAtLeast(examples.length, 1))
+const selma = voiceById("selma")
+const voice = selma === undefined ? undefined : engineVoice(selma)
 
-  it.each(examples)("is right in its example %s", (input) => {
-    const reading = read(input)
-    assertLaws(input, reading)
-    assert.include(wordsOf(reading), "tomato")
-    const pieces = reading.chunks.flatMap((chunk) => chunk.pieces)
-    assert.deepStrictEqual(
-      pieces.flatMap(({ pronunciations = [] }) => pronunciations.map(({ ipa }) => ipa)),
-      ["təˈmɑːtəʊ", "təˈmeɪtoʊ"]
-    )
+/** What is spoken by which voice, and the phonemes in it. */
+const spoken = (input: string) => {
+  if (voice === undefined) throw new Error("there is no selma")
+  const speakers = { voices: sharedVoices, byId: voiceById, isSilent: () => false }
+  const others = otherVoices(speakers, { voiceId: "selma", voice, locale: "en-US", input }, 1)
+  const languages = others.map(({ language, locale }) => [language, { locale, isOwn: false }] as const)
+  const reading = Result.getOrThrow(
+    readInput(input, { locale: "en-US", textNormalization: false, others: new Map(languages) })
+  )
+  assertLaws(input, reading)
+  return reading.chunks.map(({ language, pieces, tokens }) => [
+    others.find((other) => other.language === language)?.voiceId ?? "selma",
+    tokens.map(({ value }) => value).join(" "),
+    ...pieces.flatMap(({ pronunciations = [] }) => pronunciations.map(({ ipa }) => ipa))
+  ])
+}
+
+describe("the page on pronunciation", () => {
+  it("has examples that are spoken as it says", () => {
+    assert.deepStrictEqual(examples.map(spoken), [
+      [["selma", "I say tomato you say tomato", "təˈmɑːtəʊ", "təˈmeɪtoʊ"]],
+      [
+        ["selma", "The word"],
+        ["lena", "Straßenbahn"],
+        ["selma", "means tram, and"],
+        ["camille", "rue"],
+        ["selma", "means street."]
+      ]
+    ])
+    assert.deepStrictEqual(spoken(/"(We met in [^"]+)"/u.exec(page)?.[1] ?? ""), [
+      ["selma", "We met in"],
+      ["irina", "Москва"]
+    ])
+  })
+
+  it("names every script that is known", () => {
+    const [, names = ""] = /Words in (Cyrillic,.*?)\s+letters go/su.exec(page) ?? []
+    assert.strictEqual(names.split(/,\s+|\s+or\s+/u).length, 22)
   })
 })

@@ -74,7 +74,7 @@ const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPi
   espeak.setParameter("range", style.range)
 
   const { starts, sent, hasPhonemes } = text ?? plainText(piece.text)
-  const isLast = index === job.pieces.length - 1
+  const isLast = index === job.pieces.length - 1 && !job.goesOn
   let samples = 0
   let isComplete = true
   const word = (event: EspeakEvent) => {

@@ -26,7 +26,7 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
     let begun = 0
     let isAfterPause = true
     for (const [at, part] of parts.entries()) {
-      const isBeforePause = at === parts.length - 1 || endsWithPause(part.ascii)
+      const isBeforePause = (at === parts.length - 1 && !job.goesOn) || endsWithPause(part.ascii)
       const speech = makeSpeech({ hz: flite.hz, part, begun, isAfterPause, isBeforePause }, sink)
       flite.synthesize(part.ascii, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
         speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)

@@ -28,7 +28,7 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
     let begun = 0
     let isAfterPause = true
     for (const [at, { passage, phonemes }] of utterances.entries()) {
-      const isBeforePause = at === utterances.length - 1 || endsWithPause(phonemes.symbols)
+      const isBeforePause = (at === utterances.length - 1 && !job.goesOn) || endsWithPause(phonemes.symbols)
       const spoken = say(model, { passage, phonemes, speaker, begun, isAfterPause, isBeforePause }, sink)
       if (!spoken.goesOn) return null
       begun += spoken.samples

@@ -163,7 +163,7 @@ const speakerOf = (spoken: Spoken): Speaker => ({
     let begun = 0
     let isAfterPause = true
     for (const [at, passage] of passages.entries()) {
-      const isBeforePause = at === passages.length - 1 || endsWithPause(passage.text)
+      const isBeforePause = (at === passages.length - 1 && !job.goesOn) || endsWithPause(passage.text)
       const placed = { passage, voice: known, begun, isAfterPause, isBeforePause }
       const said = await sayPassage(spoken, placed, sink)
       if (said.outcome !== null || !said.goesOn) return said.outcome

@@ -29,7 +29,7 @@ export const makeSherpaSpeaker = (voice: NeuralVoice, placeWords: PlaceWords): S
     let begun = 0
     let isAfterPause = true
     for (const [at, passage] of passages.entries()) {
-      const isBeforePause = at === passages.length - 1 || endsWithPause(passage.text)
+      const isBeforePause = (at === passages.length - 1 && !job.goesOn) || endsWithPause(passage.text)
       const sound = soundOf(voice, passage, speaker)
       const pcm = trimmed(sound, { hz: voice.hz, isAfterPause, isBeforePause })
       for (const { position, sample } of placeWords({ text: passage.text, language, pcm, hz: voice.hz })) {
