@@ -28,7 +28,7 @@ import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
-import { isolation, latency } from "./webhooks/latency.ts"
+import { alone, isolation, latency } from "./webhooks/latency.ts"
 import { throughput } from "./webhooks/throughput.ts"
 
 export type Part = (options: LoadOptions) => Promise<Findings>
@@ -41,8 +41,8 @@ export interface Scenario {
 
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
-    measures: "deliveries: rate, latency, isolation, retries, kills, drain, changes of endpoints; eight minutes",
-    parts: { throughput, latency, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints, changes },
+    measures: "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints; eight minutes",
+    parts: { throughput, latency, alone, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints, changes },
     takes: []
   },
   payments: {
