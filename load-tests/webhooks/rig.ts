@@ -11,6 +11,7 @@ import { useOf } from "../process-use.ts"
 import type { Arrival } from "./receiver.ts"
 
 export interface Receiver {
+  readonly pid: number
   readonly url: (behaviour: string, endpoint?: number) => string
   readonly taken: () => Promise<number>
   /** Of one endpoint, named as in an arrival. */
@@ -23,8 +24,9 @@ export interface Receiver {
 }
 
 export const startReceiver = async (): Promise<Receiver> => {
-  const { said, ask, end } = await startHelper<{ port: number }>(join(import.meta.dirname, "receiver.ts"))
+  const { said, pid, ask, end } = await startHelper<{ port: number }>(join(import.meta.dirname, "receiver.ts"))
   return {
+    pid,
     url: (behaviour, endpoint = 0) => `http://127.0.0.1:${said.port}/${behaviour}/${endpoint}`,
     taken: async () => (await ask<{ taken: number }>("count")).taken,
     takenAt: async (endpoint) => (await ask<{ taken: number }>(`count at ${endpoint}`)).taken,

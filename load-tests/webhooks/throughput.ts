@@ -1,4 +1,7 @@
-/** How many deliveries a second: from a preloaded backlog and with a live publisher, beside a bare loop. */
+/**
+ * How many deliveries a second: from a preloaded backlog and with a live publisher, beside a bare loop; and what each
+ * costs the processor, by process, which says how far the cores of this machine can bring it.
+ */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream"
@@ -6,6 +9,7 @@ import { atLeast, type Findings, figuresOf } from "../figures.ts"
 import { publishMany } from "./publisher.ts"
 import { type Rig, startDispatcher, withRig } from "./rig.ts"
 import { until } from "../loops.ts"
+import { useOf } from "../process-use.ts"
 import { verify } from "./verify.ts"
 
 const count = 60_000
@@ -13,14 +17,29 @@ const count = 60_000
 const warmUp = 10_000
 const concurrency = 128
 
-const rateOf = async (rig: Rig, total: number) => {
-  await until(async () => (await rig.receiver.taken()) >= warmUp, 60_000)
-  const [started, from] = [performance.now(), await rig.receiver.taken()]
-  await until(async () => (await rig.receiver.taken()) >= total, 120_000)
-  return ((total - from) / (performance.now() - started)) * 1_000
+interface Pace {
+  readonly rate: number
+  /** Microseconds of processor for a delivery. */
+  readonly costs: Readonly<Record<"sender" | "broker" | "receiver", number>>
 }
 
-const bareRate = async (rig: Rig) => {
+/** `sender`: the process that delivers. */
+const paceOf = async (rig: Rig, total: number, sender: number): Promise<Pace> => {
+  await until(async () => (await rig.receiver.taken()) >= warmUp, 60_000)
+  const pids = { sender, broker: rig.nats.pid(), receiver: rig.receiver.pid }
+  const spent = (name: keyof typeof pids) => useOf(pids[name]).cpuSeconds
+  const before = { sender: spent("sender"), broker: spent("broker"), receiver: spent("receiver") }
+  const [started, from] = [performance.now(), await rig.receiver.taken()]
+  await until(async () => (await rig.receiver.taken()) >= total, 120_000)
+  const seconds = (performance.now() - started) / 1_000
+  const each = (name: keyof typeof pids) => ((spent(name) - before[name]) * 1e6) / (total - from)
+  return {
+    rate: (total - from) / seconds,
+    costs: { sender: each("sender"), broker: each("broker"), receiver: each("receiver") }
+  }
+}
+
+const barePace = async (rig: Rig) => {
   const { last_seq } = (await rig.manager.streams.info("EVENTS")).state
   await rig.manager.consumers.add("EVENTS", {
     durable_name: "bare",
@@ -31,12 +50,17 @@ const bareRate = async (rig: Rig) => {
   })
   const parameters = [rig.nats.url, rig.receiver.url("ok"), "EVENTS", "bare", String(concurrency)]
   const child = spawn(process.execPath, [join(import.meta.dirname, "bare.ts"), ...parameters], { stdio: "inherit" })
-  const rate = await rateOf(rig, count)
+  const pace = await paceOf(rig, count, child.pid ?? 0)
   child.kill()
   await rig.manager.consumers.delete("EVENTS", "bare")
   await rig.receiver.reset()
-  return rate
+  return pace
 }
+
+const costFigures = (figure: ReturnType<typeof figuresOf>, name: string, { costs }: Pace) =>
+  (["sender", "broker", "receiver"] as const).map((part) =>
+    figure(`${name}: processor of the ${part} for a delivery`, costs[part], "µs")
+  )
 
 export const throughput = (): Promise<Findings> =>
   withRig(async (rig) => {
@@ -52,25 +76,28 @@ export const throughput = (): Promise<Findings> =>
     // Known to the fan-out, then gone: what is published now is its backlog.
     await (await startDispatcher(rig.nats.url, endpoints)).stop()
     const preloaded = await publishMany(rig.jetstream, count)
-    const bare = await bareRate(rig)
+    const bare = await barePace(rig)
     const dispatcher = await startDispatcher(rig.nats.url, endpoints)
-    const backlog = await rateOf(rig, count)
+    const backlog = await paceOf(rig, count, dispatcher.pid)
     const verdict = verify(preloaded.confirmedAtMs.keys(), await rig.receiver.arrivals())
     const busyMb = dispatcher.rssMb()
     await rig.receiver.reset()
 
     const publishing = publishMany(rig.jetstream, count, count)
-    const live = await rateOf(rig, count)
+    const live = await paceOf(rig, count, dispatcher.pid)
     await publishing
     await dispatcher.stop()
     const figure = figuresOf("throughput")
+    const ofBare = ({ rate }: Pace) => (100 * rate) / bare.rate
     return {
       figures: [
-        figure("bare loop", bare, "/s"),
-        figure("from a backlog", backlog, "/s", atLeast(3_000, backlog, "/s")),
-        figure("from a backlog, of bare", (100 * backlog) / bare, "%", atLeast(55, (100 * backlog) / bare, "%")),
-        figure("with a live publisher", live, "/s", atLeast(3_000, live, "/s")),
-        figure("with a live publisher, of bare", (100 * live) / bare, "%", atLeast(40, (100 * live) / bare, "%")),
+        figure("bare loop", bare.rate, "/s"),
+        figure("from a backlog", backlog.rate, "/s", atLeast(3_000, backlog.rate, "/s")),
+        figure("from a backlog, of bare", ofBare(backlog), "%", atLeast(55, ofBare(backlog), "%")),
+        figure("with a live publisher", live.rate, "/s", atLeast(3_000, live.rate, "/s")),
+        figure("with a live publisher, of bare", ofBare(live), "%", atLeast(40, ofBare(live), "%")),
+        ...costFigures(figure, "bare loop", bare),
+        ...costFigures(figure, "from a backlog", backlog),
         figure("lost", verdict.lost, "events", { target: "0", met: verdict.lost === 0 }),
         figure("memory of the dispatcher", busyMb, "MB", { target: "< 500 MB", met: busyMb < 500 })
       ],
