@@ -41,7 +41,8 @@ export interface Scenario {
 
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
-    measures: "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints; eight minutes",
+    measures:
+      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints; eight minutes",
     parts: { throughput, latency, alone, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints, changes },
     takes: []
   },
