@@ -49,7 +49,7 @@ const pay = (payer: KilledPayer, text = "question") => payOnce(fleet.url, offer,
 const payOn = async (payer: KilledPayer) => {
   while (load.isOn) {
     await pay(payer)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
