@@ -76,7 +76,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",
     knows: ["libs/contracts", "libs/runtime"]
   },
-  "libs/audio": { holds: "formats, samples, encoders, recordings", knows: ["libs/contracts", "libs/runtime"] },
+  "libs/audio": {
+    holds: "formats, samples, encoders, recordings",
+    knows: ["libs/contracts", "libs/runtime"],
+    packages: ["koffi"]
+  },
   "libs/speech": {
     holds: "text, SSML, engines, word times, voices, admission",
     knows: ["libs/contracts", "libs/runtime", "libs/audio"],

@@ -26,6 +26,7 @@ interface Step {
   readonly audioSeconds: number
   readonly cpuMsPerAudioSecond: number
   readonly samples: ReadonlyArray<ReadonlyArray<ProcessUse>>
+  /** Of all encoders together, for each stream. */
   readonly encoderPrivateMb: number
 }
 
@@ -61,7 +62,8 @@ const step = async (fleet: Fleet, clients: number): Promise<Step> => {
     const uses = processesOf(fleet.pid)
     samples.push(uses)
     const encoders = uses.filter(({ kind }) => kind === "encoder")
-    encoderPrivateMb = Math.max(encoderPrivateMb, ...encoders.slice(0, 8).map(({ pid }) => privateMbOf(pid)))
+    const privateMb = encoders.reduce((sum, { pid }) => sum + privateMbOf(pid), 0)
+    encoderPrivateMb = Math.max(encoderPrivateMb, privateMb / clients)
   }
   const totals = await all
   const sum = (of: (total: (typeof totals)[number]) => number) => totals.reduce((all, total) => all + of(total), 0)
@@ -91,10 +93,10 @@ const figuresFor = (step: Step) => {
     figure("processor time per second of audio, all of the fleet", step.cpuMsPerAudioSecond, "ms"),
     figure("memory of up", most("up"), "MB", atMost(500, most("up"), "MB")),
     figure("memory of the synthesizer", most("synthesizer"), "MB"),
-    figure("encoders alive, at most", Math.max(...encoders.map((each) => each.length)), ""),
-    figure("RSS of an encoder, at most", Math.max(0, ...encoders.flat().map(({ rssMb }) => rssMb)), "MB"),
+    figure("processes of encoders, at most", Math.max(...encoders.map((each) => each.length)), ""),
+    figure("RSS of one, at most", Math.max(0, ...encoders.flat().map(({ rssMb }) => rssMb)), "MB"),
     figure(
-      "private memory of an encoder, at most",
+      "private memory of encoders for each stream, at most",
       step.encoderPrivateMb,
       "MB",
       atMost(12, step.encoderPrivateMb, "MB")

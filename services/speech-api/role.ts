@@ -55,6 +55,7 @@ const parts = Layer.unwrap(
       Encoders.layer({
         ...ffmpegPoolDefaults,
         ffmpegPath: Audio.FfmpegPath,
+        lameProcessesMax: Audio.LameProcessesMax,
         processesMax: Audio.EncodersMax,
         waitMsMax: encoderPlaceWaitMs
       }),

@@ -94,10 +94,10 @@ describe("a fleet that cannot speak in time", () => {
 
 describe("a waiting client", () => {
   it("gets a comment meanwhile, and then the whole answer", async () => {
-    const stopped = childrenOf(fleet.pid, "ffmpeg").map(({ pid }) => pid)
+    const stopped = childrenOf(fleet.pid, "lame-program").map(({ pid }) => pid)
     assert.isNotEmpty(stopped)
     const signal = (name: NodeJS.Signals) => {
-      for (const { pid } of childrenOf(fleet.pid, "ffmpeg")) if (stopped.includes(pid)) process.kill(pid, name)
+      for (const { pid } of childrenOf(fleet.pid, "lame-program")) if (stopped.includes(pid)) process.kill(pid, name)
     }
     signal("SIGSTOP")
     try {

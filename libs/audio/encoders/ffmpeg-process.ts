@@ -9,22 +9,8 @@ import { setPriority } from "node:os"
 import { Effect } from "effect"
 import { EncoderFailed, FfmpegMissing } from "../errors.ts"
 import { pcmToBytes } from "../samples.ts"
+import { type EncoderProcess, type Waiting, wake, when } from "./encoder-process.ts"
 import type { EncoderPlan } from "./plan.ts"
-
-export interface FfmpegProcess {
-  /** Feeds the process; waits while it has enough. Does nothing when the process has ended. */
-  readonly write: (pcm: Int16Array) => Effect.Effect<void>
-  readonly end: Effect.Effect<void>
-  /** The bytes since the last read, or null when all is read and the process ended well. */
-  readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
-  /** Waits for the first sign of life. */
-  readonly started: Effect.Effect<void, FfmpegMissing | EncoderFailed>
-  readonly hasStarted: () => boolean
-  /** Whether the process has ended, by itself or killed. */
-  readonly hasEnded: () => boolean
-  readonly kill: () => void
-  readonly closed: Effect.Effect<void>
-}
 
 export interface FfmpegOptions {
   readonly ffmpegPath: string
@@ -34,7 +20,7 @@ export interface FfmpegOptions {
 
 const linesMax = 8
 
-export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<FfmpegProcess> =>
+export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<EncoderProcess> =>
   Effect.sync(() => {
     const { ffmpegPath, niceness } = options
     const child = spawn(ffmpegPath, [...plan.arguments], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
@@ -54,7 +40,7 @@ export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.E
     return processOf(run)
   })
 
-interface Run {
+interface Run extends Waiting {
   readonly child: ChildProcessWithoutNullStreams
   readonly plan: EncoderPlan
   readonly ffmpegPath: string
@@ -64,11 +50,9 @@ interface Run {
   hasStarted: boolean
   /** The errors that it printed, the newest last. */
   lines: ReadonlyArray<string>
-  /** Not a Set: a Set with an addition and a removal for each piece keeps its old content until a slow collection. */
-  waiting: ReadonlyArray<() => void>
 }
 
-const processOf = (run: Run): FfmpegProcess => {
+const processOf = (run: Run): EncoderProcess => {
   const { child } = run
   return {
     write: (pcm) =>
@@ -134,29 +118,6 @@ const notRun = (run: Run, error: Error) => {
 
 const failed = ({ plan }: Run, exitCode: number | null, lines: ReadonlyArray<string>) =>
   Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode, lines }))
-
-/** Resumes with the first effect that `look` returns. */
-const when = <A, E>(run: Run, look: () => Effect.Effect<A, E> | undefined) =>
-  Effect.callback<A, E>((resume) => {
-    const check = () => {
-      const found = look()
-      if (found === undefined) return
-      leave(run, check)
-      resume(found)
-    }
-    run.waiting = [...run.waiting, check]
-    check()
-    return Effect.sync(() => leave(run, check))
-  })
-
-const leave = (run: Run, check: () => void) => {
-  run.waiting = run.waiting.filter((other) => other !== check)
-}
-
-const wake = (run: Run) => {
-  // A check that resumes may remove another one.
-  for (const check of run.waiting) if (run.waiting.includes(check)) check()
-}
 
 const readChunk = ({ child }: Run) => {
   const chunk = (child.stdout?.read() ?? null) as Buffer | null

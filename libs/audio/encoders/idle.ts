@@ -8,6 +8,7 @@ import { Clock, Effect, Queue, Scope, Semaphore } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
 import { EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
+import { type LameProcesses, makeLameProcesses } from "./lame-process.ts"
 import { type LossyEncoder, startLossyEncoder } from "./lossy-encoder.ts"
 import type { EncoderPlan } from "./plan.ts"
 
@@ -46,6 +47,7 @@ export const encoderStart = defineHistogram({
 export const audioMetrics = [encoderPoolDepth, encodersRunning, encoderMisses, encoderFailures, encoderStart]
 
 interface IdleOptions extends FfmpegOptions {
+  readonly lameProcessesMax: number
   readonly processesMax: number
   readonly depthMax: number
   /** Held ready even without requests. */
@@ -105,8 +107,10 @@ interface Idle extends Effect.Success<ReturnType<typeof makeIdle>> {}
 
 const makeIdle = Effect.fnUntraced(function* (options: IdleOptions) {
   const metrics = yield* Metrics
+  const lame: LameProcesses = yield* makeLameProcesses(options.lameProcessesMax)
   return {
     options,
+    lame,
     clock: yield* Clock.Clock,
     depth: metrics.gauge(encoderPoolDepth),
     misses: metrics.counter(encoderMisses),
@@ -169,7 +173,7 @@ const makeRoom = (idle: Idle) => {
 }
 
 /** Starts an encoder when it is its turn, and returns before it is ready: its pipe keeps the input until then. */
-const start = Effect.fnUntraced(function* ({ turns, options, scope }: Idle, plan: EncoderPlan) {
+const start = Effect.fnUntraced(function* ({ turns, options, lame, scope }: Idle, plan: EncoderPlan) {
   const { processesMax } = options
   yield* Effect.interruptible(Semaphore.take(turns, 1)).pipe(
     Effect.timeoutOrElse({
@@ -177,7 +181,7 @@ const start = Effect.fnUntraced(function* ({ turns, options, scope }: Idle, plan
       orElse: () => Effect.fail(new EncoderOverloaded({ lacks: "starts", processesMax, waitMsMax: turnMsMax }))
     })
   )
-  const encoder = yield* startLossyEncoder(plan, options)
+  const encoder = yield* startLossyEncoder(plan, options, lame)
   yield* encoder.process.started.pipe(
     Effect.timeoutOption(startWithin),
     Effect.ignore,

@@ -1,5 +1,5 @@
 /**
- * A lossy encoder is one ffmpeg that encodes answer after answer. Between two of them it is fed silence, which pushes
+ * A lossy encoder encodes answer after answer: one ffmpeg, or one of those that share a process. Between two of them it is fed silence, which pushes
  * out the last frames of the one and is the run-up of the other. Frames are counted, so each answer gets exactly its
  * own, and the silence is long enough that no answer affects the next. A start of ffmpeg costs 60 ms of a processor,
  * this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used again. Opus in
@@ -11,11 +11,13 @@
 import { Effect, Latch } from "effect"
 import type { EncoderPlan } from "./plan.ts"
 import { EncoderFailed, type FfmpegMissing } from "../errors.ts"
-import { type FfmpegOptions, type FfmpegProcess, startFfmpeg } from "./ffmpeg-process.ts"
+import type { EncoderProcess } from "./encoder-process.ts"
+import { type FfmpegOptions, startFfmpeg } from "./ffmpeg-process.ts"
 import { type FrameCutter, makeFrameCutter } from "./frames.ts"
+import type { LameProcesses } from "./lame-process.ts"
 
 export interface LossyEncoder {
-  readonly process: FfmpegProcess
+  readonly process: EncoderProcess
   /** Called before the first write of each answer. */
   readonly begin: Effect.Effect<void>
   readonly write: (pcm: Int16Array) => Effect.Effect<void>
@@ -35,12 +37,18 @@ const answersMax = 500
 // An encoder of an unknown version may look further ahead than the silence reaches: then its input is ended.
 const lastFramesWithin = "500 millis"
 
-export const startLossyEncoder = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<LossyEncoder> =>
-  Effect.map(startFfmpeg(plan, options), (ffmpeg) => encoderOver(plan, ffmpeg))
+export const startLossyEncoder = Effect.fnUntraced(function* (
+  plan: EncoderPlan,
+  options: FfmpegOptions,
+  lame: LameProcesses
+) {
+  const shared = yield* lame.start(plan)
+  return encoderOver(plan, shared ?? (yield* startFfmpeg(plan, options)))
+})
 
 interface Encoding {
   readonly plan: EncoderPlan
-  readonly ffmpeg: FfmpegProcess
+  readonly process: EncoderProcess
   readonly cutter: FrameCutter
   /** Open while the encoder may be fed further ahead of the reader. */
   readonly mayFeed: Latch.Latch
@@ -53,11 +61,11 @@ interface Encoding {
   isEnding: boolean
 }
 
-const encoderOver = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => {
+const encoderOver = (plan: EncoderPlan, process: EncoderProcess): LossyEncoder => {
   const cutter = makeFrameCutter(plan.shape)
   const encoding: Encoding = {
     plan,
-    ffmpeg,
+    process,
     cutter,
     mayFeed: Latch.makeUnsafe(true),
     fed: plan.primeSamples,
@@ -69,10 +77,10 @@ const encoderOver = (plan: EncoderPlan, ffmpeg: FfmpegProcess): LossyEncoder => 
   }
   const isReusable = () => {
     const { answers, isEnding } = encoding
-    return plan.pauseSamples > 0 && hasAll(encoding) && !isEnding && answers < answersMax && !ffmpeg.hasEnded()
+    return plan.pauseSamples > 0 && hasAll(encoding) && !isEnding && answers < answersMax && !process.hasEnded()
   }
   return {
-    process: ffmpeg,
+    process,
     begin: Effect.sync(() => begin(encoding)),
     write: (pcm) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm)),
     finish: finish(encoding),
@@ -95,8 +103,11 @@ const feed = (encoding: Encoding, pcm: Int16Array) =>
   Effect.suspend(() => {
     encoding.fed += pcm.length
     measureLead(encoding)
-    return encoding.ffmpeg.write(pcm)
+    return encoding.process.write(pcm, isUrgent(encoding))
   })
+
+/** Whoever has heard nothing yet comes first. */
+const isUrgent = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
 
 const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
   if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)
@@ -119,7 +130,7 @@ const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, 
 const endInput = (encoding: Encoding) =>
   Effect.suspend(() => {
     encoding.isEnding = true
-    return encoding.ffmpeg.end
+    return encoding.process.end
   })
 
 const read = (encoding: Encoding): LossyEncoder["read"] => {
@@ -146,16 +157,16 @@ const hasAll = ({ cutter, endFrame }: Encoding) => cutter.framesSeen() >= endFra
 const isWritten = ({ endFrame }: Encoding) => Number.isFinite(endFrame)
 
 const readOrEnd = (encoding: Encoding) => {
-  const { ffmpeg } = encoding
-  if (!isWritten(encoding) || encoding.isEnding) return ffmpeg.read
-  return Effect.timeoutOrElse(ffmpeg.read, {
+  const { process } = encoding
+  if (!isWritten(encoding) || encoding.isEnding) return process.read
+  return Effect.timeoutOrElse(process.read, {
     duration: lastFramesWithin,
-    orElse: () => Effect.andThen(endInput(encoding), ffmpeg.read)
+    orElse: () => Effect.andThen(endInput(encoding), process.read)
   })
 }
 
-const broken = ({ plan, ffmpeg }: Encoding, line: string) =>
+const broken = ({ plan, process }: Encoding, line: string) =>
   Effect.suspend(() => {
-    ffmpeg.kill()
+    process.kill()
     return Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode: null, lines: [line] }))
   })

@@ -1,5 +1,5 @@
 /**
- * How ffmpeg encodes a format, and how its output is changed so that decoders play it without the encoder's delay.
+ * How ffmpeg, or libmp3lame in its place, encodes a format, and how its output is changed so that decoders play it without the encoder's delay.
  * Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its look-ahead while the process
  * waits. The frames of that silence are left out, so the first real samples come out within a millisecond.
  *
@@ -29,6 +29,8 @@ export interface EncoderPlan {
   /** How many frames an answer of that many samples has. */
   readonly framesOf: (samples: number) => number
   readonly shape: FrameShape
+  /** The bit rate at which libmp3lame writes the same bytes; null where it is another codec. */
+  readonly lameKbps: number | null
   /** The delay that the info frame of an mp3 answer announces; else null. */
   readonly infoDelaySamples: number | null
 }
@@ -50,7 +52,7 @@ const aacPrimeFrames = 2
 
 const words = (text: string) => text.split(" ")
 
-interface CodecPlan extends Omit<EncoderPlan, "key" | "arguments" | "rateHz"> {
+interface CodecPlan extends Omit<EncoderPlan, "key" | "arguments" | "rateHz" | "lameKbps"> {
   readonly defaultKbps: number
   readonly arguments: ReadonlyArray<string>
 }
@@ -111,6 +113,7 @@ export const encoderPlan = (codec: LossyCodec, rateHz: number, bitrateKbps: numb
     ...plan,
     key: `${codec}_${rateHz}_${kbps}`,
     rateHz,
+    lameKbps: codec === "mp3" ? kbps : null,
     arguments: [...inputArguments(rateHz), ...codecArguments, "-b:a", `${kbps}k`, "-flush_packets", "1", "pipe:1"]
   }
 }

@@ -13,6 +13,8 @@ import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderFailures, encodersRunning, makeIdleEncoders } from "./idle.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions {
+  /** Processes in which mp3 encoders share libmp3lame, at most; 0: an ffmpeg for each. */
+  readonly lameProcessesMax: number
   /** Encoders at work and idle ones together. */
   readonly processesMax: number
   /** How long a request waits for an encoder. */
@@ -28,6 +30,7 @@ export interface FfmpegPoolOptions extends FfmpegOptions {
 export const ffmpegPoolDefaults: FfmpegPoolOptions = {
   ffmpegPath: "ffmpeg",
   niceness: 0,
+  lameProcessesMax: 4,
   // Each takes 10 MB of its own.
   processesMax: 192,
   waitMsMax: 2_000,

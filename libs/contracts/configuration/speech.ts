@@ -118,7 +118,16 @@ export const SpeechSynthesizer = section({
 
 export const Audio = section({
   FfmpegPath: withDefault(Schema.NonEmptyString, "ffmpeg", "The encoder, by path or by its name on PATH."),
-  EncodersMax: withDefault(whole(1, 10_000), 400, "Encoders at once in one process; each holds up to 12 MB.")
+  LameProcessesMax: withDefault(
+    whole(0, 64),
+    4,
+    "Processes in which libmp3lame encodes for all mp3 answers, one for each 32 of them, and at most one for each processor. 0, or where that library is missing: an ffmpeg for each answer."
+  ),
+  EncodersMax: withDefault(
+    whole(1, 10_000),
+    400,
+    "Encoders at once in one process; each holds up to 12 MB, or half a megabyte where they share a process."
+  )
 })
 
 export const VoiceCloning = section({

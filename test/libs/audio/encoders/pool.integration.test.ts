@@ -5,7 +5,7 @@ import { Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
 import { Metrics } from "#runtime"
 
 const audio = (options: Partial<typeof ffmpegPoolDefaults> = {}) =>
-  Encoders.layer({ ...ffmpegPoolDefaults, ...options }).pipe(Layer.provideMerge(Metrics.layerTest))
+  Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax: 0, ...options }).pipe(Layer.provideMerge(Metrics.layerTest))
 
 const slowFfmpeg = new URL("slow-ffmpeg.sh", import.meta.url).pathname
 const cold = { defaultDepth: 0, depthMax: 0 }
@@ -151,7 +151,8 @@ describe("an answer without an encoder", () => {
     Effect.gen(function* () {
       const busy = Stream.concat(Stream.make(second), Stream.fromEffect(Effect.never))
       yield* Effect.forkChild(Stream.runDrain(encode("mp3_24000_64", busy)))
-      yield* eventually(() => children() === 1)
+      const running = Effect.delay(metric("audio_encoders_running", "mp3_24000_64"), "5 millis")
+      yield* Effect.repeat(running, { until: (count) => count === 1 })
       const error = yield* Effect.flip(Stream.runDrain(encode("mp3_24000_64", Stream.make(second))))
       assert.strictEqual(error._tag, "EncoderOverloaded")
       assert.strictEqual(yield* metric("audio_encoder_failures_total", "mp3_24000_64"), 1)

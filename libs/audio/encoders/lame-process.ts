@@ -1,0 +1,229 @@
+/**
+ * mp3 encoders that share a process: libmp3lame in a program of ours, byte for byte what an ffmpeg of its own would
+ * write. A start costs 2 ms of a processor in place of 60, and half a megabyte in place of ten. In a process apart,
+ * because native code that crashes takes its process along: then its answers fail, and the next one starts another.
+ * Where the library is missing, ffmpeg encodes.
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import { availableParallelism } from "node:os"
+import { fileURLToPath } from "node:url"
+import { Clock, Deferred, Effect, Option, type Scope } from "effect"
+import { afterDeath, noDeaths } from "#runtime"
+import { EncoderFailed } from "../errors.ts"
+import { pcmToBytes } from "../samples.ts"
+import { type EncoderProcess, type Waiting, wake, when } from "./encoder-process.ts"
+import type { FromLame, ToLame } from "./lame-program.ts"
+import type { EncoderPlan } from "./plan.ts"
+
+export interface LameProcesses {
+  /** Undefined where libmp3lame cannot encode it, or not now. */
+  readonly start: (plan: EncoderPlan) => Effect.Effect<EncoderProcess | undefined>
+}
+
+// Each processor encodes for some three hundred listeners; one process uses one.
+const encodersEach = 32
+// A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
+const readyMsMax = 2_000
+// A library that takes its process along so often in a row is left alone.
+const quickDeathsMax = 5
+const stopMsMax = 1_000
+
+interface Encoder extends Waiting {
+  readonly id: number
+  readonly plan: EncoderPlan
+  readonly program: Program
+  /** Resumes the write that waits to be encoded. */
+  written: (() => void) | undefined
+  mp3: ReadonlyArray<Uint8Array>
+  hasStarted: boolean
+  ending: Effect.Effect<null, EncoderFailed> | undefined
+}
+
+interface Program {
+  readonly child: ChildProcess
+  readonly encoders: Map<number, Encoder>
+  /** Whether it can encode. */
+  readonly ready: Deferred.Deferred<boolean>
+  readonly gone: Deferred.Deferred<void>
+  readonly startedAtMs: number
+  isReady: boolean
+}
+
+interface Lame {
+  readonly nowMs: () => number
+  programs: ReadonlyArray<Program>
+  deaths: typeof noDeaths
+  ids: number
+  /** The library is missing, or not to be trusted. */
+  isGivenUp: boolean
+}
+
+/** `processesMax` 0: none at all. The processes end with the scope. */
+export const makeLameProcesses = Effect.fnUntraced(function* (
+  processesMax: number
+): Effect.fn.Return<LameProcesses, never, Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const nowMs = () => clock.currentTimeMillisUnsafe()
+  const lame: Lame = { nowMs, programs: [], deaths: noDeaths, ids: 0, isGivenUp: processesMax === 0 }
+  const most = Math.min(processesMax, availableParallelism())
+  yield* Effect.addFinalizer(() => endAll(lame))
+  return {
+    start: Effect.fnUntraced(function* (plan) {
+      if (plan.lameKbps === null || lame.isGivenUp) return undefined
+      const program = programFor(lame, most)
+      const isReady = yield* Effect.timeoutOption(Deferred.await(program.ready), readyMsMax)
+      if (Option.getOrElse(isReady, () => false)) return open(lame, program, plan)
+      if (lame.isGivenUp) yield* Effect.logWarning("mp3 is encoded by ffmpeg: libmp3lame is missing, or does not last")
+      return undefined
+    })
+  }
+})
+
+/** The one with the fewest encoders; while all have plenty, another one starts beside them. */
+const programFor = (lame: Lame, most: number) => {
+  const { programs } = lame
+  const [idlest] = programs
+    .filter(({ isReady }) => isReady || programs.every((other) => !other.isReady))
+    .toSorted((left, right) => left.encoders.size - right.encoders.size)
+  if (idlest === undefined) return launch(lame)
+  if (idlest.encoders.size >= encodersEach && programs.length < most) launch(lame)
+  return idlest
+}
+
+const launch = (lame: Lame): Program => {
+  const child = fork(fileURLToPath(new URL("./lame-program.ts", import.meta.url)), [], {
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    // It needs nothing of our environment, nor of the flags of this process.
+    env: { MALLOC_ARENA_MAX: "2" },
+    execArgv: ["--max-semi-space-size=1"]
+  })
+  const program: Program = {
+    child,
+    encoders: new Map(),
+    ready: Deferred.makeUnsafe(),
+    gone: Deferred.makeUnsafe(),
+    startedAtMs: lame.nowMs(),
+    isReady: false
+  }
+  lame.programs = [...lame.programs, program]
+  child.on("message", (message: FromLame) => receive(program, message))
+  child.on("error", () => lost(lame, program, "it cannot be started"))
+  child.on("exit", (code, signal) => lost(lame, program, `its process ended with ${signal ?? code}`))
+  return program
+}
+
+const receive = (program: Program, message: FromLame) => {
+  if (message.kind === "missing") return
+  if (message.kind === "ready") {
+    program.isReady = true
+    return Deferred.doneUnsafe(program.ready, Effect.succeed(true))
+  }
+  const encoder = program.encoders.get(message.id)
+  if (encoder === undefined) return
+  if (message.kind === "failed") return fail(encoder, message.detail)
+  if (message.mp3.length > 0) encoder.mp3 = [...encoder.mp3, message.mp3]
+  encoder.hasStarted = true
+  resumeWrite(encoder)
+  wake(encoder)
+}
+
+const lost = (lame: Lame, program: Program, detail: string) => {
+  if (!lame.programs.includes(program)) return
+  lame.programs = lame.programs.filter((other) => other !== program)
+  lame.deaths = afterDeath(lame.deaths, lame.nowMs() - program.startedAtMs)
+  lame.isGivenUp ||= !program.isReady || lame.deaths.quick >= quickDeathsMax
+  Deferred.doneUnsafe(program.ready, Effect.succeed(false))
+  Deferred.doneUnsafe(program.gone, Effect.void)
+  for (const encoder of program.encoders.values()) fail(encoder, detail)
+}
+
+const fail = (encoder: Encoder, detail: string) => {
+  const { plan } = encoder
+  end(encoder, Effect.fail(new EncoderFailed({ encoder: plan.key, exitCode: null, lines: [detail] })))
+}
+
+const end = (encoder: Encoder, how: NonNullable<Encoder["ending"]>) => {
+  encoder.ending ??= how
+  encoder.program.encoders.delete(encoder.id)
+  resumeWrite(encoder)
+  wake(encoder)
+}
+
+const resumeWrite = (encoder: Encoder) => {
+  const { written } = encoder
+  encoder.written = undefined
+  written?.()
+}
+
+const tell = ({ child }: Program, message: ToLame) => {
+  // A process that has just ended is reported by its exit.
+  if (child.connected) child.send(message, () => {})
+}
+
+const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess => {
+  const id = ++lame.ids
+  const encoder: Encoder = {
+    id,
+    plan,
+    program,
+    written: undefined,
+    mp3: [],
+    hasStarted: false,
+    ending: undefined,
+    waiting: []
+  }
+  program.encoders.set(id, encoder)
+  tell(program, { kind: "open", id, hz: plan.rateHz, kbps: plan.lameKbps ?? 0, prime: plan.primeSamples })
+  // It may have ended since it said that it was ready.
+  if (!lame.programs.includes(program)) fail(encoder, "its process has ended")
+  return processOf(encoder)
+}
+
+const processOf = (encoder: Encoder): EncoderProcess => {
+  const { id, program } = encoder
+  return {
+    write: (pcm, isUrgent) =>
+      Effect.callback((resume) => {
+        if (encoder.ending !== undefined) return resume(Effect.void)
+        encoder.written = () => resume(Effect.void)
+        tell(program, { kind: "encode", id, isUrgent, pcm: pcmToBytes(pcm) })
+      }),
+    end: Effect.sync(() => {
+      encoder.written = () => end(encoder, Effect.succeed(null))
+      tell(program, { kind: "end", id })
+    }),
+    read: when<Uint8Array | null, EncoderFailed>(encoder, () => {
+      const mp3 = takeMp3(encoder)
+      return mp3 === undefined ? encoder.ending : Effect.succeed(mp3)
+    }),
+    started: when<void, EncoderFailed>(encoder, () =>
+      encoder.hasStarted ? Effect.void : encoder.ending === undefined ? undefined : Effect.asVoid(encoder.ending)
+    ),
+    hasStarted: () => encoder.hasStarted,
+    hasEnded: () => encoder.ending !== undefined,
+    kill: () => {
+      if (encoder.ending === undefined) tell(program, { kind: "close", id })
+      end(encoder, Effect.succeed(null))
+    },
+    closed: Effect.void
+  }
+}
+
+const takeMp3 = (encoder: Encoder): Uint8Array | undefined => {
+  const { mp3 } = encoder
+  encoder.mp3 = []
+  if (mp3.length <= 1) return mp3[0]
+  return new Uint8Array(Buffer.concat(mp3))
+}
+
+const endAll = (lame: Lame) =>
+  Effect.forEach(
+    lame.programs,
+    ({ child, gone }) =>
+      Effect.sync(() => void child.kill("SIGKILL")).pipe(
+        Effect.andThen(Deferred.await(gone)),
+        Effect.timeoutOption(stopMsMax)
+      ),
+    { concurrency: "unbounded", discard: true }
+  )

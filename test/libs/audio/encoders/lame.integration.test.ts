@@ -1,0 +1,150 @@
+import { execFileSync, fork } from "node:child_process"
+import { kill } from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { audioFormats, Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
+import { Metrics } from "#runtime"
+import type { FromLame, ToLame } from "../../../../libs/audio/encoders/lame-program.ts"
+
+const audio = (lameProcessesMax: number) =>
+  Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax }).pipe(Layer.provide(Metrics.layerTest))
+
+/** Sounds of every loudness, from the first sample on, and a rest that fills no frame. */
+const sound = Int16Array.from({ length: 61_234 }, (_, at) => 14_000 * Math.sin(at / 9) * Math.sin(at / 4_000))
+
+const encoded = Effect.fnUntraced(function* (name: string, pcm: Int16Array) {
+  const format = formatNamed(name)
+  assert.isDefined(format)
+  const pieces = Stream.make(pcm.subarray(0, 1_200), pcm.subarray(1_200, 20_000), pcm.subarray(20_000))
+  return Buffer.concat(yield* Stream.runCollect((yield* Encoders).encode(format, pieces)))
+})
+
+/** The processes of this one that run libmp3lame. */
+const lameProcesses = () =>
+  execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,args="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/u))
+    .filter(([, parent, state, ...words]) => Number(parent) === process.pid && state !== "Z" && isProgram(words))
+    .map(([pid]) => Number(pid))
+
+const isProgram = (words: ReadonlyArray<string>) => words.some((word) => word.endsWith("lame-program.ts"))
+
+const eventually = (check: () => boolean) =>
+  Effect.gen(function* () {
+    for (let tries = 0; tries < 500 && !check(); tries++) yield* Effect.sleep("20 millis")
+    assert.isTrue(check())
+  })
+
+const second = sound.subarray(0, 24_000)
+const endless = Stream.fromEffectRepeat(Effect.succeed(second))
+
+describe("mp3 encoders that share a process", () => {
+  it.live.each(audioFormats.filter(({ codec }) => codec === "mp3").map(({ name }) => name))(
+    "write the bytes of ffmpeg: %s",
+    (name) =>
+      Effect.gen(function* () {
+        const [first, again, other, programs] = yield* Effect.provide(
+          Effect.all([
+            encoded(name, sound),
+            encoded(name, sound),
+            encoded(name, second),
+            Effect.sync(() => lameProcesses().length)
+          ]),
+          audio(1)
+        )
+        assert.strictEqual(programs, 1)
+        const ffmpeg = yield* Effect.provide(Effect.all([encoded(name, sound), encoded(name, second)]), audio(0))
+        assert.isTrue(first.equals(ffmpeg[0]))
+        assert.isTrue(again.equals(ffmpeg[0]))
+        assert.isTrue(other.equals(ffmpeg[1]))
+      })
+  )
+
+  it.live("are one process for many answers at once, which ends with the pool", () =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const answers = Array.from({ length: 24 }, () => encoded("mp3_24000_64", sound))
+        const [first, ...others] = yield* Effect.all(answers, { concurrency: "unbounded" })
+        assert.isDefined(first)
+        for (const other of others) assert.isTrue(other.equals(first))
+        assert.strictEqual(lameProcesses().length, 1)
+      }).pipe(Effect.provide(audio(4)))
+      yield* eventually(() => lameProcesses().length === 0)
+    })
+  )
+
+  it.live("fail when their process is killed, and the next answer gets another process", () =>
+    Effect.gen(function* () {
+      const format = formatNamed("mp3_24000_64")
+      assert.isDefined(format)
+      const { encode } = yield* Encoders
+      let bytes = 0
+      const answer = Stream.runForEach(encode(format, endless), (piece) =>
+        Effect.sync(() => {
+          const [program] = lameProcesses()
+          if (bytes === 0 && program !== undefined) kill(program, "SIGKILL")
+          bytes += piece.length
+        })
+      )
+      const error = yield* Effect.flip(answer)
+      assert.strictEqual(error._tag, "EncoderFailed")
+      assert.match(error.message, /SIGKILL/u)
+      assert.isAbove(bytes, 0)
+      const whole = yield* encoded("mp3_24000_64", sound)
+      assert.isAbove(whole.length, 20_000)
+      assert.strictEqual(lameProcesses().length, 1)
+    }).pipe(Effect.provide(audio(1)))
+  )
+
+  it.live("leave no work behind when a reader stops", () =>
+    Effect.gen(function* () {
+      const format = formatNamed("mp3_24000_64")
+      assert.isDefined(format)
+      const { encode } = yield* Encoders
+      let taken = 0
+      const source = Stream.tap(endless, () => Effect.sync(() => (taken += 1)))
+      yield* Stream.runDrain(Stream.take(encode(format, source), 3))
+      const after = taken
+      yield* encoded("mp3_24000_64", sound)
+      assert.strictEqual(taken, after)
+    }).pipe(Effect.provide(audio(1)))
+  )
+})
+
+describe("the program of libmp3lame", () => {
+  it("encodes an answer's beginning before pieces that came earlier", async () => {
+    const program = new URL("../../../../libs/audio/encoders/lame-program.ts", import.meta.url).pathname
+    const child = fork(program, [], { serialization: "advanced" })
+    const tell = (message: ToLame) => child.send(message)
+    const answers: Array<number> = []
+    const pcm = new Uint8Array(second.slice().buffer)
+    const [count, urgent] = [60, 1_000]
+    try {
+      await new Promise<void>((resolve, reject) => {
+        child.on("exit", (code) => reject(new Error(`it ended with ${code}`)))
+        child.on("message", (message: FromLame) => {
+          if (message.kind === "ready") {
+            for (let id = 0; id < count; id++) tell({ kind: "open", id, hz: 24_000, kbps: 64, prime: 576 })
+            tell({ kind: "open", id: urgent, hz: 24_000, kbps: 64, prime: 576 })
+          }
+          if (message.kind !== "encoded") return
+          answers.push(message.id)
+          if (answers.length === count + 1) {
+            for (let id = 0; id < count; id++) tell({ kind: "encode", id, isUrgent: false, pcm })
+            tell({ kind: "encode", id: urgent, isUrgent: true, pcm })
+          }
+          if (answers.length === 2 * (count + 1)) resolve()
+        })
+      })
+    } finally {
+      child.removeAllListeners("exit")
+      child.kill("SIGKILL")
+    }
+    const pieces = answers.slice(count + 1)
+    assert.deepStrictEqual(
+      pieces.filter((id) => id !== urgent),
+      Array.from({ length: count }, (_, id) => id)
+    )
+    assert.isBelow(pieces.indexOf(urgent), count / 2)
+  })
+})
