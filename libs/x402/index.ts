@@ -163,6 +163,7 @@ export {
   exposedHeaders,
   modelResource,
   type PaymentReply,
+  type BazaarText,
   paymentRequired,
   type Quote,
   type ReplyShape,

@@ -37,14 +37,26 @@ export interface PaymentFailure {
 
 const message = "This endpoint requires x402 payment"
 
+/** The extension `bazaar` of a quote's route as members of JSON: `"bazaar":{...}`, or nothing. */
+export interface BazaarText {
+  readonly body: string
+  /** Short, for it stands in `PAYMENT-REQUIRED`, and clients repeat it with their payments. */
+  readonly header: string
+}
+
 /** The answer to a call without a payment. */
-export const paymentRequired = (quote: Quote, shape: ReplyShape): PaymentReply => {
-  const { accepts, ...headers } = quoteText(quote, "Payment Required")
+export const paymentRequired = (
+  quote: Quote,
+  shape: ReplyShape,
+  bazaar: BazaarText = { body: "", header: "" }
+): PaymentReply => {
+  const { accepts, extensions, ...headers } = quoteText(quote, "Payment Required", bazaar.header)
   const [{ priceUsd, plainNetwork, assetSymbol }] = quote.offers
   const price = JSON.stringify({ amount: priceUsd, currency: "USD" })
   const info = JSON.stringify({ network: plainNetwork, asset: assetSymbol, x402Version })
   const mirror = `"x402Version":${x402Version},"accepts":${accepts}`
-  const rest = `"message":${JSON.stringify(message)},"price":${price},"paymentInfo":${info}`
+  const told = bazaar.body === "" ? "" : `,"extensions":{${joined(extensions, bazaar.body)}}`
+  const rest = `"message":${JSON.stringify(message)},"price":${price},"paymentInfo":${info}${told}`
   const body = {
     chat: () => `{${mirror},"error":"Payment Required",${rest}}`,
     messages: () => `{"type":"error","error":${JSON.stringify(messagesError(message))},${mirror},${rest}}`,
@@ -92,7 +104,9 @@ export const settlementFailed = (
   )
 })
 
-const quoteHeaders = ({ header, older }: Omit<QuoteText, "accepts">): Readonly<Record<string, string>> => ({
+const joined = (...members: ReadonlyArray<string>) => members.filter((one) => one !== "").join(",")
+
+const quoteHeaders = ({ header, older }: Pick<QuoteText, "header" | "older">): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   "cache-control": "no-store",
   "payment-required": header,
@@ -159,6 +173,8 @@ export interface Quote {
 interface QuoteText {
   /** The JSON text of `accepts`. */
   readonly accepts: string
+  /** The members of `extensions`, without `bazaar`. */
+  readonly extensions: string
   /** The value of `PAYMENT-REQUIRED`. */
   readonly header: string
   /** The value under the names that older clients read: where `exact` is offered, nothing else. */
@@ -175,31 +191,32 @@ const longQuoteCharactersMax = 1_100
 /** The parts left out first when a quote becomes too long: the extension's schema, then the extension. */
 const optionalExtensions = [identifierDeclaration, identifierWithoutSchema, {}]
 
-const quoteText = (quote: Quote, error: string): QuoteText => {
+const quoteText = (quote: Quote, error: string, bazaar = ""): QuoteText => {
   const all = quote.offers.map(({ requirements }) => requirements)
   const exact = all.filter(({ scheme }) => scheme === "exact")
   const isSame = exact.length === 0 || exact.length === all.length
-  const text = headerText(quote, error, all, isSame ? quoteCharactersMax : longQuoteCharactersMax)
-  return { ...text, older: isSame ? text.header : headerText(quote, error, exact).header }
+  const terms = { resource: quote.resource, error }
+  const text = headerText(all, terms, { charactersMax: isSame ? quoteCharactersMax : longQuoteCharactersMax, bazaar })
+  if (isSame && bazaar === "") return { ...text, older: text.header }
+  return { ...text, older: headerText(isSame ? all : exact, terms).header }
 }
 
 const headerText = (
-  { resource }: Quote,
-  error: string,
   offered: ReadonlyArray<PaymentRequirements>,
-  charactersMax = quoteCharactersMax
+  { resource, error }: { readonly resource: ResourceInfo; readonly error: string },
+  { charactersMax = quoteCharactersMax, bazaar = "" } = {}
 ) => {
   const accepts = JSON.stringify(offered)
   const head = `"error":${JSON.stringify(error)},"resource":${JSON.stringify(resource)}`
   const text = `{"x402Version":${x402Version},${head},"accepts":${accepts}`
   // Without it a payer that has not approved Permit2 could not pay.
   const needed = offered.some(({ scheme }) => scheme === "upto") ? approvalDeclaration : {}
-  const extensionsOf = (more: object) => {
-    const extensions = { ...needed, ...more }
-    return Object.keys(extensions).length === 0 ? "" : `,"extensions":${JSON.stringify(extensions)}`
-  }
-  const fitting = optionalExtensions.find((more) => text.length + extensionsOf(more).length < charactersMax)
-  return { accepts, header: Buffer.from(`${text}${extensionsOf(fitting ?? {})}}`).toString("base64") }
+  const membersOf = (more: object) => JSON.stringify({ ...needed, ...more }).slice(1, -1)
+  const written = (members: string) => (members === "" ? "" : `,"extensions":{${members}}`)
+  const fitting = optionalExtensions.find((more) => text.length + written(membersOf(more)).length < charactersMax)
+  const extensions = membersOf(fitting ?? {})
+  const header = Buffer.from(`${text}${written(joined(extensions, bazaar))}}`).toString("base64")
+  return { accepts, extensions, header }
 }
 
 interface ResourceOf {

@@ -4,10 +4,18 @@
  */
 import { createHash } from "node:crypto"
 import { Effect, Option } from "effect"
-import { type ChainFamily, chainFamilyOf, channelScheme, type ModelEntry, type Payments } from "#contracts"
+import {
+  type BazaarPlace,
+  type ChainFamily,
+  chainFamilyOf,
+  channelScheme,
+  type ModelEntry,
+  type Payments
+} from "#contracts"
 import { DiscoveryGroup } from "#contracts/model-gateway"
 import { bytesAnswer, emptyAnswer, HttpCall, type JsonObject, route } from "#http"
 import { Configuration } from "#runtime"
+import type { BazaarText } from "#x402"
 import { gatewayOpenApi } from "./documents.ts"
 import { listedModel } from "./models/answer-models.ts"
 import { ModelRegistry, type RegisteredModel } from "./models/ModelRegistry.ts"
@@ -21,7 +29,12 @@ interface Operation {
   readonly requestBody: {
     readonly content: { readonly "application/json": { readonly schema: JsonObject; readonly example: JsonObject } }
   }
-  readonly responses: Readonly<Record<string, unknown>>
+  readonly responses: {
+    readonly 200: {
+      readonly content: { readonly "application/json": { readonly schema: JsonObject; readonly example: JsonObject } }
+    }
+    readonly 402?: object
+  }
 }
 interface Described {
   readonly paths: Readonly<Record<string, { readonly post?: Operation }>>
@@ -38,10 +51,8 @@ interface Sold {
 export const discoveryOf = (sold: Sold) => {
   const { paths, components } = gatewayOpenApi() as unknown as Described
   const families = new Set(sold.payments.Networks.flatMap(({ Network }) => chainFamilyOf(Network) ?? []))
-  const items = Object.entries(paths).flatMap(([path, { post }]) =>
-    post === undefined || post.responses["402"] === undefined
-      ? []
-      : [...families].flatMap((chain) => itemOf(sold, { path, chain, post, schemas: components.schemas }))
+  const items = paidOperations(paths).flatMap((operation) =>
+    [...families].flatMap((chain) => itemOf(sold, { ...operation, chain, schemas: components.schemas }))
   )
   return {
     version: 1,
@@ -97,11 +108,12 @@ const itemOf = (sold: Sold, { path, chain, post, schemas }: PaidRoute) => {
 const shortest = { prompt: { textBytes: 1, messages: 1, images: 0 }, outputTokens: 1, count: 1 }
 
 /** The extension `bazaar` of x402 for a call with a body of JSON. */
-const bazaarOf = ({ requestBody }: Operation, schemas: PaidRoute["schemas"]) => {
-  const { schema, example } = requestBody.content["application/json"]
-  const input = { type: "http", method: "POST", bodyType: "json", body: example }
+const bazaarOf = ({ requestBody, responses }: Operation, schemas: PaidRoute["schemas"], shorten = whole) => {
+  const taken = requestBody.content["application/json"]
+  const given = responses["200"].content["application/json"]
+  const input = { type: "http", method: "POST", bodyType: "json", body: taken.example }
   return {
-    info: { input, output: { type: "json" } },
+    info: { input, output: { type: "json", example: given.example } },
     schema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -111,20 +123,50 @@ const bazaarOf = ({ requestBody }: Operation, schemas: PaidRoute["schemas"]) => 
           properties: {
             type: { type: "string", const: "http" },
             method: { type: "string", enum: ["POST"] },
-            bodyType: { type: "string", enum: ["json"] },
-            body: resolved(schema, schemas)
+            bodyType: { type: "string", enum: ["json", "form-data", "text"] },
+            body: shorten(resolved(taken.schema, schemas))
           },
           required: ["type", "method", "bodyType", "body"],
           additionalProperties: false
         },
-        output: { type: "object", properties: { type: { type: "string" } }, required: ["type"] }
+        output: {
+          type: "object",
+          properties: { type: { type: "string" }, example: shorten(resolved(given.schema, schemas)) },
+          required: ["type"]
+        }
       },
       required: ["input"]
     }
   }
 }
 
-/** The shape of a request without references, for the document of an extension stands alone. */
+const whole = (schema: JsonObject) => schema
+
+/** What must be there, and of what type. */
+const required = (schema: JsonObject): JsonObject => {
+  const properties = schema["properties"] as Readonly<Record<string, JsonObject>>
+  const names = schema["required"] as ReadonlyArray<string>
+  const types = names.map((name) => [name, { type: properties[name]?.["type"] }])
+  return { type: "object", properties: Object.fromEntries(types), required: names }
+}
+
+/** The extension of the route of a quote, by the URL of its resource; nothing for what is not sold by a call. */
+export const bazaarTexts = (place: BazaarPlace): ((url: string) => BazaarText) => {
+  const { paths, components } = gatewayOpenApi() as unknown as Described
+  const nothing = { body: "", header: "" }
+  const texts = paidOperations(paths).map(({ path, post }) => {
+    const member = (shorten: typeof whole) => `"bazaar":${JSON.stringify(bazaarOf(post, components.schemas, shorten))}`
+    return { path, text: { body: member(whole), header: place === "header" ? member(required) : "" } }
+  })
+  return (url) => (place === "none" ? nothing : (texts.find(({ path }) => url.endsWith(path))?.text ?? nothing))
+}
+
+const paidOperations = (paths: Described["paths"]) =>
+  Object.entries(paths).flatMap(([path, { post }]) =>
+    post === undefined || post.responses["402"] === undefined ? [] : [{ path, post }]
+  )
+
+/** A shape without references, for the document of an extension stands alone. */
 const resolved = (schema: JsonObject, schemas: PaidRoute["schemas"]): JsonObject => {
   const reference = schema["$ref"]
   return (typeof reference === "string" ? schemas[reference.slice(reference.lastIndexOf("/") + 1)] : schema) ?? schema

@@ -155,6 +155,8 @@ const chapters = [
   `## Payments`,
   `A call without a payment is answered with 402 and a quote. What is signed is an entry of \`accepts\`, mostly the first; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
   `An entry with the scheme \`exact\` is the price. One with the scheme \`upto\` is the most that the call can cost: what was used is charged, and \`PAYMENT-RESPONSE\` says it as \`amount\` ([payments.md](payments.md#paying-for-what-was-used)). A client takes the entry whose scheme it knows.`,
+  `### What a route takes and gives`,
+  `The body of a quote says it by x402's extension \`bazaar\`: the shapes of request and answer as JSON Schema, and an example of each; \`GET /.well-known/x402\` says the same of every route. With \`ModelGateway.Bazaar\` at \`header\`, \`PAYMENT-REQUIRED\` has it too, with the required fields alone: x402's clients repeat that with their payments, and a facilitator that keeps a list of services takes it from there. The headers of such a quote have more than 4 kB, and less than 6.`,
   `### What a failure costs`,
   `Nothing is charged for a failure. The payment of a call that ends with 500, 503 or 504 is given back before the answer: the same one can be sent again.`,
   `### A whole answer`,

@@ -139,6 +139,10 @@ export const soldBelowCostText = ({ model, provider, networks, breakEvenShare }:
 // A window remembers each of its calls, at most 300 of them.
 const perWindow = whole(1, 300)
 
+/** Where a quote describes its route. */
+export const bazaarPlaces = ["body", "header", "none"] as const
+export type BazaarPlace = (typeof bazaarPlaces)[number]
+
 export const ModelGateway = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the gateway listens."),
   Port: withDefault(whole(0, 65_535), 7_402, "0: any free one."),
@@ -150,6 +154,11 @@ export const ModelGateway = section({
     AllowedOrigins,
     ["*"],
     "Whose pages may call from a browser, `*` for any: nothing that a browser adds by itself is believed here."
+  ),
+  Bazaar: withDefault(
+    Schema.Literals(bazaarPlaces),
+    "body",
+    "Where a quote describes its route by x402's extension `bazaar`, with shapes and examples: `body` of the 402, where agents read it. `header` has it short in `PAYMENT-REQUIRED` too, from which clients repeat it with their payments, and facilitators list what is sold: the headers of a quote then have up to 6 kB, more than a proxy lets through whose limit is 4 kB. `none` leaves it to `/.well-known/x402`."
   ),
   Providers: withDefault(Schema.Array(ProviderEntry).check(Schema.isMaxLength(64)), [], "Whom models are asked of."),
   Models: withDefault(Schema.Array(ModelEntry).check(Schema.isMaxLength(1_000)), [], "What is sold, or given away."),

@@ -31,6 +31,11 @@ export class BodyExample extends Context.Service<BodyExample, Readonly<Record<st
   "starling/contracts/BodyExample"
 ) {}
 
+/** An answer of the endpoint's success, as JSON. */
+export class AnswerExample extends Context.Service<AnswerExample, Readonly<Record<string, unknown>>>()(
+  "starling/contracts/AnswerExample"
+) {}
+
 /**
  * Another body that an endpoint takes, in a vendor's dialect, and what it answers to that. Shapes are named by their
  * identifiers, and are among the additional schemas of the API. Typed clients have the endpoint's own body alone.
@@ -50,6 +55,7 @@ interface Description {
   readonly scope?: ApiScope | ReadonlyArray<ApiScope>
   readonly permission?: Permission
   readonly example?: Readonly<Record<string, unknown>>
+  readonly answerExample?: Readonly<Record<string, unknown>>
   readonly dialect?: DialectDescription
 }
 
@@ -60,12 +66,14 @@ export const described = ({
   scope,
   permission,
   example,
+  answerExample,
   dialect
 }: Description): Context.Context<never> => {
   let annotations: Context.Context<never> = OpenApi.annotations({ summary, description })
   if (scope !== undefined) annotations = Context.add(annotations, NeededScopes, [scope].flat())
   if (permission !== undefined) annotations = Context.add(annotations, NeededPermission, permission)
   if (example !== undefined) annotations = Context.add(annotations, BodyExample, example)
+  if (answerExample !== undefined) annotations = Context.add(annotations, AnswerExample, answerExample)
   if (dialect !== undefined) annotations = Context.add(annotations, Dialect, dialect)
   return annotations
 }

@@ -4,7 +4,7 @@
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { BodyExample, bodyOf, Dialect, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
+import { AnswerExample, BodyExample, bodyOf, Dialect, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
 
 export type JsonObject = Record<string, unknown>
 
@@ -184,7 +184,7 @@ const operationOf = (
           {
             description: summary,
             headers: headersOf(Number(status)),
-            content: { ...contentOf(content), ...dialectContent(endpoint) }
+            content: { ...withExample(endpoint, status, contentOf(content)), ...dialectContent(endpoint) }
           }
         ])
       ),
@@ -219,6 +219,13 @@ const contentOf = (content: OpenApi.OpenApiSpecContent = {}): JsonObject =>
       return [type, { schema: tidied(data) }]
     })
   )
+
+/** The example is of the answer that is given at once: 202 promises another one. */
+const withExample = ({ annotations }: HttpApiEndpoint.Top, status: string, content: JsonObject): JsonObject =>
+  Option.match(status === "200" ? Context.getOption(annotations, AnswerExample) : Option.none(), {
+    onNone: () => content,
+    onSome: (example) => ({ ...content, "application/json": { ...(content["application/json"] as object), example } })
+  })
 
 const dialectOf = ({ annotations }: HttpApiEndpoint.Top) =>
   Option.getOrUndefined(Context.getOption(annotations, Dialect))

@@ -39,6 +39,7 @@ import {
   verifyAnswerCodec,
   verifyRequestCodec
 } from "#x402"
+import { bazaarTexts } from "../discovery.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { ChannelCalls, type RefundedChannel } from "./ChannelCalls.ts"
 import { PaidCalls } from "./PaidCalls.ts"
@@ -380,7 +381,7 @@ const make = Effect.gen(function* () {
     isOffered: ({ Network }) => stopped(Network) === undefined,
     // Bounded, so that it stays a whole number.
     nextTurn: (isUnpaid) => (turn = isUnpaid ? (turn + 1) % turnsMax : turn),
-    writeQuote: quoteWriter(),
+    writeQuote: quoteWriter(bazaarTexts(settings.ModelGateway.Bazaar)),
     counter,
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     verifySeconds: (took) => seconds.observe({ stage: "verify" }, took)

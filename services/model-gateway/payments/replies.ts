@@ -1,6 +1,6 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
-import { paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
+import { type BazaarText, paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
@@ -31,13 +31,13 @@ const quotesMax = 512
  * Writes quotes, and keeps those that were given last: calls of one model with prompts of one size have the same bytes,
  * and most of a quote's cost is its text.
  */
-export const quoteWriter = () => {
+export const quoteWriter = (bazaarOf: (url: string) => BazaarText) => {
   const kept = new Map<string, PaymentRefusal>()
   return (quote: Quote, shape: ReplyShape): PaymentRefusal => {
     const key = keyOf(quote, shape)
     const known = kept.get(key)
     if (known !== undefined) return known
-    const made = refusalOf(quoteCode, paymentRequired(quote, shape))
+    const made = refusalOf(quoteCode, paymentRequired(quote, shape, bazaarOf(quote.resource.url)))
     for (const oldest of kept.keys()) {
       if (kept.size < quotesMax) break
       kept.delete(oldest)

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Option, Schema } from "effect"
-import { BodyExample, bodyOf, refusalsOf } from "#contracts/http"
+import { AnswerExample, BodyExample, bodyOf, refusalsOf } from "#contracts/http"
 import { gatewayBases, gatewayCodes, gatewayErrorCodes, GatewayHttpApi } from "#contracts/model-gateway"
 import { endpointsOf, templateOf } from "#http"
 import { modelResource, offerOf, paymentRequired, settlementFailed, verificationFailed } from "#x402"
 import { type ErrorDialect, fault, faultBody } from "../../../services/model-gateway/errors/GatewayFault.ts"
+import { bazaarTexts } from "../../../services/model-gateway/discovery.ts"
 import { gatewayOpenApi, modelGatewayPage } from "../../../services/model-gateway/documents.ts"
 import { gatewayRoutes } from "../../../services/model-gateway/role.ts"
 import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
@@ -65,6 +66,18 @@ describe("the gateway's OpenAPI document", () => {
     }
   })
 
+  it("has an example of every call's answer, valid by its schema", () => {
+    const sold = endpoints.filter(({ method, identifier }) => method === "POST" && identifier !== "countTokens")
+    assert.lengthOf(sold, dialects.length)
+    for (const { annotations, path } of sold) {
+      const example = Option.getOrThrow(Context.getOption(annotations, AnswerExample))
+      const content = at(document, "paths", path, "post", "responses", "200", "content", "application/json")
+      assert.deepStrictEqual(content["example"], example, path)
+      assert.deepStrictEqual(faultsOf(content["schema"] as Json, example), [], path)
+      assert.isNotEmpty(faultsOf(content["schema"] as Json, {}), path)
+    }
+  })
+
   it("names every code under its status for every call, and on the page", () => {
     const page = modelGatewayPage()
     for (const [code, { status, type = "" }] of Object.entries(gatewayErrorCodes)) {
@@ -97,6 +110,7 @@ describe("every refusal of a call has the shape that the document gives it", () 
     const failure = { code: "PAYMENT_UNFUNDED", reason: "insufficient_funds", payer: "0xabc" } as const
     const replies = [
       paymentRequired(quote, shape),
+      paymentRequired(quote, shape, bazaarTexts("body")(resource.url)),
       verificationFailed(quote, shape, failure),
       verificationFailed(quote, shape, { ...failure, code: "PAYMENT_REPLAY", payer: null }),
       verificationFailed(quote, shape, { ...failure, code: "PERMIT2_ALLOWANCE_REQUIRED" }),

@@ -61,40 +61,81 @@ export interface ImageJob extends Schema.Schema.Type<typeof ImageJob> {}
 /** `POST /v1/messages/count_tokens`. */
 const TokenCount = Schema.Struct({ input_tokens: Count }).annotate({ identifier: "TokenCount" })
 
-/** What a vendor's API answers, whole or, with `stream: true`, as events. */
-const answersOf = (description: string) =>
+/** A vendor's answer: what each has, whoever serves the model. The rest is as the model's provider gives it. */
+const answerOf = (description: string, properties: Readonly<Record<string, object>>) =>
+  Schema.Record(Schema.String, Schema.Unknown).annotate({
+    description,
+    documentedAs: { type: "object", properties, required: Object.keys(properties), additionalProperties: {} }
+  })
+
+const text = { type: "string" }
+const parts = { type: "array", items: { type: "object", additionalProperties: true } }
+
+const ChatAnswer = answerOf("a chat completion as OpenAI's API gives it", { model: text, choices: parts })
+const MessagesAnswer = answerOf("a message as Anthropic's API gives it", { model: text, content: parts })
+const ResponsesAnswer = answerOf("a response as OpenAI's API gives it", {
+  id: text,
+  object: { ...text, enum: ["response"] },
+  status: text,
+  model: text,
+  output: parts
+})
+const EmbeddingsAnswer = answerOf("a list of embeddings as OpenAI's API gives it", { model: text, data: parts })
+const ImagesAnswer = answerOf("images as OpenAI's API gives them", { data: parts })
+
+/** A vendor's answer, or, with `stream: true`, its events. */
+const answersOf = (whole: typeof ChatAnswer) =>
   [
-    Schema.Record(Schema.String, Schema.Unknown).annotate({ description }),
+    whole,
     Schema.String.annotate({ description: "its events, for `stream: true`" }).pipe(
       HttpApiSchema.asText({ contentType: "text/event-stream" })
     )
   ] as const
 
 const messages = [{ role: "user", content: "Why is the sky blue?" }]
+const answer = "Blue light scatters most."
 
 export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
   HttpApiEndpoint.post("createChatCompletion", "/v1/chat/completions", {
     disableCodecs: true,
     payload: ChatRequest,
-    success: answersOf("a chat completion as OpenAI's API gives it"),
+    success: answersOf(ChatAnswer),
     error: chatRefusals
   }).annotateMerge(
     described({
       summary: "Complete a chat",
       description: "Answers a chat in OpenAI's shape; other parameters go on to the model.",
-      example: { model: "demo/echo", messages }
+      example: { model: "demo/echo", messages },
+      answerExample: {
+        id: "chatcmpl-1",
+        object: "chat.completion",
+        created: 1_790_000_000,
+        model: "demo/echo",
+        choices: [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 14, completion_tokens: 5, total_tokens: 19 }
+      }
     })
   ),
   HttpApiEndpoint.post("createMessage", "/v1/messages", {
     disableCodecs: true,
     payload: MessagesRequest,
-    success: answersOf("a message as Anthropic's API gives it"),
+    success: answersOf(MessagesAnswer),
     error: messagesRefusals
   }).annotateMerge(
     described({
       summary: "Answer a conversation",
       description: "Answers a conversation in Anthropic's shape, whoever serves the model.",
-      example: { model: "demo/echo", max_tokens: 256, messages }
+      example: { model: "demo/echo", max_tokens: 256, messages },
+      answerExample: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "demo/echo",
+        content: [{ type: "text", text: answer }],
+        stop_reason: "end_turn",
+        stop_sequence: null,
+        usage: { input_tokens: 14, output_tokens: 5 }
+      }
     })
   ),
   HttpApiEndpoint.post("countTokens", "/v1/messages/count_tokens", {
@@ -129,13 +170,22 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
   HttpApiEndpoint.post("createResponse", "/v1/responses", {
     disableCodecs: true,
     payload: ResponsesRequest,
-    success: answersOf("a response as OpenAI's API gives it"),
+    success: answersOf(ResponsesAnswer),
     error: responsesRefusals
   }).annotateMerge(
     described({
       summary: "Create a response",
       description: "Answers in the shape of OpenAI's responses. Nothing is stored between calls.",
-      example: { model: "demo/echo", input: "Why is the sky blue?" }
+      example: { model: "demo/echo", input: "Why is the sky blue?" },
+      answerExample: {
+        id: "resp_1",
+        object: "response",
+        created_at: 1_790_000_000,
+        status: "completed",
+        model: "demo/echo",
+        output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: answer }] }],
+        usage: { input_tokens: 14, output_tokens: 5, total_tokens: 19 }
+      }
     })
   )
 )
@@ -144,16 +194,14 @@ export const ImagesGroup = HttpApiGroup.make("images", { topLevel: true }).add(
   HttpApiEndpoint.post("createImage", "/v1/images/generations", {
     disableCodecs: true,
     payload: ImagesRequest,
-    success: [
-      Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "images as OpenAI's API gives them" }),
-      ImageJob.pipe(HttpApiSchema.status(202))
-    ],
+    success: [ImagesAnswer, ImageJob.pipe(HttpApiSchema.status(202))],
     error: chatRefusals
   }).annotateMerge(
     described({
       summary: "Make images",
       description: "Makes images. 202 with a job when they take longer than a caller waits.",
-      example: { model: "demo/picture", prompt: "A gate in the rain" }
+      example: { model: "demo/picture", prompt: "A gate in the rain" },
+      answerExample: { created: 1_790_000_000, data: [{ url: "https://example.com/picture.png" }] }
     })
   ),
   HttpApiEndpoint.get("getImageJob", "/v1/images/jobs/:id", {
@@ -173,16 +221,23 @@ export const EmbeddingsGroup = HttpApiGroup.make("embeddings", { topLevel: true 
   HttpApiEndpoint.post("createEmbedding", "/v1/embeddings", {
     disableCodecs: true,
     payload: EmbeddingsRequest,
-    success: Schema.Record(Schema.String, Schema.Unknown).annotate({
-      description: "a list of embeddings as OpenAI's API gives it"
-    }),
+    success: EmbeddingsAnswer,
     error: chatRefusals
   }).annotateMerge(
     described({
       summary: "Embed texts",
       description:
         "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other parameters go on to the model.",
-      example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] }
+      example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] },
+      answerExample: {
+        object: "list",
+        data: [
+          { object: "embedding", index: 0, embedding: [0.25, -0.5] },
+          { object: "embedding", index: 1, embedding: [-0.125, 0.75] }
+        ],
+        model: "demo/embedding",
+        usage: { prompt_tokens: 12, total_tokens: 12 }
+      }
     })
   )
 )

@@ -151,7 +151,10 @@ const quote = {
   ),
   message: Schema.String,
   price: Schema.Struct({ amount: Schema.String, currency: Schema.String }),
-  paymentInfo: Schema.Struct({ network: Schema.String, asset: Schema.String, x402Version: Schema.Int })
+  paymentInfo: Schema.Struct({ network: Schema.String, asset: Schema.String, x402Version: Schema.Int }),
+  extensions: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    describe("Those of `PAYMENT-REQUIRED`, and `bazaar`: what the route takes and gives, with examples.")
+  )
 }
 const PaymentQuote = Schema.Struct({ ...quote, error: Schema.String })
 const MessagesPaymentQuote = Schema.Struct({

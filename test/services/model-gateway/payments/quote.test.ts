@@ -82,6 +82,7 @@ describe("a quote", () => {
 })
 
 describe("a quote writer", () => {
+  const bazaar = { body: '"bazaar":{"info":1}', header: "" }
   const quoteFor = (textBytes: number) => {
     const quote = quoteCall({ ...facts, prompt: { ...facts.prompt, textBytes } }, terms)
     if (quote === undefined) throw new Error("nothing is offered")
@@ -89,22 +90,25 @@ describe("a quote writer", () => {
   }
 
   it("keeps the bytes of a quote that is given again, in each shape of its own", () => {
-    const write = quoteWriter()
+    const write = quoteWriter(() => bazaar)
     const first = write(quoteFor(4_000), "chat")
     assert.strictEqual(write(quoteFor(4_000), "chat"), first)
-    const { headers, body } = paymentRequired(quoteFor(4_000), "chat")
+    const { headers, body } = paymentRequired(quoteFor(4_000), "chat", bazaar)
     assert.deepInclude(first, { status: 402, code: "PAYMENT_REQUIRED", headers, body })
-    assert.strictEqual(write(quoteFor(4_000), "messages").body, paymentRequired(quoteFor(4_000), "messages").body)
+    assert.strictEqual(
+      write(quoteFor(4_000), "messages").body,
+      paymentRequired(quoteFor(4_000), "messages", bazaar).body
+    )
   })
 
   it("writes another one for another price", () => {
-    const write = quoteWriter()
+    const write = quoteWriter(() => bazaar)
     write(quoteFor(4_000), "chat")
-    assert.strictEqual(write(quoteFor(400_000), "chat").body, paymentRequired(quoteFor(400_000), "chat").body)
+    assert.strictEqual(write(quoteFor(400_000), "chat").body, paymentRequired(quoteFor(400_000), "chat", bazaar).body)
   })
 
   it("forgets the oldest, so that callers cannot fill its memory", () => {
-    const write = quoteWriter()
+    const write = quoteWriter(() => bazaar)
     const quoteOf = (model: string) => quoteCall({ ...facts, model }, terms) ?? quoteFor(0)
     const first = write(quoteOf("demo/first"), "chat")
     for (let index = 0; index < 511; index++) write(quoteOf(`demo/${index}`), "chat")
