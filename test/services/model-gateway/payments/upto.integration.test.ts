@@ -49,7 +49,7 @@ const withFreeInput = (parts: Parts) => {
     readonly ModelGateway: { readonly Models: ReadonlyArray<object> }
   }
   const Models = ModelGateway.Models.map((model) =>
-    "FlatMicroUsd" in model ? model : { ...model, InputMicroUsdPerMillionTokens: 0 }
+    "OutputMicroUsdPerMillionTokens" in model ? { ...model, InputMicroUsdPerMillionTokens: 0 } : model
   )
   return { configuration: { ...configuration, ModelGateway: { ...ModelGateway, Models } }, environment }
 }
