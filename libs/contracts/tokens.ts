@@ -7,7 +7,7 @@
 /** A limit far below the broker's own for a subject of a few tokens. */
 export const tokenCharactersMax = 512
 
-const plain = /^[A-Za-z0-9_-]$/u
+const escaped = /[^A-Za-z0-9_-]/gu
 const plainText = /^[A-Za-z0-9_-]{1,512}$/u
 const utf8 = new TextEncoder()
 const utf8Strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
@@ -18,12 +18,14 @@ export const encodeToken = (text: string): string => {
   // Most ids need no escape.
   if (plainText.test(text)) return text
   if (!text.isWellFormed()) throw new RangeError("a token cannot hold half a surrogate pair")
-  let token = ""
-  for (const byte of utf8.encode(text)) {
-    const character = String.fromCharCode(byte)
-    token += plain.test(character) ? character : `=${byte.toString(16).padStart(2, "0")}`
-  }
+  const token = text.replaceAll(escaped, escapedBytes)
   if (token.length > tokenCharactersMax) throw new RangeError(`a token has at most ${tokenCharactersMax} characters`)
+  return token
+}
+
+const escapedBytes = (character: string) => {
+  let token = ""
+  for (const byte of utf8.encode(character)) token += `=${byte.toString(16).padStart(2, "0")}`
   return token
 }
 

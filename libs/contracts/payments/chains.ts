@@ -71,9 +71,10 @@ export const chainFamilies = {
 export type ChainFamily = keyof typeof chainFamilies
 
 const families = Object.keys(chainFamilies) as ReadonlyArray<ChainFamily>
+const prefixes = families.map((family) => `${chainFamilies[family].namespace}:`)
 
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
-  families.find((family) => network.startsWith(`${chainFamilies[family].namespace}:`))
+  families[prefixes.findIndex((prefix) => network.startsWith(prefix))]
 
 /** Digits of a chain's own coin, in which fees are paid; null for a chain of no known family. */
 export const coinDecimalsOf = (network: string): number | null => {

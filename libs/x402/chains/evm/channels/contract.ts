@@ -65,9 +65,24 @@ const messageOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): 
 const digestOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
   keccak256(messageOf(separator, ...words))
 
-/** `separator`: the hash of `channelsDomain`, here and below. */
-export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =>
-  hexOf(digestOf(separator, configType, configWords(config)))
+// A config takes half a kilobyte; those beyond are hashed again.
+const idsKeptMax = 4_096
+const keptIds = new WeakMap<Uint8Array, Map<string, Hex>>()
+
+/** `separator`: the hash of `channelsDomain`, here and below. Every call of a channel brings its config again. */
+export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex => {
+  const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config
+  const key = `${payer} ${payerAuthorizer} ${receiver} ${receiverAuthorizer} ${token} ${withdrawDelay} ${salt}`
+  const kept = keptIds.get(separator) ?? new Map<string, Hex>()
+  keptIds.set(separator, kept)
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const id = hexOf(digestOf(separator, configType, configWords(config)))
+  kept.set(key, id)
+  const [oldest] = kept.keys()
+  if (kept.size > idsKeptMax && oldest !== undefined) kept.delete(oldest)
+  return id
+}
 
 /** A channel's id, where the contract is at hand. */
 export const channelIdIn = ({ separator }: { readonly separator: Uint8Array }, config: ChannelConfig): Hex =>
