@@ -60,6 +60,7 @@ export {
   depositFault,
   isLapsed,
   owedOf,
+  type OwedReceipt,
   unclaimedOf
 } from "./channels/channel.ts"
 export { channelKeyOf, type ChannelName, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"

@@ -9,7 +9,7 @@
  * was charged, with the same request, it is given again.
  */
 import { randomBytes } from "node:crypto"
-import { Clock, Context, Effect, Fiber, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, Mailbox, Requests } from "#bus"
 import {
   ChannelOrder,
@@ -532,27 +532,50 @@ const charge = Effect.fnUntraced(function* (
   )
   yield* parts.count("settled")
   yield* parts.earned(held)
-  yield* Effect.forkIn(receipted(parts, held, channel), parts.scope)
+  yield* receipted(parts, held, channel)
   return { headers: channelHeaders({ channelId: name.channelId, channel, chargedAmount: amount, moved: deposit }) }
 })
 
-/** Behind the answer. Without a settler's word the record of the channel goes on owing the receipt. */
-const receipted = ({ receipts, order }: Parts, { voucher }: Held, channel: Channel) =>
-  receipts.once(
-    voucher.name,
-    order({ _tag: "Receipt", ...targetOf(voucher) }).pipe(
-      Effect.map(({ _tag }) => (_tag === "Done" ? receipts.add(voucher.name, channel) : undefined)),
-      Effect.catch((error) => Effect.logWarning("the receipt of a channel is written later", error))
+/**
+ * Behind the answer, and for a channel's next calls with it. Without a settler's word the record of the channel goes on
+ * owing the receipts.
+ */
+const receipted = ({ receipts, order, scope }: Parts, { voucher }: Held, channel: Channel): Effect.Effect<unknown> => {
+  const due = receipts.due(voucher.name, channel)
+  if (due === undefined) return Effect.void
+  const asked = Effect.suspend(() => {
+    const owing = due.take()
+    return Effect.map(order({ _tag: "Receipt", ...targetOf(voucher) }), ({ _tag }) =>
+      _tag === "Done" ? receipts.add(voucher.name, owing) : undefined
     )
+  })
+  return Effect.timeoutOption(due.isEnough, receiptsWithinMs).pipe(
+    Effect.andThen(asked),
+    Effect.catch((error) => Effect.logWarning("the receipts of a channel are written later", error)),
+    Effect.forkIn(scope)
   )
+}
+
+/** A busy channel asks for the receipts of several calls at once: each order is a look at its record. */
+const receiptsWithinMs = 100
+// A record that owes more is longer than what it saves.
+const receiptsAtOnce = 4
 
 // What is forgotten here the settlers note by themselves.
 const channelsMax = 16_384
 
+/** Receipts that are not asked for yet. */
+interface DueReceipts {
+  /** Opens when there is no reason to wait any longer. */
+  readonly isEnough: Effect.Effect<void>
+  /** The channel as it was charged last. A later charge begins anew. */
+  readonly take: () => Channel
+}
+
 /** Receipts that settlers have written, of which the channels' records are not told yet. */
 const writtenReceipts = () => {
   const known = new Map<string, ReadonlyArray<string>>()
-  const asked = new Set<string>()
+  const waiting = new Map<string, { channel: Channel; readonly latch: Latch.Latch }>()
   const of = (name: ChannelName) => known.get(channelKeyOf(name)) ?? []
   const set = (name: ChannelName, tickets: ReadonlyArray<string>) => {
     const key = channelKeyOf(name)
@@ -571,17 +594,21 @@ const writtenReceipts = () => {
         name,
         of(name).filter((ticket) => !tickets.includes(ticket))
       ),
-    /** One question about a channel at a time; the next one asks for all that is owed by then. */
-    once: (name: ChannelName, ask: Effect.Effect<void>) =>
-      Effect.suspend(() => {
-        const key = channelKeyOf(name)
-        if (asked.has(key)) return Effect.void
-        asked.add(key)
-        return Effect.ensuring(
-          ask,
-          Effect.sync(() => asked.delete(key))
-        )
-      })
+    /** Undefined where a fiber waits already: it asks for this one too. */
+    due: (name: ChannelName, channel: Channel): DueReceipts | undefined => {
+      const key = channelKeyOf(name)
+      const present = waiting.get(key)
+      const one = present ?? { channel, latch: Latch.makeUnsafe() }
+      one.channel = channel
+      if (owedOf(channel).length >= receiptsAtOnce) one.latch.openUnsafe()
+      if (present !== undefined) return undefined
+      waiting.set(key, one)
+      const take = () => {
+        waiting.delete(key)
+        return one.channel
+      }
+      return { isEnough: one.latch.await, take }
+    }
   }
 }
 type WrittenReceipts = ReturnType<typeof writtenReceipts>

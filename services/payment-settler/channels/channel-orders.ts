@@ -23,6 +23,7 @@ import {
   depositNonce,
   multicallOf,
   owedOf,
+  type OwedReceipt,
   refundCall,
   refundMessage,
   type SeenChannel
@@ -133,13 +134,16 @@ const rememberedMs = 60_000
 const writeOwed = Effect.fnUntraced(function* (
   ledger: Ledger["Service"],
   channel: Channel,
-  due: ReturnType<typeof owedOf>
+  due: ReadonlyArray<OwedReceipt>
 ) {
   const nowMs = yield* Clock.currentTimeMillis
-  for (const owed of due) {
-    const end = { ticket: owed.ticket, receipt: chargeReceipt(channel, owed) }
-    yield* ledger.writeCharge(end, nowMs - owed.chargedAtMs > rememberedMs)
-  }
+  const write = (owed: OwedReceipt) =>
+    ledger.writeCharge(
+      { ticket: owed.ticket, receipt: chargeReceipt(channel, owed) },
+      nowMs - owed.chargedAtMs > rememberedMs
+    )
+  // A record owes no more than a few dozen.
+  yield* Effect.forEach(due, write, { concurrency: "unbounded", discard: true })
 })
 
 /** Writes the receipts that a channel owes since so long, and notes that in its record. */
