@@ -9,7 +9,7 @@
  * was charged, with the same request, it is given again.
  */
 import { randomBytes } from "node:crypto"
-import { Clock, Context, Effect, Fiber, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, Mailbox, Requests } from "#bus"
 import {
   ChannelOrder,
@@ -104,6 +104,8 @@ interface Parts {
   readonly unitsOf: (microUsd: bigint, network: string) => bigint
   readonly answers: PaidAnswers["Service"]
   readonly receipts: WrittenReceipts
+  /** The calls in work, and when each was last known to hold its channel. */
+  readonly held: Map<Held, number>
   /** The most that one channel of a network may owe, in the smallest unit of its token. */
   readonly unclaimedMax: (network: string) => bigint
   readonly scope: Scope.Scope
@@ -154,6 +156,7 @@ const make = Effect.gen(function* () {
     unitsOf: (microUsd, network) => atomicAmount(microUsd, decimals.get(network) ?? 6),
     answers: yield* PaidAnswers,
     receipts: writtenReceipts(),
+    held: new Map(),
     unclaimedMax: (network) => atomicAmount(microUsdOf(Payments.ChannelUnclaimedMaxUsd), decimals.get(network) ?? 6),
     scope: yield* Effect.scope,
     earned: ({ voucher, charge }) =>
@@ -168,6 +171,7 @@ const make = Effect.gen(function* () {
     count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
     timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
   }
+  yield* Effect.forkScoped(supervise("leases of channels", renewAll(parts)))
   return ChannelCalls.of({ pay: (offered) => pay(parts, offered), refund: (offered) => refund(parts, offered) })
 })
 
@@ -209,7 +213,8 @@ const pay = Effect.fn("ChannelCalls.pay")(function* (
   const begin = { ticket, kind: offered.call.kind, amount: offered.requirements.amount }
   yield* parts.timed("verify", begun(parts, voucher, begin))
   yield* parts.count("verified")
-  return yield* open(parts, { voucher, ticket, deposit, charge: priceOf(parts, voucher, nothingUsed) })
+  const held = { voucher, ticket, deposit, charge: priceOf(parts, voucher, nothingUsed) }
+  return open(parts, held, yield* Clock.currentTimeMillis)
 })
 
 const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVoucher) {
@@ -431,11 +436,11 @@ interface Held {
   charge: bigint
 }
 
-const open = Effect.fnUntraced(function* (parts: Parts, held: Held): Effect.fn.Return<PaidCall> {
-  const renewing = yield* Effect.forkIn(renew(parts, held), parts.scope)
-  const stop = Effect.asVoid(Effect.forkIn(Fiber.interrupt(renewing), parts.scope))
+const open = (parts: Parts, held: Held, beganAtMs: number): PaidCall => {
+  parts.held.set(held, beganAtMs)
+  const stop = Effect.sync(() => void parts.held.delete(held))
   return openCall(tasksOf(parts, held, stop))
-})
+}
 
 const ceilingOf = ({ requirements }: Pick<OfferedVoucher, "requirements">) => BigInt(requirements.amount)
 
@@ -452,19 +457,28 @@ const measure = (parts: Parts, held: Held, used: Used): boolean => {
   return true
 }
 
-/** Long calls keep their channel. */
-const renew = ({ channels, leaseMs }: Parts, held: Held): Effect.Effect<never> =>
-  Effect.suspend(() => {
+/** Long calls keep their channel. One loop looks after all calls: most end before it sees them. */
+const renewAll = ({ channels, held: calls, leaseMs, scope }: Parts) => {
+  const renew = (held: Held) => {
     const { voucher, ticket, charge } = held
-    return channels.run(voucher.name, ChannelCommand.Renew({ ticket, leaseMs, spent: charge.toString() }))
-  }).pipe(
-    Effect.catchTag("ChannelRefused", (error) =>
-      Effect.andThen(Effect.logWarning("a channel was lost to another gateway", error.message), Effect.interrupt)
-    ),
-    Effect.catch((error) => Effect.logWarning("a channel could not be held on", error)),
-    Effect.delay(leaseMs / 3),
-    Effect.forever
-  )
+    return channels.run(voucher.name, ChannelCommand.Renew({ ticket, leaseMs, spent: charge.toString() })).pipe(
+      Effect.catchTag("ChannelRefused", (error) =>
+        // A call that has ended meanwhile needs it no more.
+        calls.delete(held) ? Effect.logWarning("a channel was lost to another gateway", error.message) : Effect.void
+      ),
+      Effect.catch((error) => Effect.logWarning("a channel could not be held on", error))
+    )
+  }
+  const round = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    for (const [held, renewedAtMs] of calls) {
+      if (nowMs - renewedAtMs < leaseMs / 4) continue
+      calls.set(held, nowMs)
+      yield* Effect.forkIn(renew(held), scope)
+    }
+  })
+  return Effect.forever(Effect.delay(round, leaseMs / 12))
+}
 
 const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks => {
   const { channels, count } = parts
