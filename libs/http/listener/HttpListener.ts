@@ -130,8 +130,13 @@ const begunBy = Effect.fnUntraced(function* (
   }
   if (preludes.size === 0) return handle
   const isLogged = !LogLevel.isGreaterThan(yield* References.MinimumLogLevel, "Debug")
-  const isObserved = isLogged || (yield* Tracer.Tracer) !== Tracer.nativeTracer
-  return withPreludes(exchanged, { preludes, clock: yield* Clock.Clock, isObserved, handle })
+  return withPreludes(exchanged, {
+    preludes,
+    clock: yield* Clock.Clock,
+    tracer: yield* Tracer.Tracer,
+    isLogged,
+    handle
+  })
 })
 
 const closed = Effect.fail("not listening")

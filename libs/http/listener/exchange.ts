@@ -56,12 +56,12 @@ export const exchange = (
     const peer = Option.getOrUndefined(request.remoteAddress)
     const call = earlier?.call ?? callOf(options, { method: request.method, peer, headers }, found)
     const parent = parseTraceparent(headers["traceparent"])
-    const makeSpan = Effect.makeSpan(`${call.method} ${call.route}`, {
+    const makeSpan = Effect.makeSpan(spanName(call), {
       kind: "server",
       ...(Option.isSome(parent) ? { parent: parent.value } : { root: true }),
-      attributes: { request_id: call.requestId, "http.request.method": call.method, "http.route": call.route }
+      attributes: spanAttributes(call)
     })
-    return Effect.flatMap(makeSpan, (span) => {
+    return Effect.flatMap(earlier === undefined ? makeSpan : Effect.succeed(earlier.span), (span) => {
       const sent = { status: 0 }
       const account = (exit: Exit.Exit<unknown, unknown>) => {
         const endedAt = clock.currentTimeNanosUnsafe()
@@ -95,11 +95,20 @@ export const exchange = (
     })
   })
 
+const spanName = ({ method, route }: HttpCall["Service"]) => `${method} ${route}`
+
+const spanAttributes = ({ method, requestId, route }: HttpCall["Service"]) => ({
+  request_id: requestId,
+  "http.request.method": method,
+  "http.route": route
+})
+
 /** A request that is left to the exchange by its route's prelude. */
 interface Begun {
   readonly call: HttpCall["Service"]
   readonly found: Match<PerCall>
   readonly startedAt: bigint
+  readonly span: Tracer.Span
   readonly rest: Effect.Effect<Answer, WireError, PerCall>
   /** Gives the request's place back. */
   readonly leave: () => void
@@ -110,15 +119,16 @@ const begun = new WeakMap<IncomingMessage, Begun>()
 interface PreludeOptions {
   readonly preludes: ReadonlyMap<Route<PerCall>, Prelude<PerCall>>
   readonly clock: Clock.Clock
-  /** Spans are exported, or each request is logged: then every answer takes the whole way. */
-  readonly isObserved: boolean
+  readonly tracer: Tracer.Tracer
+  /** Each request is logged: then every answer takes the whole way. */
+  readonly isLogged: boolean
   /** The way of all requests: to the exchange. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 /** Lets preludes answer what they can, and leaves the rest to the exchange. */
 export const withPreludes =
-  (options: ExchangeOptions, { preludes, clock, isObserved, handle }: PreludeOptions) =>
+  (options: ExchangeOptions, { preludes, clock, tracer, isLogged, handle }: PreludeOptions) =>
   (request: IncomingMessage, response: ServerResponse): void => {
     const { method = "", url = "" } = request
     const found = url.startsWith("/") ? options.find(method, url) : undefined
@@ -129,30 +139,60 @@ export const withPreludes =
     const startedAtMs = clock.currentTimeMillisUnsafe()
     const headers = request.headers as Headers.Headers
     const call = callOf(options, { method, peer: request.socket.remoteAddress, headers }, found)
-    const end = (outcome: RequestOutcome) => {
+    const makeSpan = () => beginSpan(tracer, call, { traceparent: headers["traceparent"], startedAt })
+    const end = (outcome: RequestOutcome, status: number) => {
       leave()
+      // Nobody sees a span of the default tracer.
+      if (tracer !== Tracer.nativeTracer) endSpan(makeSpan(), status, clock.currentTimeNanosUnsafe())
       count(options, { route: call.route, outcome, seconds: Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9 })
     }
     let stop = () => undefined as void
     const onGone = () => {
       stop()
-      end("gone")
+      end("gone", clientClosedRequest)
     }
     response.on("close", onGone)
     stop = takeBytesWhile(request, prelude.limits, (body) => {
       response.off("close", onGone)
       const answer = answerOf(prelude, { call, body, startedAtMs })
-      if (isObserved || !isAtOnce(answer)) {
+      if (isLogged || !isAtOnce(answer)) {
         const rest = Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-        begun.set(request, { call, found, startedAt, rest, leave })
+        begun.set(request, { call, found, startedAt, span: makeSpan(), rest, leave })
         return handle(request, response)
       }
       const { status, headers: own, body: content } = answer
       response.writeHead(status, { ...own, ...commonHeaders(options, { call, found, origin: headers["origin"] }) })
       response.end(content.text ?? content.body)
-      return end(statusClasses[Math.floor(status / 100)] ?? "5xx")
+      return end(statusClasses[Math.floor(status / 100)] ?? "5xx", status)
     })
   }
+
+interface BegunSpan {
+  readonly traceparent: string | undefined
+  readonly startedAt: bigint
+}
+
+/** The same span as that of the exchange, begun with the request. */
+const beginSpan = (tracer: Tracer.Tracer, call: HttpCall["Service"], { traceparent, startedAt }: BegunSpan) => {
+  const parent = parseTraceparent(traceparent)
+  const span = tracer.span({
+    name: spanName(call),
+    kind: "server",
+    parent,
+    root: Option.isNone(parent),
+    annotations: Context.empty(),
+    links: [],
+    startTime: startedAt,
+    sampled: Option.isNone(parent) || parent.value.sampled
+  })
+  for (const [key, value] of Object.entries(spanAttributes(call))) span.attribute(key, value)
+  return span
+}
+
+const endSpan = (span: Tracer.Span, status: number, endedAt: bigint) => {
+  span.attribute("http.response.status_code", status)
+  span.end(endedAt, Exit.void)
+}
 
 const answerOf = (prelude: Prelude<PerCall>, call: BegunCall) =>
   Result.getOrElse(

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { Deferred, Effect, Fiber, Layer, Result, Tracer } from "effect"
 import { HttpCall, HttpListener, jsonAnswer, lastingAnswer, type Prelude, type Route, route } from "#http"
 import { Metrics } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
@@ -152,5 +152,38 @@ describe("a route's prelude", () => {
       assert.strictEqual(lines.find(({ text }) => text === "answered")?.annotations["request_id"], "abc-2")
       yield* given(held)
     }).pipe(Effect.provide(api([begun], {}, lines)))
+  })
+
+  it.live("has the span of any request, at once and in a fiber", () => {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const { begun, held } = sold(({ body }) => (Result.getOrThrow(body).length === 2 ? quote : handled))
+    const traceId = "0af7651916cd43dd8448eb211c80319c"
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01`, "x-request-id": "abc-3" }
+    return Effect.gen(function* () {
+      for (const [body, status] of [
+        ["{}", 402],
+        ["more", 200]
+      ] as const) {
+        yield* call("/sold", { method: "POST", body, headers })
+        yield* given(held)
+        const [span, ...others] = spans.splice(0)
+        assert.deepStrictEqual(others, [])
+        assert.deepInclude(span, { name: "POST /sold", traceId, kind: "server" })
+        assert.strictEqual(span?.status._tag, "Ended")
+        assert.deepStrictEqual(Object.fromEntries(span?.attributes ?? []), {
+          request_id: "abc-3",
+          "http.request.method": "POST",
+          "http.route": "/sold",
+          "http.response.status_code": status
+        })
+      }
+    }).pipe(Effect.provide(quiet(begun).pipe(Layer.provide(Layer.succeed(Tracer.Tracer, tracer)))))
   })
 })
