@@ -11,6 +11,7 @@ export const moneyStreams: ReadonlyArray<string> = [
   "RECEIPTS",
   "KV_authorizations",
   "KV_channels",
+  "KV_payment-refunds",
   "OBJ_paid-answers"
 ]
 

@@ -18,6 +18,7 @@ export * from "./configuration/gateway.ts"
 export {
   type PaymentChannels,
   PaymentNetwork,
+  type PaymentRefunds,
   type Payments,
   PaymentSigner,
   type PaymentSettler,
@@ -115,6 +116,7 @@ export {
   TransactionId
 } from "./payments/primitives.ts"
 export * from "./payments/messages.ts"
+export * from "./payments/refunds.ts"
 export * from "./payments/x402.ts"
 export * from "./pipeline/agent.ts"
 export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"

@@ -47,6 +47,8 @@ export const subjects = {
   paymentsChannels: "payments.channels",
   /** Operators' orders about what the reconciliation found. */
   paymentsBooks: "payments.books",
+  /** Operators' orders to give back what was paid. */
+  paymentsRefunds: "payments.refunds",
   /** `facilitator`: the only account that can settle them. Its holder alone reads these. */
   settlements: (network: string, facilitator?: string) =>
     `settlements.${encodeToken(facilitator === undefined ? network : `${network}/${facilitator}`)}`,

@@ -43,6 +43,8 @@ export type { EvmPayment } from "./chains/evm/payment.ts"
 export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"
 export {
   addressOfKey as evmAddressOfKey,
+  type Authorization,
+  authorizationMessage,
   localKey as localEvmKey,
   readSettlerKey as readEvmKey,
   signAuthorization

@@ -17,7 +17,8 @@ import type { FleetSettings } from "./home.ts"
 
 interface LocalEvm {
   readonly chain: LocalChain
-  readonly payTo: string
+  /** Is paid, and pays refunds. */
+  readonly payee: LocalAccount
   /** Signs for the receiver of payment channels; the same in one home, for it is part of every channel. */
   readonly authorizer: LocalAccount
 }
@@ -53,7 +54,7 @@ const start = Effect.fn("LocalWorld.start")(function* (settings: FleetSettings) 
   )
   const { add } = yield* Secrets
   for (const { privateKey } of evm?.chain.settlers ?? []) add(privateKey)
-  if (evm !== undefined) add(evm.authorizer.privateKey)
+  if (evm !== undefined) for (const { privateKey } of [evm.authorizer, evm.payee]) add(privateKey)
   if (solana !== undefined) add(solana.feePayer.secretKey)
   return LocalWorld.of({ evm, solana, upstreamUrl: upstream?.url })
 })
@@ -61,7 +62,7 @@ const start = Effect.fn("LocalWorld.start")(function* (settings: FleetSettings) 
 const startEvm = (seed: string, payeeSeed: string, port: number) =>
   Effect.map(startLocalEvmChain({ seed, port }), (chain) => ({
     chain,
-    payTo: localAccount(payeeSeed, "payee").address,
+    payee: localAccount(payeeSeed, "payee"),
     authorizer: localAccount(seed, "channel authorizer")
   }))
 
@@ -156,6 +157,7 @@ type World = LocalWorld["Service"]
 const provider = "demo"
 const settlerVariable = (index: number) => `STARLING_LOCAL_SETTLER_${index}`
 const authorizerVariable = "STARLING_LOCAL_CHANNEL_AUTHORIZER"
+const refunderVariable = "STARLING_LOCAL_REFUNDER"
 const feePayerVariable = "STARLING_LOCAL_FEE_PAYER"
 
 const via = (model: string) => ({ Upstreams: [{ Provider: provider, Model: model }] })
@@ -196,7 +198,7 @@ const networks = ({ evm, solana }: World) => [
           Network: evm.chain.network,
           RpcUrls: [evm.chain.rpcUrl],
           Asset: evm.chain.asset,
-          PayTo: evm.payTo,
+          PayTo: evm.payee.address,
           Schemes: ["exact", "upto"],
           FacilitatorAddresses: evm.chain.settlers.map(({ address }) => address),
           SettlerKeyEnvVars: evm.chain.settlers.map((_, index) => settlerVariable(index))
@@ -216,11 +218,12 @@ const networks = ({ evm, solana }: World) => [
       ])
 ]
 
-/** Offered last: clients that know channels and nothing else take them. */
+/** Offered last: clients that know channels and nothing else take them. And who pays refunds. */
 const channels = ({ evm }: World) =>
   evm === undefined
     ? {}
     : {
+        Refunds: [{ Network: evm.chain.network, Account: evm.payee.address, KeyEnvVar: refunderVariable }],
         Channels: [
           {
             Network: evm.chain.network,
@@ -254,7 +257,9 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ...Object.fromEntries(
     (evm?.chain.settlers ?? []).map(({ privateKey }, index) => [settlerVariable(index), privateKey])
   ),
-  ...(evm === undefined ? {} : { [authorizerVariable]: evm.authorizer.privateKey }),
+  ...(evm === undefined
+    ? {}
+    : { [authorizerVariable]: evm.authorizer.privateKey, [refunderVariable]: evm.payee.privateKey }),
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
 

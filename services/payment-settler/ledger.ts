@@ -1,8 +1,8 @@
 /**
- * RECEIPTS: the end of every payment, once for each claim. A receipt is written before the claim is ended, so that a
+ * RECEIPTS: the end of every payment, once for each claim, and each refund of one. A receipt is written before the claim is ended, so that a
  * claim that has ended has its receipt; after a crash the next settler checks first whether it is there already.
  */
-import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
 import { channelScheme, type Receipt, subjects } from "#contracts"
 import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#x402"
@@ -23,7 +23,7 @@ export interface StoredReceipt {
 }
 
 export interface End {
-  readonly outcome: Receipt["outcome"]
+  readonly outcome: Exclude<Receipt["outcome"], "refunded">
   readonly transaction: string | null
   readonly reason: string | null
 }
@@ -43,6 +43,10 @@ export class Ledger extends Context.Service<
     readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
     /** The receipt of what a channel was charged. Its gateway writes it too, under the same id. */
     readonly writeCharge: (charge: ChargeEnd, mayExist: boolean) => Effect.Effect<void, BusError>
+    /** The receipt of a refund that was made; once for each. */
+    readonly writeRefund: (receipt: Receipt, mayExist: boolean) => Effect.Effect<void, BusError>
+    /** The receipt at a place in RECEIPTS. */
+    readonly at: (sequence: number) => Effect.Effect<Option.Option<Receipt>, BusError>
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
     readonly from: (sequence: number) => Stream.Stream<StoredReceipt, BusError>
@@ -56,15 +60,11 @@ export class Ledger extends Context.Service<
 
       const read = readingOf(reader)
 
-      const has = Effect.fn("Ledger.has")(function* ({
-        claimKey,
-        network,
-        payer
-      }: Pick<Receipt, "claimKey" | "network" | "payer">) {
+      const has = Effect.fn("Ledger.has")(function* (of: Pick<Receipt, "claimKey" | "network" | "payer" | "refund">) {
         return yield* Stream.runFold(
-          read(1, subjects.receipts(network, payer)),
+          read(1, subjects.receipts(of.network, of.payer)),
           () => false,
-          (found, { receipt }) => found || receipt.claimKey === claimKey
+          (found, { receipt }) => found || (receipt.claimKey === of.claimKey && receipt.refund === of.refund)
         )
       })
 
@@ -74,6 +74,16 @@ export class Ledger extends Context.Service<
       const writeCharge = Effect.fnUntraced(function* ({ ticket, receipt }: ChargeEnd, mayExist: boolean) {
         if (mayExist && (yield* has(receipt))) return
         yield* publishAs(receiptIdOf(ticket), receipt)
+      })
+
+      const writeRefund = Effect.fnUntraced(function* (receipt: Receipt, mayExist: boolean) {
+        if (mayExist && (yield* has(receipt))) return
+        yield* publishAs(`refund-${receipt.refund}-${receipt.claimKey}`, receipt)
+      })
+
+      const at = Effect.fnUntraced(function* (sequence: number) {
+        const found = Option.getOrUndefined(yield* reader.next(stream, sequence))
+        return found?.sequence === sequence ? Result.getSuccess(receiptCodec.decode(found)) : Option.none()
       })
 
       const write = Effect.fnUntraced(function* (claim: Claim, end: End, mayExist: boolean) {
@@ -106,6 +116,8 @@ export class Ledger extends Context.Service<
       return Ledger.of({
         write,
         writeCharge,
+        writeRefund,
+        at,
         has: ({ key, record }) => has({ ...record, claimKey: key }),
         from: (sequence) => read(sequence)
       })

@@ -120,7 +120,29 @@ export const channelDifferences = defineGauge({
   labels: ["network"]
 })
 
+export const refunds = defineCounter({
+  name: "payment_refunds_total",
+  help: "Refunds that operators ordered and that have ended, by network: made, or failed without money moved.",
+  labels: ["network", "outcome"],
+  values: { outcome: ["made", "failed"] }
+})
+
+export const refundedUsd = defineCounter({
+  name: "payment_refunded_usd_total",
+  help: "What went back to payers, in US dollars, by the model that had been paid for; what was charged less this is revenue.",
+  labels: ["model"]
+})
+
+export const refundsOpen = defineGauge({
+  name: "payment_refunds_open",
+  help: "Refunds that were ordered and have not ended, by network; shown by the settler that carries them on.",
+  labels: ["network"]
+})
+
 export const settlerMetrics = [
+  refunds,
+  refundedUsd,
+  refundsOpen,
   settlementTries,
   settlementSeconds,
   keysHeld,

@@ -2,12 +2,12 @@
  * The role payment-settler: paid calls become transfers on a chain, and receipts.
  *
  * in: jobs of `settlements.<network>` (SETTLEMENTS), a consumer per network shared by all replicas; payments that a
- * gateway in the same process hands over; operators' orders about the books on `payments.books` (queue group), and
- * gateways' orders about payment channels on `payments.channels` (queue group)
+ * gateway in the same process hands over; operators' orders about the books on `payments.books` and of refunds on
+ * `payments.refunds`, and gateways' orders about payment channels on `payments.channels` (queue groups)
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the mailboxes
  * of waiting gateways
- * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`, keys in
- * KV `leases`; payment channels in KV `channels`, and up to when the chain is watched for them in KV `channel-watches`
+ * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`, refunds in
+ * KV `payment-refunds`, keys in KV `leases`; payment channels in KV `channels`, and up to when the chain is watched for them in KV `channel-watches`
  * failure policy: an unknown outcome is looked up on the chain until it is known; a dead settler's jobs go to another
  * after 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */
@@ -21,6 +21,8 @@ import { answerChannelOrders } from "./channels/channel-orders.ts"
 import { Books } from "./reconciliation/Books.ts"
 import { bookOrders } from "./reconciliation/orders.ts"
 import { reconciler } from "./reconciliation/reconciler.ts"
+import { refundOrders } from "./refunds/refund-orders.ts"
+import { Refunds } from "./refunds/Refunds.ts"
 import { localSettlement, settlementJobs } from "./settlements.ts"
 import { Ledger } from "./ledger.ts"
 import { Networks } from "./networks.ts"
@@ -43,13 +45,14 @@ export const paymentSettler = Layer.mergeAll(
   localSettlement,
   reconciler,
   bookOrders,
+  refundOrders,
   sweeping,
   answerChannelOrders,
   channelKeeper
 ).pipe(
   Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer({ holder: null }))),
   Layer.provide(Settler.layer),
-  Layer.provide(Books.layer),
+  Layer.provide(Layer.mergeAll(Books.layer, Refunds.layer)),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer)),
   Layer.provide(SettlerKeys.layer)
 )

@@ -11,6 +11,7 @@ import {
   type Json,
   type PaymentChannels,
   type PaymentNetwork,
+  type PaymentRefunds,
   type Payments,
   type PaymentSigner,
   unreadable
@@ -59,6 +60,8 @@ export class SettlerKeys extends Context.Service<
     readonly keysOf: (entry: PaymentNetwork, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
     /** The keys that sign claims and refunds of one network's channels; first that of channels that are taken now. */
     readonly authorizersOf: (terms: PaymentChannels, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
+    /** The key of the account that pays refunds. */
+    readonly refunderOf: (terms: PaymentRefunds, index: number) => Effect.Effect<SettlerKey, Faults>
   }
 >()("starling/payment-settler/SettlerKeys") {
   static readonly layer = Layer.effect(
@@ -87,22 +90,44 @@ const openSettlerKeys = Effect.fnUntraced(function* () {
     return all.filter(({ address }, place) => all.findIndex((key) => key.address === address) === place)
   })
 
-  const authorizerOf = Effect.fnUntraced(function* (
-    { Network, ReceiverAuthorizer, AuthorizerKeyEnvVar: variable, AuthorizerSigner: name = "" }: PaymentChannels,
-    index: number
-  ): Effect.fn.Return<SettlerKey, Faults> {
-    const at = `Payments.Channels[${index}]`
-    if (variable === undefined) {
-      const fault = { path: `${at}.AuthorizerSigner`, message: `there is no signer ${name}` }
-      return bySigner(Network, name) ?? (yield* Effect.fail([fault]))
+  /** The one key that must be of an address. */
+  const keyOf = Effect.fnUntraced(function* ({
+    network,
+    address,
+    variable,
+    signer
+  }: AddressedKey): Effect.fn.Return<SettlerKey, Faults> {
+    if (variable.name === undefined) {
+      const fault = { path: signer.path, message: `there is no signer ${signer.name}` }
+      return bySigner(network, signer.name ?? "") ?? (yield* Effect.fail([fault]))
     }
-    const path = `${at}.AuthorizerKeyEnvVar`
-    const key = yield* byVariable(Network, variable, path)
-    if (isSameAddress(Network, key.address, ReceiverAuthorizer)) return key
-    return yield* Effect.fail([
-      { path, message: `${variable} is the key of ${key.address}, not of ${ReceiverAuthorizer}` }
-    ])
+    const key = yield* byVariable(network, variable.name, variable.path)
+    if (isSameAddress(network, key.address, address)) return key
+    const message = `${variable.name} is the key of ${key.address}, not of ${address}`
+    return yield* Effect.fail([{ path: variable.path, message }])
   })
+
+  const authorizerOf = (
+    { Network, ReceiverAuthorizer, AuthorizerKeyEnvVar, AuthorizerSigner }: PaymentChannels,
+    index: number
+  ) => {
+    const at = `Payments.Channels[${index}]`
+    return keyOf({
+      network: Network,
+      address: ReceiverAuthorizer,
+      variable: { name: AuthorizerKeyEnvVar, path: `${at}.AuthorizerKeyEnvVar` },
+      signer: { name: AuthorizerSigner, path: `${at}.AuthorizerSigner` }
+    })
+  }
+  const refunderOf = ({ Network, Account, KeyEnvVar, Signer }: PaymentRefunds, index: number) => {
+    const at = `Payments.Refunds[${index}]`
+    return keyOf({
+      network: Network,
+      address: Account,
+      variable: { name: KeyEnvVar, path: `${at}.KeyEnvVar` },
+      signer: { name: Signer, path: `${at}.Signer` }
+    })
+  }
   const authorizersOf = Effect.fnUntraced(function* (terms: PaymentChannels, index: number) {
     const { Network, RetiringAuthorizerKeyEnvVars, RetiringAuthorizerSigners } = terms
     const current = yield* authorizerOf(terms, index)
@@ -111,18 +136,30 @@ const openSettlerKeys = Effect.fnUntraced(function* () {
     )
     return [current, ...retiring, ...RetiringAuthorizerSigners.flatMap((name) => bySigner(Network, name) ?? [])]
   })
-  return SettlerKeys.of({ keysOf, authorizersOf })
+  return SettlerKeys.of({ keysOf, authorizersOf, refunderOf })
 })
 
+interface NamedKey {
+  readonly name: string | undefined
+  readonly path: string
+}
+interface AddressedKey {
+  readonly network: string
+  readonly address: string
+  readonly variable: NamedKey
+  readonly signer: NamedKey
+}
+
 /** Opens the signers that networks and channels name; every fault is reported at once. */
-const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Signers }: Payments) {
+const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Refunds, Signers }: Payments) {
   const counted = yield* countedSigning
   const named = new Set([
     ...Networks.flatMap(({ Signers: names, FacilitatorUrl }) => (FacilitatorUrl === undefined ? names : [])),
     ...Channels.flatMap(({ AuthorizerSigner, RetiringAuthorizerSigners }) => [
       AuthorizerSigner,
       ...RetiringAuthorizerSigners
-    ])
+    ]),
+    ...Refunds.map(({ Signer }) => Signer)
   ])
   const opened = new Map<string, OpenSigner>()
   const faults: Array<ConfigurationFault> = []

@@ -46,7 +46,8 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const caller = Effect.gen(function* () {
+/** Calls the console around it, as its owner unless told otherwise. */
+export const callerOf = Effect.gen(function* () {
   const { url } = yield* HttpListener
   const own = yield* tokenOf("owner")
   return Effect.fnUntraced(function* (verb: string, { body, token = own, headers = {} }: Asked = {}) {
@@ -74,7 +75,7 @@ const caller = Effect.gen(function* () {
     return { status: response.status, body: (text === "" ? {} : JSON.parse(text)) as Json }
   })
 })
-export type Call = Effect.Success<typeof caller>
+export type Call = Effect.Success<typeof callerOf>
 
 export const withConsole = <A, E, R>(
   test: (call: Call, server: TestNatsServer) => Effect.Effect<A, E, R>,
@@ -82,7 +83,9 @@ export const withConsole = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const server = yield* natsServer
-    return yield* Effect.flatMap(caller, (call) => test(call, server)).pipe(Effect.provide(consoleOn(server, changes)))
+    return yield* Effect.flatMap(callerOf, (call) => test(call, server)).pipe(
+      Effect.provide(consoleOn(server, changes))
+    )
   }).pipe(Effect.scoped)
 
 /** The configuration of endpoints of these names. */

@@ -211,6 +211,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["payment-settler", "console", "operator"]
   },
   {
+    name: "payment-refunds",
+    why: "What operators had given back of each payment, and how far each refund is. Written before anything is signed; one that has not ended is kept, the others go after 400 days, later than their payment's receipt.",
+    ttlMs: null,
+    keyTtl: true,
+    // Sixteen refunds of a kilobyte and a half each, beside a receipt.
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["payment-settler"],
+    readers: ["payment-settler", "console", "operator"]
+  },
+  {
     name: "model-uptime",
     why: "How the calls of each model ended, all and by provider: by the quarter of an hour for a day, by the hour for thirty. Gone when nobody called the model for that long.",
     ttlMs: null,

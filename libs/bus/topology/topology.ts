@@ -66,6 +66,14 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     receivers: ["payment-settler"]
   },
   {
+    name: "orders of refunds",
+    kind: "question",
+    why: "An operator has what a payer was charged given back, whole or in part.",
+    subjects: ["payments.refunds"],
+    senders: ["console"],
+    receivers: ["payment-settler"]
+  },
+  {
     name: "speech sessions",
     kind: "question",
     why: "Who speaks this; nobody there is known in milliseconds.",

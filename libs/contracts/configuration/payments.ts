@@ -316,12 +316,29 @@ export const PaymentChannels = Schema.Struct({
 })
 export interface PaymentChannels extends Schema.Schema.Type<typeof PaymentChannels> {}
 
-/** The contradictions between the networks, their channels and the signers. */
+/** The account from which an EVM network's payments are given back. */
+export const PaymentRefunds = Schema.Struct({
+  Network: required(
+    Network,
+    "Where payments are given back: a network of Networks, on an EVM chain, that settles by keys of ours."
+  ),
+  Account: required(
+    EvmAddress,
+    "Which account pays refunds: it holds as much of the token as operators may give back, and needs no coin for fees."
+  ),
+  KeyEnvVar: optional(EnvironmentName, "The variable that holds the account's key; only payment-settler reads it."),
+  Signer: optional(SignerName, "Its key among Payments.Signers, in place of KeyEnvVar.")
+})
+export interface PaymentRefunds extends Schema.Schema.Type<typeof PaymentRefunds> {}
+
+/** The contradictions between the networks, their channels, refunds and the signers. */
 export const paymentsRule = ({
   Networks,
   Channels,
+  Refunds = [],
   Signers
 }: {
+  readonly Refunds?: ReadonlyArray<PaymentRefunds>
   readonly Networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl" | "Signers">>
   readonly Channels: ReadonlyArray<
     Pick<PaymentChannels, "Network" | "ReceiverAuthorizer" | "AuthorizerKeyEnvVar" | "AuthorizerSigner"> &
@@ -340,7 +357,36 @@ export const paymentsRule = ({
       return `Channels: ${Network} needs AuthorizerKeyEnvVar or AuthorizerSigner, and not both`
     }
   }
-  return repeatedNetworks(Channels)[0] ?? signersFault(Signers, Networks, Channels) ?? true
+  const fault =
+    repeatedNetworks(Channels)[0] ??
+    signersFault(Signers, Networks, Channels) ??
+    refundsFault(Refunds, Networks, Signers)
+  return fault ?? true
+}
+
+const refundsFault = (
+  refunds: ReadonlyArray<PaymentRefunds>,
+  networks: ReadonlyArray<Pick<PaymentNetwork, "Network" | "FacilitatorUrl">>,
+  signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>
+): string | undefined => {
+  for (const { Network, Account, KeyEnvVar, Signer } of refunds) {
+    const network = networks.find((one) => one.Network === Network)
+    if (network === undefined) return `Refunds: ${Network} is not among the Networks`
+    if (chainFamilyOf(Network) !== "evm") return `Refunds: ${Network} is no EVM chain`
+    if (network.FacilitatorUrl !== undefined) return `Refunds: ${Network} is settled by a facilitator`
+    if ((KeyEnvVar === undefined) === (Signer === undefined)) {
+      return `Refunds: ${Network} needs KeyEnvVar or Signer, and not both`
+    }
+    const signer = signers.find(({ Name }) => Name === Signer)
+    if (Signer !== undefined && signer === undefined) {
+      return `Refunds: ${Network} names the signer ${Signer}, which is not among the Signers`
+    }
+    if (signer !== undefined && !isSameAddress(Network, signer.Address, Account)) {
+      return `Refunds: the signer ${Signer} is of ${signer.Address}, not of ${Account}`
+    }
+  }
+  const repeated = repeatedNetworks(refunds)[0]
+  return repeated === undefined ? undefined : `Refunds: ${repeated}`
 }
 
 type NamingSigners = Partial<Pick<PaymentNetwork, "Signers">> & Pick<PaymentNetwork, "Network">
@@ -413,6 +459,11 @@ const paymentFields = {
     Schema.Array(PaymentChannels).check(Schema.isMaxLength(16)),
     [],
     "Networks on which calls are also paid by channel: one deposit, then a voucher for each call (docs/payments.md). None: no channels."
+  ),
+  Refunds: withDefault(
+    Schema.Array(PaymentRefunds).check(Schema.isMaxLength(16)),
+    [],
+    "Networks on which operators give payments back, and from which account (docs/payments.md). None: no refunds."
   ),
   ChannelMirrorSeconds: withDefault(
     span(1, 600),

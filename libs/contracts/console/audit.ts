@@ -26,7 +26,8 @@ export const auditActions = [
   "sign-out",
   "trial-pay",
   "book-mend",
-  "book-accept"
+  "book-accept",
+  "payment-refund"
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -130,7 +130,7 @@ export const SettlementOutcome = Schema.Union([
 export type SettlementOutcome = Schema.Schema.Type<typeof SettlementOutcome>
 
 /**
- * The end of a payment, for audit. `transaction` is null for a payment that was never collected, of which `reason` says
+ * The end of a payment, or money of it that went back, for audit. `transaction` is null for a payment that was never collected, of which `reason` says
  * why, for one of which nothing was charged, and for a charge of a channel, which is claimed later and with others.
  * Amounts are in the asset's smallest unit.
  */
@@ -146,7 +146,8 @@ export const Receipt = Schema.Struct({
   scheme: Schema.optionalKey(Schema.Literals([...paymentSchemes, channelScheme])),
   /** The most that could have been charged, where that is another amount than the one charged. */
   ceiling: Schema.optionalKey(AtomicAmount),
-  outcome: Schema.Literals(["settled", "uncollected"]),
+  /** `refunded`: so much of the payment with this claim went back to its payer, for the `reason` that an operator gave. */
+  outcome: Schema.Literals(["settled", "uncollected", "refunded"]),
   transaction: Schema.NullOr(TransactionId),
   reason: Schema.NullOr(ReasonText),
   /** Absent in receipts of older releases, and of payments to servers of somebody else. */
@@ -156,6 +157,8 @@ export const Receipt = Schema.Struct({
    * configured, in receipts of older releases, and where the payment was requested before the answer was whole.
    */
   providerCost: Schema.optionalKey(AtomicAmount),
+  /** Of a refund: the operator's name for it. */
+  refund: Schema.optionalKey(text(64)),
   requestedAtMs: EpochMs,
   settledAtMs: EpochMs
 })

@@ -1,6 +1,9 @@
 /** One payment from call to receipt. */
-import { get } from "../../api/client.ts"
+import { useState } from "react"
+import { type Answer, get, post } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
+import { Act } from "../../design/Act.tsx"
+import { Badge } from "../../design/Badge.tsx"
 import { CopyButton } from "../../design/Button.tsx"
 import { Facts } from "../../design/Facts.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
@@ -63,10 +66,50 @@ export const Receipt = ({ sequence }: { readonly sequence: string }) => {
           Chain: <code>{value.network}</code>,
           Token: <code>{value.asset}</code>,
           "Asked for": <Time at={value.requestedAt} />,
-          "Why not collected": value.reason,
+          [value.outcome === "refunded" ? "Why given back" : "Why not collected"]: value.reason,
           Number: value.sequence
         })}
       />
+      {value.outcome === "settled" ? <Refunds receipt={value} onDone={reload} /> : null}
     </section>
+  )
+}
+
+type Whole = Answer<"GET", "/receipts/:sequence">
+
+const tones = { ordered: "wait", made: "good", failed: "bad" } as const
+
+/** What was given back of a payment, and giving back the rest. */
+const Refunds = ({ receipt, onDone }: { readonly receipt: Whole; readonly onDone: () => void }) => {
+  // Asked again after a broken connection, it is the same refund.
+  const [key] = useState(() => `console-${crypto.randomUUID()}`)
+  const { refunds, sequence, payer } = receipt
+  const params = { sequence: String(sequence) }
+  return (
+    <>
+      <h3>Given back</h3>
+      {refunds.length === 0 ? <p className="soft">Nothing.</p> : null}
+      <ul>
+        {refunds.map((refund) => (
+          <li key={refund.key}>
+            {amountText(refund)} <Badge tone={tones[refund.state]}>{refund.state}</Badge> <Time at={refund.orderedAt} />
+            , {refund.reason}
+            {refund.fault === null ? null : <div>{refund.fault}</div>}
+          </li>
+        ))}
+      </ul>
+      <Act
+        label="Give back"
+        scope="console:operate"
+        question="Give all that is left of it back?"
+        kind="danger"
+        run={(reason) => post("/receipts/:sequence/refunds", { key, reason }, { params }).then(onDone)}
+      >
+        <p>
+          A settler transfers it on the chain to <code>{payer}</code>, once. A part of it:{" "}
+          <code>./starling receipts refund {sequence} --amount …</code>
+        </p>
+      </Act>
+    </>
   )
 }

@@ -61,7 +61,7 @@ export const ReceiptTable = ({ rows }: { readonly rows: ReadonlyArray<ReceiptRow
 )
 
 export const Outcome = ({ outcome }: Pick<ReceiptRow, "outcome">) => (
-  <Badge tone={outcome === "settled" ? "good" : "bad"}>{outcome}</Badge>
+  <Badge tone={outcome === "uncollected" ? "bad" : "good"}>{outcome}</Badge>
 )
 
 const NoReceipts = ({ isFiltered }: { readonly isFiltered: boolean }) =>
@@ -96,6 +96,7 @@ export const Filters = () => {
             <option value="">any</option>
             <option>settled</option>
             <option>uncollected</option>
+            <option>refunded</option>
           </select>
         )}
       </Field>

@@ -88,5 +88,11 @@ const columnsBy = (by: By): ReadonlyArray<Column<Sum>> => [
         : `${amountText({ ...token, amount: uncollected })}, ${count(uncollectedCount)} calls`,
     isNumber: true
   },
+  {
+    title: "Given back",
+    cell: ({ refunded, refundedCount, ...token }) =>
+      refundedCount === 0 ? "–" : amountText({ ...token, amount: refunded }),
+    isNumber: true
+  },
   { title: "Chain", cell: ({ network }) => network, isMinor: true }
 ]

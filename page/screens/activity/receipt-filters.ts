@@ -7,7 +7,7 @@ export type FilterName = (typeof filterNames)[number]
 export const useReceiptFilters = () => useFilters(filterNames)
 
 interface ReceiptsQuery extends Readonly<Partial<Record<Exclude<FilterName, "outcome">, string>>> {
-  readonly outcome?: "settled" | "uncollected"
+  readonly outcome?: "settled" | "uncollected" | "refunded"
 }
 
 /** As a query: a day stands for its beginning, or as an end for its last moment. */
@@ -18,7 +18,7 @@ export const queryOf = (values: Readonly<Record<FilterName, string>>): ReceiptsQ
     ...(until === "" ? {} : { until: `${until}T23:59:59.999Z` }),
     ...(payer === "" ? {} : { payer }),
     ...(model === "" ? {} : { model }),
-    ...(outcome === "settled" || outcome === "uncollected" ? { outcome } : {}),
+    ...(outcome === "settled" || outcome === "uncollected" || outcome === "refunded" ? { outcome } : {}),
     ...(transaction === "" ? {} : { transaction }),
     ...(network === "" ? {} : { network })
   }

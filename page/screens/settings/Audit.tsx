@@ -33,7 +33,8 @@ const isAct: Readonly<Record<Act["action"], true>> = {
   "sign-out": true,
   "trial-pay": true,
   "book-mend": true,
-  "book-accept": true
+  "book-accept": true,
+  "payment-refund": true
 }
 const actions = Object.keys(isAct) as ReadonlyArray<Act["action"]>
 

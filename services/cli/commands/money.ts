@@ -26,7 +26,7 @@ const filter = {
   network,
   payer,
   model: text("model", "ID", "those of this model"),
-  outcome: choice("outcome", ["settled", "uncollected"], "those that ended so"),
+  outcome: choice("outcome", ["settled", "uncollected", "refunded"], "those that ended so; refunded: what went back"),
   transaction: text("transaction", "ID", "those of this transaction"),
   since,
   until
@@ -70,11 +70,31 @@ const receiptsSums = Command.make(
   (given) => running(loadMoney, ({ sumReceipts }) => sumReceipts(given))
 ).pipe(Command.withDescription("Sums of the newest 50,000 receipts of a time, each token by itself."))
 
+const receiptsRefund = Command.make(
+  "refund",
+  {
+    number,
+    amount: text("amount", "DECIMAL", "how much, in whole tokens, such as 0.01; without it all that is left"),
+    key: text("key", "NAME", "your name for the refund: the same one again is the same refund. Without it a new one"),
+    reason,
+    json,
+    url
+  },
+  (given) => running(loadMoney, ({ refundReceipt }) => refundReceipt(given))
+).pipe(
+  Command.withDescription(
+    "Gives a payment back, whole or in part: a settler transfers it on the chain to the account that had paid, once."
+  ),
+  Command.withExamples([
+    { command: 'starling receipts refund 17 --amount 0.001 --key ticket-4711 --reason "the answer was empty"' }
+  ])
+)
+
 export const receipts = Command.make("receipts").pipe(
-  Command.withShortDescription("list receipts, look at one, sum them up"),
+  Command.withShortDescription("list receipts, look at one, sum them up, give a payment back"),
   Command.withDescription("The ends of payments: what was collected by which transaction, and what never was."),
   Command.withExamples([{ command: "starling receipts sums --by model --since 2026-11-20T00:00:00Z" }]),
-  Command.withSubcommands([receiptsList, receiptsShow, receiptsSums])
+  Command.withSubcommands([receiptsList, receiptsShow, receiptsSums, receiptsRefund])
 )
 
 const states = ["CLAIMED", "SERVING", "SETTLING", "SETTLED", "UNCOLLECTED", "RELEASED"] as const

@@ -1,15 +1,16 @@
 /** `receipts`, `claims` and `books`: what was paid by whom for what, payments in use, and what does not fit. */
+import { randomBytes } from "node:crypto"
 import { Effect, Stream } from "effect"
-import type { SumsBy } from "#contracts/console"
+import type { RefundView, SumsBy } from "#contracts/console"
 import { decimalAmount } from "#x402"
-import { note, print } from "../console.ts"
+import { CommandRefused, misused, note, print } from "../console.ts"
 import { givenOf, type OnConsole, onConsole, printAct, printList, printWhole } from "./client.ts"
 
 interface Filter {
   readonly network: string | undefined
   readonly payer: string | undefined
   readonly model: string | undefined
-  readonly outcome: "settled" | "uncollected" | undefined
+  readonly outcome: "settled" | "uncollected" | "refunded" | undefined
   readonly transaction: string | undefined
   readonly since: string | undefined
   readonly until: string | undefined
@@ -85,14 +86,57 @@ export const showReceipt = ({ url, number, json }: ShowOrder & { readonly number
     )
   )
 
+interface RefundOrder extends ShowOrder {
+  readonly number: string
+  readonly amount: string | undefined
+  readonly key: string | undefined
+  readonly reason: string
+}
+
+const refundText = (refund: RefundView) => {
+  const { key, state, payer, transaction, fault } = refund
+  if (state === "failed") return `${key} has failed, and no money moved: ${fault}`
+  const back = `${amountText(refund)} to ${payer}`
+  if (state === "made") return `${key} gave back ${back}, by ${transaction}`
+  return `${key} gives back ${back}; the chain does not say yet: the same command with --key ${key} tells how far it is`
+}
+
+export const refundReceipt = ({ url, number, amount, key, reason, json }: RefundOrder) =>
+  onConsole({ url }, (client) =>
+    Effect.gen(function* () {
+      const params = { sequence: number }
+      const { decimals } = yield* client.getReceipt({ params })
+      const units = amount === undefined ? undefined : unitsOf(amount, decimals)
+      if (units === null) {
+        return yield* misused(`--amount ${amount}? it is whole tokens, with at most ${decimals ?? 0} decimals`)
+      }
+      const name = key ?? randomBytes(9).toString("hex")
+      if (key === undefined) yield* note(`the refund's key is ${name}: with it the same command is the same refund`)
+      const payload = { key: name, reason, ...(units === undefined ? {} : { amount: units }) }
+      const refund = yield* client.refundReceipt({ params, payload })
+      if (refund.state === "failed") return yield* new CommandRefused({ reason: refundText(refund) })
+      yield* printAct({ ...refund }, { json, text: refundText(refund) })
+    })
+  )
+
+const decimalPattern = /^(\d{1,60})(?:\.(\d{1,18}))?$/u
+
+/** Whole tokens in the smallest unit; null for what is no amount of it. Pure. */
+export const unitsOf = (amount: string, decimals: number | null): string | null => {
+  const [, whole = "", part = ""] = decimalPattern.exec(amount.trim()) ?? []
+  if (whole === "" || decimals === null || part.length > decimals) return null
+  return BigInt(`${whole}${part.padEnd(decimals, "0")}`).toString()
+}
+
 export const sumReceipts = ({ url, json, by, ...filter }: ShowOrder & Filter & { readonly by: SumsBy }) =>
   onConsole({ url }, (client) =>
     Effect.flatMap(client.sumReceipts({ query: { ...givenOf(filter), by } }), (sums) =>
       Effect.gen(function* () {
         if (json) return yield* print(JSON.stringify(sums))
-        const items = sums.items.map(({ settled, uncollected, ...sum }) => ({
+        const items = sums.items.map(({ settled, uncollected, refunded, ...sum }) => ({
           ...sum,
           settled: amountText({ ...sum, amount: settled }),
+          refunded: amountText({ ...sum, amount: refunded }),
           uncollected: amountText({ ...sum, amount: uncollected }),
           providerCost: amountOrNone({ ...sum, amount: sum.providerCost }),
           margin: amountOrNone({ ...sum, amount: sum.margin })
@@ -104,6 +148,7 @@ export const sumReceipts = ({ url, json, by, ...filter }: ShowOrder & Filter & {
           payments: "settledCount",
           uncollected: "uncollected",
           lost: "uncollectedCount",
+          refunded: "refunded",
           "provider cost": "providerCost",
           margin: "margin"
         }

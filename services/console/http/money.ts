@@ -1,8 +1,38 @@
 /** Receipts and claims over HTTP. Whom a payment pays and for what is shown; its signature is not. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { ClaimKey, isoTime, type PaymentNetwork } from "#contracts"
-import { ClaimsGroup, type ClaimSummary, csvLinesMax, csvReadMax, ReceiptsGroup, sumsReadMax } from "#contracts/console"
-import { Admission, Caller, HttpCall, jsonAnswer, notFound, routesOf, streamAnswer, validationFailed } from "#http"
+import { jsonCodec, Kv, Requests } from "#bus"
+import {
+  ClaimKey,
+  isoTime,
+  type PaymentNetwork,
+  type Receipt,
+  type Refund,
+  RefundAnswer,
+  RefundedPayment,
+  RefundOrder,
+  subjects
+} from "#contracts"
+import {
+  ClaimsGroup,
+  type ClaimSummary,
+  csvLinesMax,
+  csvReadMax,
+  ReceiptsGroup,
+  type RefundView,
+  sumsReadMax
+} from "#contracts/console"
+import {
+  Admission,
+  Caller,
+  conflict,
+  HttpCall,
+  jsonAnswer,
+  notFound,
+  routesOf,
+  serviceUnavailable,
+  streamAnswer,
+  validationFailed
+} from "#http"
 import { Configuration } from "#runtime"
 import { ClaimReader, type SeenClaim } from "#x402"
 import {
@@ -17,6 +47,7 @@ import {
   sumsOf,
   tokenOf
 } from "../money/receipts.ts"
+import { AuditLog } from "../AuditLog.ts"
 import { apiOptions, cursorText, messageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 type Networks = ReadonlyArray<PaymentNetwork>
@@ -90,6 +121,38 @@ export const claimRoutes = routesOf(
   },
   apiOptions
 )
+
+const refundOrder = { question: jsonCodec(RefundOrder), answer: jsonCodec(RefundAnswer) }
+// A settler answers within 15 s, whatever the chain does.
+const refundTimeoutMs = 25_000
+const soonSeconds = 2
+
+const refundView = (networks: Networks, receipt: Receipt, refund: Refund): RefundView => {
+  const { key, amount, state, from, reason, by, orderedAtMs, endedAtMs, transaction, fault } = refund
+  const { network, asset, payer } = receipt
+  return {
+    key,
+    network,
+    asset,
+    ...tokenOf(networks, receipt),
+    amount,
+    state,
+    payer,
+    from,
+    reason,
+    by,
+    orderedAt: isoTime(orderedAtMs),
+    endedAt: endedAtMs === null ? null : isoTime(endedAtMs),
+    transaction,
+    fault
+  }
+}
+
+const refundsOf = Effect.fnUntraced(function* (networks: Networks, claimKey: string) {
+  const bucket = yield* refusing(Effect.flatMap(Kv, (kv) => kv.open("payment-refunds", RefundedPayment)))
+  const found = Option.getOrUndefined(yield* refusing(bucket.get(claimKey)))?.value
+  return found === undefined ? [] : found.refunds.map((refund) => refundView(networks, found.receipt, refund))
+})
 
 /** A page looks at no more than this; where few match it takes several pages. */
 const readMax = 4_096
@@ -181,8 +244,33 @@ export const receiptRoutes = routesOf(
         const claim = yield* refusing((yield* ClaimReader).read(stored.value.receipt.claimKey))
         return jsonAnswer({
           ...receiptView(networks, stored.value),
+          refunds: yield* refundsOf(networks, stored.value.receipt.claimKey),
           claim: Option.getOrNull(Option.map(claim, (seen) => claimView(networks, seen)))
         })
+      }),
+
+    refundReceipt: ({ body }) =>
+      Effect.gen(function* () {
+        const { key, amount = null, reason } = yield* body
+        const stored = storedOf(yield* messageOf("RECEIPTS", "receipt"))
+        if (Option.isNone(stored)) return yield* notFound("this receipt cannot be read")
+        const { receipt, sequence } = stored.value
+        const target = `${sequence} ${key}: ${amount ?? "all"}`
+        yield* (yield* AuditLog).write({ action: "payment-refund", target, reason })
+        const { tokenId: by } = yield* Caller
+        const asking = (yield* Requests).ask(
+          { subject: subjects.paymentsRefunds, ...refundOrder, timeoutMs: refundTimeoutMs },
+          { sequence, claimKey: receipt.claimKey, key, amount, reason, by }
+        )
+        const answer = yield* asking.pipe(
+          Effect.catchTag("BusUnavailable", () =>
+            Effect.fail(serviceUnavailable(soonSeconds, "no settler answers; send the same request again"))
+          ),
+          refusing
+        )
+        if (answer._tag === "Refused") return yield* conflict(answer.why)
+        if (answer._tag === "Later") return yield* serviceUnavailable(soonSeconds, answer.why)
+        return jsonAnswer(refundView(yield* networksOf, receipt, answer.refund))
       })
   },
   apiOptions

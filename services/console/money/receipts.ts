@@ -164,7 +164,8 @@ export const receiptView = (networks: Networks, { sequence, receipt }: Stored): 
   endedAt: isoTime(receipt.settledAtMs),
   providerCost: receipt.providerCost ?? null,
   scheme: receipt.scheme ?? "exact",
-  ceiling: receipt.ceiling ?? null
+  ceiling: receipt.ceiling ?? null,
+  refund: receipt.refund ?? null
 })
 
 const columns = [
@@ -185,7 +186,8 @@ const columns = [
   "claimKey",
   "providerCost",
   "scheme",
-  "ceiling"
+  "ceiling",
+  "refund"
 ] as const satisfies ReadonlyArray<keyof ReceiptView>
 
 export const csvHead = `${columns.join(",")}\r\n`
@@ -209,6 +211,8 @@ interface Sum extends Pick<ReceiptSum, "key" | "network" | "asset"> {
   settledCount: number
   uncollected: bigint
   uncollectedCount: number
+  refunded: bigint
+  refundedCount: number
   providerCost: bigint
   providerCostCount: number
   margin: bigint
@@ -223,8 +227,8 @@ const keyOf = (by: SumsBy, receipt: Receipt): string | null => {
 const decimalsMax = 18
 
 /** An amount that can be compared with those of other assets as if all were worth the same. */
-const size = ({ settled, uncollected, token: { decimals } }: Sum) =>
-  (settled + uncollected) * 10n ** BigInt(Math.max(0, decimalsMax - (decimals ?? decimalsMax)))
+const size = ({ settled, uncollected, refunded, token: { decimals } }: Sum) =>
+  (settled + uncollected + refunded) * 10n ** BigInt(Math.max(0, decimalsMax - (decimals ?? decimalsMax)))
 
 const before = (left: string | bigint, right: string | bigint) => (left < right ? 1 : left > right ? -1 : 0)
 
@@ -248,6 +252,8 @@ export const sumsOf = (
       settledCount: 0,
       uncollected: 0n,
       uncollectedCount: 0,
+      refunded: 0n,
+      refundedCount: 0,
       providerCost: 0n,
       providerCostCount: 0,
       margin: 0n
@@ -268,17 +274,22 @@ export const sumsOf = (
 /** A margin is of the receipts whose cost is known alone: others would look as if they cost nothing. */
 const addCost = (sum: Sum, { outcome, amount, providerCost }: Receipt) => {
   if (providerCost === undefined) return
+  if (outcome === "refunded") {
+    sum.margin -= BigInt(amount)
+    return
+  }
   const cost = BigInt(providerCost)
   sum.providerCost += cost
   sum.providerCostCount += 1
   sum.margin += (outcome === "settled" ? BigInt(amount) : 0n) - cost
 }
 
-const viewOf = ({ token, settled, uncollected, providerCost, margin, ...sum }: Sum): ReceiptSum => ({
+const viewOf = ({ token, settled, uncollected, refunded, providerCost, margin, ...sum }: Sum): ReceiptSum => ({
   ...sum,
   ...token,
   settled: String(settled),
   uncollected: String(uncollected),
+  refunded: String(refunded),
   providerCost: sum.providerCostCount === 0 ? null : String(providerCost),
   margin: sum.providerCostCount === 0 ? null : String(margin)
 })

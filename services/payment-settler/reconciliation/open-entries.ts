@@ -138,8 +138,9 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
   }
 })
 
-const isOwn = ({ entry }: SettlingNetwork, { network, payTo }: Receipt) =>
-  network === entry.Network && isSameAddress(network, payTo, entry.PayTo)
+/** A refund is a transfer from another account, which its own settler looks for on the chain. */
+const isOwn = ({ entry }: SettlingNetwork, { network, payTo, outcome }: Receipt) =>
+  outcome !== "refunded" && network === entry.Network && isSameAddress(network, payTo, entry.PayTo)
 
 const receiptsOf = ({ receipts }: Account) => receipts.map(({ receipt }) => receipt)
 

@@ -87,6 +87,7 @@ export {
   type ReceiptSums,
   type ReceiptView,
   type ReceiptWhole,
+  type RefundView,
   type SumsBy,
   sumsReadMax,
   TrialsGroup

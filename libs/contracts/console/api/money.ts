@@ -8,6 +8,7 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { paymentSchemes } from "../../payments/chains.ts"
 import { channelScheme } from "../../payments/channels.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
+import { RefundKey, refundStates } from "../../payments/refunds.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, text, Timestamp } from "../../primitives.ts"
 import {
@@ -15,6 +16,7 @@ import {
   NameFilter,
   newestFirst,
   readCodes,
+  Reason,
   refusals,
   sequenceParams,
   timeQuery,
@@ -33,7 +35,7 @@ const model = Schema.NullOr(Schema.String).pipe(
   describe("The model that was asked. Null of receipts of older releases, and of payments to other servers.")
 )
 
-const outcomes = ["settled", "uncollected"] as const
+const outcomes = ["settled", "uncollected", "refunded"] as const
 
 const receipt = {
   sequence: Count.pipe(describe("Its place in RECEIPTS; the id in paths.")),
@@ -42,11 +44,13 @@ const receipt = {
   amount,
   payer: Schema.String,
   payTo: Schema.String,
-  outcome: Schema.Literals(outcomes),
+  outcome: Schema.Literals(outcomes).pipe(
+    describe("`refunded`: so much of the payment with this claim went back to its payer.")
+  ),
   transaction: Schema.NullOr(Schema.String).pipe(
     describe("Null where nothing was sent, and for a charge of a payment channel, which is claimed with others.")
   ),
-  reason: Schema.NullOr(Schema.String).pipe(describe("Why nothing was collected.")),
+  reason: Schema.NullOr(Schema.String).pipe(describe("Why nothing was collected, or why it was given back.")),
   model,
   requestedAt: Timestamp,
   endedAt: Timestamp,
@@ -63,7 +67,8 @@ const receipt = {
       "What the model's provider took for the answer, in the unit of `amount`, rounded up as the price is. Null where its cost is " +
         "not configured, in receipts of older releases, and of a stream that was left, or settled, before its end."
     )
-  )
+  ),
+  refund: Schema.NullOr(RefundKey).pipe(describe("Of a refund: the operator's name for it; null of payments."))
 }
 
 const { sequence: _sequence, ...withoutPlace } = receipt
@@ -107,8 +112,37 @@ export const ClaimWhole = Schema.Struct({
 }).annotate({ identifier: "Claim" })
 export interface ClaimWhole extends Schema.Schema.Type<typeof ClaimWhole> {}
 
+export const RefundView = Schema.Struct({
+  key: RefundKey,
+  ...token,
+  amount,
+  state: Schema.Literals(refundStates).pipe(
+    describe(
+      "`ordered`: a settler is at it, and goes on with it; `made`: the chain has its transfer; `failed`: it will never be made, and its money can be ordered again, by another key."
+    )
+  ),
+  payer: Schema.String.pipe(describe("Who gets it.")),
+  from: Schema.String.pipe(describe("The account that pays it.")),
+  reason: Schema.String,
+  by: Schema.String.pipe(describe("The operator's token.")),
+  orderedAt: Timestamp,
+  endedAt: Schema.NullOr(Timestamp),
+  transaction: Schema.NullOr(Schema.String).pipe(describe("The one that made it, or the newest that may.")),
+  fault: Schema.NullOr(Schema.String).pipe(describe("Why it failed."))
+}).annotate({ identifier: "PaymentRefund" })
+export interface RefundView extends Schema.Schema.Type<typeof RefundView> {}
+
+export const RefundRequest = Schema.Struct({
+  key: RefundKey.pipe(describe("Your name for the refund. The same one, sent again, is the same refund.")),
+  amount: Schema.optionalKey(AtomicAmount).pipe(
+    describe("How much, in the asset's smallest unit; without it all that is left of the payment.")
+  ),
+  reason: Reason.pipe(describe("Why, for the log of acts and the receipt."))
+}).annotate({ identifier: "RefundRequest" })
+
 export const ReceiptWhole = Schema.Struct({
   ...receipt,
+  refunds: Schema.Array(RefundView).pipe(describe("What was given back of it, or is about to be; the oldest first.")),
   claim: Schema.NullOr(ClaimSummary).pipe(describe("Null once it is forgotten, a day after its payment's own end."))
 }).annotate({ identifier: "ReceiptWithClaim" })
 export interface ReceiptWhole extends Schema.Schema.Type<typeof ReceiptWhole> {}
@@ -156,12 +190,16 @@ export const ReceiptSum = Schema.Struct({
   settledCount: Count,
   uncollected: amount,
   uncollectedCount: Count,
+  refunded: amount.pipe(describe("What went back to payers, whenever they had paid.")),
+  refundedCount: Count,
   providerCost: Schema.NullOr(AtomicAmount).pipe(
     describe("What providers took for answers, whether paid or not; null where it is known of no receipt.")
   ),
   providerCostCount: Count.pipe(describe("Receipts whose provider's cost is known.")),
   margin: Schema.NullOr(Schema.String.check(Schema.isPattern(/^-?\d{1,100}$/u))).pipe(
-    describe("What was settled of those receipts, less what their providers took; null as `providerCost` is.")
+    describe(
+      "What was settled of those receipts, less what their providers took and what was given back of them; null as `providerCost` is."
+    )
   )
 }).annotate({ identifier: "ReceiptSum" })
 export interface ReceiptSum extends Schema.Schema.Type<typeof ReceiptSum> {}
@@ -255,7 +293,25 @@ export const ReceiptsGroup = HttpApiGroup.make("receipts", { topLevel: true })
       described({
         scope: "console:read",
         summary: "Look at a receipt",
-        description: "With its claim, while that is kept."
+        description: "With its claim, while that is kept, and what was given back of it."
+      })
+    ),
+    HttpApiEndpoint.post("refundReceipt", "/receipts/:sequence/refunds", {
+      disableCodecs: true,
+      params: sequenceParams,
+      payload: RefundRequest,
+      success: RefundView,
+      error: refusals(...writeCodes, "not_found", "conflict")
+    }).annotateMerge(
+      described({
+        scope: "console:operate",
+        summary: "Give a payment back",
+        description:
+          "A settler transfers it on the chain to the account that had paid, from the account of `Payments.Refunds`; however often it is " +
+          "asked, and whoever dies, once. All refunds of a payment are never more than it was. `ordered` where the chain does " +
+          "not say within seconds: it goes on, and the same request tells how far it is. 409 where nothing can go back; 503 " +
+          "where no settler answers, which may have taken the order all the same: send the same request again.",
+        example: { key: "ticket-4711", amount: "1000", reason: "the answer was empty" }
       })
     )
   )

@@ -157,6 +157,10 @@ const receiveType = keccak256OfText(
 export const authorizationDigest = (separator: Uint8Array, authorization: Authorization): Uint8Array =>
   typedDigest(separator, authorizationHash(transferType, authorization))
 
+/** The bytes whose hash that is, for a signer that hashes by itself. */
+export const authorizationMessage = (domain: TokenDomain, authorization: Authorization): Uint8Array =>
+  typedMessage(domainSeparator(domain), authorizationHash(transferType, authorization))
+
 /** The same for an authorization that only its payee can use. */
 export const receiveDigest = (separator: Uint8Array, authorization: Authorization): Uint8Array =>
   typedDigest(separator, authorizationHash(receiveType, authorization))

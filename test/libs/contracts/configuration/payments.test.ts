@@ -34,6 +34,7 @@ describe("the section Payments", () => {
       SettleWaitSeconds: 10,
       FacilitatorTimeoutSeconds: 30,
       Channels: [],
+      Refunds: [],
       ChannelMirrorSeconds: 120,
       ChannelUnclaimedMaxUsd: 20
     })

@@ -110,10 +110,10 @@ describe("receipts on the console", () => {
           assert.strictEqual(some.length, 1)
           assert.match(
             some[0] ?? "",
-            /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400,exact,$/u
+            /^4,.*,uncollected,.*,4000,.*,demo\/slow,,insufficient_funds,claim\.[^,]*,2400,exact,,$/u
           )
-          assert.isTrue(head?.endsWith(",claimKey,providerCost,scheme,ceiling"))
-          assert.match(lines[0] ?? "", /,claim\.[^,]*,,exact,$/u)
+          assert.isTrue(head?.endsWith(",claimKey,providerCost,scheme,ceiling,refund"))
+          assert.match(lines[0] ?? "", /,claim\.[^,]*,,exact,,$/u)
           assert.lengthOf(yield* table("after=5"), 1)
         }),
       moneySettings

@@ -60,6 +60,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /receipts", "console:read", 200),
   row("GET /receipts.csv", "console:read", 200),
   row("GET /receipts/sums", "console:read", 200),
+  row("POST /receipts/{sequence}/refunds", "console:operate", 404, { key: "a", ...because }),
   row("GET /receipts/{sequence}", "console:read", 404),
   row("GET /claims", "console:read", 200),
   row("GET /claims/{key}", "console:read", 404),

@@ -126,10 +126,12 @@ describe("a receipt in a table", () => {
       line.startsWith("3,1970-01-01T00:00:00.000Z,1970-01-01T00:00:00.000Z,settled,eip155:84532,USDC,6,1000,")
     )
     assert.include(line, `,"'=HYPERLINK(""x""), or so",`)
-    assert.isTrue(line.endsWith(`,${receipt.claimKey},,exact,\r\n`))
+    assert.isTrue(line.endsWith(`,${receipt.claimKey},,exact,,\r\n`))
     const costing = { ...receipt, providerCost: "300" }
-    assert.isTrue(csvLine(receiptView(networks, { sequence: 3, receipt: costing })).endsWith(",300,exact,\r\n"))
+    assert.isTrue(csvLine(receiptView(networks, { sequence: 3, receipt: costing })).endsWith(",300,exact,,\r\n"))
+    const back = { ...receipt, outcome: "refunded" as const, refund: "ticket-1" }
+    assert.isTrue(csvLine(receiptView(networks, { sequence: 4, receipt: back })).endsWith(",exact,,ticket-1\r\n"))
     const metered = { ...costing, scheme: "upto" as const, ceiling: "5000" }
-    assert.isTrue(csvLine(receiptView(networks, { sequence: 3, receipt: metered })).endsWith(",300,upto,5000\r\n"))
+    assert.isTrue(csvLine(receiptView(networks, { sequence: 3, receipt: metered })).endsWith(",300,upto,5000,\r\n"))
   })
 })

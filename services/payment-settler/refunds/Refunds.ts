@@ -1,0 +1,326 @@
+/**
+ * Orders refunds and makes them. An order is written down first, by one write that all settlers would have to win; then
+ * the chain is asked, and only an authorization that it has not used is sent. A settler that dies at any point leaves the
+ * order, and whoever goes on with it finds on the chain how far it came. A refund has failed only when the chain can make
+ * it no more, or when nothing was ever signed for it: its money can then be ordered again.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
+import { type BusError, BusUnavailable, Kv, type KvBucket, type KvEntry } from "#bus"
+import { inOneCase, isSameAddress, type Refund, type RefundAnswer, RefundedPayment, type RefundOrder } from "#contracts"
+import { Configuration, InvalidConfiguration, Metrics } from "#runtime"
+import {
+  authorizationMessage,
+  ChainUnavailable,
+  type CheckedPayment,
+  evmChainIdOf,
+  type PaymentScheme,
+  type SettlerKey
+} from "#x402"
+import { Ledger } from "../ledger.ts"
+import { refundedUsd, refunds as refundsTotal } from "../metrics.ts"
+import { Networks, type SettlingNetwork } from "../networks.ts"
+import { SettlerKeys } from "../settler-keys.ts"
+import { asPayment, authorizationOf, isOpen, refundOf, refundReceipt, withChanged, withOrdered } from "./refund.ts"
+
+export interface RefundingNetwork extends SettlingNetwork {
+  readonly exact: PaymentScheme
+  /** The account that pays refunds. */
+  readonly refunder: SettlerKey
+}
+
+type Networked = ReadonlyMap<string, RefundingNetwork>
+type Bucket = KvBucket<RefundedPayment>
+
+/** A refund among those of its payment. */
+interface RefundName {
+  readonly claimKey: string
+  readonly key: string
+}
+
+export class Refunds extends Context.Service<
+  Refunds,
+  {
+    /** The networks on which payments are given back. */
+    readonly networks: Networked
+    readonly bucket: Bucket
+    readonly order: (order: RefundOrder) => Effect.Effect<RefundAnswer, BusError>
+    /** Goes on with a refund. Fails where its end is not known yet; then it is to be called again. */
+    readonly carry: (name: RefundName) => Effect.Effect<void, BusError | ChainUnavailable>
+    readonly find: (name: RefundName) => Effect.Effect<Option.Option<Refund>, BusError>
+  }
+>()("starling/payment-settler/Refunds") {
+  static readonly layer = Layer.effect(
+    Refunds,
+    Effect.gen(function* () {
+      const networks = yield* refundingNetworks
+      const bucket = yield* (yield* Kv).open("payment-refunds", RefundedPayment)
+      const metrics = yield* Metrics
+      const total = metrics.counter(refundsTotal)
+      for (const network of networks.keys()) total.begin({ network })
+      const usd = metrics.counter(refundedUsd)
+      const parts: Parts = {
+        networks,
+        bucket,
+        ledger: yield* Ledger,
+        ended: ({ receipt }, { amount }, outcome) => {
+          total.inc({ network: receipt.network, outcome })
+          const decimals = networks.get(receipt.network)?.entry.AssetDecimals ?? 6
+          if (outcome === "made") usd.inc({ model: receipt.model ?? "" }, Number(amount) / 10 ** decimals)
+        }
+      }
+      return Refunds.of({
+        networks,
+        bucket,
+        order: (order) => ordered(parts, order),
+        carry: (name) => carry(parts, name),
+        find: ({ claimKey, key }) =>
+          Effect.map(
+            bucket.get(claimKey),
+            Option.flatMapNullishOr(({ value }) => refundOf(value, key))
+          )
+      })
+    })
+  )
+}
+
+interface Parts {
+  readonly networks: Networked
+  readonly bucket: Bucket
+  readonly ledger: Ledger["Service"]
+  readonly ended: (payment: RefundedPayment, refund: Refund, outcome: "made" | "failed") => void
+}
+
+const refundingNetworks = Effect.gen(function* () {
+  const { Payments } = yield* Configuration
+  const settling = yield* Networks
+  const { refunderOf } = yield* SettlerKeys
+  const opened: Array<readonly [string, RefundingNetwork]> = []
+  for (const [index, terms] of Payments.Refunds.entries()) {
+    const network = settling.get(terms.Network)
+    const exact = network?.schemes.exact
+    if (network === undefined || exact === undefined) continue
+    const refunder = yield* Effect.mapError(refunderOf(terms, index), (faults) => new InvalidConfiguration({ faults }))
+    opened.push([terms.Network, { ...network, exact, refunder }])
+  }
+  return new Map(opened)
+})
+
+const refusedFor = (why: string): RefundAnswer => ({ _tag: "Refused", why })
+
+const ordered = Effect.fn("Refunds.order")(function* (
+  { networks, bucket, ledger }: Parts,
+  order: RefundOrder
+): Effect.fn.Return<RefundAnswer, BusError> {
+  const receipt = Option.getOrUndefined(yield* ledger.at(order.sequence))
+  if (receipt?.claimKey !== order.claimKey) return refusedFor("there is no such receipt any more")
+  const network = networks.get(receipt.network)
+  if (network === undefined) {
+    return refusedFor(`no account that pays refunds is configured on ${receipt.network} (Payments.Refunds)`)
+  }
+  if (!isSameAddress(receipt.network, receipt.asset, network.entry.Asset)) {
+    return refusedFor(`it was paid in ${receipt.asset}, and the token of ${receipt.network} is ${network.entry.Asset}`)
+  }
+  const nowMs = yield* Clock.currentTimeMillis
+  const ordering = { order, from: network.refunder.address, nonce: `0x${randomBytes(32).toString("hex")}`, nowMs }
+  const written = yield* changed(bucket, order.claimKey, (before) =>
+    withOrdered(before ?? { receipt, refunds: [] }, ordering)
+  )
+  if (Result.isFailure(written)) return refusedFor(written.failure)
+  const refund = refundOf(written.success, order.key)
+  return refund === undefined ? refusedFor("it is gone") : { _tag: "Done", refund }
+})
+
+// The settlers and an operator; hardly more write one payment's refunds.
+const triesMax = 8
+// Longer than the receipt of the payment, after which nothing of it can be ordered.
+const endedKeptMs = 400 * 86_400_000
+
+/** One change of a payment's refunds, decided anew when another write came first. */
+const changed = Effect.fnUntraced(function* (
+  bucket: Bucket,
+  claimKey: string,
+  decide: (before: RefundedPayment | undefined) => Result.Result<RefundedPayment, string>
+): Effect.fn.Return<Result.Result<RefundedPayment, string>, BusError> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const before = Option.getOrUndefined(yield* bucket.get(claimKey))
+    const decided = decide(before?.value)
+    if (Result.isFailure(decided) || decided.success === before?.value) return decided
+    const isWritten = yield* written(bucket, { claimKey, before, after: decided.success })
+    if (isWritten) return decided
+  }
+  return yield* tooMany(claimKey)
+})
+
+interface Write {
+  readonly claimKey: string
+  readonly before: KvEntry<RefundedPayment> | undefined
+  readonly after: RefundedPayment
+}
+
+/** False when another write came first. */
+const written = (bucket: Bucket, { claimKey, before, after }: Write) => {
+  const ttlMs = isOpen(after) ? undefined : endedKeptMs
+  const write =
+    before === undefined ? bucket.create(claimKey, after) : bucket.update(claimKey, after, before.revision, ttlMs)
+  return write.pipe(
+    Effect.as(true),
+    Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+  )
+}
+
+/** A refund that has not ended, as it was last read. */
+interface Open extends RefundName {
+  readonly network: RefundingNetwork
+  readonly entry: KvEntry<RefundedPayment>
+  readonly refund: Refund
+}
+
+const later = (detail: string) => new ChainUnavailable({ operation: "make a refund", detail })
+
+const carry = Effect.fn("Refunds.carry")(function* (
+  parts: Parts,
+  { claimKey, key }: RefundName
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const entry = Option.getOrUndefined(yield* parts.bucket.get(claimKey))
+  const refund = entry && refundOf(entry.value, key)
+  if (entry === undefined || refund?.state !== "ordered") return
+  const network = parts.networks.get(entry.value.receipt.network)
+  if (network === undefined) return yield* later("its network has no account that pays refunds any more")
+  const open: Open = { claimKey, key, network, entry, refund }
+  const standing = yield* network.exact.look(yield* checked(open), refund.transaction)
+  switch (standing._tag) {
+    case "Settled":
+      return yield* endMade(parts, open, standing.transaction)
+    case "Spent":
+      return yield* endFailed(parts, open, "the account that pays refunds has cancelled it")
+    case "Expired":
+      return yield* endFailed(parts, open, "the chain did not make it within its time")
+    case "Undecided":
+      return yield* later(standing.detail)
+    case "Unused":
+      return yield* send(parts, open)
+  }
+})
+
+/** Checked as at the moment of the order, by which its time counts. */
+const checked = ({ network, entry, refund }: Open, signature?: string) => {
+  const { payload, requirements } = asPayment(entry.value, refund, {
+    network: network.entry,
+    ...(signature === undefined ? {} : { signature })
+  })
+  const payment = network.exact.checkAgain(payload, requirements, refund.orderedAtMs)
+  return Result.isSuccess(payment) ? Effect.succeed(payment.success) : later(payment.failure.reason)
+}
+
+const send = Effect.fnUntraced(function* (
+  parts: Parts,
+  open: Open
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const { network, refund, entry } = open
+  if (inOneCase(network.entry.Network, network.refunder.address) !== inOneCase(network.entry.Network, refund.from)) {
+    return yield* later(`the key of ${refund.from} is not configured any more`)
+  }
+  const { AssetName: name, AssetVersion: version, Asset: asset, Network } = network.entry
+  const domain = { name, version, chainId: evmChainIdOf(Network), asset }
+  const signature = yield* network.refunder.sign(authorizationMessage(domain, authorizationOf(entry.value, refund)))
+  const payment = yield* checked(open, `0x${Buffer.from(signature).toString("hex")}`)
+  const fits = yield* Effect.result(network.exact.recheck(payment))
+  if (Result.isFailure(fits)) {
+    if (fits.failure._tag === "ChainUnavailable") return yield* fits.failure
+    // One that was sent before may still be made: only the chain ends it.
+    if (refund.transaction !== null) return yield* later(fits.failure.message)
+    return yield* endFailed(parts, open, `the chain would refuse it: ${fits.failure.reason}`)
+  }
+  yield* endMade(parts, open, yield* sent(parts, open, payment))
+})
+
+/** The transaction's name is written down before it is sent. The lease of the key is ended whatever comes between. */
+const sent = Effect.fnUntraced(function* (
+  { bucket }: Parts,
+  { claimKey, refund, network: { pool, exact } }: Open,
+  payment: CheckedPayment
+): Effect.fn.Return<string, BusError | ChainUnavailable> {
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const signer = yield* pool.take(null)
+      const unsent = () => signer.end("unsent")
+      const prepared = yield* Effect.onError(restore(exact.prepare(payment, signer.lease)), unsent)
+      const noting = alter(bucket, { claimKey, refund }, { transaction: prepared.transaction })
+      const isOurs = (yield* Effect.onError(noting, unsent)) !== undefined
+      if (!isOurs) {
+        yield* unsent()
+        return yield* elsewhere
+      }
+      const result = yield* Effect.onInterrupt(Effect.result(restore(exact.broadcast(prepared, payment))), () =>
+        signer.end("unknown")
+      )
+      if (Result.isSuccess(result)) {
+        yield* signer.end("used")
+        return result.success.transaction
+      }
+      const { failure } = result
+      if (failure._tag === "ChainUnavailable") yield* unsent()
+      else yield* signer.end(failure._tag === "SettlementPending" || failure.transaction === null ? "unknown" : "used")
+      return yield* later(failure.message)
+    })
+  )
+})
+
+/** The receipt comes first: a refund that has ended as made has its receipt. */
+const endMade = Effect.fnUntraced(function* (parts: Parts, open: Open, transaction: string) {
+  const atMs = yield* Clock.currentTimeMillis
+  // Of an id the broker knows for two minutes that it was written.
+  const mayExist = atMs - open.refund.orderedAtMs > rememberedMs
+  yield* parts.ledger.writeRefund(refundReceipt(open.entry.value, open.refund, { transaction, atMs }), mayExist)
+  yield* end(parts, open, { state: "made", transaction, endedAtMs: atMs })
+})
+
+const rememberedMs = 60_000
+
+const endFailed = Effect.fnUntraced(function* (parts: Parts, open: Open, fault: string) {
+  yield* Effect.logWarning("a refund has failed, and no money moved").pipe(
+    Effect.annotateLogs({ claim: open.claimKey, refund: open.key, fault })
+  )
+  yield* end(parts, open, { state: "failed", endedAtMs: yield* Clock.currentTimeMillis, fault: fault.slice(0, 500) })
+})
+
+const end = Effect.fnUntraced(function* (
+  { bucket, ended }: Parts,
+  open: Open,
+  change: Partial<Refund> & { readonly state: "made" | "failed" }
+): Effect.fn.Return<void, BusError | ChainUnavailable> {
+  const after = yield* alter(bucket, open, change)
+  if (after !== undefined) return ended(after, open.refund, change.state)
+  if (change.state === "failed") return yield* elsewhere
+})
+
+const elsewhere = later("another settler goes on with it")
+
+/**
+ * Changes a refund that is as it was read, whatever became of the others of its payment: who fails one for which nothing
+ * was signed must not meet another that has just signed it. What the chain has made is made, whoever signed last.
+ * Undefined where another settler has changed it.
+ */
+const alter = Effect.fnUntraced(function* (
+  bucket: Bucket,
+  { claimKey, refund }: Pick<Open, "claimKey" | "refund">,
+  change: Partial<Refund>
+): Effect.fn.Return<RefundedPayment | undefined, BusError> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const before = Option.getOrUndefined(yield* bucket.get(claimKey))
+    const present = before && refundOf(before.value, refund.key)
+    if (before === undefined || present === undefined) return undefined
+    if (present.transaction !== refund.transaction && change.state !== "made") return undefined
+    const after = withChanged(before.value, refund.key, change)
+    if (after === undefined) return undefined
+    if (yield* written(bucket, { claimKey, before, after })) return after
+  }
+  return yield* tooMany(claimKey)
+})
+
+const tooMany = (claimKey: string) =>
+  new BusUnavailable({
+    operation: `change the refunds of ${claimKey}`,
+    detail: `other writes came first ${triesMax} times`
+  })
