@@ -21,8 +21,11 @@ import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 
 export interface Playout {
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
-  /** Chunks to request now; each is named once. */
-  readonly wanted: () => ReadonlyArray<number>
+  /**
+   * Chunks to request now; each is named once. Of one that has brought nothing yet, `mayRunAhead` also requests the
+   * chunks after its first.
+   */
+  readonly wanted: (mayRunAhead: boolean) => ReadonlyArray<number>
   /** The frames that may leave with the client's credit up to `limitSample`. */
   readonly frames: (limitSample: number) => ReadonlyArray<Frame<SessionFrameHead>>
   /** Settled audio that waits to leave. */
@@ -53,6 +56,8 @@ interface State {
   /** Speech marks that leave with the next frame. */
   marks: Array<WordMark>
   sequence: number
+  /** Something of it has come: before that, its later chunks would only be in the way of other sessions' first. */
+  hasBegun: boolean
   isEnded: boolean
 }
 
@@ -70,16 +75,20 @@ export const playout = (script: Script, resume: ResumePoint | null, onAligned: (
     speechStart: 0,
     marks: [],
     sequence: 0,
+    hasBegun: false,
     isEnded: false
   }
   return {
     accept: (head, pcm) => {
       if (head.chunk < state.current || !state.requested.has(head.chunk)) return false
       const isNew = intakeOf(state, head.chunk).accept(head, pcm)
-      if (isNew) advance(state)
+      if (isNew) {
+        state.hasBegun = true
+        advance(state)
+      }
       return isNew
     },
-    wanted: () => wanted(state),
+    wanted: (mayRunAhead) => wanted(state, mayRunAhead),
     frames: (limitSample) => frames(state, limitSample),
     heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
     awaited: () => (state.current < lines.length ? state.current : undefined),
@@ -123,9 +132,10 @@ const advance = (state: State) => {
   }
 }
 
-const wanted = ({ requested, current, queue, script }: State): ReadonlyArray<number> => {
+const wanted = (state: State, mayRunAhead: boolean): ReadonlyArray<number> => {
+  const { requested, current, queue, script, hasBegun } = state
   if (queue.waiting() >= aheadSamples) return []
-  const until = Math.min(script.lines.length, current + aheadChunks)
+  const until = Math.min(script.lines.length, current + (hasBegun || mayRunAhead ? aheadChunks : 1))
   const chunks = []
   for (let chunk = current; chunk < until; chunk++) if (!requested.has(chunk)) chunks.push(chunk)
   for (const chunk of chunks) requested.add(chunk)

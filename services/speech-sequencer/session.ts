@@ -63,6 +63,8 @@ interface Session {
   creditAtMs: number
   sentAtMs: number
   isWaiting: boolean
+  /** Its first chunk is slow: the next ones need not wait for it. */
+  hasTicked: boolean
 }
 
 export const runSession = Effect.fn("SequencerSession")(function* (
@@ -117,7 +119,8 @@ const sessionOf = Effect.fnUntraced(function* (
     limitSample: (request.resume?.fromSample ?? 0) + request.windowSamples,
     creditAtMs: nowMs(),
     sentAtMs: nowMs(),
-    isWaiting: false
+    isWaiting: false,
+    hasTicked: false
   }
 })
 
@@ -143,7 +146,7 @@ const serve = Effect.fnUntraced(function* (session: Session) {
 /** Requests the chunks that are due, and sends the frames that the client has room for. */
 const advance = Effect.fnUntraced(function* (session: Session) {
   const { play, limitSample, counted, listener, nowMs } = session
-  for (const chunk of play.wanted()) yield* request(session, chunk)
+  for (const chunk of play.wanted(session.hasTicked)) yield* request(session, chunk)
   const frames = play.frames(limitSample)
   for (const { head, pcm } of frames) send(session, head, pcm)
   const samples = frames.reduce((sum, { pcm }) => sum + pcm.length, 0)
@@ -159,6 +162,7 @@ const advance = Effect.fnUntraced(function* (session: Session) {
 const onTick = Effect.fnUntraced(function* (session: Session) {
   const { requests, play, nowMs, stall } = session
   stall.tick(nowMs())
+  session.hasTicked = true
   if (stall.isSilent(session.creditAtMs, creditSilenceMsMax, nowMs())) return "abandoned" as const
   if (nowMs() - session.sentAtMs >= tickMs) send(session, { _tag: "Alive" })
   const awaited = play.awaited()

@@ -44,13 +44,27 @@ const endOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) => frames.at(-1)?
 describe("the playout of a session", () => {
   it("requests each chunk once, three ahead", () => {
     const play = playout(three)
-    assert.deepStrictEqual(play.wanted(), [0, 1, 2])
-    assert.deepStrictEqual(play.wanted(), [])
+    assert.deepStrictEqual(play.wanted(true), [0, 1, 2])
+    assert.deepStrictEqual(play.wanted(true), [])
+  })
+
+  it("requests the chunks after the first when that one has begun to come, if it is not slow", () => {
+    const play = playout(three)
+    assert.deepStrictEqual(play.wanted(false), [0])
+    assert.deepStrictEqual(play.wanted(false), [])
+    const head = { _tag: "Chunk" as const, chunk: 0, run: "a", synthesizer: "s", words: [] }
+    play.accept({ ...head, sample: 0, isLast: false }, new Int16Array(0))
+    assert.deepStrictEqual(play.wanted(false), [], "a sign of life is no sound")
+    play.accept({ ...head, sample: 0, isLast: false }, new Int16Array(1_200))
+    assert.deepStrictEqual(play.wanted(false), [1, 2])
+    const slow = playout(three)
+    assert.deepStrictEqual(slow.wanted(false), [0])
+    assert.deepStrictEqual(slow.wanted(true), [1, 2])
   })
 
   it("sends chunks in order, whatever order they arrive in", () => {
     const play = playout(three)
-    play.wanted()
+    play.wanted(true)
     make(play, 2)
     make(play, 1)
     assert.deepStrictEqual(play.frames(unlimited), [])
@@ -65,7 +79,7 @@ describe("the playout of a session", () => {
 
   it("marks every word of the input once, on one timeline", () => {
     const play = playout(three)
-    for (const chunk of play.wanted()) make(play, chunk)
+    for (const chunk of play.wanted(true)) make(play, chunk)
     const marks = marksOf(play.frames(unlimited))
     assert.deepStrictEqual(
       marks.map(({ value }) => value),
@@ -76,7 +90,7 @@ describe("the playout of a session", () => {
 
   it("sends no more than the client's credit, and goes on when there is more", () => {
     const play = playout(three)
-    for (const chunk of play.wanted()) make(play, chunk)
+    for (const chunk of play.wanted(true)) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(10_000)), 10_000)
     assert.isTrue(play.isFull(10_000))
     assert.deepStrictEqual(play.frames(10_000), [])
@@ -85,7 +99,7 @@ describe("the playout of a session", () => {
 
   it("cuts audio into frames of at most half a second, without a gap", () => {
     const play = playout(three)
-    for (const chunk of play.wanted()) make(play, chunk)
+    for (const chunk of play.wanted(true)) make(play, chunk)
     let next = 0
     for (const { head, pcm } of play.frames(unlimited)) {
       assert.isAtMost(pcm.length, 12_000)
@@ -100,21 +114,21 @@ describe("the playout of a session", () => {
     const many = scriptOf(Array.from({ length: 40 }, (_, at) => `Sentence number ${at} is here.`).join(" "))
     const play = playout(many)
     let requested = 0
-    for (let chunks = play.wanted(); chunks.length > 0; chunks = play.wanted()) {
+    for (let chunks = play.wanted(true); chunks.length > 0; chunks = play.wanted(true)) {
       requested += chunks.length
       for (const chunk of chunks) make(play, chunk)
     }
     assert.isBelow(requested, 10)
     play.frames(unlimited)
-    assert.isNotEmpty(play.wanted())
+    assert.isNotEmpty(play.wanted(true))
   })
 
   it("resumes at a sample in the middle with the same samples", () => {
     const whole = playout(three)
-    for (const chunk of whole.wanted()) make(whole, chunk)
+    for (const chunk of whole.wanted(true)) make(whole, chunk)
     const expected = whole.frames(unlimited).flatMap(({ pcm }) => [...pcm])
     const resumed = playout(three, { chunk: 1, chunkStartSample: perChunk, fromSample: perChunk + 7_000 })
-    assert.deepStrictEqual(resumed.wanted(), [1, 2])
+    assert.deepStrictEqual(resumed.wanted(true), [1, 2])
     for (const chunk of [1, 2]) make(resumed, chunk)
     const frames = resumed.frames(unlimited)
     assert.deepStrictEqual(
@@ -126,7 +140,7 @@ describe("the playout of a session", () => {
 
   it("inserts silence for a break of the SSML", () => {
     const play = playout(scriptOf('<speak>One. <break time="500ms"/> Two.</speak>'))
-    for (const chunk of play.wanted()) make(play, chunk)
+    for (const chunk of play.wanted(true)) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(unlimited)), 2 * perChunk + 12_000)
   })
 })
