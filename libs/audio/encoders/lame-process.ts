@@ -20,8 +20,8 @@ export interface LameProcesses {
   readonly start: (plan: EncoderPlan) => Effect.Effect<EncoderProcess | undefined>
 }
 
-// Each processor encodes for some three hundred listeners; one process uses one.
-const encodersEach = 32
+// A process uses one processor, which encodes for some three hundred listeners, or for few that read as fast as it goes.
+const encodersEach = 16
 // A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
 const readyMsMax = 2_000
 // A library that takes its process along so often in a row is left alone.

@@ -60,14 +60,14 @@ describe("mp3 encoders that share a process", () => {
       })
   )
 
-  it.live("are one process for many answers at once, which ends with the pool", () =>
+  it.live("are few processes for many answers at once, which end with the pool", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const answers = Array.from({ length: 24 }, () => encoded("mp3_24000_64", sound))
         const [first, ...others] = yield* Effect.all(answers, { concurrency: "unbounded" })
         assert.isDefined(first)
         for (const other of others) assert.isTrue(other.equals(first))
-        assert.strictEqual(lameProcesses().length, 1)
+        assert.isAtMost(lameProcesses().length, 2)
       }).pipe(Effect.provide(audio(4)))
       yield* eventually(() => lameProcesses().length === 0)
     })
