@@ -37,6 +37,8 @@ export interface Scenario {
   readonly measures: string
   readonly parts: Readonly<Record<string, Part>>
   readonly takes: ReadonlyArray<"minutes" | "rate" | "sizes" | "apart">
+  /** Variables that say what is measured; all others that would configure a fleet are left out. */
+  readonly keeps?: ReadonlyArray<string>
 }
 
 export const catalogue: Readonly<Record<string, Scenario>> = {
@@ -80,7 +82,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   voices: {
     measures: "the English voices: words that a recogniser hears wrongly, pace, word starts; ten minutes",
     parts: { voices },
-    takes: []
+    takes: [],
+    keeps: ["STARLING_VOICES", "VOICES_MODELS"]
   },
   pipeline: {
     measures: "commands a second, and a million usage records counted; two minutes",

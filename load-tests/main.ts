@@ -60,7 +60,9 @@ process.on("SIGINT", leave)
 process.on("SIGTERM", leave)
 
 // Whose shell has the ports of another fleet measures one with ports of its own.
-const foreign = fleetVariables(Object.keys(process.env))
+const foreign = fleetVariables(Object.keys(process.env)).filter(
+  (variable) => scenario.keeps?.includes(variable) !== true
+)
 for (const variable of foreign) delete process.env[variable]
 if (foreign.length > 0) process.stderr.write(`left out of the environment: ${foreign.join(", ")}\n`)
 

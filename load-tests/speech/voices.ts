@@ -11,7 +11,7 @@ import { concatPcm, pcmToBytes, resample } from "#audio"
 import { type ConfigurationFile, decodeConfiguration } from "#contracts"
 import { Metrics, Role } from "#runtime"
 import { catalogueOf, embedded, fleetModels, openModelPool, type SharedVoice, type SpeechEngine } from "#speech"
-import { type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
+import { atMost, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import { openings } from "./openings.ts"
 import { onsetsOf, startErrors } from "./onsets.ts"
 import { spaced } from "./texts.ts"
@@ -64,7 +64,16 @@ const heardIn = (folder: string, pcm: Int16Array, { PocketsphinxPath, Pocketsphi
   return readFileSync(join(folder, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")
 }
 
-const wordsIn = (text: string) => text.toLowerCase().match(/[a-z']+/gu) ?? []
+/** Two spellings of what sounds alike, the recogniser's second; as the rules of the field's own comparisons have it. */
+const spellings: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\bneighbour/gu, "neighbor"],
+  [/\btraveller/gu, "traveler"],
+  [/\bodour/gu, "odor"],
+  [/\b(would|could|should|might|must)'ve\b/gu, "$1 have"]
+]
+
+const wordsIn = (text: string) =>
+  spellings.reduce((spelt, [from, to]) => spelt.replaceAll(from, to), text.toLowerCase()).match(/[a-z']+/gu) ?? []
 
 /** Words that were lost, added or heard as others. */
 const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
@@ -80,7 +89,13 @@ const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) =
   return row.at(-1) ?? 0
 }
 
-const ofVoice = Effect.fnUntraced(function* (engine: SpeechEngine, voice: SharedVoice, folder: string, own: Settings) {
+interface Measured {
+  readonly engine: SpeechEngine
+  readonly voice: SharedVoice
+  readonly isFirst: boolean
+}
+
+const ofVoice = Effect.fnUntraced(function* ({ engine, voice, isFirst }: Measured, folder: string, own: Settings) {
   let [wrong, words, seconds, cpuSeconds] = [0, 0, 0, 0]
   for (const text of openings) {
     const made = yield* spoken(engine, voice.engine, text)
@@ -96,8 +111,10 @@ const ofVoice = Effect.fnUntraced(function* (engine: SpeechEngine, voice: Shared
     errors.push(...startErrors(onsetsOf(pcm), startsMs))
   }
   const figure = figuresOf(voice.id)
+  const wrongPercent = (100 * wrong) / words
   return [
-    figure("words heard wrongly", (100 * wrong) / words, "%"),
+    // What a listener may expect of the voice that speaks without being asked for.
+    figure("words heard wrongly", wrongPercent, "%", isFirst ? atMost(12, wrongPercent, "%") : {}),
     figure("processor seconds for a second of speech", cpuSeconds / seconds, ""),
     figure("start of words, p50", percentile(errors, 0.5), "ms"),
     figure("start of words, p90", percentile(errors, 0.9), "ms")
@@ -121,9 +138,10 @@ export const voices = (): Promise<Findings> =>
     }
     const english = catalogueOf(models).voices.filter(({ id, locale }) => locale.startsWith("en") && !left.includes(id))
     const figures: Array<Figure> = []
-    for (const voice of english) {
+    for (const [at, voice] of english.entries()) {
       const engine = engines.get(voice.engine.engine)
-      if (engine !== undefined) figures.push(...(yield* ofVoice(engine, voice, folder, VoiceCloning)))
+      if (engine === undefined) continue
+      figures.push(...(yield* ofVoice({ engine, voice, isFirst: at === 0 }, folder, VoiceCloning)))
     }
     return { figures, series: [] }
   }).pipe(Effect.scoped, Effect.provide(metrics), Effect.runPromise)
