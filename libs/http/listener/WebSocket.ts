@@ -16,6 +16,8 @@ export interface WebSocketLimits {
   readonly messageBytesMax: number
   /** A peer that has not answered by the next ping is cut. */
   readonly pingEveryMs: number
+  /** A peer that takes nothing of what waits for it for so long is cut. */
+  readonly stallMs: number
   /** Of these subprotocols the first that the client offers is chosen. */
   readonly protocols: ReadonlyArray<string>
 }
@@ -35,12 +37,15 @@ export interface WebSocket {
   readonly close: (code: number, reason: string) => Effect.Effect<void>
 }
 
-const accepted = new WeakMap<IncomingMessage, NodeWS.WebSocket>()
+interface Accepted {
+  readonly socket: NodeWS.WebSocket
+  readonly stallMs: number
+}
+
+const accepted = new WeakMap<IncomingMessage, Accepted>()
 
 // As much as a connection across an ocean needs under way; what is cancelled behind it is not heard.
 const bufferedBytesMax = 65_536
-// As a listener's reader of a stream.
-const stallMs = 60_000
 
 /** The server that shakes hands, and keeps the ping of its sockets. */
 export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLimits) {
@@ -55,7 +60,7 @@ export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLim
   const answered = new WeakSet<NodeWS.WebSocket>()
   server.handleUpgrade = (request, socket, head, done) =>
     handleUpgrade(request, socket, head, (opened, same) => {
-      accepted.set(request, opened)
+      accepted.set(request, { socket: opened, stallMs: limits.stallMs })
       answered.add(opened)
       opened.on("pong", () => answered.add(opened))
       // Faults of the peer's frames; ws closes with the code that belongs to them.
@@ -79,11 +84,12 @@ export const acceptWebSocket: Effect.Effect<WebSocket, WireError, HttpServerRequ
     const request = yield* HttpServerRequest.HttpServerRequest
     const opening = Effect.flatMap(request.upgrade, ({ reader }) => reader)
     const reader = yield* Effect.mapError(opening, () => upgradeRequired)
-    const socket = accepted.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
-    if (socket === undefined) return yield* upgradeRequired
+    const opened = accepted.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+    if (opened === undefined) return yield* upgradeRequired
+    const { socket } = opened
     return {
       take: Effect.mapError(reader.pull, closedBy),
-      send: (text) => sendOn(socket, text),
+      send: (text) => sendOn(opened, text),
       close: (code, reason) => Effect.sync(() => socket.close(code, reason))
     }
   })
@@ -110,7 +116,7 @@ const codeOfFault = (cause: unknown): number => {
   return codesOfFaults[name] ?? (name.startsWith("WS_ERR_") ? 1002 : 1006)
 }
 
-const sendOn = (socket: NodeWS.WebSocket, text: string) =>
+const sendOn = ({ socket, stallMs }: Accepted, text: string) =>
   Effect.callback<void, WebSocketClosed>((resume) => {
     const closed = Effect.fail(new WebSocketClosed({ code: 1006 }))
     if (socket.readyState !== socket.OPEN) return resume(closed)

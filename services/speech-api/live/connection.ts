@@ -38,6 +38,8 @@ import {
 export const liveSockets = {
   messageBytesMax: liveLimits.messageBytesMax,
   pingEveryMs: 20_000,
+  // As a listener's reader of a stream.
+  stallMs: 60_000,
   protocols: [liveProtocol]
 } as const
 
@@ -90,13 +92,13 @@ export const serveLive = (dialectOf: DialectOf) =>
       closeCode: 1001
     }
     yield* connections.enter({ tokenId: caller.tokenId, windDown: windDown(connection, "shutdown") })
-    const closed = yield* Effect.flip(
-      Effect.ensuring(
-        reading(connection),
-        Effect.suspend(() => leaveAll(connection))
-      )
+    const count = (code: number) => Effect.sync(() => connection.closes.inc({ code: closeLabel(code) }))
+    yield* Effect.flip(reading(connection)).pipe(
+      Effect.tap(({ code }) => count(code)),
+      // A connection that breaks without a close frame interrupts its request.
+      Effect.onInterrupt(() => count(1_006)),
+      Effect.ensuring(Effect.suspend(() => leaveAll(connection)))
     )
-    connection.closes.inc({ code: closeLabel(closed.code) })
     return emptyAnswer()
   })
 
