@@ -4,13 +4,13 @@
  * provider reports.
  */
 import { Effect, Result } from "effect"
-import { Admission, HttpCall, jsonAnswer } from "#http"
-import { answering } from "./answer-refusal.ts"
+import { HttpCall, jsonAnswer } from "#http"
 import { freeFault, usageCounter } from "./answer-model.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { freeCall, scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { type PayableCall, payableParts } from "./payments/quote.ts"
+import { pricedRoute } from "./priced-route.ts"
 import { type EmbeddingCall, readEmbeddingCall } from "./requests/read-embeddings.ts"
 import { noUsage, type Usage } from "./translate/answers.ts"
 import { embeddingAnswer } from "./translate/embeddings.ts"
@@ -19,32 +19,28 @@ import { Upstreams } from "./upstream/Upstreams.ts"
 
 const utf8 = new TextEncoder()
 
-export const answerEmbeddings = answering("embeddings")(
-  Effect.gen(function* () {
-    yield* (yield* Admission).enter("callers")
-    const call = yield* readEmbeddingCall()
-    const { entry } = call.model
-    const payment = yield* paymentOf(call)
-    const order = {
-      model: call.model,
-      path: "embeddings",
-      headers: {},
-      bodyFor: () => Result.succeed(without(call.request, "stream"))
-    } as const
-    const answer = yield* withinPayment(payment, (yield* Upstreams).whole(order)).pipe(
-      Effect.mapError((given) => freeFault({ model: call.model, isStreamed: false }, given)),
-      Effect.tapError(() => payment.release)
-    )
-    const usage = usageOf(answer.body)
-    const costMicroUsd = (yield* usageCounter(call))(usage, answer.route)
-    const encoding = call.request["encoding_format"] === "base64" ? "base64" : "float"
-    const body = embeddingAnswer(answer.body, entry.Id, encoding)
-    const used = { inputTokens: usage?.inputTokens ?? null, outputTokens: null, answerBytes: 0, isWhole: true }
-    const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
-    const free = entry.Free ? { "x-free-model": "true" } : {}
-    return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...free, ...settled.headers } })
-  })
-)
+const answerCall = Effect.fnUntraced(function* (call: EmbeddingCall) {
+  const { entry } = call.model
+  const payment = yield* paymentOf(call)
+  const order = {
+    model: call.model,
+    path: "embeddings",
+    headers: {},
+    bodyFor: () => Result.succeed(without(call.request, "stream"))
+  } as const
+  const answer = yield* withinPayment(payment, (yield* Upstreams).whole(order)).pipe(
+    Effect.mapError((given) => freeFault({ model: call.model, isStreamed: false }, given)),
+    Effect.tapError(() => payment.release)
+  )
+  const usage = usageOf(answer.body)
+  const costMicroUsd = (yield* usageCounter(call))(usage, answer.route)
+  const encoding = call.request["encoding_format"] === "base64" ? "base64" : "float"
+  const body = embeddingAnswer(answer.body, entry.Id, encoding)
+  const used = { inputTokens: usage?.inputTokens ?? null, outputTokens: null, answerBytes: 0, isWhole: true }
+  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
+  const free = entry.Free ? { "x-free-model": "true" } : {}
+  return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...free, ...settled.headers } })
+})
 
 const paymentOf = Effect.fnUntraced(function* (call: EmbeddingCall) {
   const http = yield* HttpCall
@@ -52,16 +48,24 @@ const paymentOf = Effect.fnUntraced(function* (call: EmbeddingCall) {
     yield* (yield* FreeTier).takeCall(http, call.model.family)
     return freeCall
   }
-  const payable: PayableCall = {
-    ...payableParts(http, call.model),
-    prompt: call.prompt,
-    outputTokens: 0,
-    count: 1,
-    body: call.bytes,
-    kind: "whole",
-    shape: "chat"
-  }
-  return yield* scopedCall((yield* PaymentGate).pay(payable))
+  return yield* scopedCall((yield* PaymentGate).pay(payable(call, http)))
+})
+
+const payable = (call: EmbeddingCall, http: HttpCall["Service"]): PayableCall => ({
+  ...payableParts(http, call.model),
+  prompt: call.prompt,
+  outputTokens: 0,
+  count: 1,
+  body: call.bytes,
+  kind: "whole",
+  shape: "chat"
+})
+
+export const answerEmbeddings = pricedRoute({
+  dialect: "embeddings",
+  read: readEmbeddingCall,
+  payable,
+  answer: answerCall
 })
 
 /** Undefined where the provider counts no tokens. Some report only the total, which is the input. */

@@ -6,26 +6,25 @@
  * The payment of a stream moves to `serving` before the first event and is settled after the last. A provider that
  * fails in between costs the caller nothing; an event in the caller's own dialect reports it. Comments fill the
  * silence.
- *
- * The price of a call is asked for far more often than calls are made: a prelude answers it in one step.
  */
-import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect"
-import { Admission, type BegunCall, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
+import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
+import { eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
 import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
-import { answering, type CallFailure, codeOf, countedAnswers, plainRoute, quoteAnswer } from "./answer-refusal.ts"
+import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
 import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
-import { type ModelRoute, ModelRegistry } from "./models/ModelRegistry.ts"
+import type { ModelRoute } from "./models/ModelRegistry.ts"
 import { costCounter } from "./models/provider-cost.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
 import { nothingUsed, type Used } from "./payments/charge.ts"
 import { payable } from "./payments/quote.ts"
+import { pricedRoute } from "./priced-route.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
-import { bodyLimits, callReader, type ModelCall, readCall } from "./requests/read-call.ts"
+import { type ModelCall, modelCallReader } from "./requests/read-call.ts"
 import { chatToMessage, type Usage } from "./translate/answers.ts"
 import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/chat-stream.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
@@ -37,38 +36,8 @@ import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 
 const utf8 = new TextEncoder()
 
-// The payer is not known yet, so places are held for all callers together.
-const places = "callers"
-
-export const answerModel = (dialect: ApiDialect) => ({
-  handler: answering(dialect)(
-    Effect.gen(function* () {
-      const startedAtMs = yield* Clock.currentTimeMillis
-      yield* (yield* Admission).enter(places)
-      return yield* answerCall(yield* readCall(dialect), startedAtMs)
-    })
-  ),
-  prelude: quotesAtOnce(dialect)
-})
-
-const quotesAtOnce = Effect.fnUntraced(function* (dialect: ApiDialect) {
-  const { ModelGateway } = yield* Configuration
-  const admission = yield* Admission
-  const gate = yield* PaymentGate
-  const counted = countedAnswers(yield* Metrics)
-  const read = callReader(dialect, yield* ModelRegistry)
-  return {
-    enter: () => Result.getOrUndefined(admission.take(places)),
-    limits: bodyLimits(ModelGateway),
-    answer: ({ call: http, body, startedAtMs }: BegunCall) => {
-      const call = read(http, body)
-      if (Result.isFailure(call)) return answering(dialect)(Effect.fail(call.failure))
-      const quote = call.success.model.entry.Free ? undefined : gate.quote(payable(call.success, http))
-      if (quote !== undefined) return counted(http, quoteAnswer(quote), quote.code)
-      return answering(dialect)(answerCall(call.success, startedAtMs))
-    }
-  }
-})
+export const answerModel = (dialect: ApiDialect) =>
+  pricedRoute({ dialect, read: modelCallReader(dialect), payable, answer: answerCall })
 
 const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: number) {
   const payment = yield* paymentOf(call)

@@ -9,19 +9,23 @@ import { Configuration } from "#runtime"
 import { inputTokensOf } from "#x402"
 import { answering } from "./answer-refusal.ts"
 import { FreeTier } from "./models/FreeTier.ts"
-import type { ModelRoute } from "./models/ModelRegistry.ts"
-import { type ModelCall, readCall } from "./requests/read-call.ts"
+import { type ModelRoute, ModelRegistry } from "./models/ModelRegistry.ts"
+import { type ModelCall, modelCallReader, readBody } from "./requests/read-call.ts"
 import { numberAt, without } from "./translate/json.ts"
 import { Providers } from "./upstream/Providers.ts"
 
 // A caller counts before it asks: a provider that is slower than this is not waited for, and the estimate answers.
 const countWithin = Duration.seconds(10)
 
+const readCountedCall = modelCallReader("messages", "count")
+
 export const answerTokenCount = answering("messages")(
   Effect.gen(function* () {
     yield* (yield* Admission).enter("callers")
     yield* (yield* FreeTier).takeCount(yield* HttpCall)
-    const call = yield* readCall("messages", "count")
+    const body = yield* readBody
+    const parts = { find: (yield* ModelRegistry).find, http: yield* HttpCall }
+    const call = yield* Effect.fromResult(readCountedCall(body, parts))
     const counted = yield* countedByProvider(call)
     const headers = { "cache-control": "no-store", "x-token-count": counted === undefined ? "estimate" : "provider" }
     return jsonAnswer({ input_tokens: counted ?? inputTokensOf(call.prompt) }, { headers })

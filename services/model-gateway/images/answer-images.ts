@@ -2,15 +2,15 @@
  * Images, made within the time that a caller waits, or by a job that is polled later. Anyone who knows a job's id may
  * fetch it; ids cannot be guessed.
  */
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, Result } from "effect"
 import { ImagesRequest } from "#contracts"
-import { Admission, HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
+import { HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { unsettledHeaders } from "#x402"
 import { answering, refused } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { FreeTier } from "../models/FreeTier.ts"
-import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import type { RegisteredModel } from "../models/ModelRegistry.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { type PayableCall, payableParts } from "../payments/quote.ts"
 import { PaymentGate } from "../payments/PaymentGate.ts"
@@ -18,7 +18,8 @@ import { freeCall } from "../payments/paid-call.ts"
 import { PaymentRefusal } from "../payments/replies.ts"
 import { imageRequestFault } from "../requests/conversation-files.ts"
 import { shapeCheck } from "../requests/dialects.ts"
-import { readBody } from "../requests/read-call.ts"
+import { pricedRoute } from "../priced-route.ts"
+import type { ReadBody, ReadParts } from "../requests/read-call.ts"
 import { freeFault } from "../answer-model.ts"
 import { type JsonObject, numberAt, textAt } from "../translate/json.ts"
 import { type FoundJob, ImageJobs, ImageWork, jobBody, type MadeImages, newImageJobId } from "./ImageJobs.ts"
@@ -37,7 +38,7 @@ const paymentOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
     return freeCall
   }
-  return yield* (yield* PaymentGate).pay(payableImages(call, yield* HttpCall, id))
+  return yield* (yield* PaymentGate).pay({ ...payable(call, yield* HttpCall), jobId: id })
 })
 
 const pollUrlOf = Effect.fnUntraced(function* (id: string) {
@@ -49,28 +50,24 @@ const pollUrlOf = Effect.fnUntraced(function* (id: string) {
 
 const headersOf = (id: string) => ({ "cache-control": "private, no-store", "x-image-job": id })
 
-export const answerImages = answering("images")(
-  Effect.gen(function* () {
-    const { ModelGateway } = yield* Configuration
-    yield* (yield* Admission).enter("callers")
-    const call = yield* readImageCall()
-    const id = newImageJobId()
-    // Once the payment is verified, the work goes on without the caller.
-    const started = Effect.uninterruptible(
-      Effect.flatMap(paymentOf(call, id), (payment) =>
-        Effect.flatMap(ImageWork, (work) => work.start({ id, call, payment }))
-      )
+const answerCall = Effect.fnUntraced(function* (call: ImageCall) {
+  const { ModelGateway } = yield* Configuration
+  const id = newImageJobId()
+  // Once the payment is verified, the work goes on without the caller.
+  const started = Effect.uninterruptible(
+    Effect.flatMap(paymentOf(call, id), (payment) =>
+      Effect.flatMap(ImageWork, (work) => work.start({ id, call, payment }))
     )
-    return yield* Effect.matchEffect(started, {
-      onSuccess: ({ entry, made }) =>
-        answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000)),
-      onFailure: (error) =>
-        error._tag === "PaymentRefusal" && error.jobId !== undefined
-          ? answerBegunBefore(error.jobId, error)
-          : Effect.fail(error)
-    }).pipe(Effect.mapError((error) => callFailure(call, error)))
-  })
-)
+  )
+  return yield* Effect.matchEffect(started, {
+    onSuccess: ({ entry, made }) =>
+      answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000)),
+    onFailure: (error) =>
+      error._tag === "PaymentRefusal" && error.jobId !== undefined
+        ? answerBegunBefore(error.jobId, error)
+        : Effect.fail(error)
+  }).pipe(Effect.mapError((error) => callFailure(call, error)))
+})
 
 /** Answers with the image, or with its job when it takes longer than a caller waits. */
 const answerStarted = Effect.fnUntraced(function* <E>(
@@ -133,30 +130,25 @@ export interface ImageCall {
 
 const checkImages = shapeCheck(ImagesRequest)
 
-const readImageCall = Effect.fn("readImageCall")(function* () {
-  const { bytes, json } = yield* readBody
-  const request = yield* Effect.fromResult(checkImages(json))
-  const model = yield* Effect.fromResult((yield* ModelRegistry).find(textAt(request, "model") ?? "", "image"))
-  if (request["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
-  const wrong = imageRequestFault(request)
-  if (wrong !== undefined) return yield* wrong
-  const call: ImageCall = {
-    model,
-    request,
-    bytes,
-    prompt: textAt(request, "prompt") ?? "",
-    count: numberAt(request, "n") ?? 1
-  }
-  return call
-})
+const readImageCall = ({ bytes, json }: ReadBody, { find }: Pick<ReadParts, "find">) =>
+  Result.flatMap(checkImages(json), (request) =>
+    Result.flatMap(find(textAt(request, "model") ?? "", "image"), (model): Result.Result<ImageCall, GatewayFault> => {
+      if (request["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
+      const wrong = imageRequestFault(request)
+      if (wrong !== undefined) return Result.fail(wrong)
+      const [prompt, count] = [textAt(request, "prompt") ?? "", numberAt(request, "n") ?? 1]
+      return Result.succeed({ model, request, bytes, prompt, count })
+    })
+  )
 
-const payableImages = (call: ImageCall, http: HttpCall["Service"], jobId: string): PayableCall => ({
+const payable = (call: ImageCall, http: HttpCall["Service"]): PayableCall => ({
   ...payableParts(http, call.model),
   prompt: { textBytes: Buffer.byteLength(call.prompt), messages: 1, images: 0 },
   outputTokens: 0,
   count: call.count,
   body: call.bytes,
   kind: "whole",
-  shape: "chat",
-  jobId
+  shape: "chat"
 })
+
+export const answerImages = pricedRoute({ dialect: "images", read: readImageCall, payable, answer: answerCall })

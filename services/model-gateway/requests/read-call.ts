@@ -5,11 +5,11 @@
  */
 import { Effect, Option, Result } from "effect"
 import { type CostlyParameter, costlyParameters, type ModelGateway } from "#contracts"
-import { type BodyLimits, HttpCall, parseJsonText, readBytesWhile, type TakenBody, type WireError } from "#http"
+import { type BodyLimits, type HttpCall, parseJsonText, readBytesWhile, type TakenBody, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import type { ModelRegistry, RegisteredModel } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt, without } from "../translate/json.ts"
 import { type ConversationFiles, conversationFiles, type NamedFile } from "./conversation-files.ts"
 import { type ApiDialect, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
@@ -38,23 +38,17 @@ const answersMax = 128
 /** What a call is read for; a count answers also for a prompt that fits into no window. */
 type Purpose = "answer" | "count"
 
-export const readCall = (dialect: ApiDialect, purpose: Purpose = "answer") =>
-  Effect.flatMap(readBody, (body) =>
-    Effect.flatMap(ModelRegistry, ({ find }) =>
-      Effect.flatMap(HttpCall, ({ header }) => {
-        const beta = betaOf(dialect, header)
-        return Effect.fromResult(callOf(dialect, body, { find, beta, purpose }))
-      })
-    )
-  )
+/** What a call is read with, beside its body. */
+export interface ReadParts {
+  readonly find: ModelRegistry["Service"]["find"]
+  readonly http: Pick<HttpCall["Service"], "header">
+}
 
 /** Reads a call whose body has arrived. */
-export const callReader =
-  (dialect: ApiDialect, { find }: Pick<ModelRegistry["Service"], "find">) =>
-  ({ header }: Pick<HttpCall["Service"], "header">, body: TakenBody) =>
-    Result.flatMap(parsedBody(body), (read) =>
-      callOf(dialect, read, { find, beta: betaOf(dialect, header), purpose: "answer" })
-    )
+export const modelCallReader =
+  (dialect: ApiDialect, purpose: Purpose = "answer") =>
+  (body: ReadBody, { find, http }: ReadParts) =>
+    callOf(dialect, body, { find, beta: betaOf(dialect, http.header), purpose })
 
 const betaOf = (dialect: ApiDialect, header: HttpCall["Service"]["header"]) =>
   dialect === "messages" ? Option.getOrUndefined(header("anthropic-beta")) : undefined
@@ -145,12 +139,12 @@ export const readBody = Effect.flatMap(Configuration, ({ ModelGateway }) =>
   Effect.flatMap(Effect.result(readBytesWhile(bodyLimits(ModelGateway))), (body) => Effect.fromResult(parsedBody(body)))
 )
 
-interface ReadBody {
+export interface ReadBody {
   readonly bytes: Uint8Array
   readonly json: unknown
 }
 
-const parsedBody = (body: TakenBody): Result.Result<ReadBody, GatewayFault> => {
+export const parsedBody = (body: TakenBody): Result.Result<ReadBody, GatewayFault> => {
   if (Result.isFailure(body)) return Result.fail(bodyFault(body.failure))
   const bytes = body.success
   const text = textOf(bytes)

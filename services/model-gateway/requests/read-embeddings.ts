@@ -2,15 +2,15 @@
  * A call for embeddings, read, checked and measured. Inputs are walked by hand: decoding a mebibyte of token ids by their
  * schema takes a third of a second, and a call is checked before it is paid for.
  */
-import { Effect, Result, Struct } from "effect"
+import { Result, Struct } from "effect"
 import { embeddingInputsMax, EmbeddingsRequest } from "#contracts"
 import type { PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import { ModelRegistry, type RegisteredModel } from "../models/ModelRegistry.ts"
+import type { RegisteredModel } from "../models/ModelRegistry.ts"
 import { inputsOf } from "../translate/embeddings.ts"
 import { type JsonObject, textAt } from "../translate/json.ts"
 import { shapeCheck } from "./dialects.ts"
-import { readBody, soldRequest } from "./read-call.ts"
+import { type ReadBody, type ReadParts, soldRequest } from "./read-call.ts"
 
 export interface EmbeddingCall {
   readonly model: RegisteredModel
@@ -22,18 +22,23 @@ export interface EmbeddingCall {
 // The inputs are checked by hand.
 const checkShape = shapeCheck(EmbeddingsRequest.mapFields(Struct.omit(["input"])))
 
-export const readEmbeddingCall = Effect.fnUntraced(function* () {
-  const { bytes, json } = yield* readBody
-  const asked = yield* Effect.fromResult(checkShape(json))
-  const wrong = inputFault(asked["input"])
-  if (wrong !== undefined) return yield* wrong
-  const model = yield* Effect.fromResult((yield* ModelRegistry).find(textAt(asked, "model") ?? "", "embedding"))
-  if (asked["stream"] === true) return yield* fault("STREAM_UNSUPPORTED", { param: "stream" })
-  const request = yield* Effect.fromResult(soldRequest("chat", asked, model.entry.ExtraParameters))
-  const prompt = yield* Effect.fromResult(embeddingSize(request["input"], model.entry.ContextTokens))
-  const call: EmbeddingCall = { model, request, bytes, prompt }
-  return call
-})
+/** Reads a call whose body has arrived. */
+export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<ReadParts, "find">) =>
+  Result.flatMap(checkShape(json), (asked) => {
+    const wrong = inputFault(asked["input"])
+    if (wrong !== undefined) return Result.fail(wrong)
+    return Result.flatMap(find(textAt(asked, "model") ?? "", "embedding"), (model) => {
+      if (asked["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
+      return Result.flatMap(soldRequest("chat", asked, model.entry.ExtraParameters), (request) =>
+        Result.map(embeddingSize(request["input"], model.entry.ContextTokens), (prompt): EmbeddingCall => ({
+          model,
+          request,
+          bytes,
+          prompt
+        }))
+      )
+    })
+  })
 
 const invalid = (path: ReadonlyArray<string>, message: string) => {
   const param = path.join(".")
