@@ -16,7 +16,7 @@ import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
 import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
-import { leavers } from "./speech/leavers.ts"
+import { leavers, liveLeavers } from "./speech/leavers.ts"
 import { live } from "./speech/live.ts"
 import { marks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
@@ -72,6 +72,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       marks,
       memory,
       leavers,
+      "live-leavers": liveLeavers,
       creates,
       overload,
       kills: speechKills,

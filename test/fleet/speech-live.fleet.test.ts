@@ -8,11 +8,19 @@ import { childrenOf } from "../support/speech-clients.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, unmarked } from "../support/speech.ts"
 
 let fleet: SpeechFleet
+/** Says nothing while the other tests run, and answers pings, as clients do. */
+let idle: LiveClient
+let idleSinceMs: number
 
 beforeAll(async () => {
   fleet = await startSpeechFleet({ SPEECH_API_ALLOWED_ORIGINS: '["https://app.example"]' })
+  idle = await connectLive(fleet)
+  idleSinceMs = performance.now()
 })
 afterAll(() => fleet.remove())
+
+const othersConnected = async () =>
+  (await fleet.metric("speech_live_connections")) - (idle.socket.readyState === idle.socket.OPEN ? 1 : 0)
 
 const context = (context_id: string, output_format = "pcm_24000") =>
   ({ type: "context.start", context_id, voice_id: "henry", output_format }) as const
@@ -198,7 +206,7 @@ describe("a live connection", () => {
     )
     const flood = Array.from({ length: 4_000 }, () => ({ type: "keep_alive" }) as const)
     assert.strictEqual(await closedBy(({ send }) => send(...flood)), 1_008)
-    await until(async () => (await fleet.metric("speech_live_connections")) === 0)
+    await until(async () => (await othersConnected()) === 0)
     for (const code of ["1003", "1007", "1008", "1009"]) {
       await until(async () => (await fleet.metric("speech_live_closes_total", `code="${code}"`)) === 1)
     }
@@ -234,7 +242,7 @@ describe("a live connection", () => {
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(Array.from({ length: 30 }, (_, nth) => come(30 * round + nth)))
     }
-    await until(async () => (await fleet.metric("speech_live_connections")) === 0)
+    await until(async () => (await othersConnected()) === 0)
     await until(async () => (await fleet.metric("speech_streams_active")) === 0)
     assert.strictEqual((await fleet.metric("speech_live_contexts_total", 'outcome="left"')) >= 300, true)
   })
@@ -274,6 +282,13 @@ describe("a live connection", () => {
     client.send(end("a"))
     await assertWhole(client, "a", words.join(""))
     client.socket.close()
+  })
+
+  it("is closed after a minute in which nothing was sent or spoken", async () => {
+    assert.strictEqual((await idle.closed).code, 4_408)
+    // Our clock began when the handshake had ended, and timers are rounded.
+    assert.isAtLeast(performance.now() - idleSinceMs, 59_000)
+    assert.strictEqual(await fleet.metric("speech_live_closes_total", 'code="4408"'), 1)
   })
 
   it("speaks what it holds when the process ends, and says where the text goes on", async () => {
