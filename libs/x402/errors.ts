@@ -105,6 +105,7 @@ const unfunded: ReadonlySet<string> = new Set([
   channel("deposit_transaction_failed"),
   channel("payload_authorization_valid_before"),
   channel("payload_authorization_valid_after"),
+  channel("permit2_deadline_expired"),
   // The payer's clock runs ahead of ours; the remedy is the same.
   evm("payload_authorization_valid_too_long"),
   "expired_signature"
@@ -124,13 +125,16 @@ const simulation: ReadonlyArray<readonly [pattern: RegExp, code: PaymentCode]> =
 const isSimulation = (text: string) =>
   text === svm("transaction_simulation_failed") || text === "transaction_simulation_failed"
 
-const allowanceRequired = "permit2_allowance_required"
+const allowanceRequired: ReadonlySet<string> = new Set([
+  "permit2_allowance_required",
+  channel("permit2_allowance_required")
+])
 
 /** `detail`: the chain's or facilitator's text beside the reason. */
 export const codeOf = (text: string, detail = ""): PaymentCode => {
   if (replays.has(text)) return "PAYMENT_REPLAY"
   if (unfunded.has(text)) return "PAYMENT_UNFUNDED"
-  if (text === allowanceRequired) return "PERMIT2_ALLOWANCE_REQUIRED"
+  if (allowanceRequired.has(text)) return "PERMIT2_ALLOWANCE_REQUIRED"
   if (text === "BlockhashNotFound") return "PAYMENT_BLOCKHASH_STALE"
   if (!isSimulation(text)) return "PAYMENT_INVALID"
   return simulation.find(([pattern]) => pattern.test(detail))?.[1] ?? "PAYMENT_INVALID"

@@ -22,6 +22,7 @@ export {
   depositCall,
   depositCollectorAddress,
   depositNonce,
+  permit2CollectorAddress,
   multicallOf,
   refundCall,
   refundMessage,

@@ -146,7 +146,8 @@ export const channelOfferOf = (offer: Offer, channels: PaymentChannels): Offer =
     extra: {
       ...offer.requirements.extra,
       receiverAuthorizer: authorizerOf(channels),
-      withdrawDelay: channels.WithdrawDelaySeconds
+      withdrawDelay: channels.WithdrawDelaySeconds,
+      ...(channels.AssetTransferMethod === "permit2" ? { assetTransferMethod: channels.AssetTransferMethod } : {})
     }
   }
 })

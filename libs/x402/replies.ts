@@ -210,7 +210,7 @@ const headerText = (
   const head = `"error":${JSON.stringify(error)},"resource":${JSON.stringify(resource)}`
   const text = `{"x402Version":${x402Version},${head},"accepts":${accepts}`
   // Without it a payer that has not approved Permit2 could not pay.
-  const needed = offered.some(({ scheme }) => scheme === "upto") ? approvalDeclaration : {}
+  const needed = offered.some(isByPermit2) ? approvalDeclaration : {}
   const membersOf = (more: object) => JSON.stringify({ ...needed, ...more }).slice(1, -1)
   const written = (members: string) => (members === "" ? "" : `,"extensions":{${members}}`)
   const fitting = optionalExtensions.find((more) => text.length + written(membersOf(more)).length < charactersMax)
@@ -218,6 +218,9 @@ const headerText = (
   const header = Buffer.from(`${text}${written(joined(extensions, bazaar))}}`).toString("base64")
   return { accepts, extensions, header }
 }
+
+const isByPermit2 = ({ scheme, extra }: PaymentRequirements) =>
+  scheme === "upto" || extra?.["assetTransferMethod"] === "permit2"
 
 interface ResourceOf {
   /** Configured, never the caller's Host: `https://models.example.com`. */

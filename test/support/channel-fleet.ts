@@ -34,7 +34,7 @@ export interface ChannelFleet extends PaymentFleet {
 }
 
 /** The options of a fleet that also takes payments by channel, and whose key signs for the receiver. */
-export const channelOptions = (options: PaymentFleetOptions = {}) => {
+export const channelOptions = (options: PaymentFleetOptions = {}, terms: Readonly<Record<string, unknown>> = {}) => {
   const key = generatePrivateKey()
   const authorizer = privateKeyToAccount(key).address
   const configure: PaymentFleetOptions["configure"] = (parts) => {
@@ -43,7 +43,8 @@ export const channelOptions = (options: PaymentFleetOptions = {}) => {
       Network: parts.chain.network,
       ReceiverAuthorizer: authorizer,
       AuthorizerKeyEnvVar: "TEST_CHANNEL_AUTHORIZER",
-      WithdrawDelaySeconds: withdrawDelay
+      WithdrawDelaySeconds: withdrawDelay,
+      ...terms
     }
     const payments = { ...(configuration["Payments"] as object), Channels: [channels] }
     return {
@@ -57,9 +58,10 @@ export const channelOptions = (options: PaymentFleetOptions = {}) => {
 
 export const withChannels = <A, E>(
   test: (fleet: ChannelFleet) => Effect.Effect<A, E, Scope.Scope>,
-  given: PaymentFleetOptions = {}
+  given: PaymentFleetOptions = {},
+  terms: Readonly<Record<string, unknown>> = {}
 ) => {
-  const { authorizer, options } = channelOptions(given)
+  const { authorizer, options } = channelOptions(given, terms)
   return withPayments((fleet) => test(channelFleet(fleet, authorizer)), options)
 }
 

@@ -43,7 +43,10 @@ export const channelGateway = Effect.fnUntraced(function* (server: TestNatsServe
         ...targetOf(payload),
         amount: payload.deposit.amount,
         maxClaimable: payload.voucher.maxClaimableAmount,
-        authorization: payload.deposit.authorization.erc3009Authorization
+        authorization:
+          "erc3009Authorization" in payload.deposit.authorization
+            ? payload.deposit.authorization.erc3009Authorization
+            : { ...payload.deposit.authorization.permit2Authorization, approval: null }
       }),
     refund: (payload: ChannelPayload, amount: string | null) =>
       order({ _tag: "Refund", ...targetOf(payload), amount, voucher: voucherOf(payload) }),

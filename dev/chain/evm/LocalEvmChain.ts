@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#contracts"
-import { channelsAddress, depositCollectorAddress } from "#x402"
+import { channelsAddress, depositCollectorAddress, permit2CollectorAddress } from "#x402"
 import { addressWord, hexOf, keccak256OfText, numberWord } from "#x402/evm-encoding"
 import { localAccount, type LocalAccount } from "./accounts.ts"
 import { type AnvilMissing, type LocalChainNotStarted, startAnvil } from "./anvil.ts"
@@ -136,6 +136,7 @@ const furnish = Effect.fnUntraced(function* (
       rpc("anvil_setCode", [walletFactoryAddress, bytecode.LocalWalletFactory]),
       rpc("anvil_setCode", [channelsAddress, bytecode.LocalChannels]),
       rpc("anvil_setCode", [depositCollectorAddress, bytecode.LocalDepositCollector]),
+      rpc("anvil_setCode", [permit2CollectorAddress, bytecode.LocalPermit2Collector]),
       rpc("anvil_impersonateAccount", [minter.address]),
       ...[minter, ...settlers].map(({ address }) => rpc("anvil_setBalance", [address, `0x${settlerWei.toString(16)}`]))
     ],

@@ -15,7 +15,8 @@ const contractNames = [
   "LocalWallet",
   "LocalWalletFactory",
   "LocalChannels",
-  "LocalDepositCollector"
+  "LocalDepositCollector",
+  "LocalPermit2Collector"
 ] as const
 type ContractName = (typeof contractNames)[number]
 

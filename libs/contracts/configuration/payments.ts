@@ -308,6 +308,11 @@ export const PaymentChannels = Schema.Struct({
     "Variables with keys of authorizers of before: what their channels owe is still claimed, and nothing new is taken."
   ),
   RetiringAuthorizerSigners: withDefault(SignerNames, [], "The same of keys among Payments.Signers, by their Name."),
+  AssetTransferMethod: withDefault(
+    Schema.Literals(["eip3009", "permit2"]),
+    "eip3009",
+    "How deposits are authorized: by the token itself, as dollar tokens of Circle do (`eip3009`), or by Permit2, which any token knows and each payer approves once."
+  ),
   WithdrawDelaySeconds: withDefault(
     Delay,
     3_600,

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { EpochMs, text } from "../primitives.ts"
-import { AtomicAmount, EvmAddress, Network, ReasonText, TransactionId } from "./primitives.ts"
+import { AtomicAmount, DecimalWord, EvmAddress, Network, NumberWord, ReasonText, TransactionId } from "./primitives.ts"
 
 export const channelScheme = "batch-settlement"
 
@@ -58,6 +58,17 @@ const Erc3009Authorization = Schema.Struct({
   signature: Signature
 })
 
+/** A transfer by Permit2 into the channel of `witness`. */
+const Permit2Authorization = Schema.Struct({
+  from: EvmAddress,
+  permitted: Schema.Struct({ token: EvmAddress, amount: DecimalWord }),
+  spender: EvmAddress,
+  nonce: NumberWord,
+  deadline: DecimalWord,
+  witness: Schema.Struct({ channelId: ChannelId }),
+  signature: Signature
+})
+
 const parties = { channelConfig: ChannelConfig, voucher: WrittenVoucher }
 
 /** `payload` of a payment by a channel. */
@@ -68,7 +79,10 @@ export const ChannelPayload = Schema.Union([
     ...parties,
     deposit: Schema.Struct({
       amount: ChannelAmount,
-      authorization: Schema.Struct({ erc3009Authorization: Erc3009Authorization })
+      authorization: Schema.Union([
+        Schema.Struct({ erc3009Authorization: Erc3009Authorization }),
+        Schema.Struct({ permit2Authorization: Permit2Authorization })
+      ])
     })
   }),
   /** Without an amount all that is left goes back. */
@@ -76,9 +90,17 @@ export const ChannelPayload = Schema.Union([
 ])
 export type ChannelPayload = Schema.Schema.Type<typeof ChannelPayload>
 
-/** A deposit's authorization by the token itself (EIP-3009). */
-export const DepositAuthorization = Erc3009Authorization
-export interface DepositAuthorization extends Schema.Schema.Type<typeof DepositAuthorization> {}
+/** A deposit by Permit2, and the approval of Permit2 (EIP-2612) that goes along; null where the payer has made one. */
+const Permit2Deposit = Schema.Struct({
+  nonce: DecimalWord,
+  deadline: DecimalWord,
+  signature: Signature,
+  approval: Schema.NullOr(Schema.Struct({ deadline: DecimalWord, signature: Signature }))
+})
+
+/** How a deposit is authorized: by the token itself (EIP-3009), or by Permit2. */
+export const DepositAuthorization = Schema.Union([Erc3009Authorization, Permit2Deposit])
+export type DepositAuthorization = Schema.Schema.Type<typeof DepositAuthorization>
 
 /** What of a channel only the chain knows, or only a settler can have done there. Each may be asked twice. */
 const target = { network: Network, channelId: ChannelId, config: ChannelConfig }

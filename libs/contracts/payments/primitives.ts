@@ -17,6 +17,9 @@ const fitsWord = (text: string) =>
 /** A whole number from 0 to 2^256 - 1 in decimal, without sign or leading zeros. */
 export const DecimalWord = Schema.String.check(Schema.isPattern(canonicalInteger), Schema.makeFilter(fitsWord))
 
+/** A number of 256 bits as clients of Permit2 write it: in decimal, or in hex. */
+export const NumberWord = Schema.Union([DecimalWord, Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/u))])
+
 /** An amount in the asset's smallest unit. */
 export const AtomicAmount = DecimalWord.annotate({ identifier: "AtomicAmount" })
 

@@ -6,7 +6,16 @@ import { Schema } from "effect"
 import { text } from "../primitives.ts"
 import { paymentSchemes } from "./chains.ts"
 import { channelScheme } from "./channels.ts"
-import { AtomicAmount, ChainAddress, DecimalWord, EvmAddress, Extra, Network, ReasonText } from "./primitives.ts"
+import {
+  AtomicAmount,
+  ChainAddress,
+  DecimalWord,
+  EvmAddress,
+  Extra,
+  Network,
+  NumberWord,
+  ReasonText
+} from "./primitives.ts"
 
 export const x402Version = 2
 
@@ -75,9 +84,6 @@ export const ExactEvmPayload = Schema.Struct({
   authorization: EvmAuthorization
 })
 export interface ExactEvmPayload extends Schema.Schema.Type<typeof ExactEvmPayload> {}
-
-/** A number of 256 bits as clients of Permit2 write it: in decimal, or in hex. */
-const NumberWord = Schema.Union([DecimalWord, Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{1,64}$/u))])
 
 /** A transfer by Permit2 that only `witness.facilitator` may make, to `witness.to`. Times in epoch seconds. */
 const UptoAuthorization = Schema.Struct({

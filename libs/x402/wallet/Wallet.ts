@@ -24,7 +24,7 @@ import { readSettlerKey as readEvmKey, signAuthorization } from "../chains/evm/s
 import { signApproval, signPermit, uptoProxyAddress } from "../chains/evm/upto/proxy.ts"
 import { readSettlerKey as readSvmKey } from "../chains/solana/keys.ts"
 import { signTransfer } from "../chains/solana/sign-transfer.ts"
-import { channelIdFor, channelPaymentOf, channelRefundOf } from "./channels.ts"
+import { channelIdFor, channelPaymentOf, channelRefundOf, isPermit2Deposit } from "./channels.ts"
 
 export type ChainKind = "evm" | "solana"
 
@@ -63,7 +63,7 @@ export interface WalletChannels {
   readonly pay: (
     offer: PaymentRequirements,
     terms: { readonly charged: bigint; readonly deposit: bigint }
-  ) => Effect.Effect<PaymentPayload>
+  ) => Effect.Effect<PaymentPayload, CannotPay>
   /** Null asks for all that is left. */
   readonly refund: (
     offer: PaymentRequirements,
@@ -109,11 +109,14 @@ const walletChannels = (address: string, secret: Secret, rpcUrl: string): Wallet
         claimed: BigInt(`0x${words.slice(66)}`)
       }))
     },
-    pay: (offer, { charged, deposit }) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => {
-        const terms = { maxClaimable: charged + BigInt(offer.amount), deposit, nowSeconds: Math.floor(nowMs / 1_000) }
-        return { ...channelPaymentOf(signer, offer, terms), extensions: newName() }
-      }),
+    pay: Effect.fnUntraced(function* (offer, { charged, deposit }) {
+      const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+      const terms = { maxClaimable: charged + BigInt(offer.amount), deposit, nowSeconds }
+      const payment = { ...channelPaymentOf(signer, offer, terms), extensions: newName() }
+      if (deposit === 0n || !isPermit2Deposit(offer)) return payment
+      const permit = { amount: deposit, deadline: BigInt(nowSeconds + offer.maxTimeoutSeconds) }
+      return yield* approving({ address, secret, rpcUrl }, payment, permit)
+    }),
     refund: (offer, terms) => channelRefundOf(signer, offer, terms),
     // Signatures of this curve are made without chance here: the same voucher has the same one.
     hasSigned: (offer, { maxClaimable, signature }) => {
@@ -163,7 +166,7 @@ const argument = (address: string) => address.slice(2).toLowerCase().padStart(64
 
 /** Signs the most that the call may cost; and the approval of Permit2, if the wallet has not made one. */
 const signUpto = Effect.fnUntraced(function* (payer: EvmPayer, { requirements, quote }: PayQuote) {
-  const { address, secret, rpcUrl } = payer
+  const { address, secret } = payer
   const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
   const facilitator = extra?.["facilitatorAddress"]
   if (typeof facilitator !== "string") return yield* cannotSign("it does not name who may settle")
@@ -188,16 +191,27 @@ const signUpto = Effect.fnUntraced(function* (payer: EvmPayer, { requirements, q
     witness: { to: payTo, facilitator, validAfter: String(permit.validAfter) }
   }
   const signature = signPermit(Redacted.value(secret), chainIdOf(network), permit)
-  const payload = payloadOf(quote, requirements, { signature, permit2Authorization })
-  const call = [{ to: asset, data: `${allowance}${argument(address)}${argument(permit2Address)}` }, "latest"]
+  return yield* approving(payer, payloadOf(quote, requirements, { signature, permit2Authorization }), permit)
+})
+
+interface Approval {
+  readonly amount: bigint
+  readonly deadline: bigint
+}
+
+/** The payment with the approval of Permit2, if the wallet has not made one. */
+const approving = Effect.fnUntraced(function* (payer: EvmPayer, payload: PaymentPayload, approval: Approval) {
+  const { address, rpcUrl } = payer
+  const data = `${allowance}${argument(address)}${argument(permit2Address)}`
+  const call = [{ to: payload.accepted.asset, data }, "latest"]
   const approved = BigInt(yield* askChain(rpcUrl, "eth_call", call, Quantity))
-  return approved >= permit.amount ? payload : yield* withApproval(payer, payload, permit)
+  return approved >= approval.amount ? payload : yield* withApproval(payer, payload, approval)
 })
 
 const withApproval = Effect.fnUntraced(function* (
   { address, secret, rpcUrl }: EvmPayer,
   payload: PaymentPayload,
-  { amount, deadline }: { readonly amount: bigint; readonly deadline: bigint }
+  { amount, deadline }: Approval
 ) {
   const { asset, network, extra } = payload.accepted
   const [name, version] = [extra?.["name"], extra?.["version"]]

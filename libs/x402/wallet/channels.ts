@@ -10,8 +10,11 @@ import {
   channelsDomain,
   depositCollectorAddress,
   depositNonce,
+  permit2CollectorAddress,
+  permit2DepositDigest,
   voucherDigest
 } from "../chains/evm/channels/contract.ts"
+import { permitDomain } from "../chains/evm/permit2.ts"
 import { signatureBytes, signDigest } from "../chains/evm/signature.ts"
 import { checksummed, hexOf } from "../chains/evm/encoding.ts"
 import { chainIdOf } from "../chains/evm/settings.ts"
@@ -100,11 +103,38 @@ const vouched = (signer: ChannelSigner, offer: PaymentRequirements, maxClaimable
 // As long before now as the protocol's own client signs, for clocks that differ.
 const earlySeconds = 600
 
-const signedDeposit = (
-  signer: ChannelSigner,
-  offer: PaymentRequirements,
-  { amount, nowSeconds }: { readonly amount: bigint; readonly nowSeconds: number }
-) => {
+interface DepositTerms {
+  readonly amount: bigint
+  readonly nowSeconds: number
+}
+
+/** In the way that the offer asks for. */
+const signedDeposit = (signer: ChannelSigner, offer: PaymentRequirements, terms: DepositTerms) => ({
+  amount: terms.amount.toString(),
+  authorization: isPermit2Deposit(offer) ? byPermit2(signer, offer, terms) : byToken(signer, offer, terms)
+})
+
+export const isPermit2Deposit = ({ extra }: PaymentRequirements) => extra?.["assetTransferMethod"] === "permit2"
+
+const byPermit2 = (signer: ChannelSigner, offer: PaymentRequirements, { amount, nowSeconds }: DepositTerms) => {
+  const { asset: token, network, maxTimeoutSeconds } = offer
+  const channelId = channelIdFor(signer, offer)
+  const nonce = BigInt(hexOf(randomBytes(32)))
+  const deadline = BigInt(nowSeconds + maxTimeoutSeconds)
+  const digest = permit2DepositDigest(permitDomain(chainIdOf(network)), { channelId, token, amount, nonce, deadline })
+  const permit2Authorization = {
+    from: checksummed(signer.address),
+    permitted: { token, amount: amount.toString() },
+    spender: permit2CollectorAddress,
+    nonce: nonce.toString(),
+    deadline: deadline.toString(),
+    witness: { channelId },
+    signature: hexOf(signatureBytes(signDigest(digest, signer.key)))
+  }
+  return { permit2Authorization }
+}
+
+const byToken = (signer: ChannelSigner, offer: PaymentRequirements, { amount, nowSeconds }: DepositTerms) => {
   const salt = hexOf(randomBytes(32))
   const { asset, network, extra = {}, maxTimeoutSeconds } = offer
   const [validAfter, validBefore] = [nowSeconds - earlySeconds, nowSeconds + maxTimeoutSeconds]
@@ -124,5 +154,5 @@ const signedDeposit = (
   })
   const signature = hexOf(signatureBytes(signDigest(digest, signer.key)))
   const signed = { validAfter: String(validAfter), validBefore: String(validBefore), salt, signature }
-  return { amount: amount.toString(), authorization: { erc3009Authorization: signed } }
+  return { erc3009Authorization: signed }
 }

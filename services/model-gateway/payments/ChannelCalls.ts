@@ -287,16 +287,15 @@ const deposited = Effect.fnUntraced(function* (
   parts: Parts,
   voucher: Voucher
 ): Effect.fn.Return<Moved | null, PaymentRefusal> {
-  const { payload } = voucher.checked
-  if (payload.type !== "deposit") return null
-  const { amount, authorization } = payload.deposit
+  const { payload, deposit } = voucher.checked
+  if (deposit === undefined) return null
+  const { amount } = deposit
   yield* isUsable(parts, voucher, BigInt(amount))
   const order: ChannelOrder = {
     _tag: "Deposit",
     ...targetOf(voucher),
-    amount,
-    maxClaimable: payload.voucher.maxClaimableAmount,
-    authorization: authorization.erc3009Authorization
+    ...deposit,
+    maxClaimable: payload.voucher.maxClaimableAmount
   }
   const { transaction } = yield* parts.timed("deposit", ordered(parts, voucher, order))
   return transaction === null ? null : { transaction, amount }

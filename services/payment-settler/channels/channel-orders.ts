@@ -6,7 +6,7 @@
  */
 import { Clock, Effect, Layer, Option, Result } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
-import { ChannelOrder, ChannelOrderAnswer, subjects } from "#contracts"
+import { ChannelOrder, ChannelOrderAnswer, type DepositAuthorization, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import {
   type ChainUnavailable,
@@ -180,26 +180,52 @@ export const mirrorOf = (seen: SeenChannel) => ({
   block: seen.block
 })
 
+type DepositOrder = Extract<ChannelOrder, { readonly _tag: "Deposit" }>
+
+const signedDeposit = (given: DepositAuthorization) => {
+  if ("salt" in given) {
+    return { ...given, validAfter: BigInt(given.validAfter), validBefore: BigInt(given.validBefore) }
+  }
+  const { nonce, deadline, signature, approval } = given
+  return {
+    nonce: BigInt(nonce),
+    deadline: BigInt(deadline),
+    signature,
+    approval: approval && {
+      deadline: BigInt(approval.deadline),
+      signature: Buffer.from(approval.signature.slice(2), "hex")
+    }
+  }
+}
+
+const isAuthorizationUsed = ({ contract }: ChannelNetwork, { channelId, config, authorization }: DepositOrder) =>
+  "salt" in authorization
+    ? contract.isAuthorizationUsed(config.token, config.payer, depositNonce(channelId, authorization.salt))
+    : contract.isPermitUsed(config.payer, BigInt(authorization.nonce))
+
+/** A deposit by Permit2 needs the payer's approval, made before or signed along. */
+const isDepositApproved = ({ contract }: ChannelNetwork, { config, amount, authorization }: DepositOrder) =>
+  "salt" in authorization || authorization.approval !== null
+    ? Effect.succeed(true)
+    : Effect.map(contract.approvedForPermit2(config.token, config.payer), (approved) => approved >= BigInt(amount))
+
 const makeDeposit = Effect.fnUntraced(function* (
   network: ChannelNetwork,
   channels: Channels["Service"],
-  order: Extract<ChannelOrder, { readonly _tag: "Deposit" }>
+  order: DepositOrder
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
   const { channelId, config, authorization } = order
   const amount = BigInt(order.amount)
-  const isMade = network.contract.isAuthorizationUsed(
-    config.token,
-    config.payer,
-    depositNonce(channelId, authorization.salt)
-  )
-  const { validAfter, validBefore, salt, signature } = authorization
-  const signed = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), salt, signature }
-  const data = depositCall(config, amount, signed)
+  const isMade = isAuthorizationUsed(network, order)
+  const data = depositCall(config, amount, signedDeposit(authorization))
   const simulated = yield* Effect.result(network.contract.simulate(data))
   if (Result.isFailure(simulated)) {
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
     // Sent before, by us or by anybody: the money is in the channel.
-    if (!(yield* isMade)) return refused("deposit_simulation_failed", simulated.failure.text)
+    if (!(yield* isMade)) {
+      const isApproved = yield* isDepositApproved(network, order)
+      return refused(isApproved ? "deposit_simulation_failed" : "permit2_allowance_required", simulated.failure.text)
+    }
     yield* mirror(network, channels, order)
     return done(null, 0n)
   }

@@ -3,10 +3,12 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Abi, createWalletClient, http, parseAbi, publicActions } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
+import { permit2Address } from "#dev/chain"
 import { channelsAddress } from "#x402"
 import { type EvmFixture, startEvmFixture } from "../../../dev/fixtures/evm/fixture.ts"
 import { asset, newPayer, payTo } from "../../../dev/fixtures/evm/payments.ts"
 import { type ReferenceChannels, referenceChannels } from "../../../dev/fixtures/evm/reference-channels.ts"
+import { approveCall } from "../../../dev/fixtures/evm/token-calls.ts"
 
 const configText =
   "struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }"
@@ -102,6 +104,28 @@ describe("the channel contract of the local chain, to the protocol's own client 
     assert.isTrue(settled.success, JSON.stringify(settled))
     return channel
   }
+
+  it("takes deposits by Permit2 of payers that have approved it, and of those that sign that along", async () => {
+    const { requirements } = reference
+    const offered = { ...requirements, extra: { ...requirements.extra, assetTransferMethod: "permit2" } }
+    const before = newPayer()
+    const along = newPayer()
+    for (const payer of [before, along]) await fixture.run(fixture.chain.fund(payer.address, 20_000n))
+    await fixture.run(fixture.chain.rpc("anvil_impersonateAccount", [before.address]))
+    await fixture.run(fixture.chain.rpc("anvil_setBalance", [before.address, "0xde0b6b3a7640000"]))
+    const approval = { from: before.address, to: asset, data: approveCall(permit2Address) }
+    await fixture.run(fixture.chain.rpc("eth_sendTransactionSync", [approval]))
+    for (const payer of [before, along]) {
+      const payment = await reference.pay(reference.client(payer), offered)
+      assert.strictEqual(payment.extensions !== undefined, payer === along)
+      const settled = await reference.settle(payment, offered)
+      assert.isTrue(settled.success, JSON.stringify(settled))
+      const { voucher } = payment.payload as unknown as ChannelPayload
+      assert.deepStrictEqual(await stateOf(voucher.channelId), { balance: 5_000n, totalClaimed: 0n })
+      const again = await reference.settle(payment, offered)
+      assert.isFalse(again.success)
+    }
+  })
 
   const claimRow = ({ payload }: { readonly payload: ChannelPayload }, totalClaimed: string) => ({
     voucher: { channel: payload.channelConfig, maxClaimableAmount: payload.voucher.maxClaimableAmount },

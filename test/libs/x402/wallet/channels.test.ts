@@ -43,6 +43,15 @@ describe("what a payer by channel signs", () => {
     for (const payment of payments) assert.isTrue(Result.isSuccess(verify(payment, offer, nowSeconds * 1_000)))
   })
 
+  it("deposits by Permit2 where the offer asks for it, and passes the receiver's checks so", () => {
+    const byPermit2 = { ...offer, extra: { ...offer.extra, assetTransferMethod: "permit2" } }
+    const payment = channelPaymentOf(signer, byPermit2, { maxClaimable: 1_000n, deposit: 5_000n, nowSeconds })
+    const { authorization } = payment.payload["deposit"] as { readonly authorization: object }
+    assert.deepStrictEqual(Object.keys(authorization), ["permit2Authorization"])
+    const checked = verify(payment, byPermit2, nowSeconds * 1_000)
+    assert.isTrue(Result.isSuccess(checked), JSON.stringify(checked))
+  })
+
   it("authorizes the deposit to the collector alone, for this channel alone", async () => {
     const { payload } = channelPaymentOf(signer, offer, { maxClaimable: 1_000n, deposit: 5_000n, nowSeconds })
     const { deposit, voucher } = payload as unknown as {

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber, Redacted } from "effect"
 import type { PaymentRequirements } from "#contracts"
-import { channelIdFor, channelPaymentOf, channelRefundOf } from "#x402"
+import { permit2Address } from "#dev/chain"
+import { channelIdFor, channelPaymentOf, channelRefundOf, openWallet } from "#x402"
+import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
@@ -540,6 +542,105 @@ describe("a channel that owes as much as it may", () => {
           assert.strictEqual(later.status, 200, later.text)
         }),
       { payments: { ChannelUnclaimedMaxUsd: 0.005 }, settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 1_000 } }
+    )
+  )
+})
+
+describe("a channel whose deposits are by Permit2", () => {
+  const byPermit2 = { AssetTransferMethod: "permit2" }
+
+  const approve = Effect.fnUntraced(function* ({ chain }: ChannelFleet, payer: ChannelPayer) {
+    const { address } = payer.account
+    yield* chain.rpc("anvil_impersonateAccount", [address])
+    yield* chain.rpc("anvil_setBalance", [address, "0xde0b6b3a7640000"])
+    yield* chain.rpc("eth_sendTransactionSync", [{ from: address, to: chain.asset, data: approveCall(permit2Address) }])
+  })
+
+  it.live("is paid by the protocol's own client, which signs the approval along unless it has made one", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          for (const approves of [true, false]) {
+            const payer = yield* newPayer(fleet)
+            if (approves) yield* approve(fleet, payer)
+            const first = yield* post(payer, fleet, "one")
+            assert.strictEqual(first.status, 200, first.text)
+            const opened = channelReceipt(first.response)
+            assert.match(opened.transaction, /^0x[0-9a-f]{64}$/u)
+            const next = yield* post(payer, fleet, "two")
+            assert.strictEqual(next.status, 200, next.text)
+            const { transaction, extra } = channelReceipt(next.response)
+            assert.strictEqual(transaction, "")
+            assert.strictEqual(extra.channelState.balance, opened.extra.channelState.balance)
+            const returned = yield* Effect.promise(() => payer.refund(`${fleet.url}/v1/channels`))
+            assert.isTrue(returned.success, JSON.stringify(returned))
+          }
+        }),
+      {},
+      byPermit2
+    )
+  )
+
+  it.live("is answered 412 without the approval, and takes the same payment once it is made", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const payer = yield* newPayer(fleet)
+          const json = { "content-type": "application/json" }
+          const body = JSON.stringify(chat("one"))
+          const call = (headers: Readonly<Record<string, string>> = {}) =>
+            Effect.promise(async () => {
+              const options = { method: "POST", headers: { ...json, ...headers }, body }
+              const response = await fetch(`${fleet.url}/v1/chat/completions`, options)
+              return { response, status: response.status, text: await response.text() }
+            })
+          const { accepts } = quoteOf((yield* call()).response)
+          const offer = accepts.find(({ scheme }) => scheme === "batch-settlement") ?? assert.fail("no channels")
+          assert.strictEqual(offer.extra?.["assetTransferMethod"], "permit2")
+          const payment = { "payment-signature": yield* Effect.promise(() => payer.sign(offer)) }
+          const refused = yield* call(payment)
+          assert.strictEqual(refused.status, 412, refused.text)
+          assert.strictEqual(refused.response.headers.get("x-error-code"), "PERMIT2_ALLOWANCE_REQUIRED")
+          assert.strictEqual(quoteOf(refused.response).error, "invalid_batch_settlement_evm_permit2_allowance_required")
+          yield* approve(fleet, payer)
+          const answered = yield* call(payment)
+          assert.strictEqual(answered.status, 200, answered.text)
+          assert.match(channelReceipt(answered.response).transaction, /^0x[0-9a-f]{64}$/u)
+          // The voucher is used up, and its deposit is not made again.
+          const again = yield* call(payment)
+          assert.strictEqual(again.status, 200, again.text)
+          assert.strictEqual(
+            channelReceipt(again.response).extra.channelState.balance,
+            channelReceipt(answered.response).extra.channelState.balance
+          )
+        }),
+      {},
+      byPermit2
+    )
+  )
+
+  it.live("is paid by the wallet of the command line", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const key = generatePrivateKey()
+          yield* fleet.chain.fund(privateKeyToAccount(key).address, 1_000_000_000n)
+          const { channels } = yield* openWallet("evm", { key: Redacted.make(key), rpcUrl: fleet.chain.rpcUrl })
+          const json = { "content-type": "application/json" }
+          const options = { method: "POST", headers: json, body: JSON.stringify(chat("one")) }
+          const url = `${fleet.url}/v1/chat/completions`
+          const { accepts } = quoteOf(yield* Effect.promise(() => fetch(url, options)))
+          const offer = accepts.find(({ scheme }) => scheme === "batch-settlement")
+          if (offer === undefined || channels === null) return assert.fail("no channels")
+          const payment = yield* channels.pay(offer, { charged: 0n, deposit: 5n * BigInt(offer.amount) })
+          const header = Buffer.from(JSON.stringify(payment)).toString("base64")
+          const answer = yield* Effect.promise(() =>
+            fetch(url, { ...options, headers: { ...json, "payment-signature": header } })
+          )
+          assert.strictEqual(answer.status, 200, yield* Effect.promise(() => answer.text()))
+        }),
+      {},
+      byPermit2
     )
   )
 })

@@ -9,11 +9,12 @@ import { ChainUnavailable, type SettlementPending } from "../../../errors.ts"
 import type { SettlerLease } from "../../../scheme.ts"
 import { type JsonRpcOptions, openJsonRpc } from "../../json-rpc.ts"
 import { EvmNode, type Log, type Reverted, type TooManyLogs, type TransactionReceipt } from "../EvmNode.ts"
-import { isSameAddress, readQuantity } from "../encoding.ts"
+import { isSameAddress, numberInWord, readQuantity } from "../encoding.ts"
+import { isUsedIn, nonceBitmap, permit2Address } from "../permit2.ts"
 import { sendForReceipt } from "../send.ts"
 import { chainIdOf, evmDefaults } from "../settings.ts"
 import { domainSeparator } from "../signature.ts"
-import { answersOf, authorizationState, manyCallsAddress, tryAggregate } from "../token.ts"
+import { allowance, answersOf, authorizationState, manyCallsAddress, tryAggregate } from "../token.ts"
 import { FeeSource, prepareCall } from "../transaction.ts"
 import {
   channelQuestions,
@@ -56,6 +57,9 @@ export interface ChannelContract {
     payer: string,
     nonce: string
   ) => Effect.Effect<boolean, ChainUnavailable>
+  readonly isPermitUsed: (payer: string, nonce: bigint) => Effect.Effect<boolean, ChainUnavailable>
+  /** How much of a payer's token Permit2 may move. */
+  readonly approvedForPermit2: (token: string, payer: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether the call would succeed now. */
   readonly simulate: (data: Uint8Array) => Effect.Effect<void, Reverted | ChainUnavailable>
   /** Signs, sends and awaits. Pending: it may be on its way. */
@@ -94,6 +98,12 @@ export const openChannelContract = Effect.fn("openChannelContract")(function* ({
     totals: (receiver, token) => totalsOf(node, receiver, token),
     isAuthorizationUsed: (token, payer, nonce) =>
       Effect.map(answered(node.call(token, authorizationState(payer, nonce))), (text) => readQuantity(text) !== 0n),
+    isPermitUsed: (payer, nonce) =>
+      Effect.map(answered(node.call(permit2Address, nonceBitmap(payer, nonce))), (word) =>
+        isUsedIn(nonce)(numberInWord(word))
+      ),
+    approvedForPermit2: (token, payer) =>
+      Effect.map(answered(node.call(token, allowance(payer, permit2Address))), (word) => readQuantity(word) ?? 0n),
     simulate: (data) => Effect.asVoid(node.call(channelsAddress, data)),
     send: Effect.fnUntraced(function* (call, lease) {
       const prepared = yield* prepareCall(signing, { to: channelsAddress, ...call }, lease)

@@ -12,11 +12,14 @@ import {
   numberInWord,
   numberWord
 } from "../encoding.ts"
+import { permitDigest, permitTypeOf } from "../permit2.ts"
 import { typedMessage } from "../signature.ts"
 
 export const channelsAddress = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
 /** Brings deposits that are authorized by EIP-3009. */
 export const depositCollectorAddress = "0x4020806089470a89826cB9fB1f4059150b550004"
+/** Brings deposits by Permit2. */
+export const permit2CollectorAddress = "0x4020425FAf3B746C082C2f942b4E5159887B0005"
 
 /** The contract takes no other delay. */
 export const withdrawDelaySeconds = { min: 900, max: 2_592_000 } as const
@@ -148,7 +151,7 @@ const listOf = (items: ReadonlyArray<Uint8Array>): Buffer => {
 }
 
 /** An authorization by which the payer's token pays a deposit. */
-export interface DepositAuthorization {
+export interface Erc3009Deposit {
   readonly validAfter: bigint
   readonly validBefore: bigint
   readonly salt: string
@@ -159,21 +162,65 @@ export interface DepositAuthorization {
 export const depositNonce = (channelId: string, salt: string): Hex =>
   hexOf(keccak256(Buffer.concat([bytesOf(channelId), bytesOf(salt)])))
 
-export const depositCall = (
-  config: ChannelConfig,
-  amount: bigint,
-  { validAfter, validBefore, salt, signature }: DepositAuthorization
-): Buffer => {
-  const head = [numberWord(validAfter), numberWord(validBefore), bytesOf(salt), numberWord(128n)]
-  const data = tailOf(Buffer.concat([...head, tailOf(bytesOf(signature))]))
+/** A deposit by Permit2. */
+export interface Permit2Deposit {
+  readonly nonce: bigint
+  /** Unix seconds: the last one of a block that can hold it. */
+  readonly deadline: bigint
+  readonly signature: string
+  /** An approval of Permit2 over the deposit's amount, signed for the token (EIP-2612): r, s, v. */
+  readonly approval: { readonly deadline: bigint; readonly signature: Uint8Array } | null
+}
+
+const depositWitnessText = "DepositWitness(bytes32 channelId)"
+const depositWitnessType = keccak256OfText(depositWitnessText)
+const depositTransferType = permitTypeOf(
+  `DepositWitness witness)${depositWitnessText}TokenPermissions(address token,uint256 amount)`
+)
+
+interface DepositTransfer extends Pick<Permit2Deposit, "nonce" | "deadline"> {
+  readonly channelId: string
+  readonly token: string
+  readonly amount: bigint
+}
+
+/** What a payer signs for a deposit by Permit2. `domain`: the hash of Permit2's domain on the chain. */
+export const permit2DepositDigest = (domain: Uint8Array, { channelId, ...transfer }: DepositTransfer): Uint8Array => {
+  const witness = keccak256(Buffer.concat([depositWitnessType, bytesOf(channelId)]))
+  return permitDigest(domain, depositTransferType, { ...transfer, spender: permit2CollectorAddress }, witness)
+}
+
+export const depositCall = (config: ChannelConfig, amount: bigint, by: Erc3009Deposit | Permit2Deposit): Buffer => {
+  const [collector, data] =
+    "salt" in by
+      ? ([depositCollectorAddress, erc3009Data(by)] as const)
+      : ([permit2CollectorAddress, permit2Data(by, amount)] as const)
   return Buffer.concat([
     deposit,
     configWords(config),
     numberWord(amount),
-    addressWord(depositCollectorAddress),
+    addressWord(collector),
     numberWord(320n),
-    data
+    tailOf(data)
   ])
+}
+
+const erc3009Data = ({ validAfter, validBefore, salt, signature }: Erc3009Deposit) => {
+  const head = [numberWord(validAfter), numberWord(validBefore), bytesOf(salt), numberWord(128n)]
+  return Buffer.concat([...head, tailOf(bytesOf(signature))])
+}
+
+const permit2Data = ({ nonce, deadline, signature, approval }: Permit2Deposit, amount: bigint) => {
+  const signed = tailOf(bytesOf(signature))
+  const approving = tailOf(approval === null ? new Uint8Array() : approvalWords(approval, amount))
+  const head = [nonce, deadline, 128n, 128n + BigInt(signed.length)].map(numberWord)
+  return Buffer.concat([...head, signed, approving])
+}
+
+const approvalWords = ({ deadline, signature }: NonNullable<Permit2Deposit["approval"]>, amount: bigint) => {
+  const last = signature[64] ?? 0
+  const v = numberWord(BigInt(last < 27 ? last + 27 : last))
+  return Buffer.concat([numberWord(amount), numberWord(deadline), v, signature.subarray(0, 64)])
 }
 
 export const claimCall = (claims: ReadonlyArray<VoucherClaim>, signature: Uint8Array): Buffer => {

@@ -184,9 +184,10 @@ const isSignedBy = (permit: UptoPermit, signature: string, domain: Uint8Array) =
 
 const extension = "eip2612GasSponsoring"
 
-const approvalOf = (
+/** The approval of Permit2 that a payer has signed over the amount of a transfer by it; null without one. */
+export const approvalOf = (
   { extensions }: PaymentPayload,
-  permit: UptoPermit,
+  permit: Pick<UptoPermit, "from" | "token" | "amount">,
   nowMs: number,
   marginSeconds: number
 ): Result.Result<SignedApproval | null, EvmReason> => {

@@ -83,6 +83,37 @@ describe("the calls of the channel contract", () => {
     )
   })
 
+  it.each([null, { deadline: 77n, signature: bytesOf(bytes("an approval", 65)) }])(
+    "are encoded so for deposits by Permit2, with the approval %o",
+    (approval) => {
+      const word = { type: "uint256" } as const
+      const signed = approval === null ? "0x" : hexOf(approval.signature)
+      const last = Number(`0x${signed.slice(-2)}`)
+      const approving =
+        approval === null
+          ? "0x"
+          : encodeAbiParameters(
+              [word, word, { type: "uint8" }, { type: "bytes32" }, { type: "bytes32" }],
+              [
+                7n,
+                approval.deadline,
+                last < 27 ? last + 27 : last,
+                `0x${signed.slice(2, 66)}`,
+                `0x${signed.slice(66, 130)}`
+              ]
+            )
+      const permit = { nonce: 5n, deadline: 99n, signature: bytes("s", 65), approval }
+      const collectorData = encodeAbiParameters(
+        [word, word, { type: "bytes" }, { type: "bytes" }],
+        [5n, 99n, permit.signature, approving]
+      )
+      assert.strictEqual(
+        hexOf(contract.depositCall(config, 7n, permit)),
+        call("deposit", [config, 7n, contract.permit2CollectorAddress, collectorData])
+      )
+    }
+  )
+
   it("pay into the channel alone that a deposit's authorization is for", () => {
     const [id, salt] = [bytes("id", 32), bytes("salt", 32)]
     const expected = keccak256(encodeAbiParameters([{ type: "bytes32" }, { type: "uint256" }], [id, BigInt(salt)]))

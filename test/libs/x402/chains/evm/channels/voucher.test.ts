@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { PaymentPayload, PaymentRequirements } from "#contracts"
 import { domainSeparator, DomainSeparators } from "../../../../../../libs/x402/chains/evm/signature.ts"
 import { channelsDomain } from "../../../../../../libs/x402/chains/evm/channels/contract.ts"
+import { permit2Address, permitDomain } from "../../../../../../libs/x402/chains/evm/permit2.ts"
 import { checkVoucher, plainSignature } from "../../../../../../libs/x402/chains/evm/channels/voucher.ts"
 import { channelRequirements } from "../../../../../../dev/fixtures/evm/reference-channels.ts"
 import { newPayer } from "../../../../../../dev/fixtures/evm/payments.ts"
@@ -15,6 +16,7 @@ const terms = {
   chainId,
   separator: domainSeparator(channelsDomain(chainId)),
   domains: new DomainSeparators(),
+  permit2: permitDomain(chainId),
   marginSeconds: 6
 }
 const authorizer = newPayer().address
@@ -135,5 +137,93 @@ describe("the check of a payment by channel", () => {
     const bytes = "11".repeat(64)
     assert.strictEqual(plainSignature(`0x${bytes}00`), `0x${bytes}1b`)
     assert.strictEqual(plainSignature(`0x${bytes}1c`), `0x${bytes}1c`)
+  })
+})
+
+describe("the check of a deposit by Permit2", () => {
+  const byPermit2 = {
+    ...requirements,
+    extra: { ...requirements.extra, assetTransferMethod: "permit2" }
+  } as PaymentRequirements
+  const payerKey = generatePrivateKey()
+  const payer = privateKeyToAccount(payerKey)
+  const permitted = { from: payer.address, asset: requirements.asset, spender: permit2Address, amount: "5000" }
+  const soon = String(Math.floor(Date.now() / 1_000) + 600)
+  const approval = { ...permitted, nonce: "0", deadline: soon, signature: `0x${"11".repeat(65)}`, version: "1" }
+  let deposit: Json
+
+  beforeAll(async () => {
+    const client = new BatchSettlementEvmScheme(payer as never)
+    deposit = (await client.createPaymentPayload(2, byPermit2 as never)).payload
+  })
+
+  const verdict = (payload: Json, info?: Json, nowMs = Date.now(), offered = byPermit2) => {
+    const extensions = info === undefined ? {} : { extensions: { eip2612GasSponsoring: { info } } }
+    const checked = checkVoucher({ x402Version: 2, accepted: offered, payload, ...extensions }, offered, nowMs, terms)
+    if (Result.isFailure(checked)) return checked.failure.reason.replace("invalid_batch_settlement_evm_", "")
+    return checked.success.deposit
+  }
+  const permit = () =>
+    (deposit["deposit"] as { readonly authorization: { readonly permit2Authorization: Json } }).authorization
+      .permit2Authorization
+  const withPermit = (changes: Json) =>
+    changed(deposit, "deposit", { authorization: { permit2Authorization: { ...permit(), ...changes } } })
+
+  it("takes what the protocol's own client signs, and gives it on as the contract needs it", () => {
+    const { nonce, deadline, signature } = permit()
+    const authorization = { nonce: String(BigInt(nonce as string)), deadline, signature, approval: null }
+    assert.deepStrictEqual(verdict(deposit), { amount: "5000", authorization } as never)
+  })
+
+  it("takes the approval that is signed along", () => {
+    const found = verdict(deposit, approval)
+    if (typeof found === "string" || found === undefined) return assert.fail(String(found))
+    assert.deepInclude(found.authorization, { approval: { deadline: soon, signature: approval.signature } })
+  })
+
+  const stranger = newPayer().address
+  const faults: ReadonlyArray<readonly [string, () => unknown, string]> = [
+    ["another payer's", () => verdict(withPermit({ from: stranger })), "permit2_invalid_signature"],
+    ["one to another spender", () => verdict(withPermit({ spender: stranger })), "permit2_invalid_spender"],
+    [
+      "one of another token",
+      () => verdict(withPermit({ permitted: { token: stranger, amount: "5000" } })),
+      "token_mismatch"
+    ],
+    [
+      "one of another amount",
+      () => verdict(withPermit({ permitted: { token: requirements.asset, amount: "4999" } })),
+      "permit2_amount_mismatch"
+    ],
+    [
+      "one into another channel",
+      () => verdict(withPermit({ witness: { channelId: `0x${"1".repeat(64)}` } })),
+      "channel_id_mismatch"
+    ],
+    ["one with another nonce", () => verdict(withPermit({ nonce: "7" })), "permit2_invalid_signature"],
+    ["one that ends too soon", () => verdict(deposit, undefined, Date.now() + 3_600_000), "permit2_deadline_expired"],
+    [
+      "an approval of another amount",
+      () => verdict(deposit, { ...approval, amount: "4999" }),
+      "eip2612_amount_mismatch"
+    ],
+    ["another payer's approval", () => verdict(deposit, { ...approval, from: stranger }), "eip2612_from_mismatch"],
+    [
+      "an approval of another spender",
+      () => verdict(deposit, { ...approval, spender: stranger }),
+      "eip2612_spender_not_permit2"
+    ],
+    ["an approval that is none", () => verdict(deposit, { signature: "0x" }), "invalid_eip2612_extension_format"],
+    [
+      "one where the token's own is asked for",
+      () => verdict(deposit, undefined, Date.now(), requirements),
+      "erc3009_authorization_required"
+    ]
+  ]
+  it.each(faults)("refuses %s", (_, make, reason) => assert.strictEqual(make(), reason))
+
+  it("refuses the token's own authorization, where Permit2 is asked for", async () => {
+    const { authorization } = (await signed())["deposit"] as { readonly authorization: Json }
+    assert.strictEqual(verdict(changed(deposit, "deposit", { authorization })), "permit2_authorization_required")
   })
 })
