@@ -22,7 +22,7 @@ import { marks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
-import { ttfb } from "./speech/ttfb.ts"
+import { neuralFirstByte, ttfb } from "./speech/ttfb.ts"
 import { unpaced } from "./speech/unpaced.ts"
 import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
@@ -81,8 +81,9 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: []
   },
   voices: {
-    measures: "the English voices: words that a recogniser hears wrongly, pace, word starts; ten minutes",
-    parts: { voices },
+    measures:
+      "the English voices: words that a recogniser hears wrongly, pace, word starts, first byte of a model; ten minutes",
+    parts: { voices, "first-byte": neuralFirstByte },
     takes: [],
     keeps: ["STARLING_VOICES", "VOICES_MODELS"]
   },

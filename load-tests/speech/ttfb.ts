@@ -83,3 +83,40 @@ export const ttfb = async (): Promise<Findings> => {
   ])
   return joined([alone, ...ours])
 }
+
+// Twelve words each.
+const twelve: ReadonlyArray<string> = [
+  "The boats come home before the rain, and the gulls know it.",
+  "A small bakery opens early, because the fishermen like warm bread there.",
+  "She wrote down every name she heard, and read them out loud.",
+  "Nobody in the whole street remembered when the old clock had stopped."
+]
+const neuralCount = 60
+
+/** What a model that is heard as a person needs to begin, one caller at a time. */
+export const neuralFirstByte = (): Promise<Findings> =>
+  withFleet(async (fleet) => {
+    const ask = (index: number) =>
+      speak(fleet, { input: twelve[index % twelve.length] ?? "", output_format: "mp3_24000_64", voice_id: "heart" })
+    // Whoever asks before the model is open waits for it.
+    await closedLoop(10, 1, ask)
+    const answers = await closedLoop(neuralCount, 1, ask)
+    const first = answers.filter(isWell).map(({ firstByteMs }) => firstByteMs)
+    const p50 = percentile(first, 0.5)
+    const lost = answers.length - first.length
+    const figure = figuresOf("first byte of heart, a sentence of twelve words")
+    return {
+      figures: [
+        figure("p50", p50, "ms", atMost(250, p50, "ms")),
+        figure("p99", percentile(first, 0.99), "ms"),
+        figure("not answered whole", lost, "streams", exactly(0, lost))
+      ],
+      series: [
+        {
+          title: "First byte of heart, cumulative",
+          unit: "ms",
+          lines: [{ name: "heart", values: distribution(first) }]
+        }
+      ]
+    }
+  })
