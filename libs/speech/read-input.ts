@@ -3,9 +3,11 @@
  * An input that cannot be understood, or that has nothing to say, fails with every fault that was found.
  */
 import { Result } from "effect"
+import type { Lexeme } from "#contracts"
 import { type Reading, readRuns } from "./text/chunker.ts"
 import { normalise } from "./english/normalise.ts"
 import { type Fault, Run } from "./text/runs.ts"
+import { matcherOf, withLexemes } from "./lexicon/matching.ts"
 import { dividedByScript } from "./text/scripts.ts"
 import { isSsml, readSsml } from "./ssml/document.ts"
 import { localeOf, ssmlLimits, type Tongue } from "./ssml/elements.ts"
@@ -14,15 +16,16 @@ import { plainStyle } from "./text/style.ts"
 /** `locale`: a BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
 interface ReadOptions extends Tongue {
   readonly textNormalization: boolean
+  readonly lexemes?: ReadonlyArray<Lexeme>
 }
 
 export const readInput = (
   input: string,
-  { textNormalization, ...tongue }: ReadOptions
+  { textNormalization, lexemes = [], ...tongue }: ReadOptions
 ): Result.Result<Reading, ReadonlyArray<Fault>> => {
   const read = isSsml(input) ? readSsml(input, tongue) : Result.succeed(readPlainText(input))
   return Result.flatMap(
-    Result.flatMap(read, (runs) => voiced(runs, tongue)),
+    Result.flatMap(read, (runs) => voiced(pronounced(runs, lexemes, tongue), tongue)),
     (runs) => {
       const reading = readRuns(input, textNormalization ? normalised(runs, tongue) : runs, tongue.locale)
       return reading.chunks.length > 0
@@ -31,6 +34,22 @@ export const readInput = (
     }
   )
 }
+
+/** A lexicon's words are spoken as it says in the texts of its language. */
+const pronounced = (runs: ReadonlyArray<Run>, lexemes: ReadonlyArray<Lexeme>, tongue: Tongue): ReadonlyArray<Run> => {
+  if (lexemes.length === 0) return runs
+  const byLocale = new Map<string, ReturnType<typeof matcherOf>>()
+  return withLexemes(runs, ({ language }) => {
+    const locale = localeOf(tongue, language)
+    const own = byLocale.get(locale) ?? matcherOf(lexemes.filter((lexeme) => isFor(lexeme, locale)))
+    byLocale.set(locale, own)
+    return own
+  })
+}
+
+/** Another region of the language has the same words. */
+const isFor = ({ language }: Lexeme, locale: string) =>
+  language === undefined || language.split("-")[0]?.toLowerCase() === locale.split("-")[0]?.toLowerCase()
 
 /** Words in a script that the voice cannot read are given to others; those that none reads are faults. */
 const voiced = (runs: ReadonlyArray<Run>, tongue: Tongue): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {

@@ -8,6 +8,7 @@ import {
   elevenLabsMultiPath,
   elevenLabsPath,
   fullNameBytesMax,
+  lexiconsNamedMax,
   LiveClientMessage,
   liveCloseCodes,
   liveLimits,
@@ -41,7 +42,7 @@ import {
 } from "#http"
 import { audioFormats } from "#audio"
 import { speechModels } from "#contracts"
-import { emotions, ssmlLimits } from "#speech"
+import { emotions, lexiconLimits, ssmlLimits } from "#speech"
 
 export { speechAsyncApi } from "./live/async-api.ts"
 export { speechApiMetrics } from "./metrics.ts"
@@ -81,7 +82,7 @@ const answerHeaders = {
   "RateLimit-Reset": answerHeader("Seconds until the next one is free.", false, whole),
   "Idempotent-Replayed": replayed,
   ETag: answerHeader(
-    "The same for the same request, as long as the engines are the same; not for cloned voices.",
+    "The same for the same request, as long as the engines, and its words in lexicons, are the same; not for cloned voices.",
     false
   ),
   Age: answerHeader("How many seconds ago it was spoken, when it comes from the cache.", false, whole),
@@ -307,6 +308,13 @@ const limits: ReadonlyArray<ReadonlyArray<string>> = [
     "`SpeechApi.LiveConnectionsMax`, of one token `SpeechApi.LiveConnectionsPerToken`, for each process"
   ],
   ["voices per page", `${voicesPageMax}; ${voicesPageDefault} for a cursor without a limit`],
+  [
+    "a lexicon, its words, and each word, alias and phonemes",
+    `${count(lexiconLimits.charactersMax)} characters, ${count(lexiconLimits.entriesMax)}, ${lexiconLimits.graphemeMax}, ` +
+      `${lexiconLimits.aliasMax} and ${lexiconLimits.phonemesMax} characters`
+  ],
+  ["lexicons of a workspace, of a request", `\`SpeechApi.LexiconsPerWorkspace\`, ${lexiconsNamedMax}`],
+  ["characters that lexicons add to a text", count(speechInputMax.stream)],
   ["SSML elements, and how deep they nest", `${count(ssmlLimits.elementsMax)}, ${ssmlLimits.depthMax}`],
   [
     "silence of one break, and of all",

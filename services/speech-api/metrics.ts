@@ -76,6 +76,12 @@ export const leastStore = defineGauge({
   help: "Of all who wait for more sound, what the one with the least has in store; 3 when nobody waits.",
   labels: []
 })
+export const lexiconsChanged = defineCounter({
+  name: "speech_lexicon_changes_total",
+  help: "Lexicons that callers stored or deleted.",
+  labels: ["change"],
+  values: { change: ["stored", "deleted"] }
+})
 export const charactersSpoken = defineCounter({
   name: "speech_billable_characters_total",
   help: "Characters of input spoken, as they are billed.",
@@ -165,6 +171,7 @@ export const speechApiMetrics = [
   waitingCallers,
   beginSeconds,
   leastStore,
+  lexiconsChanged,
   charactersSpoken,
   cacheLookups,
   cacheBytes,

@@ -18,6 +18,7 @@ import {
   WireError
 } from "#http"
 import type { BusError } from "#bus"
+import type { NoSuchLexicon, TooManyLexicons } from "./lexicons/Lexicons.ts"
 import type { ChallengeRefused } from "./voices/Challenges.ts"
 import type { TooManyVoices } from "./voices/ClonedVoices.ts"
 import type { ExamFault } from "./voices/VoiceExam.ts"
@@ -98,7 +99,7 @@ const inputRefused = ({ faults }: InputRefused, isDialogue: boolean) => {
   return new WireError({ status: 400, code: "validation_failed", message, fields })
 }
 
-export type VoiceFault = ChallengeRefused | TooManyVoices | ExamFault | BusError
+export type VoiceFault = NoSuchLexicon | TooManyLexicons | ChallengeRefused | TooManyVoices | ExamFault | BusError
 
 export const refusalOfVoice = (fault: VoiceFault): WireError => {
   switch (fault._tag) {
@@ -111,6 +112,15 @@ export const refusalOfVoice = (fault: VoiceFault): WireError => {
         message: `the workspace has ${fault.voicesMax} voices, which is as many as it may have; delete one first`,
         details: { voices_max: fault.voicesMax }
       })
+    case "TooManyLexicons":
+      return new WireError({
+        status: 403,
+        code: "too_many_lexicons",
+        message: `the workspace has ${fault.lexiconsMax} lexicons, which is as many as it may have; delete one first`,
+        details: { lexicons_max: fault.lexiconsMax }
+      })
+    case "NoSuchLexicon":
+      return validationFailed({ lexicons: `no lexicon ${fault.name}` })
     case "AvatarUnusable":
       return validationFailed({ avatar: "must be a PNG, JPEG or WebP picture" })
     case "RecordingUnusable":

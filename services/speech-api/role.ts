@@ -4,7 +4,7 @@
  * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators; KV
  * `speech-engines` is followed, for which voices can be heard
- * state: KV `voices`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
+ * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
  * read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample; when no other is free just now, one is
  * waited for; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or
@@ -31,7 +31,9 @@ import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 import { figuresTold } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
+import { lexiconRoutes } from "./http/lexicons.ts"
 import { voiceRoutes } from "./http/voices.ts"
+import { Lexicons } from "./lexicons/Lexicons.ts"
 import { liveSockets } from "./live/connection.ts"
 import { LiveConnections } from "./live/LiveConnections.ts"
 import { liveRoutes, liveToken } from "./live/routes.ts"
@@ -67,7 +69,12 @@ const parts = Layer.unwrap(
   )
 )
 
-export const speechRoutes = [...audioRoutes, ...voiceRoutes, ...descriptionRoutes(speechOpenApi, servedPage)] as const
+export const speechRoutes = [
+  ...audioRoutes,
+  ...voiceRoutes,
+  ...lexiconRoutes,
+  ...descriptionRoutes(speechOpenApi, servedPage)
+] as const
 
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ SpeechApi }) =>
@@ -111,6 +118,7 @@ export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(SpeechSessions.layer),
   Layer.provide(SpeechAdmission.layer),
   Layer.provide(clonedVoices),
+  Layer.provide(Lexicons.layer),
   Layer.provide(parts),
   Layer.provide(silentEngines)
 )

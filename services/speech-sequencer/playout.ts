@@ -280,11 +280,11 @@ export const readScript = (
   return Result.succeed({ lines, sentences, isDialogue: request.turns.length > 1 })
 }
 
-const tongueOf = ({ locale, otherVoices, voiceId }: SessionRequest["turns"][number]) => {
-  if (otherVoices === undefined) return { locale }
+const tongueOf = ({ lexemes = [], locale, otherVoices, voiceId }: SessionRequest["turns"][number]) => {
+  if (otherVoices === undefined) return { locale, lexemes }
   const others = otherVoices.map((other) => {
     const isOwn = other.voiceId === voiceId && other.locale === locale
     return [other.language, { locale: other.locale, isOwn }] as const
   })
-  return { locale, others: new Map(others) }
+  return { locale, lexemes, others: new Map(others) }
 }

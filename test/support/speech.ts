@@ -52,6 +52,7 @@ export interface SpeechFleet {
   readonly speak: (body: unknown, path?: string) => Promise<WholeAnswer>
   readonly listen: (body: unknown) => Promise<Heard>
   readonly refusal: (path: string, body: unknown) => Promise<Refusal & { readonly status: number }>
+  readonly home: Home
   readonly tokenOf: (...parameters: ReadonlyArray<string>) => Promise<string>
   /** The sum over all series whose line holds every one of the labels. */
   readonly metric: (name: string, ...labels: ReadonlyArray<string>) => Promise<number>
@@ -94,6 +95,7 @@ export const startSpeechFleet = async (changes: Readonly<Record<string, string>>
       const response = await post(path, body)
       return { status: response.status, ...((await response.json()) as Refusal) }
     },
+    home,
     tokenOf: async (...parameters) => {
       const made = await starling(home, "token", "make", ...parameters)
       if (made.code !== 0) throw new Error(made.error)

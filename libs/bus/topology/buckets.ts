@@ -254,6 +254,18 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["speech-api", "operator"]
   },
   {
+    name: "lexicons",
+    why: "How words are spoken in each workspace, as it was sent: lexicons in PLS or as plain lists.",
+    ttlMs: null,
+    // The marker of a removed lexicon goes after a while.
+    keyTtl: true,
+    // 100,000 characters of three bytes each, or escaped, and the fields around them.
+    valueBytesMax: 320 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
     name: "speech-figures",
     why: "What each process that serves speech tells operators: its voices, its sessions, and how soon they are heard; one that stops telling is gone by the broker's clock.",
     ttlMs: null,

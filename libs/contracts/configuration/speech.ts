@@ -91,6 +91,11 @@ export const SpeechApi = section({
     "Of one workspace. An answer that takes more than a quarter of it is not kept."
   ),
   CacheMinutes: withDefault(span(0.01, 10_080), 60, "How long it is kept at most."),
+  LexiconsPerWorkspace: withDefault(
+    whole(0, 1_000),
+    16,
+    "Lexicons that a workspace may have, each of 1,000 words and 100,000 characters at most."
+  ),
   OpenAiVoices: withDefault(
     NameTable,
     openAiVoices,

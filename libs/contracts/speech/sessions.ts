@@ -14,6 +14,17 @@ export const speechSampleRateHz = 24_000
 /** The name of a session, or of a process that takes part in one: safe as a token of a subject. */
 const SubjectToken = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
+/** A word of a lexicon, and how it is spoken: as these phonemes in canonical IPA, or as this text. */
+export const Lexeme = Schema.Struct({
+  grapheme: Schema.String,
+  /** Beside phonemes it is for engines that read none. */
+  alias: Schema.optionalKey(Schema.String),
+  ipa: Schema.optionalKey(Schema.String),
+  /** The language of the texts that it is for; any without one. */
+  language: Schema.optionalKey(Schema.String)
+})
+export interface Lexeme extends Schema.Schema.Type<typeof Lexeme> {}
+
 /** The voice that speaks the stretches of an input in another language, or in a script. */
 export const OtherVoice = Schema.Struct({
   /** As an element `lang` has it, `de-DE`; `und-Cyrl` for words in a script. */
@@ -32,7 +43,9 @@ export const SpeechTurn = Schema.Struct({
   input: Schema.String,
   locale: Schema.String,
   /** Absent from older speech-apis: then the one voice speaks everything. */
-  otherVoices: Schema.optionalKey(Schema.Array(OtherVoice))
+  otherVoices: Schema.optionalKey(Schema.Array(OtherVoice)),
+  /** The words of lexicons that the input has; absent where there are none. */
+  lexemes: Schema.optionalKey(Schema.Array(Lexeme))
 })
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 

@@ -1,6 +1,6 @@
-/** `say`: the running fleet speaks. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. */
+/** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
-import { cursor, decimal, file, json, limit, orUndefined, text, toggle, url, words } from "../flags.ts"
+import { cursor, decimal, file, json, limit, orUndefined, text, texts, toggle, url, word, words } from "../flags.ts"
 import { running } from "../running.ts"
 
 export const say = Command.make(
@@ -16,6 +16,7 @@ export const say = Command.make(
     voices: toggle("voices", "list who can speak"),
     language: text("language", "TAG", "the language of the text, such as de-DE"),
     model: text("model", "NAME", "the model that speaks"),
+    lexicon: texts("lexicon", "NAME", "a lexicon that says how words are spoken, again for each; else the defaults"),
     speed: decimal("speed", { min: 0.25, max: 4, description: "how many times as fast as the voice's own pace" }),
     marks: Flag.Literals("marks", ["words", "json"]).pipe(
       Flag.withOptionalValue("words"),
@@ -39,6 +40,43 @@ export const say = Command.make(
     { command: "starling say --file README.md -o readme.ogg --marks=json" },
     { command: "starling say --voices" }
   ])
+)
+
+const loadLexicons = () => import("../say/lexicons.ts")
+
+const listLexicons = Command.make("list", { json }, (given) =>
+  running(loadLexicons, ({ listLexicons }) => listLexicons(given))
+).pipe(Command.withDescription("Every lexicon of the workspace, a line each."))
+
+const lexiconName = word("name", "of the lexicon")
+
+const storeLexicon = Command.make(
+  "store",
+  {
+    name: lexiconName,
+    file: word("file", "a document of PLS 1.0 or a plain list, or - for standard input"),
+    default: toggle("default", "use it for every request that names no lexicons")
+  },
+  (given) => running(loadLexicons, ({ storeLexicon }) => storeLexicon(given))
+).pipe(
+  Command.withDescription(
+    "Stores a lexicon: makes it, or replaces the whole of it. A plain list has a line for each word: SQL = sequel, or Nguyen /ŋwiən/."
+  ),
+  Command.withExamples([{ command: "starling lexicons store names names.txt --default" }])
+)
+
+const showLexicon = Command.make("show", { name: lexiconName }, (given) =>
+  running(loadLexicons, ({ showLexicon }) => showLexicon(given))
+).pipe(Command.withDescription("Prints a lexicon as it was stored."))
+
+const deleteLexicon = Command.make("delete", { name: lexiconName }, (given) =>
+  running(loadLexicons, ({ deleteLexicon }) => deleteLexicon(given))
+).pipe(Command.withDescription("Deletes a lexicon."))
+
+export const lexicons = Command.make("lexicons").pipe(
+  Command.withShortDescription("how words are spoken: list, store, show and delete lexicons"),
+  Command.withDescription("The lexicons of the running fleet's workspace: words, and how they are to be spoken."),
+  Command.withSubcommands([listLexicons, storeLexicon, showLexicon, deleteLexicon])
 )
 
 export const speech = Command.make("speech", { json, url }, (given) =>

@@ -19,6 +19,7 @@ export interface SayGiven {
   readonly voices: boolean
   readonly language: string | undefined
   readonly model: string | undefined
+  readonly lexicon: ReadonlyArray<string>
   readonly speed: number | undefined
   readonly marks: MarksShown | undefined
 }
@@ -28,7 +29,9 @@ export type MarksShown = "words" | "json"
 export interface SayOrder {
   readonly text: string
   /** Without a voice the fleet's best one speaks. */
-  readonly asked: Pick<StreamRequest, "model" | "language" | "speed"> & { readonly voice_id: string | undefined }
+  readonly asked: Pick<StreamRequest, "model" | "language" | "lexicons" | "speed"> & {
+    readonly voice_id: string | undefined
+  }
   /** Without a file it is played. */
   readonly file: string | undefined
   readonly format: SayFormat
@@ -61,6 +64,7 @@ export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
       voice_id: given.voice,
       ...(model === undefined ? {} : { model }),
       ...(language === undefined ? {} : { language }),
+      ...(given.lexicon.length === 0 ? {} : { lexicons: given.lexicon }),
       ...(speed === undefined ? {} : { speed })
     },
     file: out,

@@ -1,11 +1,13 @@
 /** What all routes that speak do: the checks before, the place, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
-import { Admission, Caller, HttpCall } from "#http"
-import { fleetCatalogue, otherVoices } from "#speech"
+import { speechInputMax } from "#contracts/speech-api"
+import { Admission, Caller, HttpCall, validationFailed } from "#http"
+import { fleetCatalogue, lexemesIn, otherVoices } from "#speech"
+import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
 import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
-import { refusalOf } from "../refusals.ts"
+import { refusalOf, refusalOfVoice } from "../refusals.ts"
 import { voicesFor } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
 
@@ -27,10 +29,24 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
   return yield* completed(plan, caller.workspace)
 })
 
-/** With the voices of other languages and scripts, and its place in the cache. */
+/** With the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
   const catalogue = yield* fleetCatalogue
-  const turns = plan.turns.map((turn) => ({ ...turn, otherVoices: otherVoices(catalogue, turn, plan.speed) }))
+  const matchers = yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
+  const needed = plan.turns.map(({ input }) => matchers.map((matcher) => lexemesIn(input, matcher)))
+  const more = needed.flat().reduce((sum, { charactersMore }) => sum + charactersMore, 0)
+  if (more > speechInputMax.stream) {
+    return yield* validationFailed({
+      lexicons: `they add ${more} characters to the text, ${speechInputMax.stream} at most`
+    })
+  }
+  const turns = plan.turns.map((turn, at) => {
+    const lexemes = needed[at]?.flatMap((found) => found.lexemes) ?? []
+    // An alias may be in another script.
+    const input = [turn.input, ...lexemes.flatMap(({ alias = "" }) => alias)].join("\n")
+    const others = otherVoices(catalogue, { ...turn, input }, plan.speed)
+    return { ...turn, otherVoices: others, ...(lexemes.length === 0 ? {} : { lexemes }) }
+  })
   const whole: SpeechPlan = { ...plan, turns }
   const cacheKey = cacheKeyOf(workspace, whole, (id) => catalogue.byId(id) !== undefined)
   return cacheKey === undefined ? whole : { ...whole, cacheKey }

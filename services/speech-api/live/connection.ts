@@ -19,6 +19,8 @@ import {
 } from "#http"
 import { Configuration, type CounterOf, type HistogramHandle, Metrics } from "#runtime"
 import { liveCloses, liveContexts, liveFirstAudioSeconds } from "../metrics.ts"
+import { Lexicons } from "../lexicons/Lexicons.ts"
+import { refusalOfVoice } from "../refusals.ts"
 import { planSpeech } from "../speaking/plan.ts"
 import { voicesFor } from "../voices/speakable.ts"
 import { callerVersion } from "../http/version.ts"
@@ -256,6 +258,7 @@ const planOf = Effect.fnUntraced(function* ({ workspace }: Connection, asked: Co
   const options = { accept: undefined, charactersMax: liveLimits.contextTextMax, findVoice }
   const planned = planSpeech({ ...order, turns }, { ...options, route: "/v1/audio/stream/with-timestamps" })
   const plan = yield* Effect.fromResult(planned)
+  yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
   if (joinable.includes(plan.format.audioFormat)) return plan
   return yield* validationFailed({
     output_format: `${plan.format.name} cannot be joined clause by clause; ${joinable.join(", ")} can`

@@ -25,6 +25,8 @@ export interface SpeechPlan {
   readonly loudnessNormalization: boolean
   /** How many times as fast as its own pace each voice speaks. */
   readonly speed: number
+  /** Absent for the defaults of the workspace. */
+  readonly lexicons?: ReadonlyArray<string>
   readonly billableCharacters: number
   /** The caller plays it as it comes, and does not wait for the whole. */
   readonly isPlayed: boolean
@@ -35,7 +37,7 @@ export interface SpeechPlan {
 /** A request of any of the routes; one input is a dialogue of one turn. */
 export interface Order extends Pick<
   DialogueRequest,
-  "turns" | "model" | "language" | "options" | "speed" | "output_format"
+  "turns" | "model" | "language" | "options" | "lexicons" | "speed" | "output_format"
 > {
   readonly audio_format?: DialogueRequest["audio_format"]
 }
@@ -69,6 +71,7 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         format,
         textNormalization: order.options?.text_normalization ?? false,
         speed: order.speed ?? 1,
+        ...(order.lexicons === undefined ? {} : { lexicons: order.lexicons }),
         loudnessNormalization: order.options?.loudness_normalization ?? false,
         billableCharacters: characters,
         isPlayed: options.isStreamed ?? route.startsWith(streamRoutes)

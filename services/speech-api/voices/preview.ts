@@ -33,6 +33,7 @@ interface PreviewOrder {
   readonly model: ModelId
   readonly language: string
   readonly output_format: OutputFormat
+  readonly lexicons: readonly []
 }
 
 /** The order of a preview; undefined for a language that the voice does not speak. */
@@ -48,7 +49,9 @@ export const previewOrder = (
       turns: [{ voice_id: id, input: texts[spoken.split("-")[0] ?? ""] ?? digits }],
       model: name,
       language: spoken,
-      output_format: "mp3_24000_64"
+      output_format: "mp3_24000_64",
+      // It is the voice that is heard, the same by all workspaces.
+      lexicons: []
     }
   }
   return undefined

@@ -4,6 +4,7 @@ import { Result } from "effect"
 import { otherVoices } from "../../../libs/speech/other-voices.ts"
 import { readInput } from "../../../libs/speech/read-input.ts"
 import { engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
+import { readLexicon } from "../../../libs/speech/lexicon/lexicon.ts"
 import { assertLaws } from "./laws.ts"
 
 const page = readFileSync("docs/pronunciation.md", "utf8")
@@ -45,6 +46,28 @@ describe("the page on pronunciation", () => {
       ["selma", "We met in"],
       ["irina", "Москва"]
     ])
+  })
+
+  it("has lexicons that are read as it says", () => {
+    const [list = "", pls = ""] = [/```text\n(.*?)```/su, /```xml\n(<\?xml.*?)```/su].map((one) => one.exec(page)?.[1])
+    assert.deepStrictEqual(Result.getOrThrow(readLexicon(list)), {
+      format: "list",
+      lexemes: [
+        { grapheme: "SQL", alias: "sequel" },
+        { grapheme: "Nguyen", ipa: "ˈŋwiən" },
+        { grapheme: "New York", alias: "the big apple" }
+      ]
+    })
+    assert.deepStrictEqual(Result.getOrThrow(readLexicon(pls)), {
+      format: "pls",
+      language: "en-US",
+      lexemes: [
+        { grapheme: "colour", ipa: "ˈkʌlɚ" },
+        { grapheme: "color", ipa: "ˈkʌlɚ" },
+        { grapheme: "W3C", alias: "World Wide Web Consortium" },
+        { grapheme: "gnocchi", alias: "nyocky", ipa: "ˈnjɒki" }
+      ]
+    })
   })
 
   it("names every script that is known", () => {

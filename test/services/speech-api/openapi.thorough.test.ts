@@ -106,11 +106,18 @@ describe("the speech API's OpenAPI document", () => {
 
   it("has an example of every body, valid by the document and by the endpoint's schema", () => {
     const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
-    assert.lengthOf(taking, 6)
+    assert.lengthOf(taking, 7)
     for (const endpoint of taking) {
       const example = exampleOf(endpoint)
       assert.isTrue(Schema.is(bodyOf(endpoint).body as unknown as Schema.Codec<unknown>)(example), endpoint.identifier)
-      const operation = at(document, "paths", templateOf(endpoint.path), "post", "requestBody", "content")
+      const operation = at(
+        document,
+        "paths",
+        templateOf(endpoint.path),
+        endpoint.method.toLowerCase(),
+        "requestBody",
+        "content"
+      )
       for (const { schema } of Object.values(operation) as ReadonlyArray<Json>) {
         assert.deepStrictEqual(contract.faultsOf(schema, example), [], endpoint.identifier)
       }

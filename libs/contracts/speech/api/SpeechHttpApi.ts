@@ -7,10 +7,12 @@ import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
 import { SpeechErrorEnvelope } from "./error-codes.ts"
 import { OpenAiSpeechEvent, OpenAiSpeechRequest } from "./openai.ts"
+import { LexiconsGroup } from "./lexicons.ts"
 import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
+export * from "./lexicons.ts"
 export * from "./live.ts"
 export * from "./live-vendors.ts"
 export * from "./openai.ts"
@@ -22,7 +24,7 @@ export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 export const newestVersion = "2026-09-13"
 
 export const SpeechHttpApi = HttpApi.make("speech")
-  .add(AudioGroup, VoicesGroup, DescriptionGroup)
+  .add(AudioGroup, VoicesGroup, LexiconsGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling speech",

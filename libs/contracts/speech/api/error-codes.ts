@@ -19,8 +19,10 @@ export const speechErrorCodes = {
     when: "The role, the workspace or the voice does not allow it, or it is over: the message says which."
   },
   too_many_voices: { status: 403, when: "The workspace has as many cloned voices as it may have; delete one first." },
+  too_many_lexicons: { status: 403, when: "The workspace has as many lexicons as it may have; delete one first." },
   not_found: { status: 404, when: "There is nothing at this path, or it is not percent-encoded as it should be." },
   voice_not_found: { status: 404, when: "There is no such voice, or it belongs to another workspace." },
+  lexicon_not_found: { status: 404, when: "The workspace has no such lexicon." },
   consent_challenge_not_found: {
     status: 404,
     when: "There is no such challenge, or it belongs to another workspace."

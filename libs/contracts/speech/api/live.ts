@@ -50,7 +50,7 @@ export const liveCloseCodes = {
 
 const ContextId = Name.pipe(describe("Names the context on this connection; an id is free again after its end."))
 
-const { voice_id, language, model, options, speed } = StreamRequest.fields
+const { voice_id, language, lexicons, model, options, speed } = StreamRequest.fields
 
 export const ContextStart = Schema.Struct({
   type: Schema.Literal("context.start"),
@@ -59,6 +59,7 @@ export const ContextStart = Schema.Struct({
   language,
   model,
   options,
+  lexicons,
   speed,
   output_format: Schema.optionalKey(Name).pipe(
     describe("pcm_24000 without it. Any of pcm, ulaw, alaw, mp3 and aac, whose bytes can be joined.")

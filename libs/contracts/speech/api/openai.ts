@@ -40,7 +40,7 @@ export interface OpenAiSpeechRequest extends Schema.Schema.Type<typeof OpenAiSpe
 /** Fields that OpenAI's requests alone have. */
 export const openAiFields = ["voice", "response_format", "stream_format", "instructions"] as const
 /** Fields that our own requests alone have. */
-export const ownFields = ["voice_id", "output_format", "audio_format", "language", "options"] as const
+export const ownFields = ["voice_id", "output_format", "audio_format", "language", "options", "lexicons"] as const
 
 /** The media type of each format, in OpenAI's words. */
 export const openAiMediaTypes: Readonly<Record<OpenAiResponseFormat, string>> = {

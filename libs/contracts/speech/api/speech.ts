@@ -11,6 +11,7 @@ import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
 import { speechModels } from "../models.ts"
 import { readCodes, refusals, speakingCodes } from "./error-codes.ts"
 import { Base64, Input, Name, Speed } from "./fields.ts"
+import { LexiconNames } from "./lexicons.ts"
 import { openAiMediaTypes } from "./openai.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
@@ -48,6 +49,7 @@ const optionsFrom = (models: ReadonlyArray<string>, formats: ReadonlyArray<strin
     describe("The id of a model; the default model of the route without it.")
   ),
   options: Schema.optionalKey(SpeechOptions),
+  lexicons: LexiconNames,
   speed: Speed,
   output_format: Schema.optionalKey(nameOutOf(formats)).pipe(
     describe("Codec, sample rate and bit rate, as `mp3_24000_64`. Goes before `audio_format` and `Accept`.")

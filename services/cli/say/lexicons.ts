@@ -1,0 +1,75 @@
+/** `lexicons`: how words are spoken in the workspace, listed, stored from files, shown and deleted. */
+import { createReadStream } from "node:fs"
+import { Effect } from "effect"
+import { lexiconLimits } from "#speech"
+import { faultOfFile, fileOf, misused, note, print, table } from "../console.ts"
+import { findFleet } from "./client.ts"
+
+export const listLexicons = Effect.fnUntraced(function* ({ json }: { readonly json: boolean }) {
+  const { api, call } = yield* findFleet
+  const { lexicons, lexicons_max: most } = yield* call(api.listLexicons())
+  if (json) return yield* Effect.forEach(lexicons, (one) => print(JSON.stringify(one)), { discard: true })
+  if (lexicons.length === 0) return yield* note(`there is no lexicon; the workspace may have ${most}`)
+  const rows = lexicons.map(({ name, format, language, words, default: isDefault, updated_at: at }) => [
+    name,
+    format,
+    language ?? "any",
+    String(words),
+    isDefault ? "yes" : "no",
+    at
+  ])
+  const lines = table(["name", "format", "language", "words", "default", "stored"], rows)
+  yield* Effect.forEach(lines, print, { discard: true })
+})
+
+interface StoreOrder {
+  readonly name: string
+  readonly file: string
+  readonly default: boolean
+}
+
+export const storeLexicon = Effect.fnUntraced(function* ({ name, file, default: isDefault }: StoreOrder) {
+  const content = yield* readText(file)
+  const { api, call } = yield* findFleet
+  const { words } = yield* call(api.putLexicon({ params: { name }, payload: { content, default: isDefault } }))
+  yield* note(`stored ${name}: ${words} ${words === 1 ? "word" : "words"}`)
+})
+
+// A UTF-16 unit is three bytes of UTF-8 at most.
+const bytesMax = lexiconLimits.charactersMax * 3
+
+const readText = Effect.fnUntraced(function* (file: string) {
+  const path = file === "-" ? undefined : yield* fileOf(file)
+  const bytes = yield* Effect.tryPromise({
+    try: () => allOf(path === undefined ? process.stdin : createReadStream(path)),
+    catch: (cause) => misused(`${file} cannot be read: ${faultOfFile(cause)}`)
+  })
+  if (bytes.length > bytesMax) return yield* misused(`${file} is larger than a lexicon may be`)
+  return yield* Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => misused(`${file} is not text in UTF-8`)
+  })
+})
+
+const allOf = async (source: AsyncIterable<Uint8Array>) => {
+  const parts: Array<Uint8Array> = []
+  let length = 0
+  for await (const part of source) {
+    parts.push(part)
+    length += part.length
+    if (length > bytesMax) break
+  }
+  return Buffer.concat(parts)
+}
+
+export const showLexicon = Effect.fnUntraced(function* ({ name }: { readonly name: string }) {
+  const { api, call } = yield* findFleet
+  const { content } = yield* call(api.getLexicon({ params: { name } }))
+  yield* print(content.replace(/\n$/u, ""))
+})
+
+export const deleteLexicon = Effect.fnUntraced(function* ({ name }: { readonly name: string }) {
+  const { api, call } = yield* findFleet
+  yield* call(api.deleteLexicon({ params: { name } }))
+  yield* note(`deleted ${name}`)
+})
