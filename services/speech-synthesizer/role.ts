@@ -10,12 +10,11 @@
  * session end within one callback of the engine
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
-import { ack, type AckDecision, type Consumption, consume, jsonCodec, Mailbox, type Received } from "#bus"
+import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, type CounterOf, Drain, Metrics, supervise } from "#runtime"
-import type { SpeechEngine, EngineFrame } from "#speech"
-import { Engines, References } from "./Engines.ts"
-import { engineStatesTold } from "./engine-states.ts"
+import type { EngineFrame, SpeechEngine } from "#speech"
+import { Engines, engineStatesTold, References } from "./Engines.ts"
 import { chunksWaiting, jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 

@@ -1,14 +1,14 @@
 /**
- * A call for embeddings, read, checked and measured. Inputs are walked by hand: decoding a mebibyte of token ids by their
- * schema takes a third of a second, and a call is checked before it is paid for.
+ * Calls for embeddings, read, checked and measured, and the vectors of their answers in the encoding that was asked for.
+ * Inputs are walked by hand: decoding a mebibyte of token ids by their schema takes a third of a second, and a call is
+ * checked before it is paid for. Pure.
  */
 import { Result, Struct } from "effect"
 import { embeddingInputsMax, EmbeddingsRequest } from "#contracts"
 import type { PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
-import { inputsOf } from "../translate/embeddings.ts"
-import { type JsonObject, textAt } from "../translate/json.ts"
+import { isRecord, type JsonObject, recordsAt, textAt } from "../translate/json.ts"
 import { shapeCheck } from "./dialects.ts"
 import { type ReadBody, type ReadParts, soldRequest } from "./read-call.ts"
 
@@ -99,4 +99,52 @@ export const embeddingSize = (input: unknown, contextTokens: number): Result.Res
     tokens += typeof each === "string" ? Math.ceil(bytes / bytesPerToken) : each.length
   }
   return Result.succeed({ textBytes: tokens * bytesPerToken, messages: 0, images: 0 })
+}
+
+/** A text, or the ids of its tokens. */
+type EmbeddingInput = string | ReadonlyArray<number>
+
+/** The inputs of a checked request. */
+export const inputsOf = (input: unknown): ReadonlyArray<EmbeddingInput> =>
+  Array.isArray(input) && typeof input[0] !== "number"
+    ? (input as ReadonlyArray<EmbeddingInput>)
+    : [input as EmbeddingInput]
+
+/** Whether an answer has a vector for each of so many inputs. */
+export const holdsVectors = (answer: JsonObject, inputs: number): boolean => {
+  const vectors = Array.isArray(answer["data"]) ? (answer["data"] as ReadonlyArray<unknown>) : []
+  return vectors.length === inputs && vectors.every((each) => isRecord(each) && isVector(each["embedding"]))
+}
+
+const isVector = (embedding: unknown) =>
+  typeof embedding === "string" ? embedding !== "" : Array.isArray(embedding) && typeof embedding[0] === "number"
+
+export type VectorEncoding = "float" | "base64"
+
+/** The answer in the caller's encoding. Some providers know only lists of numbers, whatever they are asked for. */
+export const embeddingAnswer = (answer: JsonObject, model: string, encoding: VectorEncoding): JsonObject => ({
+  ...answer,
+  model,
+  data: recordsAt(answer, "data").map((each) => ({ ...each, embedding: encoded(each["embedding"], encoding) }))
+})
+
+const encoded = (embedding: unknown, encoding: VectorEncoding) => {
+  if (typeof embedding === "string") return encoding === "base64" ? embedding : floatsOf(embedding)
+  return encoding === "float" ? embedding : base64Of(embedding as ReadonlyArray<number>)
+}
+
+const bytesPerFloat = 4
+
+/** 32-bit floats, little-endian, as OpenAI writes them. */
+const base64Of = (floats: ReadonlyArray<number>): string => {
+  const bytes = Buffer.alloc(floats.length * bytesPerFloat)
+  for (const [at, float] of floats.entries()) bytes.writeFloatLE(float, at * bytesPerFloat)
+  return bytes.toString("base64")
+}
+
+const floatsOf = (base64: string): ReadonlyArray<number> => {
+  const bytes = Buffer.from(base64, "base64")
+  return Array.from({ length: Math.floor(bytes.length / bytesPerFloat) }, (_, at) =>
+    bytes.readFloatLE(at * bytesPerFloat)
+  )
 }

@@ -28,7 +28,7 @@ import {
 } from "#egress"
 import { Configuration } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
-import { holdsVectors, inputsOf } from "../translate/embeddings.ts"
+import { holdsVectors, inputsOf } from "../requests/read-embeddings.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
 import {
   type Decoded,

@@ -1,19 +1,22 @@
 /**
  * The voices that an order may be spoken with: the catalogue's, and the caller's own among those it names. One read
- * looks for another workspace's voice and for one that never existed, and finds neither.
+ * looks for another workspace's voice and for one that never existed, and finds neither. A voice is offered to nobody
+ * while all synthesizers that tell of its engine say that it failed.
  */
-import { Effect, Option } from "effect"
-import type { ConfigurationFile, EngineVoice, ModelId } from "#contracts"
-import { Configuration } from "#runtime"
+import { Effect, Layer, Option, Stream } from "effect"
+import { type ConfigurationFile, type EngineVoice, type ModelId, SynthesizerEngines } from "#contracts"
+import { Configuration, supervise } from "#runtime"
 import {
   type Catalogue,
   engineVoice,
   fleetCatalogue,
   type HeardCatalogue,
   type SharedVoice,
-  sharedVoices
+  sharedVoices,
+  SilentEngines
 } from "#speech"
 import { clonedEngineVoice, zeroShotVoice } from "#voice-cloning"
+import { Kv } from "#bus"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
 import { refusalOfVoice } from "../refusals.ts"
@@ -114,4 +117,38 @@ export const clonedModels = (locale: string, isExpressive: boolean): SharedVoice
 export const isInRange = (locale: string, range: string) => {
   const [tag, wanted] = [locale.toLowerCase(), range.toLowerCase()]
   return tag === wanted || tag.startsWith(`${wanted}-`)
+}
+
+/** Needs the bus. */
+export const silentEngines = Layer.effect(
+  SilentEngines,
+  Effect.gen(function* () {
+    const kv = yield* Kv
+    let silent: ReadonlySet<string> = new Set()
+    const follow = Effect.gen(function* () {
+      const told = new Map<string, SynthesizerEngines>()
+      const bucket = yield* kv.open("speech-engines", SynthesizerEngines)
+      yield* Stream.runForEach(bucket.changes, ({ key, entry }) =>
+        Effect.gen(function* () {
+          if (Option.isSome(entry)) told.set(key, entry.value.value)
+          else told.delete(key)
+          const now = silentAmong([...told.values()])
+          for (const engine of now)
+            if (!silent.has(engine)) yield* Effect.logWarning(`no synthesizer can speak with ${engine}`)
+          for (const engine of silent) if (!now.has(engine)) yield* Effect.logInfo(`${engine} can speak again`)
+          silent = now
+        })
+      )
+      return yield* Effect.fail("the bucket is not followed any more")
+    })
+    yield* Effect.forkScoped(supervise("engines of synthesizers", follow))
+    return () => silent
+  })
+)
+
+/** Pure. */
+export const silentAmong = (told: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
+  const states = told.flatMap(({ engines }) => Object.entries(engines))
+  const usable = new Set(states.flatMap(([engine, { state }]) => (state === "failed" ? [] : [engine])))
+  return new Set(states.flatMap(([engine]) => (usable.has(engine) ? [] : [engine])))
 }

@@ -8,7 +8,7 @@ import { Consumers, Kv, Mailbox } from "#bus"
 import { SynthesizerEngines } from "#contracts"
 import { Configuration, Drain, Environment, Health, Metrics } from "#runtime"
 import { fleetCatalogue, SilentEngines } from "#speech"
-import { silentEngines } from "../../../services/speech-api/voices/silent-engines.ts"
+import { silentEngines } from "../../../services/speech-api/voices/speakable.ts"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 

@@ -7,17 +7,17 @@ import { createHash } from "node:crypto"
 import { Result, Schema } from "effect"
 import { claimKeyOf, ExactSvmPayload, type PaymentPayload, type PaymentRequirements } from "#contracts"
 import { PaymentRefused } from "../../errors.ts"
-import { reasons } from "./reasons.ts"
-import type { CheckedPayment } from "../../scheme.ts"
-import { decodeAddress, verifySignature } from "./keys.ts"
 import {
+  associatedTokenAccount,
   type FeeLimits,
   foreignInstruction,
   readInstructions,
+  reasons,
   type SvmTransfer,
-  usesFeePayer,
-  associatedTokenAccount
+  usesFeePayer
 } from "./instructions.ts"
+import type { CheckedPayment } from "../../scheme.ts"
+import { decodeAddress, verifySignature } from "./keys.ts"
 import { decodeTransaction, decodeWire, type SvmTransaction } from "./transaction.ts"
 
 export interface CheckOptions {

@@ -1,12 +1,11 @@
 /** Asks the chain whether it would make the transfer now: one call, and a second only when an account is missing. */
 import { Effect } from "effect"
+import type { PaymentCode } from "#contracts"
 import { ChainUnavailable, PaymentRefused } from "../../errors.ts"
-import { type CheckedSvmPayment } from "./payment.ts"
-import { reasons } from "./reasons.ts"
+import type { CheckedSvmPayment } from "./payment.ts"
+import { reasons, transferIndex } from "./instructions.ts"
 import type { SolanaNode } from "./SolanaNode.ts"
 import { withFeePayerSignature } from "./transaction.ts"
-import type { PaymentCode } from "#contracts"
-import { transferIndex } from "./instructions.ts"
 import type { Funds } from "../../scheme.ts"
 
 const operation = "simulateTransaction"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { embeddingAnswer, holdsVectors, inputsOf } from "../../../../services/model-gateway/translate/embeddings.ts"
+import { embeddingAnswer, holdsVectors, inputsOf } from "../../../../services/model-gateway/requests/read-embeddings.ts"
 
 describe("the inputs of a request for embeddings", () => {
   it("are one text, one list of tokens, or several of either", () => {

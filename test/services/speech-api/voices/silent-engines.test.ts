@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { EngineState, SynthesizerEngines } from "#contracts"
-import { silentAmong } from "../../../../services/speech-api/voices/silent-engines.ts"
+import { silentAmong } from "../../../../services/speech-api/voices/speakable.ts"
 
 const told = (engines: Readonly<Record<string, EngineState["state"]>>) => ({
   engines: Object.fromEntries(Object.entries(engines).map(([name, state]) => [name, { state }]))
