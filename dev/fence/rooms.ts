@@ -82,7 +82,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ["koffi"]
   },
   "libs/speech": {
-    holds: "text, SSML, engines, word times, voices, admission",
+    holds: "text, SSML, lexicons, engines, word times, voices, admission",
     knows: ["libs/contracts", "libs/runtime", "libs/audio"],
     packages: ["koffi", "saxes", "sherpa-onnx-node", "node:module"]
   },

@@ -72,18 +72,6 @@ export const LexiconsGroup = HttpApiGroup.make("lexicons", { topLevel: true })
         description: "Those of the workspace, all in one answer."
       })
     ),
-    HttpApiEndpoint.get("getLexicon", path, {
-      disableCodecs: true,
-      params: ofLexicon,
-      success: LexiconDocument,
-      error: refusals(...readCodes, "lexicon_not_found", "not_found")
-    }).annotateMerge(
-      described({
-        scope: "voices:read",
-        summary: "Fetch a lexicon",
-        description: "With its content, as it was sent."
-      })
-    ),
     HttpApiEndpoint.put("putLexicon", path, {
       disableCodecs: true,
       params: ofLexicon,
@@ -108,6 +96,18 @@ export const LexiconsGroup = HttpApiGroup.make("lexicons", { topLevel: true })
           "Makes it, or replaces the whole of it. The content is read at once: all faults come with their lines, and nothing " +
           "changes then. Speech that begins after the answer follows it, and has another `ETag` where its words are in the text.",
         example: { content: "SQL = sequel\nNguyen /ŋwiən/\n", default: true }
+      })
+    ),
+    HttpApiEndpoint.get("getLexicon", path, {
+      disableCodecs: true,
+      params: ofLexicon,
+      success: LexiconDocument,
+      error: refusals(...readCodes, "lexicon_not_found", "not_found")
+    }).annotateMerge(
+      described({
+        scope: "voices:read",
+        summary: "Fetch a lexicon",
+        description: "With its content, as it was sent."
       })
     ),
     HttpApiEndpoint.delete("deleteLexicon", path, {
