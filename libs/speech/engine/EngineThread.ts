@@ -6,12 +6,20 @@
 import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
 import { EngineFailed, type EngineFrame, type EngineJob, EngineMissing } from "./Engine.ts"
-import { type Ended, type FromThread, type ThreadData, type ToThread, warmUpNumber } from "./worker/protocol.ts"
+import {
+  type Ended,
+  type FromThread,
+  type SpeakerKind,
+  type ThreadData,
+  type ToThread,
+  warmUpNumber
+} from "./worker/protocol.ts"
 
 export interface ThreadOptions {
   readonly engine: string
-  /** The file that the thread runs. */
-  readonly entry: URL
+  readonly speaks: SpeakerKind
+  /** The file that the thread runs, where it is not the one of all engines. */
+  readonly entry?: URL
   /** The packages that the engine needs on the host, for the error that names them. */
   readonly packages: string
   /** Handed to the thread unchanged. */
@@ -68,9 +76,11 @@ const launch = (options: ThreadOptions): State => {
   const cancelled = new Int32Array(new SharedArrayBuffer(4))
   const data: ThreadData = {
     cancelled,
+    speaks: options.speaks,
     ...(options.model === undefined ? {} : { model: options.model })
   }
-  const worker = new Worker(options.entry, { workerData: data, name: options.engine })
+  const entry = options.entry ?? new URL("./thread.ts", import.meta.url)
+  const worker = new Worker(entry, { workerData: data, name: options.engine })
   const state: State = {
     options,
     worker,

@@ -1,36 +1,33 @@
 /**
- * The engines that a synthesizer loads from the host's libraries: which file its threads run, and which packages the
- * host must have. Their names stand in the contracts, because messages and manifests carry them.
+ * The engines that a synthesizer loads from the host's libraries: which packages the host must have. Their
+ * names stand in the contracts, because messages and manifests carry them.
  */
 import type { EmbeddedEngine } from "#contracts"
 import { type EnginePoolOptions, openEnginePool } from "./EnginePool.ts"
 
 interface EmbeddedOptions {
   readonly engine: EmbeddedEngine
-  readonly entry: URL
   /** The packages that the host must have installed, by their Debian names. */
   readonly packages: string
   readonly threadsMax?: number
 }
 
-const embeddedEngine = ({ engine, entry, packages, threadsMax = Number.POSITIVE_INFINITY }: EmbeddedOptions) => ({
+const embeddedEngine = ({ engine, packages, threadsMax = Number.POSITIVE_INFINITY }: EmbeddedOptions) => ({
   packages,
   /** `threads`: the configured number; an engine may take fewer. */
   open: ({ threads = 1, ...limits }: Pick<EnginePoolOptions, "threads" | "jobMsMax"> = {}) =>
-    openEnginePool({ ...limits, engine, entry, packages, threads: Math.min(threads, threadsMax) })
+    openEnginePool({ ...limits, engine, speaks: engine, packages, threads: Math.min(threads, threadsMax) })
 })
 
 export const embedded: Readonly<Record<EmbeddedEngine, ReturnType<typeof embeddedEngine>>> = {
   /** Small, fast, a hundred languages, exact word times. It is GPL, so it is loaded from the host at run time. */
   espeak: embeddedEngine({
     engine: "espeak",
-    entry: new URL("./espeak/thread.ts", import.meta.url),
     packages: "libespeak-ng1 and espeak-ng-data"
   }),
   /** Four American voices, more human than espeak's, at a tenth of its speed; its licence is free of copyleft. */
   flite: embeddedEngine({
     engine: "flite",
-    entry: new URL("./flite/thread.ts", import.meta.url),
     packages: "libflite1",
     // Its statistical voices share one random generator: with one thread the same text is the same bytes.
     threadsMax: 1

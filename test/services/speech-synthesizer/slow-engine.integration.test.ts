@@ -16,6 +16,7 @@ const slowEngine = Layer.effect(
   Effect.map(
     openEnginePool({
       engine: "espeak",
+      speaks: "espeak",
       entry: new URL("../../libs/speech/engine/fake-thread.ts", import.meta.url),
       packages: "nothing"
     }),

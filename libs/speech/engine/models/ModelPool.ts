@@ -58,11 +58,7 @@ export const openModelPool = Effect.fn("ModelPool.open")(function* (options: Mod
   const engine = modelEngine(Id)
   const pool = yield* openEnginePool({
     engine,
-    // Both names are written out, because the bundle finds threads by them.
-    entry:
-      found.runs === "onnx"
-        ? new URL("../onnx/thread.ts", import.meta.url)
-        : new URL("../sherpa/thread.ts", import.meta.url),
+    speaks: found.runs === "onnx" ? "acoustic" : "sherpa",
     packages: "npm's sherpa-onnx-node, and libespeak-ng1 with espeak-ng-data",
     model: found.runs === "onnx" ? { ...found.files, threads: Threads } : { files: found.files, threads: Threads },
     jobMsMax,

@@ -56,7 +56,7 @@ const opening = Effect.fnUntraced(function* (
     )
   const pool: EnginePoolOptions = {
     engine,
-    entry: new URL("./thread.ts", import.meta.url),
+    speaks: "program",
     packages: programOf(options),
     model: modelOf(options, environment),
     threads: options.AtOnce,

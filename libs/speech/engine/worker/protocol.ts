@@ -5,7 +5,11 @@ import type { EngineFrame, EngineJob } from "../Engine.ts"
 /** The contracts' rate, which a thread cannot import: they load Effect. The type keeps the two equal. */
 export const engineHz: typeof speechSampleRateHz = 24_000
 
+/** Which speaker a thread loads. */
+export type SpeakerKind = "espeak" | "flite" | "acoustic" | "sherpa" | "zero-shot" | "program"
+
 export interface ThreadData {
+  readonly speaks: SpeakerKind
   /** One cell, the number of the cancelled job: the thread reads it in every callback of the engine. */
   readonly cancelled: Int32Array
   /** The model of an engine that has one, as its own pool describes it. */

@@ -29,7 +29,7 @@ export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (option
   yield* probe(folder, found)
   const threads = yield* openEnginePool({
     engine,
-    entry: new URL("./thread.ts", import.meta.url),
+    speaks: "zero-shot",
     packages: "npm's sherpa-onnx-node",
     model: found.files,
     jobMsMax,

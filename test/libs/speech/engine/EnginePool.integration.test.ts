@@ -8,6 +8,7 @@ import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"
 const open = (options: Partial<EnginePoolOptions> = {}) =>
   openEnginePool({
     engine: "fake",
+    speaks: "espeak",
     entry: new URL("./fake-thread.ts", import.meta.url),
     packages: "libnothing1",
     ...options

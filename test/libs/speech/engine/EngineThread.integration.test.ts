@@ -4,7 +4,6 @@ import { startThread } from "../../../../libs/speech/engine/EngineThread.ts"
 import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { jobOf, piece, voiceOf } from "./jobs.ts"
 
-const engines = new URL("../../../../libs/speech/engine/", import.meta.url)
 const long = "The river runs past the old mill, and in the evening the children walk home along its bank. ".repeat(40)
 const times = 4
 // From the first line of the thread's code to long after its warm-up.
@@ -16,8 +15,8 @@ describe.each([
 ] as const)("a thread of %s", (engine, name) => {
   const start = startThread({
     engine,
-    packages: embedded[engine].packages,
-    entry: new URL(`${engine}/thread.ts`, engines)
+    speaks: engine,
+    packages: embedded[engine].packages
   })
 
   it.live("stops in the middle of the engine's code without harm to other threads", () =>
