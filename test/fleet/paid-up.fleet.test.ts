@@ -67,6 +67,10 @@ describe("./starling up", () => {
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""
     assert.strictEqual(text, "one two three")
 
+    const { data } = await openai.embeddings.create({ model: "demo/embedding", input: ["one", "two", "one"] })
+    assert.deepStrictEqual(data[0]?.embedding, data[2]?.embedding)
+    assert.notDeepEqual(data[0]?.embedding, data[1]?.embedding)
+
     const anthropic = new Anthropic({ baseURL: local("/api"), apiKey: "none", maxRetries: 0, fetch })
     const message = await anthropic.messages.create({ model: "demo/echo", max_tokens: 64, messages })
     assert.deepInclude(message.content[0], { type: "text", text: "one two three" })
@@ -80,7 +84,7 @@ describe("./starling up", () => {
       rpcUrl: rpc
     })
     assert.strictEqual(await solana.chat("demo/echo", "hello from Solana"), "hello from Solana")
-    await until(async () => (await metric("payment_settlement_seconds_count")) === 5)
+    await until(async () => (await metric("payment_settlement_seconds_count")) === 6)
   })
 
   it("goes on when a chain dies, and reports that payments cannot be verified", async () => {

@@ -114,6 +114,7 @@ const ordered = Effect.fn("Refunds.order")(function* (
 ): Effect.fn.Return<RefundAnswer, BusError> {
   const receipt = Option.getOrUndefined(yield* ledger.at(order.sequence))
   if (receipt?.claimKey !== order.claimKey) return refusedFor("there is no such receipt any more")
+  if (receipt.outcome !== "settled") return refusedFor("it is no receipt of what was paid")
   const network = networks.get(receipt.network)
   if (network === undefined) {
     return refusedFor(`no account that pays refunds is configured on ${receipt.network} (Payments.Refunds)`)

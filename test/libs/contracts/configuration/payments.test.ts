@@ -158,6 +158,41 @@ describe("the section Payments", () => {
   })
 })
 
+describe("the accounts that pay refunds", () => {
+  const Account = "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"
+  const till = { Name: "till", Address: Account, Url: "https://signer.example.com:9000" }
+  const refunds = { Network: base.Network, Account, KeyEnvVar: "REFUNDS_KEY" }
+  const faultsOf = (more: object, entries: ReadonlyArray<object> = [refunds]) => {
+    const Payments = { Networks: [base], Refunds: entries, Signers: [till], ...more }
+    const decoded = decodeConfiguration(JSON.parse(JSON.stringify({ Payments })))
+    return Result.isSuccess(decoded) ? [] : decoded.failure.map(({ path, message }) => `${path}: ${message}`)
+  }
+
+  it("have their key in the environment or with a signer, one for each network", () => {
+    assert.deepStrictEqual(faultsOf({}), [])
+    assert.deepStrictEqual(faultsOf({}, [{ ...refunds, KeyEnvVar: undefined, Signer: "till" }]), [])
+  })
+
+  const payee = { Networks: [{ ...solana, FeePayer: solana.PayTo }] }
+  const facilitated = { Networks: [{ ...base, FacilitatorUrl: "https://f.example.com" }] }
+  const wrong: ReadonlyArray<readonly [string, object, ReadonlyArray<object>, string]> = [
+    ["of a network that is not there", {}, [{ ...refunds, Network: "eip155:1" }], "eip155:1 is not among the Networks"],
+    ["on Solana", payee, [{ ...refunds, Network: solana.Network }], "is no EVM chain"],
+    ["where a facilitator settles", facilitated, [refunds], "is settled by a facilitator"],
+    ["without a key", {}, [{ ...refunds, KeyEnvVar: undefined }], "needs KeyEnvVar or Signer, and not both"],
+    ["with two keys", {}, [{ ...refunds, Signer: "till" }], "needs KeyEnvVar or Signer, and not both"],
+    ["of nobody's signer", {}, [{ ...refunds, KeyEnvVar: undefined, Signer: "vault" }], "names the signer vault"],
+    ["of another's key", {}, [{ ...refunds, Account: base.PayTo, KeyEnvVar: undefined, Signer: "till" }], "not of"],
+    ["twice for one network", {}, [refunds, refunds], "is configured twice"]
+  ]
+  it.each(wrong)("are refused: %s", (_, more, entries, why) => {
+    const faults = faultsOf(more, entries)
+    assert.lengthOf(faults, 1)
+    assert.include(faults[0], "Refunds: ")
+    assert.include(faults[0], why)
+  })
+})
+
 describe("the signers of the section Payments", () => {
   const address = "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"
   const file = { Name: "till", Address: address, KeystoreFile: "till.json", PasswordFile: "till.password" }
