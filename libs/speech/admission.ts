@@ -7,6 +7,10 @@
 
 /** The measurements at the moment of a request. */
 export interface Load {
+  /** Utterances that began and have not been heard yet. */
+  readonly unheard: number
+  /** How long a beginning takes until its first sound, in milliseconds, by the last ones and those in progress. */
+  readonly firstMs: number
   /** Utterances that began and have not yet given their listener a store of sound. */
   readonly young: number
   /** How long a beginning takes until that store is there, in milliseconds, by the last ones and those in progress. */
@@ -33,11 +37,14 @@ export interface Asker {
 }
 
 export interface AdmissionLimits {
-  /** Beginnings at once, at most: enough to keep the processors busy while some of them wait for the bus. */
-  readonly youngMax: number
+  /**
+   * Beginnings that are unheard at once, at most: enough to keep the processors busy while some of them wait for the
+   * bus. Their first sound goes before any later one, so others may begin while these get their store.
+   */
+  readonly unheardMax: number
   /** A request that is refused learns so within this time. */
   readonly decideWithinMs: number
-  /** An utterance that would be heard later than this is refused. */
+  /** An utterance that would be heard later than this is refused, before it has waited so long. */
   readonly beginWithinMs: number
   /** A request behind this many others is refused. */
   readonly waitingMax: number
@@ -64,8 +71,12 @@ const patience = 4
 // crowd that is refused all at once is told late.
 const hopeless = 2
 
-// Only as many begin at once as still take no longer than this; more would only take the processors from each other.
+// Only as many are without a store at once as still take no longer than this to have it; more would only take the
+// processors from each other.
 const growMsWanted = 800
+
+// As many times as many may be without a store as may be unheard.
+const heardPerUnheard = 4
 
 const begin: AdmissionVerdict = { _tag: "Begin" }
 const wait: AdmissionVerdict = { _tag: "Wait" }
@@ -81,33 +92,41 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
   }
   if (asker.isPromised) return asker.waitedMs > patience * limits.beginWithinMs ? refuse : wait
   if (asker.ahead >= limits.waitingMax) return refuse
-  const heardInMs = asker.waitedMs + growsPerPlaceMs(load, limits) * (asker.ahead + 1) + load.growMs
-  const isHopeless = asker.ahead >= limits.youngMax && heardInMs > hopeless * limits.beginWithinMs
-  if (asker.waitedMs < limits.decideWithinMs) return isHopeless ? refuse : wait
+  const heardInMs = asker.waitedMs + msPerPlace(load, limits) * (asker.ahead + 1) + load.firstMs
+  const isHopeless = asker.ahead >= limits.unheardMax && heardInMs > hopeless * limits.beginWithinMs
+  if (asker.waitedMs < decideByMs(load, limits)) return isHopeless ? refuse : wait
   const isLineMoving = hindrance === undefined || hindrance === "beginnings"
   return isLineMoving && heardInMs <= limits.beginWithinMs ? promise : refuse
 }
 
+/**
+ * While its first sound would still be in time. Half of that time at least, however long a first sound takes just now:
+ * the next one may be faster.
+ */
+const decideByMs = ({ firstMs }: Load, { decideWithinMs, beginWithinMs }: AdmissionLimits) =>
+  Math.min(decideWithinMs, Math.max(beginWithinMs / 2, beginWithinMs - firstMs))
+
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
   if (load.thin > 0) return "listeners"
-  if (load.young >= placesNow(load, limits)) return "beginnings"
+  if (load.unheard >= limits.unheardMax || load.young >= placesNow(load, limits)) return "beginnings"
   // Without a beginning in progress nothing would show that the loop is on time again.
   return load.young > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
 
-/** How many may begin at once at the measured pace. */
-const placesNow = ({ growMs }: Load, { youngMax }: AdmissionLimits) =>
-  Math.max(1, Math.min(youngMax, Math.floor((youngMax * growMsWanted) / growMs)))
+/** How many may be without a store at once, at the measured pace. */
+const placesNow = ({ growMs }: Load, { unheardMax }: AdmissionLimits) =>
+  Math.max(1, Math.min(heardPerUnheard * unheardMax, Math.floor((unheardMax * growMsWanted) / growMs)))
 
 /** The time between two places for a beginning that become free. */
-const growsPerPlaceMs = (load: Load, limits: AdmissionLimits) => load.growMs / placesNow(load, limits)
+const msPerPlace = (load: Load, limits: AdmissionLimits) =>
+  Math.max(load.firstMs / limits.unheardMax, load.growMs / placesNow(load, limits))
 
 /**
  * When all earlier requests have had their turn: by the pace of beginnings, or by that of ends when one must end first.
  */
 const comeAgain = (load: Load, { ahead, sentAway }: Asker, limits: AdmissionLimits) => {
   const endsEveryMs = load.thin > 0 ? load.lastsMs / Math.max(1, load.listening) : 0
-  const everyMs = Math.max(growsPerPlaceMs(load, limits), endsEveryMs)
+  const everyMs = Math.max(msPerPlace(load, limits), endsEveryMs)
   const seconds = Math.ceil(((ahead + sentAway + 1) * everyMs) / 1_000)
   return Math.min(retryAfterSecondsMax, Math.max(retryAfterSecondsMin, seconds))
 }
@@ -143,7 +162,7 @@ export interface Listeners {
   /** A listener waits for sound and has little left, or takes long to begin. */
   readonly isAnyInNeed: (nowMs: number) => boolean
   readonly leastStoreMs: (nowMs: number) => number
-  readonly counts: (nowMs: number) => { readonly young: number; readonly thin: number }
+  readonly counts: (nowMs: number) => { readonly unheard: number; readonly young: number; readonly thin: number }
 }
 
 // The sound that a listener should have before the next one begins: the capacity of a busy machine changes within
@@ -157,7 +176,8 @@ const waitsMs = 100
 const beginsSlowlyMs = 500
 // The weight of the newest measurement in an average.
 const newest = 1 / 4
-// Assumed until the first measurements: a start of an encoder, and a paragraph.
+// Assumed until the first measurements: a sentence's first sound, a listener's store, and a paragraph.
+const firstMsAssumed = 50
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
 // A beginning that has not come through may take this many times as long: nothing is promised on its account.
@@ -167,9 +187,17 @@ const halfLifeMs = 2_000
 
 interface Group {
   readonly present: Set<State>
-  growMs: number
-  grownAtMs: number
+  readonly first: Pace
+  readonly grow: Pace
   lastsMs: number
+}
+
+/** How long something took lately. */
+interface Pace {
+  readonly assumedMs: number
+  ms: number
+  /** When it was measured last. */
+  atMs: number
 }
 
 interface State {
@@ -199,6 +227,7 @@ export const listeners = (): Listeners => {
       for (const group of groups.values()) settle(group, [...group.present], nowMs)
       const present = allOf(groups)
       return {
+        unheard: present.filter(isUnheard).length,
         young: present.filter(({ isYoung }) => isYoung).length,
         thin: present.filter((state) => isThin(state, nowMs)).length
       }
@@ -211,8 +240,8 @@ const groupOf = (groups: Groups, name: string): Group => {
   if (known !== undefined) return known
   const group: Group = {
     present: new Set(),
-    growMs: growMsAssumed,
-    grownAtMs: Number.NEGATIVE_INFINITY,
+    first: paceAssumed(firstMsAssumed),
+    grow: paceAssumed(growMsAssumed),
     lastsMs: lastsMsAssumed
   }
   groups.set(name, group)
@@ -239,6 +268,7 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
       // The player stood still, so the new sound is ahead of it, however late it came.
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
+      if (state.startedAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
       state.startedAtMs ??= atMs
       state.gotMs += seconds * 1_000
       state.wantsSinceMs = undefined
@@ -258,11 +288,12 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   const present = [...group.present]
   settle(group, present, nowMs)
   const young = present.filter(({ isYoung }) => isYoung)
-  const ageMs = young.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / Math.max(1, young.length)
+  const unheard = present.filter(isUnheard)
   return {
+    unheard: unheard.length,
+    firstMs: expectedMs(group.first, unheard, nowMs),
     young: young.length,
-    // Beginnings in progress show a slower pace before any of them comes through. Until one does, the pace is unknown.
-    growMs: Math.max(growMsOf(group, nowMs), hasOneComeThrough(group, young) ? ageMs : ageMs * unseenFactor),
+    growMs: expectedMs(group.grow, young, nowMs),
     thin: present.filter((state) => isThin(state, nowMs)).length,
     listening: present.length,
     lastsMs: group.lastsMs
@@ -280,16 +311,32 @@ const settle = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
 const grow = (group: Group, state: State, atMs: number) => {
   if (!state.isYoung) return
   state.isYoung = false
-  group.growMs = growMsOf(group, atMs) + (atMs - state.enteredAtMs - growMsOf(group, atMs)) * newest
-  group.grownAtMs = atMs
+  measure(group.grow, atMs - state.enteredAtMs, atMs)
 }
 
-const hasOneComeThrough = ({ grownAtMs }: Group, young: ReadonlyArray<State>) =>
-  young.length === 0 || young.some(({ enteredAtMs }) => grownAtMs >= enteredAtMs)
+const isUnheard = ({ startedAtMs }: State) => startedAtMs === undefined
+
+const paceAssumed = (assumedMs: number): Pace => ({ assumedMs, ms: assumedMs, atMs: Number.NEGATIVE_INFINITY })
+
+const measure = (pace: Pace, tookMs: number, atMs: number) => {
+  const before = paceNow(pace, atMs)
+  pace.ms = before + (tookMs - before) * newest
+  pace.atMs = atMs
+}
 
 /** The measurement of the last seconds: a crowd that has gone says nothing about later listeners. */
-const growMsOf = ({ growMs, grownAtMs }: Group, nowMs: number) =>
-  growMsAssumed + (growMs - growMsAssumed) * 2 ** -(Math.max(0, nowMs - grownAtMs) / halfLifeMs)
+const paceNow = ({ assumedMs, ms, atMs }: Pace, nowMs: number) =>
+  assumedMs + (ms - assumedMs) * 2 ** -(Math.max(0, nowMs - atMs) / halfLifeMs)
+
+/**
+ * Beginnings in progress show a slower pace before any of them comes through. Until one does, the pace is unknown.
+ */
+const expectedMs = (pace: Pace, inProgress: ReadonlyArray<State>, nowMs: number) => {
+  if (inProgress.length === 0) return paceNow(pace, nowMs)
+  const ageMs = inProgress.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / inProgress.length
+  const hasOneComeThrough = inProgress.some(({ enteredAtMs }) => pace.atMs >= enteredAtMs)
+  return Math.max(paceNow(pace, nowMs), hasOneComeThrough ? ageMs : ageMs * unseenFactor)
+}
 
 const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
   startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)

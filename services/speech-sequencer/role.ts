@@ -64,7 +64,7 @@ const sequencerOf = Effect.gen(function* () {
     sessions: yield* FiberSet.make(),
     sessionsMax: SpeechSequencer.SessionsMax,
     // Admission decides at once: a refused speech-api tries another sequencer, and its caller waits there.
-    limits: { youngMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
+    limits: { unheardMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
     listening: listeners(),
     lateMs: yield* loopLateness,
     nowMs: () => clock.currentTimeMillisUnsafe(),

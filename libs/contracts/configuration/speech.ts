@@ -52,7 +52,7 @@ export const SpeechApi = section({
   BeginningsAtOnce: withDefault(
     whole(1, 1_000),
     8,
-    "Answers with one engine that are begun at once in one process, until each has sound in store; others wait for their turn."
+    "Answers with one engine that are begun at once in one process, until each is heard; at most four times as many until each has sound in store, fewer where that takes long. Others wait for their turn."
   ),
   FirstSoundSecondsMax: withDefault(
     span(0.1, 60),
@@ -113,7 +113,7 @@ export const SpeechSequencer = section({
   BeginningsAtOnce: withDefault(
     whole(1, 1_000),
     16,
-    "Sessions with one engine that are begun at once in one process, until each has sound in store; a further one is refused as busy."
+    "Sessions with one engine that are begun at once in one process, until each is heard; at most four times as many until each has sound in store, fewer where that takes long. A further one is refused as busy."
   )
 })
 

@@ -96,7 +96,7 @@ const queueOf = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const beginWithinMs = SpeechApi.FirstSoundSecondsMax * 1_000
   const queue: AdmissionQueue = {
-    limits: { youngMax: SpeechApi.BeginningsAtOnce, decideWithinMs, beginWithinMs, waitingMax },
+    limits: { unheardMax: SpeechApi.BeginningsAtOnce, decideWithinMs, beginWithinMs, waitingMax },
     listening: listeners(),
     lateMs: yield* loopLateness,
     nowMs: () => clock.currentTimeMillisUnsafe(),

@@ -1,8 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AdmissionLimits, admit, type Asker, listeners, type Load } from "#speech"
 
-const limits: AdmissionLimits = { youngMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
-const idle: Load = { young: 0, growMs: 100, thin: 0, listening: 0, lastsMs: 10_000, lateMs: 0 }
+const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
+const idle: Load = {
+  unheard: 0,
+  firstMs: 40,
+  young: 0,
+  growMs: 100,
+  thin: 0,
+  listening: 0,
+  lastsMs: 10_000,
+  lateMs: 0
+}
 const first: Asker = { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }
 
 interface Case {
@@ -16,27 +25,30 @@ interface Case {
 const cases: ReadonlyArray<Case> = [
   { says: "nobody is there", is: "Begin" },
   { says: "hundreds listen who have enough", load: { listening: 400 }, is: "Begin" },
-  { says: "there is a place among those who begin", load: { young: 7, listening: 50 }, is: "Begin" },
-  { says: "all places to begin are taken", load: { young: 8 }, is: "Wait" },
+  { says: "there is a place among those who begin", load: { unheard: 7, young: 7, listening: 50 }, is: "Begin" },
+  { says: "as many are unheard as may be", load: { unheard: 8, young: 8 }, is: "Wait" },
+  { says: "those who began are heard and have no store yet", load: { unheard: 7, young: 31 }, is: "Begin" },
+  { says: "four times as many have no store as may be unheard", load: { young: 32 }, is: "Wait" },
+  { says: "a store takes so long that fewer at once are faster", load: { young: 8, growMs: 750 }, is: "Wait" },
   { says: "somebody asked before", asker: { ahead: 1 }, is: "Wait" },
   { says: "a listener has little left", load: { thin: 1, listening: 9 }, is: "Wait" },
   { says: "the process is late itself and one is at it", load: { young: 1, lateMs: 400 }, is: "Wait" },
   { says: "the process is late itself and nobody is at it", load: { young: 0, lateMs: 400 }, is: "Begin" },
   {
     says: "the time to decide is over and the line is short enough",
-    load: { young: 8, growMs: 300 },
-    asker: { ahead: 30, waitedMs: 500 },
+    load: { unheard: 8, young: 8, growMs: 800 },
+    asker: { ahead: 18, waitedMs: 500 },
     is: "Promise"
   },
   {
     says: "the time to decide is over and the line is too long",
-    load: { young: 8, growMs: 300 },
-    asker: { ahead: 45, waitedMs: 500 },
-    is: "Refuse beginnings 2"
+    load: { unheard: 8, young: 8, growMs: 800 },
+    asker: { ahead: 20, waitedMs: 500 },
+    is: "Refuse beginnings 3"
   },
   {
     says: "the time to decide is over and beginnings have come to a standstill",
-    load: { young: 8, growMs: 3_000 },
+    load: { unheard: 8, firstMs: 1_830, young: 8, growMs: 3_000 },
     asker: { ahead: 0, waitedMs: 610 },
     is: "Refuse beginnings 2"
   },
@@ -49,13 +61,13 @@ const cases: ReadonlyArray<Case> = [
   {
     says: "it has just come and even twice the pace that is measured would not serve it",
     load: { young: 8, growMs: 900 },
-    asker: { ahead: 33 },
-    is: "Refuse beginnings 5"
+    asker: { ahead: 39 },
+    is: "Refuse beginnings 6"
   },
   {
     says: "it has just come and twice the pace that is measured would serve it",
     load: { young: 8, growMs: 900 },
-    asker: { ahead: 30 },
+    asker: { ahead: 36 },
     is: "Wait"
   },
   {
@@ -103,7 +115,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "it was promised to be served four times as long ago as it should have begun",
-    load: { young: 8 },
+    load: { unheard: 8 },
     asker: { waitedMs: 10_001, isPromised: true },
     is: "Refuse beginnings 1"
   }
@@ -126,6 +138,28 @@ const entered = (plays = true) => {
   return { book, one: book.enter({ group, nowMs: 0, plays }) }
 }
 
+describe("a call that is to be heard within half a second", () => {
+  const soon: AdmissionLimits = { ...limits, beginWithinMs: 500 }
+  const load: Load = { ...idle, firstMs: 60, unheard: 8, young: 8 }
+
+  it("waits while its first sound would still be in time, and is refused before it has waited longer", () => {
+    assert.strictEqual(admit(load, { ...first, waitedMs: 430 }, soon)._tag, "Wait")
+    const late = admit(load, { ...first, waitedMs: 440 }, soon)
+    assert.deepStrictEqual(late, { _tag: "Refuse", reason: "beginnings", retryAfterSeconds: 1 })
+  })
+
+  it("waits for half of it when a first sound takes longer just now, for the next one may be faster", () => {
+    assert.strictEqual(admit({ ...load, firstMs: 900 }, { ...first, waitedMs: 240 }, soon)._tag, "Wait")
+    assert.strictEqual(admit({ ...load, firstMs: 900 }, { ...first, waitedMs: 250 }, soon)._tag, "Refuse")
+  })
+
+  it("is refused at once when those before it take twice as long, by what a first sound takes", () => {
+    const asker = { ...first, ahead: 40 }
+    assert.strictEqual(admit({ ...load, firstMs: 150 }, asker, soon)._tag, "Wait")
+    assert.strictEqual(admit({ ...load, firstMs: 200 }, asker, soon)._tag, "Refuse")
+  })
+})
+
 describe("a listener", () => {
   it("is young until it has three seconds of audio in store", () => {
     const { book, one } = entered()
@@ -135,6 +169,14 @@ describe("a listener", () => {
     assert.strictEqual(book.load(group, 150).young, 1)
     one.got(1.5, 200)
     assert.strictEqual(book.load(group, 250).young, 0)
+  })
+
+  it("is unheard until its first audio", () => {
+    const { book, one } = entered()
+    assert.strictEqual(book.load(group, 50).unheard, 1)
+    one.got(0.1, 60)
+    assert.deepInclude(book.load(group, 70), { unheard: 0, young: 1 })
+    assert.deepInclude(book.counts(70), { unheard: 0, young: 1 })
   })
 
   it("is grown as soon as it takes no more, however little it has", () => {
@@ -218,5 +260,25 @@ describe("the duration of a beginning", () => {
   it("is estimated longer while none of the present beginnings has finished", () => {
     const { book } = entered()
     assert.strictEqual(book.load(group, 5_000).growMs, 15_000)
+  })
+})
+
+describe("the duration of a first sound", () => {
+  it("follows the listeners that were heard", () => {
+    const book = listeners()
+    for (let at = 0; at < 4_000; at += 100) {
+      const one = book.enter({ group, nowMs: at, plays: true })
+      one.got(0.1, at + 300)
+      one.leave(at + 400)
+    }
+    assert.closeTo(book.load(group, 4_200).firstMs, 280, 20)
+  })
+
+  it("is estimated longer while none of those who wait is heard, and by those who wait once one is", () => {
+    const { book, one } = entered()
+    book.enter({ group, nowMs: 0, plays: true })
+    assert.strictEqual(book.load(group, 400).firstMs, 1_200)
+    one.got(0.1, 400)
+    assert.strictEqual(book.load(group, 600).firstMs, 600)
   })
 })
