@@ -15,7 +15,7 @@ const sentence = "The harbour wakes before the town does, and nobody minds. "
 const chunksOfAll = 340
 const longText = sentence.repeat(chunksOfAll).slice(0, 20_000)
 const order = (changes: Readonly<Record<string, unknown>> = {}) => ({ input: longText, voice_id: "henry", ...changes })
-// Its encoders share processes: one for each 16 of them, four at most.
+// Its encoders share processes: one for each four of them, four at most.
 const encoders = () => childrenOf(fleet.pid, "lame-program").length
 
 const nothingRuns = async () =>

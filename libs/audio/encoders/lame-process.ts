@@ -21,7 +21,7 @@ export interface LameProcesses {
 }
 
 // A process uses one processor, which encodes for some three hundred listeners, or for few that read as fast as it goes.
-const encodersEach = 16
+const encodersEach = 4
 // A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
 const readyMsMax = 2_000
 // A library that takes its process along so often in a row is left alone.
