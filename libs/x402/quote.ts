@@ -127,15 +127,6 @@ export const facilitatorOf = ({ scheme, network, extra }: PaymentRequirements): 
   return scheme === "upto" && typeof address === "string" ? inOneCase(network, address) : undefined
 }
 
-const authorizers = new WeakMap<PaymentChannels, string>()
-
-/** Spelled with its checksum once: a hash for each quote would cost more than the rest of its offer. */
-const authorizerOf = (channels: PaymentChannels) => {
-  const authorizer = authorizers.get(channels) ?? checksummed(channels.ReceiverAuthorizer)
-  authorizers.set(channels, authorizer)
-  return authorizer
-}
-
 /** The same price by channel: a voucher over it, of which what the answer costs is charged. */
 export const channelOfferOf = (offer: Offer, channels: PaymentChannels): Offer => ({
   ...offer,
@@ -145,7 +136,7 @@ export const channelOfferOf = (offer: Offer, channels: PaymentChannels): Offer =
     scheme: channelScheme,
     extra: {
       ...offer.requirements.extra,
-      receiverAuthorizer: authorizerOf(channels),
+      receiverAuthorizer: checksummed(channels.ReceiverAuthorizer),
       withdrawDelay: channels.WithdrawDelaySeconds,
       ...(channels.AssetTransferMethod === "permit2" ? { assetTransferMethod: channels.AssetTransferMethod } : {})
     }

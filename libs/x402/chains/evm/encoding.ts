@@ -25,9 +25,23 @@ export const readQuantity = (value: unknown): bigint | undefined =>
 /** Whether it is a transaction's or block's hash. */
 export const isHash = (value: string): boolean => /^0x[0-9a-f]{64}$/iu.test(value)
 
+// Payments name the same few accounts again and again, and a hash takes as long as all else that is read of one.
+const spelledMax = 1_024
+const spelled = new Map<string, Hex>()
+
 /** The address with the checksum in its letters' case. */
 export const checksummed = (address: string): Hex => {
   const plain = address.slice(2).toLowerCase()
+  const known = spelled.get(plain)
+  if (known !== undefined) return known
+  const made = spell(plain)
+  spelled.set(plain, made)
+  const [oldest] = spelled.keys()
+  if (spelled.size > spelledMax && oldest !== undefined) spelled.delete(oldest)
+  return made
+}
+
+const spell = (plain: string): Hex => {
   const hash = Buffer.from(keccak256OfText(plain)).toString("hex")
   let text = ""
   for (let index = 0; index < plain.length; index += 1) {
