@@ -76,8 +76,8 @@ export const scanBucket = (
 const capacity = 512
 
 /**
- * The changes from a revision on, in order and in runs. When a key changed more than once before it was read, only the
- * last change comes, for a bucket keeps no more. `codec` may know what this process wrote.
+ * The changes from a revision on, in order and in runs. When a key changed more than once before it was read, or within
+ * a run, only the last change comes, for a bucket keeps no more. `codec` may know what this process wrote.
  */
 export const followBucket = <A>(
   nats: Nats["Service"],
@@ -100,7 +100,10 @@ const changesOf = Effect.fnUntraced(function* <A>(
   codec: MessageCodec<A>
 ) {
   const changes: Array<KvChange<A>> = []
+  // Of a key's changes in one run only the last counts; the others need not be decoded.
+  const last = new Map(messages.map((message) => [message.subject, message]))
   for (const message of messages) {
+    if (last.get(message.subject) !== message) continue
     const key = message.subject.slice(keyFrom)
     const { sequence: revision, data } = message
     // A removed or expired key leaves a marker without a value.

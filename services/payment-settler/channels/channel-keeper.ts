@@ -123,9 +123,12 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   )
 })
 
+// A channel in use changes twice with each call, and only its last record counts; nothing here looks more often.
+const followedRun = { messagesMax: 256, withinMs: 100 }
+
 /** Every record, and then every later one. */
 const follow = ({ channels, network }: Keeper, known: Known): Effect.Effect<void, BusError> =>
-  Stream.runForEach(channels.changes(1, { messagesMax: 256, withinMs: 20 }), (run) =>
+  Stream.runForEach(channels.changes(1, followedRun), (run) =>
     Effect.sync(() => {
       for (const { key, entry } of run) {
         if (Option.isSome(entry) && entry.value.value.network === network.name) known.set(key, entry.value.value)

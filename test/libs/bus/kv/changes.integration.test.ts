@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Schema, Stream } from "effect"
 import { Kv, Nats, topology, type Topology } from "#bus"
-import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 
 const Item = Schema.Struct({ name: Schema.String })
 
@@ -108,6 +108,30 @@ describe("a scan", () => {
         assert.strictEqual(refused._tag, "RevisionConflict")
         yield* bucket.erase("own.0", second)
         assert.deepStrictEqual(yield* keysIn("own.>"), [])
+      })
+    )
+  )
+})
+
+describe("changes in runs", () => {
+  it.live("have only the last change of a key, in its place", () =>
+    trial(
+      Effect.gen(function* () {
+        const bucket = yield* things
+        const first = yield* bucket.create("own.0", { name: "first" })
+        yield* bucket.create("own.1", { name: "other" })
+        const last = yield* bucket.update("own.0", { name: "last" }, first)
+        const names: Array<ReadonlyArray<string>> = []
+        const runs = bucket.changesInBatches(first, { messagesMax: 8, withinMs: 1_000 })
+        const following = Stream.runForEach(runs, (run) =>
+          Effect.sync(() => names.push(run.map(({ entry }) => Option.getOrThrow(entry).value.name)))
+        )
+        yield* Effect.forkChild(following, { startImmediately: true })
+        yield* eventually(Effect.sync(() => names.length === 1))
+        const again = yield* bucket.update("own.0", { name: "again" }, last)
+        yield* bucket.update("own.0", { name: "at last" }, again)
+        yield* eventually(Effect.sync(() => names.length === 2))
+        assert.deepStrictEqual(names, [["other", "last"], ["at last"]])
       })
     )
   )
