@@ -20,6 +20,7 @@ export {
   fleetCatalogue,
   fleetModels,
   type HeardCatalogue,
+  otherVoices,
   SilentEngines
 } from "./catalogue.ts"
 export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
@@ -28,10 +29,8 @@ export { engineMetrics } from "./engine/EnginePool.ts"
 export { modelEngine, modelMetrics, openModelPool } from "./engine/models/ModelPool.ts"
 export { openProcessPool } from "./engine/process/ProcessPool.ts"
 export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
-export { type Lexicon, lexiconLimits } from "./lexicon/lexeme.ts"
+export { lexemesIn, type Lexicon, lexiconLimits, type Matcher, matcherOf } from "./lexicon/lexeme.ts"
 export { readLexicon } from "./lexicon/lexicon.ts"
-export { lexemesIn, type Matcher, matcherOf } from "./lexicon/matching.ts"
-export { otherVoices } from "./other-voices.ts"
 export { readInput } from "./read-input.ts"
 export { isSsml } from "./ssml/document.ts"
 export { ssmlLimits } from "./ssml/elements.ts"

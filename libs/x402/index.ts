@@ -60,14 +60,15 @@ export {
   type Channel,
   ChannelCommand,
   channelReason,
+  chargeReceipt,
   depositFault,
   isLapsed,
   owedOf,
   type OwedReceipt,
+  receiptIdOf,
   unclaimedOf
 } from "./channels/channel.ts"
 export { channelKeyOf, type ChannelName, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
-export { chargeReceipt, receiptIdOf } from "./channels/receipts.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
 export {
   type Claim,

@@ -1,6 +1,12 @@
-/** The flags of commands, in the few shapes that they share. */
+/**
+ * What commands share: flags in the few shapes that they have, and how a command gets its body. Its code is loaded when
+ * it runs, so that help, completions and other commands need not wait for it.
+ */
 import { Argument, Flag } from "effect/cli"
 import * as Option from "effect/Option"
+import * as Effect from "effect/Effect"
+import type { Forbidden } from "#bus"
+import type { CommandRefused } from "./console.ts"
 
 /** A flag that is given or not. It takes no value, so the next word is never consumed. */
 export const toggle = (name: string, description: string) =>
@@ -102,3 +108,39 @@ export const reason = Flag.String("reason").pipe(
   Flag.withDefault("by an operator")
 )
 export const number = word("number", "its number in the list")
+
+/** Runs the body with the environment of this process, and with readable logs beside the output. */
+export const running = <Body, E>(
+  load: () => Promise<Body>,
+  run: (body: Body) => Effect.Effect<void, E>
+): Effect.Effect<void, E | CommandRefused> =>
+  Effect.gen(function* () {
+    const [body, { setting }] = yield* Effect.promise(() => Promise.all([load(), import("./console.ts")]))
+    yield* run(body).pipe(
+      Effect.catch((error) => explained(error)),
+      Effect.provide(setting)
+    )
+  })
+
+/** Explains a missing permission in the words of the topology; other errors pass unchanged. */
+const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
+  // Recognized by its shape: a command without a broker loads none of the broker's code.
+  const isForbidden = error instanceof Error && "forbidden" in error && error.forbidden !== undefined
+  if (!isForbidden) return Effect.fail(error)
+  return Effect.gen(function* () {
+    const load = () => Promise.all([import("./connection.ts"), import("./console.ts")])
+    const [{ forbiddenText }, { CommandRefused }] = yield* Effect.promise(load)
+    return yield* new CommandRefused({ reason: forbiddenText(error.forbidden as Forbidden) })
+  })
+}
+
+export const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/** For a program that runs until it is stopped: it handles signals and the end of the process itself. */
+export const becoming = <Body>(load: () => Promise<Body>, run: (body: Body) => void): Effect.Effect<never> =>
+  Effect.gen(function* () {
+    const body = yield* Effect.promise(load)
+    for (const signal of signals) process.removeAllListeners(signal)
+    run(body)
+    return yield* Effect.never
+  })

@@ -7,6 +7,8 @@
  * have used (KV `rate-windows`), and how the calls of each model ended (KV `model-uptime`)
  * when something fails: the next provider of a model is asked while nothing has been given out; a payment is released before
  * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
+ *
+ * The refund of a payment channel: its payer gets back what was not charged.
  */
 import { Effect, Layer } from "effect"
 import {
@@ -23,7 +25,9 @@ import {
   type CorsPolicy,
   crossOrigin,
   descriptionRoutes,
+  HttpCall,
   HttpListener,
+  jsonAnswer,
   type RenderError,
   routesOf
 } from "#http"
@@ -39,12 +43,31 @@ import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { ModelRegistry } from "./models/ModelRegistry.ts"
 import { answerModelById, answerModels } from "./models/answer-models.ts"
-import { answerRefund } from "./payments/answer-refund.ts"
-import { configuredPaymentGate } from "./payments/PaymentGate.ts"
+import { configuredPaymentGate, PaymentGate } from "./payments/PaymentGate.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 import { Uptime } from "./upstream/Uptime.ts"
+import { answering, refused } from "./answer-refusal.ts"
+import { paymentHeaders } from "./payments/quote.ts"
+
+const noChannelsMessage = "Payment channels are not taken here"
+const noChannels = {
+  error: { message: noChannelsMessage, type: "invalid_request_error", code: "NOT_FOUND", param: null },
+  message: noChannelsMessage,
+  code: "NOT_FOUND"
+}
+
+/** The refund of a payment channel: its payer gets back what was not charged. */
+const answerRefund = answering("chat")(
+  Effect.gen(function* () {
+    const http = yield* HttpCall
+    const refunded = yield* (yield* PaymentGate).refund({ path: http.route, payment: paymentHeaders(http) })
+    if (refunded === undefined) return refused(noChannels, { status: 404 })
+    const { network, amount, transaction, headers } = refunded
+    return jsonAnswer({ network, amount, transaction }, { headers: { ...headers, "cache-control": "no-store" } })
+  })
+)
 
 const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
 

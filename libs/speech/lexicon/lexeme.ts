@@ -1,8 +1,13 @@
-/** One word of a lexicon, checked; and what all lexicons are held to. Pure. */
+/**
+ * The words of a lexicon, checked; what all lexicons are held to; and where their words stand in a text. A word is found
+ * whole; the longest that begins at a place counts, and of equals the first. One that is written in small letters is
+ * found in capitals too. Pure, linear in the text.
+ */
 import { Result } from "effect"
 import type { Lexeme } from "#contracts"
-import { type PhonemesRead, readIpa } from "../phonemes/ipa.ts"
-import { readXSampa } from "../phonemes/x-sampa.ts"
+import { type PhonemesRead, readIpa, readXSampa } from "../phonemes/ipa.ts"
+import { isSsml } from "../ssml/document.ts"
+import { Run, sliceRun, type TextRun } from "../text/runs.ts"
 
 /** A lexicon that was read. */
 export interface Lexicon {
@@ -57,3 +62,141 @@ export const lexemeOf = (written: string, { alias: said, phonemes }: Spoken): Re
 }
 
 const tidy = (text: string) => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim()
+
+const unspaced =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}"
+const wordLetter = `(?![${unspaced}])[\\p{L}\\p{M}\\p{N}]`
+/** Where a word may begin: a run of letters, a character of a script without spaces, or a sign. */
+const starts = new RegExp(`(?:${wordLetter})+|\\S`, "gu")
+/** The words that begin with the same parts, part by part, so that a text is read once however many words there are. */
+export interface Matcher<A extends Lexeme> {
+  readonly next: Map<string, Matcher<A>>
+  /** The words that end here, as they are written. */
+  readonly exact: Map<string, A>
+  /** The one that is written in small letters. */
+  small?: A
+}
+
+const emptyMatcher = <A extends Lexeme>(): Matcher<A> => ({ next: new Map(), exact: new Map() })
+
+interface Part {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+}
+
+const partsOf = (text: string): ReadonlyArray<Part> => {
+  let end = 0
+  return Array.from(text.matchAll(starts), ({ 0: written, index }) => {
+    const space = index > end ? " " : ""
+    end = index + written.length
+    return { key: space + written.normalize("NFC").toLowerCase(), from: index, to: end }
+  })
+}
+
+const asWritten = (text: string) => text.normalize("NFC").replaceAll(/\s+/gu, " ")
+
+/** Of two lexemes for a word the first counts. */
+export const matcherOf = <A extends Lexeme>(lexemes: ReadonlyArray<A>): Matcher<A> => {
+  const root = emptyMatcher<A>()
+  for (const lexeme of lexemes) {
+    const grapheme = asWritten(lexeme.grapheme)
+    let at = root
+    for (const { key } of partsOf(grapheme)) {
+      const next = at.next.get(key) ?? emptyMatcher<A>()
+      at.next.set(key, next)
+      at = next
+    }
+    if (!at.exact.has(grapheme)) at.exact.set(grapheme, lexeme)
+    if (grapheme === grapheme.toLowerCase()) at.small ??= lexeme
+  }
+  return root
+}
+
+interface Found<A> {
+  readonly from: number
+  readonly to: number
+  readonly lexeme: A
+}
+
+export const wordsFound = <A extends Lexeme>(text: string, matcher: Matcher<A>): ReadonlyArray<Found<A>> => {
+  if (matcher.next.size === 0) return []
+  const parts = partsOf(text)
+  const found: Array<Found<A>> = []
+  for (let at = 0; at < parts.length;) {
+    const longest = longestAt(text, parts, { at, matcher })
+    if (longest !== undefined) found.push(longest.found)
+    at = longest?.next ?? at + 1
+  }
+  return found
+}
+
+const longestAt = <A extends Lexeme>(
+  text: string,
+  parts: ReadonlyArray<Part>,
+  { at, matcher }: { readonly at: number; readonly matcher: Matcher<A> }
+) => {
+  const from = parts[at]?.from ?? 0
+  let longest: { readonly found: Found<A>; readonly next: number } | undefined
+  // What stands before the first part does not matter.
+  let node = matcher.next.get(parts[at]?.key.trimStart() ?? "")
+  for (let next = at + 1; node !== undefined; next += 1) {
+    const to = parts[next - 1]?.to ?? from
+    const lexeme = node.exact.size === 0 ? undefined : (node.exact.get(asWritten(text.slice(from, to))) ?? node.small)
+    if (lexeme !== undefined) longest = { found: { from, to, lexeme }, next }
+    node = node.next.get(parts[next]?.key ?? "")
+  }
+  return longest
+}
+
+interface Needed<A> {
+  readonly lexemes: ReadonlyArray<A>
+  /** What they add to the text, each time that they stand in it. */
+  readonly charactersMore: number
+}
+
+/** Those that an input may need: what the sequencer gets, and what decides about the bytes. */
+export const lexemesIn = <A extends Lexeme>(input: string, matcher: Matcher<A>): Needed<A> => {
+  if (matcher.next.size === 0) return { lexemes: [], charactersMore: 0 }
+  const found = wordsFound(isSsml(input) ? decoded(input) : input, matcher)
+  const charactersMore = found.reduce(
+    (sum, { lexeme }) => sum + (lexeme.alias ?? "").length + (lexeme.ipa ?? "").length,
+    0
+  )
+  return { lexemes: [...new Set(found.map(({ lexeme }) => lexeme))], charactersMore }
+}
+
+const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
+
+/** Good enough to find words by: faults in the document are found later. */
+const decoded = (input: string) =>
+  input
+    .replaceAll(/<[^>]*>/gu, "\n")
+    .replaceAll(/&(?:#(?:x([\da-fA-F]{1,6})|(\d{1,7}))|(amp|lt|gt|quot|apos));/gu, (written, hex, digits, name) => {
+      if (name !== undefined) return named[String(name)] ?? ""
+      const code = hex === undefined ? Number(digits) : Number.parseInt(String(hex), 16)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : String(written)
+    })
+
+/** Runs in which each word of a lexicon is spoken as it says, and keeps its place in the input. */
+export const withLexemes = (
+  runs: ReadonlyArray<Run>,
+  lexemesOf: (run: TextRun) => Matcher<Lexeme>
+): ReadonlyArray<Run> =>
+  runs.flatMap((run): ReadonlyArray<Run> => {
+    if (run._tag !== "Text" || run.whole !== null) return [run]
+    const words = wordsFound(run.text, lexemesOf(run))
+    if (words.length === 0) return [run]
+    const parts: Array<Run> = []
+    let done = 0
+    for (const { from, to, lexeme } of words) {
+      if (from > done) parts.push(sliceRun(run, done, from))
+      const span = { start: run.starts[from] ?? 0, end: run.ends[to - 1] ?? 0 }
+      const text = lexeme.alias ?? run.text.slice(from, to)
+      const whole = Run.Whole(text.replaceAll(/\s/gu, " "), span, run.style, lexeme.ipa)
+      parts.push(run.language === undefined ? whole : { ...whole, language: run.language })
+      done = to
+    }
+    if (done < run.text.length) parts.push(sliceRun(run, done, run.text.length))
+    return parts
+  })

@@ -7,10 +7,8 @@
 import { Result } from "effect"
 import { isEnglish } from "../english/normalise.ts"
 import { cardinal, decimal, isMonthFirst, ordinal, readDate, readTime, spokenDate } from "../english/numbers.ts"
-import { symbolName } from "../english/signs.ts"
-import { type PhonemesRead, readIpa } from "../phonemes/ipa.ts"
-import { readXSampa } from "../phonemes/x-sampa.ts"
-import { readMeasure } from "../english/signs.ts"
+import { readMeasure, symbolName } from "../english/signs.ts"
+import { type PhonemesRead, readIpa, readXSampa } from "../phonemes/ipa.ts"
 import {
   combineStyles,
   type Emotion,

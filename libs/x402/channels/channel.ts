@@ -7,9 +7,21 @@
  * without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to the payer; a
  * voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was last known
  * to cost; and each charge is kept until its receipt is written.
+ *
+ * Receipts of what channels are charged: one for each call, as for any other payment. A charge is kept in its channel's
+ * record until its receipt is known to be written. Pure.
  */
 import { Data, Result, Schema } from "effect"
-import { AtomicAmount, ChannelConfig, InstanceName, Network, Voucher } from "#contracts"
+import {
+  AtomicAmount,
+  ChannelConfig,
+  channelScheme,
+  claimKeyOf,
+  InstanceName,
+  Network,
+  type Receipt,
+  Voucher
+} from "#contracts"
 
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Whole = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -474,3 +486,29 @@ export const decideAll = (channel: Channel | null, command: ChannelCommand, nowM
 /** What was charged and is not claimed yet: what is lost if the payer's money leaves the channel first. */
 export const unclaimedOf = ({ charged, mirror }: Pick<Channel, "charged" | "mirror">): bigint =>
   BigInt(charged) - BigInt(mirror.totalClaimed)
+
+/** By which the broker knows a receipt that is written twice. */
+export const receiptIdOf = (ticket: string) => `receipt-${ticket}`
+
+/** Its transaction is none of its own: what was charged is claimed later, and with others. */
+export const chargeReceipt = ({ network, config }: Pick<Channel, "network" | "config">, owed: OwedReceipt): Receipt => {
+  const { payer, token, receiver } = config
+  const { ticket, amount, ceiling, model, providerCost, beganAtMs, chargedAtMs } = owed
+  return {
+    claimKey: claimKeyOf({ network, asset: token, payer, nonce: ticket }),
+    network,
+    asset: token,
+    payer,
+    payTo: receiver,
+    amount,
+    scheme: channelScheme,
+    ...(ceiling === amount ? {} : { ceiling }),
+    outcome: "settled",
+    transaction: null,
+    reason: null,
+    ...(model === null ? {} : { model }),
+    ...(providerCost === undefined ? {} : { providerCost }),
+    requestedAtMs: beganAtMs,
+    settledAtMs: chargedAtMs
+  }
+}

@@ -1,8 +1,7 @@
 /** `token`: bearer tokens of our own APIs. `consents`: the consents to voice cloning. */
 import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
-import { choice, json, nats, reason, text, texts, word } from "../flags.ts"
-import { running } from "../running.ts"
+import { choice, json, nats, reason, running, text, texts, word } from "../flags.ts"
 
 const loadTokens = () => import("../tokens.ts")
 

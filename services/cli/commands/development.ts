@@ -4,8 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { text, toggle, words } from "../flags.ts"
-import { running } from "../running.ts"
+import { running, text, toggle, words } from "../flags.ts"
 
 /** Reached only without the launcher. */
 const launched = (name: string) => () =>

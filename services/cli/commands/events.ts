@@ -10,6 +10,7 @@ import {
   number,
   orUndefined,
   reason,
+  running,
   since,
   text,
   texts,
@@ -20,7 +21,6 @@ import {
   word,
   words
 } from "../flags.ts"
-import { running } from "../running.ts"
 
 const flags = {
   file: file("file", "what to send, as a JSON object in a file, or - for standard input"),

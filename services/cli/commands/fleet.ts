@@ -2,8 +2,7 @@
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
 import type { RoleName } from "#contracts"
-import { json, texts, toggle, url } from "../flags.ts"
-import { becoming, running } from "../running.ts"
+import { becoming, json, running, texts, toggle, url } from "../flags.ts"
 
 export const up = Command.make(
   "up",

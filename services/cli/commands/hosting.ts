@@ -3,8 +3,7 @@
  */
 import { Argument, Command, Flag } from "effect/cli"
 import type { WorkItemPhase } from "#contracts"
-import { json, nats, orUndefined, text, texts, toggle, url, wholeNumber, words } from "../flags.ts"
-import { becoming, running } from "../running.ts"
+import { becoming, json, nats, orUndefined, running, text, texts, toggle, url, wholeNumber, words } from "../flags.ts"
 
 const loadBroker = () => import("../broker.ts")
 

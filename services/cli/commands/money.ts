@@ -9,6 +9,7 @@ import {
   number,
   orUndefined,
   reason,
+  running,
   since,
   text,
   toggle,
@@ -17,7 +18,6 @@ import {
   wholeNumber,
   word
 } from "../flags.ts"
-import { running } from "../running.ts"
 
 const network = text("network", "CHAIN", "those on this chain, such as eip155:8453")
 const payer = text("payer", "ACCOUNT", "those of this account")

@@ -10,6 +10,7 @@ import {
   number,
   orUndefined,
   reason,
+  running,
   since,
   text,
   texts,
@@ -19,7 +20,6 @@ import {
   wholeNumber,
   word
 } from "../flags.ts"
-import { running } from "../running.ts"
 
 const dryRun = toggle("dry-run", "only say how many it would be")
 const optional = (argument: ReturnType<typeof word>) =>

@@ -1,7 +1,20 @@
 /** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. */
 import { Command, Flag } from "effect/cli"
-import { cursor, decimal, file, json, limit, orUndefined, text, texts, toggle, url, word, words } from "../flags.ts"
-import { running } from "../running.ts"
+import {
+  cursor,
+  decimal,
+  file,
+  json,
+  limit,
+  orUndefined,
+  running,
+  text,
+  texts,
+  toggle,
+  url,
+  word,
+  words
+} from "../flags.ts"
 
 export const say = Command.make(
   "say",

@@ -26,7 +26,7 @@ import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
 import { PassedOn } from "./PassedOn.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
-import { Trials } from "./Trials.ts"
+import { Trials } from "./money.ts"
 import { apiOptions, refusing } from "./requests.ts"
 
 const SignInRights = Schema.Struct({

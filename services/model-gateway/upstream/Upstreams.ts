@@ -25,15 +25,14 @@ import {
   upstreamCalls,
   upstreamSeconds
 } from "../metrics.ts"
-import { ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
-import { hasCost } from "../models/provider-cost.ts"
+import { hasCost, ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
 import type { JsonObject } from "../translate/json.ts"
 import {
   type AttemptFailed,
-  type UpstreamPath,
   type ProviderCall,
   Providers,
-  type StreamedAnswer
+  type StreamedAnswer,
+  type UpstreamPath
 } from "./Providers.ts"
 import type { ProviderKind } from "../translate/provider-apis.ts"
 import { type CountedCall, Uptime } from "./Uptime.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Lexeme } from "#contracts"
-import { lexemesIn, matcherOf, wordsFound } from "../../../../libs/speech/lexicon/matching.ts"
+import { lexemesIn, matcherOf, wordsFound } from "../../../../libs/speech/lexicon/lexeme.ts"
 import { readInput } from "../../../../libs/speech/read-input.ts"
 import { assertLaws, seeded } from "../laws.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readXSampa } from "../../../../libs/speech/phonemes/x-sampa.ts"
+import { readXSampa } from "../../../../libs/speech/phonemes/ipa.ts"
 
 describe("phonemes in X-SAMPA", () => {
   it.each([

@@ -6,7 +6,7 @@ import {
   costMicroUsd,
   hasCost,
   type UpstreamCost
-} from "../../../../services/model-gateway/models/provider-cost.ts"
+} from "../../../../services/model-gateway/models/ModelRegistry.ts"
 
 const none: UpstreamCost = {
   inputPerMillion: undefined,

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { espeakPhonemes } from "../../../../../libs/speech/engine/espeak/mnemonics.ts"
-import { espeakText } from "../../../../../libs/speech/engine/espeak/speaker.ts"
+import { espeakPhonemes, espeakText } from "../../../../../libs/speech/engine/espeak/speaker.ts"
 
 const names = new Map([..."kætən"].map((symbol) => [symbol, symbol === "æ" ? "a" : symbol === "ə" ? "@" : symbol]))
 
