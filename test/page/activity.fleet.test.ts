@@ -39,6 +39,44 @@ describe.skipIf(!hasBrowser)("the money on the page", () => {
     await page.close()
   })
 
+  it("gives a payment back, in part by the command line and the rest by a click", async () => {
+    const paid = await starling(home, "pay", "--json", "--max-usd", "0.1", "Give it back")
+    assert.strictEqual(paid.code, 0, paid.error)
+    const { transaction } = JSON.parse(paid.out) as Readonly<Record<"transaction", string>>
+    const { page, complaints } = await signedIn(browser, fleet)
+    await page.goto(`${fleet.ready.console}/#/activity?transaction=${transaction}`)
+    await page.getByRole("region", { name: "Receipts" }).getByRole("link").click()
+    const receipt = page.getByRole("region", { name: /^Receipt/u })
+    await receipt.getByText(transaction).waitFor()
+    const sequence = /\d+$/u.exec((await receipt.getAttribute("aria-label")) ?? "")?.[0] ?? ""
+
+    const refund = (...more: ReadonlyArray<string>) =>
+      starling(home, "receipts", "refund", sequence, "--reason", "half of it was empty", ...more)
+    const part = ["--amount", "0.0005", "--key", "ticket-1"]
+    for (const ran of [await refund(...part), await refund(...part)]) {
+      assert.strictEqual(ran.code, 0, ran.error)
+      assert.match(ran.out, /^ticket-1 gave back 0\.000500 USDC to 0x[0-9a-fA-F]{40}, by 0x[0-9a-f]{64}\n$/u)
+    }
+    const tooMuch = await refund("--amount", "100")
+    assert.strictEqual(tooMuch.code, 1)
+    assert.match(tooMuch.error, /from 1 to \d+ units can go back of it/u)
+    const fine = await refund("--amount", "0.0000001")
+    assert.deepStrictEqual([fine.code, fine.out], [2, ""])
+    assert.include(fine.error, "it is whole tokens, with at most 6 decimals")
+
+    await page.getByRole("button", { name: "Give back" }).click()
+    const question = page.getByRole("dialog")
+    await question.getByLabel("Why").fill("the rest too")
+    await question.getByRole("button", { name: "Give back" }).click()
+    await receipt.getByText("the rest too").waitFor()
+    await receipt.getByText("half of it was empty").waitFor()
+    assert.deepStrictEqual(await receipt.locator(".badge.good", { hasText: "made" }).count(), 2)
+    await page.goto(`${fleet.ready.console}/#/activity?outcome=refunded`)
+    await page.getByRole("region", { name: "Receipts" }).getByText("refunded").nth(1).waitFor()
+    assert.isEmpty(complaints())
+    await page.close()
+  })
+
   it("tells the price of a call before anything is paid, and streams what is free", async () => {
     const { page, complaints } = await signedIn(browser, fleet)
     await page.goto(`${fleet.ready.console}/#/models`)

@@ -87,7 +87,9 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: Whole; readonly onDone
   const params = { sequence: String(sequence) }
   return (
     <>
-      <h3>Given back</h3>
+      <p>
+        <strong>Given back</strong>
+      </p>
       {refunds.length === 0 ? <p className="soft">Nothing.</p> : null}
       <ul>
         {refunds.map((refund) => (
