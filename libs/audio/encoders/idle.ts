@@ -8,7 +8,7 @@ import { Clock, Effect, Queue, Scope, Semaphore } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
 import { EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
-import { type LameProcesses, makeLameProcesses } from "./lame-process.ts"
+import { type LameOptions, type LameProcesses, makeLameProcesses } from "./lame-process.ts"
 import { type LossyEncoder, startLossyEncoder } from "./lossy-encoder.ts"
 import type { EncoderPlan } from "./plan.ts"
 
@@ -46,8 +46,7 @@ export const encoderStart = defineHistogram({
 
 export const audioMetrics = [encoderPoolDepth, encodersRunning, encoderMisses, encoderFailures, encoderStart]
 
-interface IdleOptions extends FfmpegOptions {
-  readonly lameProcessesMax: number
+interface IdleOptions extends FfmpegOptions, LameOptions {
   readonly processesMax: number
   readonly depthMax: number
   /** Held ready even without requests. */
@@ -107,7 +106,7 @@ interface Idle extends Effect.Success<ReturnType<typeof makeIdle>> {}
 
 const makeIdle = Effect.fnUntraced(function* (options: IdleOptions) {
   const metrics = yield* Metrics
-  const lame: LameProcesses = yield* makeLameProcesses(options.lameProcessesMax)
+  const lame: LameProcesses = yield* makeLameProcesses(options)
   return {
     options,
     lame,

@@ -27,6 +27,14 @@ const readyMsMax = 2_000
 // A library that takes its process along so often in a row is left alone.
 const quickDeathsMax = 5
 const stopMsMax = 1_000
+const lookEvery = "1 second"
+
+export interface LameOptions {
+  /** 0: none at all. */
+  readonly lameProcessesMax: number
+  /** A process that owes an answer for so long counts as hanging, and is ended. */
+  readonly lameSilenceMsMax: number
+}
 
 interface Encoder extends Waiting {
   readonly id: number
@@ -37,6 +45,8 @@ interface Encoder extends Waiting {
   mp3: ReadonlyArray<Uint8Array>
   hasStarted: boolean
   ending: Effect.Effect<null, EncoderFailed> | undefined
+  /** Since when its process owes it an answer. */
+  owedSinceMs: number | undefined
 }
 
 interface Program {
@@ -46,6 +56,7 @@ interface Program {
   readonly ready: Deferred.Deferred<boolean>
   readonly gone: Deferred.Deferred<void>
   readonly startedAtMs: number
+  answeredAtMs: number
   isReady: boolean
 }
 
@@ -58,15 +69,18 @@ interface Lame {
   isGivenUp: boolean
 }
 
-/** `processesMax` 0: none at all. The processes end with the scope. */
-export const makeLameProcesses = Effect.fnUntraced(function* (
-  processesMax: number
-): Effect.fn.Return<LameProcesses, never, Scope.Scope> {
+/** The processes end with the scope. */
+export const makeLameProcesses = Effect.fnUntraced(function* ({
+  lameProcessesMax: processesMax,
+  lameSilenceMsMax
+}: LameOptions): Effect.fn.Return<LameProcesses, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const nowMs = () => clock.currentTimeMillisUnsafe()
   const lame: Lame = { nowMs, programs: [], deaths: noDeaths, ids: 0, isGivenUp: processesMax === 0 }
   const most = Math.min(processesMax, availableParallelism())
   yield* Effect.addFinalizer(() => endAll(lame))
+  const watching = Effect.sync(() => endHanging(lame, lameSilenceMsMax))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(watching, lookEvery)))
   return {
     start: Effect.fnUntraced(function* (plan) {
       if (plan.lameKbps === null || lame.isGivenUp) return undefined
@@ -104,17 +118,19 @@ const launch = (lame: Lame): Program => {
     ready: Deferred.makeUnsafe(),
     gone: Deferred.makeUnsafe(),
     startedAtMs: lame.nowMs(),
+    answeredAtMs: lame.nowMs(),
     isReady: false
   }
   lame.programs = [...lame.programs, program]
-  child.on("message", (message: FromLame) => receive(program, message))
+  child.on("message", (message: FromLame) => receive(lame, program, message))
   child.on("error", () => lost(lame, program, "it cannot be started"))
   child.on("exit", (code, signal) => lost(lame, program, `its process ended with ${signal ?? code}`))
   return program
 }
 
-const receive = (program: Program, message: FromLame) => {
+const receive = (lame: Lame, program: Program, message: FromLame) => {
   if (message.kind === "missing") return
+  program.answeredAtMs = lame.nowMs()
   if (message.kind === "ready") {
     program.isReady = true
     return Deferred.doneUnsafe(program.ready, Effect.succeed(true))
@@ -124,6 +140,7 @@ const receive = (program: Program, message: FromLame) => {
   if (message.kind === "failed") return fail(encoder, message.detail)
   if (message.mp3.length > 0) encoder.mp3 = [...encoder.mp3, message.mp3]
   encoder.hasStarted = true
+  encoder.owedSinceMs = undefined
   resumeWrite(encoder)
   wake(encoder)
 }
@@ -171,27 +188,31 @@ const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess =
     mp3: [],
     hasStarted: false,
     ending: undefined,
+    owedSinceMs: lame.nowMs(),
     waiting: []
   }
   program.encoders.set(id, encoder)
   tell(program, { kind: "open", id, hz: plan.rateHz, kbps: plan.lameKbps ?? 0, prime: plan.primeSamples })
   // It may have ended since it said that it was ready.
   if (!lame.programs.includes(program)) fail(encoder, "its process has ended")
-  return processOf(encoder)
+  return processOf(lame, encoder)
 }
 
-const processOf = (encoder: Encoder): EncoderProcess => {
+const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
   const { id, program } = encoder
+  const ask = (message: ToLame, answered: () => void) => {
+    encoder.written = answered
+    encoder.owedSinceMs = lame.nowMs()
+    tell(program, message)
+  }
   return {
     write: (pcm, isUrgent) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
-        encoder.written = () => resume(Effect.void)
-        tell(program, { kind: "encode", id, isUrgent, pcm: pcmToBytes(pcm) })
+        ask({ kind: "encode", id, isUrgent, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {
-      encoder.written = () => end(encoder, Effect.succeed(null))
-      tell(program, { kind: "end", id })
+      if (encoder.ending === undefined) ask({ kind: "end", id }, () => end(encoder, Effect.succeed(null)))
     }),
     read: when<Uint8Array | null, EncoderFailed>(encoder, () => {
       const mp3 = takeMp3(encoder)
@@ -215,6 +236,16 @@ const takeMp3 = (encoder: Encoder): Uint8Array | undefined => {
   encoder.mp3 = []
   if (mp3.length <= 1) return mp3[0]
   return new Uint8Array(Buffer.concat(mp3))
+}
+
+/** Its end is reported like any other. */
+const endHanging = ({ programs, nowMs }: Lame, silenceMsMax: number) => {
+  for (const { child, encoders, answeredAtMs } of programs) {
+    const owedSinceMs = Math.min(
+      ...[...encoders.values()].map(({ owedSinceMs = Number.POSITIVE_INFINITY }) => owedSinceMs)
+    )
+    if (nowMs() - Math.max(owedSinceMs, answeredAtMs) > silenceMsMax) child.kill("SIGKILL")
+  }
 }
 
 const endAll = (lame: Lame) =>

@@ -9,12 +9,11 @@ import { Metrics } from "#runtime"
 import { encoderPlan, type EncoderPlan } from "./plan.ts"
 import { type AudioError, EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
+import type { LameOptions } from "./lame-process.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderFailures, encodersRunning, makeIdleEncoders } from "./idle.ts"
 
-export interface FfmpegPoolOptions extends FfmpegOptions {
-  /** Processes in which mp3 encoders share libmp3lame, at most; 0: an ffmpeg for each. */
-  readonly lameProcessesMax: number
+export interface FfmpegPoolOptions extends FfmpegOptions, LameOptions {
   /** Encoders at work and idle ones together. */
   readonly processesMax: number
   /** How long a request waits for an encoder. */
@@ -31,6 +30,8 @@ export const ffmpegPoolDefaults: FfmpegPoolOptions = {
   ffmpegPath: "ffmpeg",
   niceness: 0,
   lameProcessesMax: 4,
+  // A piece takes a millisecond, and as many wait as there are encoders.
+  lameSilenceMsMax: 30_000,
   // Each takes 10 MB of its own.
   processesMax: 192,
   waitMsMax: 2_000,

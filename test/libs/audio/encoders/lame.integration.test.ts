@@ -6,8 +6,8 @@ import { audioFormats, Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
 import { Metrics } from "#runtime"
 import type { FromLame, ToLame } from "../../../../libs/audio/encoders/lame-program.ts"
 
-const audio = (lameProcessesMax: number) =>
-  Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax }).pipe(Layer.provide(Metrics.layerTest))
+const audio = (lameProcessesMax: number, lameSilenceMsMax = ffmpegPoolDefaults.lameSilenceMsMax) =>
+  Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax, lameSilenceMsMax }).pipe(Layer.provide(Metrics.layerTest))
 
 /** Sounds of every loudness, from the first sample on, and a rest that fills no frame. */
 const sound = Int16Array.from({ length: 61_234 }, (_, at) => 14_000 * Math.sin(at / 9) * Math.sin(at / 4_000))
@@ -94,6 +94,25 @@ describe("mp3 encoders that share a process", () => {
       assert.isAbove(whole.length, 20_000)
       assert.strictEqual(lameProcesses().length, 1)
     }).pipe(Effect.provide(audio(1)))
+  )
+
+  it.live("fail when their process hangs, and the next answer gets another process", () =>
+    Effect.gen(function* () {
+      const format = formatNamed("mp3_24000_64")
+      assert.isDefined(format)
+      const { encode } = yield* Encoders
+      let isStopped = false
+      const answer = Stream.runForEach(encode(format, endless), () =>
+        Effect.sync(() => {
+          const [program] = lameProcesses()
+          if (!isStopped && program !== undefined) kill(program, "SIGSTOP")
+          isStopped = true
+        })
+      )
+      const error = yield* Effect.flip(answer)
+      assert.match(error.message, /SIGKILL/u)
+      assert.isAbove((yield* encoded("mp3_24000_64", sound)).length, 20_000)
+    }).pipe(Effect.provide(audio(1, 2_000)))
   )
 
   it.live("leave no work behind when a reader stops", () =>
