@@ -176,7 +176,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "load-tests": {
     holds: "scenarios, figures, reports",
     knows: [...libs, "services/pipeline-api", "services/sweeper", "dev/chain", "dev/upstream", "dev/fixtures"],
-    packages: ["@effect/platform-node", "@nats-io/*", "@x402/*", "express", "undici", "viem"]
+    packages: ["@effect/platform-node", "@nats-io/*", "@x402/*", "express", "ioredis", "undici", "viem"]
   },
   test: { holds: "tests, as the tree is", knows: [], looksInside: true }
 }

@@ -1,20 +1,22 @@
 /**
  * Calls paid by voucher over 64 channels, and in the same run a server of the protocol's own parts with its channels in
- * files, and our own calls paid by `exact`; as fast as they go, in turn. Of each call by voucher the provider's time is
+ * files and, where there is one, in Redis, and our own calls paid by `exact`; as fast as they go, in turn. Of each call by voucher the provider's time is
  * taken off: what is left is ours. At the end the books must agree: what the answers cost, what the records say was
  * charged, and what arrives on the chain.
  */
+import { spawn, spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { startHelper } from "../children.ts"
+import { freePort } from "#dev/fixtures/free-port"
+import { endOf, startHelper } from "../children.ts"
 import { atLeast, atMost, distribution, exactly, figuresOf, type Findings, percentile } from "../figures.ts"
 import { closedLoop, pause } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"
 import { undisturbed } from "../undisturbed.ts"
 import { type Client, markOf, openClient } from "./client.ts"
 import { closedPaid, courseTo } from "./course.ts"
-import { calledInTurn } from "./in-turn.ts"
+import { calledInTurn, type Server } from "./in-turn.ts"
 import { fundedPayers } from "./payers.ts"
 import { type Rig, withRig } from "./rig.ts"
 import { outsideByKey } from "./stages.ts"
@@ -82,12 +84,31 @@ const measureAlone = async (rig: Rig, course: Course): Promise<Findings> => {
   }
 }
 
+const hasRedis = () => spawnSync("redis-server", ["--version"]).status === 0
+
+/** Writes each change to its log, and flushes that once a second: its default for data that is to be kept. */
+const startRedis = async (directory: string) => {
+  const port = await freePort()
+  const options = { port: `${port}`, bind: "127.0.0.1", dir: directory, appendonly: "yes", save: "" }
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn("redis-server", flags, { stdio: "ignore" })
+  return { pid: child.pid ?? 0, url: `redis://127.0.0.1:${port}`, end: () => endOf(child) }
+}
+
+interface Reference {
+  readonly url: string
+  /** Of the server, and of the Redis that it needs. */
+  readonly pids: ReadonlyArray<number>
+}
+
 const withReference = async <A>(
   rig: Rig,
   offer: PaymentRequirements,
-  use: (url: string, pid: number) => Promise<A>
+  keeps: "files" | "redis",
+  use: (reference: Reference) => Promise<A>
 ) => {
   const directory = await mkdtemp(join(tmpdir(), "starling-channels-"))
+  const redis = keeps === "redis" ? await startRedis(directory) : undefined
   const key = rig.chain.settlers.at(-1)?.privateKey ?? ""
   const helper = await startHelper<{ url: string }>(
     join(import.meta.dirname, "reference-channel-server.ts"),
@@ -97,12 +118,13 @@ const withReference = async <A>(
     referencePayTo,
     offer.amount,
     offer.asset,
-    directory
+    redis?.url ?? directory
   )
   try {
-    return await use(helper.said.url, helper.pid)
+    return await use({ url: helper.said.url, pids: [helper.pid, ...(redis === undefined ? [] : [redis.pid])] })
   } finally {
     await helper.end()
+    await redis?.end()
     await rm(directory, { recursive: true, force: true })
   }
 }
@@ -114,9 +136,14 @@ export const channelCalls = ({ apart }: LoadOptions): Promise<Findings> =>
       await closedVouchers(course, load.warmUp, load.inFlight)
       const alone = await measureAlone(rig, course)
       const exact = await courseTo(rig.url, await fundedPayers(rig.chain, channelCount))
-      const inTurn = await withReference(rig, course.offer, async (url, pid) => {
-        const other = await openCourse(url, await channelsOf(rig.chain, channelCount))
-        await closedVouchers(other, load.warmUp / 8, load.inFlight)
+      const calledBeside = async (references: ReadonlyArray<readonly [name: string, Reference]>) => {
+        const others: Array<Server & { readonly other: Course }> = []
+        // One after the other: they send their deposits from one account.
+        for (const [name, { url, pids }] of references) {
+          const other = await openCourse(url, await channelsOf(rig.chain, channelCount))
+          await closedVouchers(other, load.warmUp / 8, load.inFlight)
+          others.push({ name, pids, other, callsInRound: load.callsInRound / 16, ...calledBy(other) })
+        }
         const servers = [
           { name: "ours by voucher", pids: rig.pids, callsInRound: load.callsInRound, ...calledBy(course) },
           {
@@ -125,12 +152,24 @@ export const channelCalls = ({ apart }: LoadOptions): Promise<Findings> =>
             callsInRound: 500,
             call: (count: number, inFlight: number) => closedPaid(exact, count, inFlight)
           },
-          { name: "reference by voucher", pids: [pid], callsInRound: load.callsInRound / 16, ...calledBy(other) }
+          ...others
         ]
         const called = await calledInTurn(servers, { inFlight: load.inFlight, slices: 1 })
-        await other.client.close()
+        for (const { other } of others) await other.client.close()
         return called
-      })
+      }
+      const isRedisHere = hasRedis()
+      if (!isRedisHere) process.stderr.write("left out: the reference with Redis, for there is no redis-server\n")
+      const inTurn = await withReference(rig, course.offer, "files", (inFiles) =>
+        isRedisHere
+          ? withReference(rig, course.offer, "redis", (inRedis) =>
+              calledBeside([
+                ["reference by voucher, files", inFiles],
+                ["reference by voucher, Redis", inRedis]
+              ])
+            )
+          : calledBeside([["reference by voucher, files", inFiles]])
+      )
       const rates = inTurn.servers.flatMap(({ name, perSecond, cpuMs }) => [
         figure(
           `${name}, ${load.inFlight} in flight`,

@@ -1,22 +1,45 @@
 /**
  * What one builds from the protocol's own parts to be paid by channel: express, its payment middleware, its facilitator
- * in the same process, its storage of channels in files, and a handler that asks the provider.
+ * in the same process, its storage of channels in files or in Redis, and a handler that asks the provider.
  */
 import type { AddressInfo } from "node:net"
 import { x402Facilitator } from "@x402/core/facilitator"
 import { BatchSettlementEvmScheme as Facilitator } from "@x402/evm/batch-settlement/facilitator"
 import { BatchSettlementEvmScheme } from "@x402/evm/batch-settlement/server"
 import { FileChannelStorage } from "@x402/evm/batch-settlement/server/file-storage"
+import { RedisChannelStorage, type RedisChannelStorageClient } from "@x402/evm/batch-settlement/server/redis-storage"
 import { paymentMiddleware, x402ResourceServer } from "@x402/express"
 import express from "express"
+import { Redis } from "ioredis"
 import { Agent, setGlobalDispatcher } from "undici"
 import { generatePrivateKey, nonceManager, privateKeyToAccount } from "viem/accounts"
 import { facilitatorSigner } from "#dev/fixtures/evm/reference-facilitator"
 
-const [chainUrl = "", upstreamUrl = "", settlerKey = "0x", payTo = "0x", amount = "0", asset = "0x", directory = ""] =
+const [chainUrl = "", upstreamUrl = "", settlerKey = "0x", payTo = "0x", amount = "0", asset = "0x", place = ""] =
   process.argv.slice(2)
 setGlobalDispatcher(new Agent({ connections: 128 }))
 const network = "eip155:84532"
+
+/** What the package's storage asks of a client of Redis, by the words of another client. */
+const redisClient = (redis: Redis): RedisChannelStorageClient => ({
+  get: (key) => redis.get(key),
+  set: (key, value, { NX, PX } = {}) =>
+    redis.call(
+      "SET",
+      key,
+      value,
+      ...(NX === undefined ? [] : ["NX"]),
+      ...(PX === undefined ? [] : ["PX", PX])
+    ) as Promise<string | null>,
+  del: (key) => redis.del(key),
+  eval: (script, { keys, arguments: given }) => redis.eval(script, keys.length, ...keys, ...given),
+  scanIterator: ({ MATCH = "*", COUNT = 100 }) => redis.scanStream({ match: MATCH, count: COUNT })
+})
+
+/** `place`: a folder, or the address of a Redis. */
+const storage = place.startsWith("redis:")
+  ? new RedisChannelStorage({ client: redisClient(new Redis(place)) })
+  : new FileChannelStorage({ directory: place })
 
 const account = privateKeyToAccount(settlerKey as `0x${string}`, { nonceManager })
 const authorizer = privateKeyToAccount(generatePrivateKey())
@@ -24,7 +47,7 @@ const facilitator = new x402Facilitator().register(network, new Facilitator(faci
 const scheme = new BatchSettlementEvmScheme(payTo as `0x${string}`, {
   receiverAuthorizerSigner: authorizer as never,
   withdrawDelay: 3_600,
-  storage: new FileChannelStorage({ directory })
+  storage
 })
 const resources = new x402ResourceServer({
   verify: (...asked) => facilitator.verify(...asked),
