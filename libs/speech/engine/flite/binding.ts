@@ -9,6 +9,7 @@ import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
 import { findLibrary, loadLibrary, newCString } from "../worker/library.ts"
 import { MissingPart } from "../worker/serve.ts"
+import type { PhonesOfToken } from "./phones.ts"
 import { type FliteFeatures, type FliteVoice, fliteVoices } from "./speaker.ts"
 
 /** Called with the plan first; returns false to stop. */
@@ -16,7 +17,14 @@ type FliteCallback = (pcm: Int16Array, plan: Planned) => boolean
 
 export interface Flite {
   readonly hz: number
-  readonly synthesize: (ascii: string, voice: FliteVoice, features: FliteFeatures, callback: FliteCallback) => void
+  readonly synthesize: (text: FliteText, voice: FliteVoice, features: FliteFeatures, callback: FliteCallback) => void
+}
+
+/** Spaces and the printable characters of ASCII. */
+export interface FliteText {
+  readonly ascii: string
+  /** The phones of single tokens, in the order of the text. */
+  readonly tokens: ReadonlyArray<PhonesOfToken>
 }
 
 /** The rate of all four voices. Plain kal, which is not among them, has 8,000. */
@@ -52,6 +60,7 @@ export const openFlite = (): Flite => {
   })
   const callbackType = koffi.proto("int StarlingFliteCallback(void *wave, int start, int size, int last, void *info)")
   const plan = makeUtteranceReader(library, voicesHz)
+  const taggerFor = makeTagger(library)
   const voices = new Map(fliteVoices.map((name) => [name, loadVoice(dirname(path), name)]))
 
   let current: FliteCallback = () => false
@@ -65,12 +74,12 @@ export const openFlite = (): Flite => {
 
   return {
     hz: voicesHz,
-    synthesize: (ascii, voice, features, onAudio) => {
+    synthesize: (text, voice, features, onAudio) => {
       current = onAudio
       planned = undefined
       const utterance = newUtterance() as bigint
       const own = koffi.decode(utterance, "void *") as bigint
-      setInputText(utterance, ascii)
+      setInputText(utterance, text.ascii)
       for (const [name, value] of Object.entries(features)) setFloat(own, lasting(name), value)
       // Freed together with the utterance, so each utterance gets one of its own.
       const streaming = newStreaming() as bigint
@@ -78,6 +87,7 @@ export const openFlite = (): Flite => {
       koffi.encode(streaming, streamingType, settings)
       setFeature(own, lasting("streaming_info"), streamingValue(streaming))
       initialize(utterance, voices.get(voice))
+      if (text.tokens.length > 0) setFeature(own, lasting("pos_tagger_func"), taggerFor(text))
       seedNoise(noiseSeed)
       synth(utterance)
       deleteUtterance(utterance)
@@ -153,5 +163,45 @@ const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: b
       }
     }
     return { words, speechEnd }
+  }
+}
+
+/**
+ * Sets the phones of tokens, which the library then takes in place of those that it finds for their words. Between the
+ * two it tags words, and a function of our own may do that.
+ */
+const makeTagger = (library: LibraryHandle) => {
+  const functionValue = library.func("void *uttfunc_val(void *)")
+  const tagWords = library.func("void *default_pos_tagger(void *)")
+  const relation = library.func("void *utt_relation(void *, const char *)")
+  const head = library.func("void *relation_head(void *)")
+  const next = library.func("void *item_next(void *)")
+  const text = library.func("const char *flite_ffeature_string(void *, const char *)")
+  const setString = library.func("void item_set_string(void *, void *, const char *)")
+  const setPhones = (utterance: bigint, { ascii, tokens }: FliteText) => {
+    let [after, count] = [0, 0]
+    for (
+      let token = head(relation(utterance, "Token")) as bigint | null;
+      token !== null && count < tokensMax;
+      token = next(token) as bigint | null
+    ) {
+      count += 1
+      const name = text(token, "name") as string
+      const at = ascii.indexOf(name, after)
+      if (at === -1) continue
+      after = at + name.length
+      const own = tokens.find((one) => one.at >= at && one.at < after)
+      if (own !== undefined) setString(token, lasting("phones"), own.phones)
+    }
+  }
+  let current: FliteText = { ascii: "", tokens: [] }
+  const tag = (utterance: bigint) => {
+    setPhones(utterance, current)
+    return tagWords(utterance) as bigint
+  }
+  const tagger = koffi.register(tag, koffi.pointer(koffi.proto("void *StarlingFliteTagger(void *utterance)")))
+  return (text: FliteText): bigint => {
+    current = text
+    return functionValue(tagger) as bigint
   }
 }

@@ -5,6 +5,7 @@
 import type { ChunkPiece, EngineVoice } from "#contracts"
 import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
+import { type PhonesOfToken, withPhones } from "./phones.ts"
 
 /** The rest of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
@@ -14,11 +15,14 @@ interface Part {
   readonly index: number
   readonly span: Span
   readonly ascii: string
+  /** By their places in that. */
+  readonly tokens: ReadonlyArray<PhonesOfToken>
 }
 
 export const makeFliteSpeaker = (flite: Flite): Speaker => ({
   hz: flite.hz,
   firstVoice: "slt",
+  readsPhonemes: true,
   speak: (job, sink) => {
     const { name } = job.voice
     if (!isFliteVoice(name)) return { kind: "failed", reason: "voice", detail: `flite has no voice ${name}` }
@@ -28,7 +32,7 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
     for (const [at, part] of parts.entries()) {
       const isBeforePause = (at === parts.length - 1 && !job.goesOn) || endsWithPause(part.ascii)
       const speech = makeSpeech({ hz: flite.hz, part, begun, isAfterPause, isBeforePause }, sink)
-      flite.synthesize(part.ascii, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
+      flite.synthesize(part, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
         speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)
       )
       if (speech.isStopped()) return null
@@ -40,9 +44,17 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
 })
 
 const partsOf = (piece: ChunkPiece, index: number): ReadonlyArray<Part> => {
-  const ascii = plainAscii(piece.text)
+  const { ascii, tokens } = withPhones(plainAscii(piece.text), piece.pronunciations ?? [])
   return utterances(ascii)
-    .map((span) => ({ piece, index, span, ascii: ascii.slice(span.from, span.to) }))
+    .map((span) => ({
+      piece,
+      index,
+      span,
+      ascii: ascii.slice(span.from, span.to),
+      tokens: tokens
+        .filter(({ at }) => at >= span.from && at < span.to)
+        .map(({ at, phones }) => ({ at: at - span.from, phones }))
+    }))
     .filter((part) => part.ascii.trim() !== "")
 }
 

@@ -59,6 +59,45 @@ const suite = (engine: EmbeddedEngine, name: string) => {
       })
     )
   )
+  it.live("speaks a word by its phonemes, as the word that sounds so, and says where it stands", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+        const say = (text: string, ...words: ReadonlyArray<readonly [word: string, ipa: string]>) =>
+          heard(
+            engine,
+            jobOf(
+              voice,
+              piece(text, {
+                pronunciations: words.map(([word, ipa]) => {
+                  const from = text.indexOf(word)
+                  return { from, to: from + word.length, ipa }
+                })
+              })
+            )
+          )
+        const native = yield* heard(engine, jobOf(voice, piece("I say thing, church church, now.")))
+        const [thing, church] = ["ˈθɪŋ", "ˈtʃɜːtʃ"]
+        const spelled = yield* say("I say Москва, um uh, now.", ["Москва", thing], ["um", church], ["uh", church])
+        const plain = yield* heard(engine, jobOf(voice, piece("I say Moscow, um uh, now.")))
+
+        assert.strictEqual(spelled.pcm.length, native.pcm.length)
+        assert.notStrictEqual(spelled.pcm.length, plain.pcm.length)
+        // flite's statistical voices make their noise with the process' one random generator.
+        if (voice.name !== "slt") {
+          assert.isTrue(Buffer.from(spelled.pcm.buffer).equals(Buffer.from(native.pcm.buffer)))
+        }
+        const samples = ({ words }: typeof native) => words.map(({ sample }) => sample)
+        assert.deepStrictEqual(samples(spelled), samples(native))
+        const within = spelled.words.map(
+          ({ position }) => "I say Москва, um uh, now.".slice(0, position + 1).split(" ").length
+        )
+        assert.deepStrictEqual([...new Set(within)], [1, 2, 3, 4, 5, 6])
+        const again = yield* heard(engine, jobOf(voice, piece("I say thing, church church, now.")))
+        assert.strictEqual(again.pcm.length, native.pcm.length)
+      })
+    )
+  )
   it.live("puts no pause between the pieces of a sentence", () =>
     scoped(
       Effect.gen(function* () {
