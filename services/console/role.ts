@@ -4,10 +4,10 @@
  *
  * in: HTTP on Console.Port; metrics and health of every process that it is told of; the streams ATTEMPTS, EVENTS,
  * ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
- * `webhook-dispatchers`, `authorizations`, `payment-books`, `model-uptime`, `speech-figures`, `leases`, `sign-in-codes`; the
- * built page
+ * `webhook-dispatchers`, `authorizations`, `payment-books`, `payment-refunds`, `model-uptime`, `speech-figures`, `leases`,
+ * `sign-in-codes`; the built page
  * out: calls of the page to the other APIs, with the caller's token; `deliveries.due.>` (tests, and sent again),
- * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books`; removals from ABANDONED and
+ * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from ABANDONED and
  * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
