@@ -4,6 +4,7 @@
  * Files that commands name. Their paths start at the user's own folder; the launcher changes to its own, and passes on
  * the user's.
  */
+import { createReadStream } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Effect, Layer, Logger, Schema } from "effect"
@@ -63,6 +64,41 @@ export const fileOf = (named: string) =>
 /** The system's message about a file, without the call and the path that it adds. */
 export const faultOfFile = (cause: unknown) =>
   cause instanceof Error ? cause.message.replace(/, [a-z]+( '.*)?$/u, "") : String(cause)
+
+interface BoundedText {
+  /** Or `-` for standard input. */
+  readonly file: string
+  readonly bytesMax: number
+  /** What is said of a text that is longer, behind its name. */
+  readonly tooLong: string
+}
+
+/** A text in UTF-8, read no further than its limit. */
+export const textWithin = Effect.fnUntraced(function* ({ file, bytesMax, tooLong }: BoundedText) {
+  const name = file === "-" ? "standard input" : file
+  const path = file === "-" ? undefined : yield* fileOf(file)
+  const bytes = yield* Effect.tryPromise({
+    try: () => bytesOf(path === undefined ? process.stdin : createReadStream(path), bytesMax),
+    catch: (cause) => misused(`${name} cannot be read: ${faultOfFile(cause)}`)
+  })
+  if (bytes.length > bytesMax) return yield* misused(`${name} ${tooLong}`)
+  return yield* Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => misused(`${name} is not text in UTF-8`)
+  })
+})
+
+/** All of them, or some more than the limit. */
+const bytesOf = async (source: AsyncIterable<Uint8Array>, bytesMax: number) => {
+  const parts: Array<Uint8Array> = []
+  let length = 0
+  for await (const part of source) {
+    parts.push(part)
+    length += part.length
+    if (length > bytesMax) break
+  }
+  return Buffer.concat(parts)
+}
 
 /** The text of a file, or of standard input for `-`. */
 export const textIn = Effect.fnUntraced(function* (file: string) {

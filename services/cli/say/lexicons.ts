@@ -1,8 +1,7 @@
 /** `lexicons`: how words are spoken in the workspace, listed, stored from files, shown and deleted. */
-import { createReadStream } from "node:fs"
 import { Effect } from "effect"
 import { lexiconLimits } from "#speech"
-import { faultOfFile, fileOf, misused, note, print, table } from "../console.ts"
+import { note, print, table, textWithin } from "../console.ts"
 import { findFleet } from "./client.ts"
 
 export const listLexicons = Effect.fnUntraced(function* ({ json }: { readonly json: boolean }) {
@@ -28,39 +27,15 @@ interface StoreOrder {
   readonly default: boolean
 }
 
+// A UTF-16 unit is three bytes of UTF-8 at most.
+const bytesMax = lexiconLimits.charactersMax * 3
+
 export const storeLexicon = Effect.fnUntraced(function* ({ name, file, default: isDefault }: StoreOrder) {
-  const content = yield* readText(file)
+  const content = yield* textWithin({ file, bytesMax, tooLong: "is larger than a lexicon may be" })
   const { api, call } = yield* findFleet
   const { words } = yield* call(api.putLexicon({ params: { name }, payload: { content, default: isDefault } }))
   yield* note(`stored ${name}: ${words} ${words === 1 ? "word" : "words"}`)
 })
-
-// A UTF-16 unit is three bytes of UTF-8 at most.
-const bytesMax = lexiconLimits.charactersMax * 3
-
-const readText = Effect.fnUntraced(function* (file: string) {
-  const path = file === "-" ? undefined : yield* fileOf(file)
-  const bytes = yield* Effect.tryPromise({
-    try: () => allOf(path === undefined ? process.stdin : createReadStream(path)),
-    catch: (cause) => misused(`${file} cannot be read: ${faultOfFile(cause)}`)
-  })
-  if (bytes.length > bytesMax) return yield* misused(`${file} is larger than a lexicon may be`)
-  return yield* Effect.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => misused(`${file} is not text in UTF-8`)
-  })
-})
-
-const allOf = async (source: AsyncIterable<Uint8Array>) => {
-  const parts: Array<Uint8Array> = []
-  let length = 0
-  for await (const part of source) {
-    parts.push(part)
-    length += part.length
-    if (length > bytesMax) break
-  }
-  return Buffer.concat(parts)
-}
 
 export const showLexicon = Effect.fnUntraced(function* ({ name }: { readonly name: string }) {
   const { api, call } = yield* findFleet

@@ -2,12 +2,11 @@
  * The order of `say`: the text, the format of a file, and the route that serves it. A faulty order is refused before
  * anything is sent.
  */
-import { createReadStream } from "node:fs"
 import { extname } from "node:path"
 import { Effect, Result } from "effect"
 import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
 import { speechInputMax, type StreamRequest } from "#contracts/speech-api"
-import { faultOfFile, fileOf, misused } from "../console.ts"
+import { misused, textWithin } from "../console.ts"
 
 /** The order as given on the command line. */
 export interface SayGiven {
@@ -95,33 +94,15 @@ const bytesMax = speechInputMax.stream * 3 + 1_024
 
 const readText = Effect.fnUntraced(function* (source: TextSource) {
   if (source.from === "words") return source.text
-  const name = source.from === "file" ? source.file : "standard input"
-  const path = source.from === "file" ? yield* fileOf(source.file) : undefined
-  const bytes = yield* Effect.tryPromise({
-    try: () => allOf(path === undefined ? process.stdin : createReadStream(path)),
-    catch: (cause) => misused(`${name} cannot be read: ${faultOfFile(cause)}`)
-  })
-  if (bytes.length > bytesMax) {
-    const longest = speechInputMax.stream.toLocaleString("en")
-    return yield* misused(`${name} is too long, ${longest} characters are spoken at once`)
-  }
-  const text = yield* Effect.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => misused(`${name} is not text in UTF-8`)
+  const longest = speechInputMax.stream.toLocaleString("en")
+  const file = source.from === "file" ? source.file : "-"
+  const text = yield* textWithin({
+    file,
+    bytesMax,
+    tooLong: `is too long, ${longest} characters are spoken at once`
   })
   return text.trimEnd()
 })
-
-const allOf = async (source: AsyncIterable<Uint8Array>) => {
-  const parts: Array<Uint8Array> = []
-  let length = 0
-  for await (const part of source) {
-    parts.push(part)
-    length += part.length
-    if (length > bytesMax) break
-  }
-  return Buffer.concat(parts)
-}
 
 interface SayFormat {
   readonly outputFormat: string

@@ -8,7 +8,7 @@ import { codePointStarts } from "../espeak/speaker.ts"
 import { give, type PlaceWords, trimmedTo } from "../sherpa/speaker.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import { endsWithPause, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
+import { endsWithPause, joined, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
 import { type Program, type ProgramOptions, startProgram } from "./program.ts"
 import { type FromProgram, type Hello, protocolVersion } from "./protocol.ts"
 
@@ -266,14 +266,4 @@ const wordsFor = (hello: Hello, { text, speed, pitch, range }: Passage, { name, 
     range: has("range") ? range : 1
   }
   return { words, playedHz }
-}
-
-const joined = (parts: ReadonlyArray<Int16Array>, length: number) => {
-  const whole = new Int16Array(length)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

@@ -1,6 +1,7 @@
 /** Word times for engines that tell none: espeak-ng speaks the same text, and its times are carried over. */
 import { openEspeak } from "../espeak/binding.ts"
 import { makeEspeakSpeaker } from "../espeak/speaker.ts"
+import { joined } from "../worker/serve.ts"
 import type { PlaceWords } from "./speaker.ts"
 import { carriedOver, type PlacedWord } from "./warp.ts"
 
@@ -19,11 +20,7 @@ export const placeByEspeak = (): PlaceWords => {
       word: ({ position, sample }) => void words.push({ position, sample })
     })
     speaker.reset?.()
-    const reference = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))
-    parts.reduce((at, part) => {
-      reference.set(part, at)
-      return at + part.length
-    }, 0)
-    return carriedOver(words, { pcm: reference, hz: espeak.hz }, { pcm, hz })
+    const samples = parts.reduce((sum, part) => sum + part.length, 0)
+    return carriedOver(words, { pcm: joined(parts, samples), hz: espeak.hz }, { pcm, hz })
   }
 }

@@ -262,7 +262,7 @@ export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatch
 }
 
 /** Always a buffer of its own, because it is handed over to another thread. */
-const joined = (runs: ReadonlyArray<Int16Array>, length: number) => {
+export const joined = (runs: ReadonlyArray<Int16Array>, length: number) => {
   const whole = new Int16Array(length)
   let at = 0
   for (const run of runs) {
