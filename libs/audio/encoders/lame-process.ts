@@ -20,8 +20,8 @@ export interface LameProcesses {
   readonly start: (plan: EncoderPlan) => Effect.Effect<EncoderProcess | undefined>
 }
 
-// A process uses one processor, which encodes for some three hundred listeners, or for few that read as fast as it goes.
-const encodersEach = 4
+// A process uses every processor: another one starts only so that not all answers are lost with it.
+const encodersEach = 16
 // A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
 const readyMsMax = 2_000
 // A library that takes its process along so often in a row is left alone.
@@ -109,7 +109,7 @@ const launch = (lame: Lame): Program => {
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     // It needs nothing of our environment, nor of the flags of this process.
-    env: { MALLOC_ARENA_MAX: "2" },
+    env: { MALLOC_ARENA_MAX: "2", UV_THREADPOOL_SIZE: String(availableParallelism()) },
     execArgv: ["--max-semi-space-size=1"]
   })
   const program: Program = {
@@ -140,8 +140,9 @@ const receive = (lame: Lame, program: Program, message: FromLame) => {
   if (message.kind === "failed") return fail(encoder, message.detail)
   if (message.mp3.length > 0) encoder.mp3 = [...encoder.mp3, message.mp3]
   encoder.hasStarted = true
-  encoder.owedSinceMs = undefined
-  resumeWrite(encoder)
+  // A write may have come before it was open, and has its own answer.
+  if (message.kind === "encoded" || encoder.written === undefined) encoder.owedSinceMs = undefined
+  if (message.kind === "encoded") resumeWrite(encoder)
   wake(encoder)
 }
 

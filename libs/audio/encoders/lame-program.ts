@@ -1,11 +1,11 @@
 /**
  * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
- * does. Whoever has heard nothing yet comes first: pieces of an answer's beginning go before all others, and the others
- * take turns. It ends with the process that started it, and loads nothing of Effect, so that it is small and starts
- * fast.
+ * does. Every processor takes the next piece, whosever it is, so that none is idle while pieces wait. Whoever has heard
+ * nothing yet comes first: pieces of an answer's beginning go before all others, and the others take turns. It ends with
+ * the process that started it, and loads nothing of Effect, so that it is small and starts fast.
  */
+import { availableParallelism } from "node:os"
 import process from "node:process"
-import { setImmediate } from "node:timers"
 import koffi from "koffi"
 
 /** An encoder is known by its number. */
@@ -19,8 +19,8 @@ export type ToLame =
 export type FromLame =
   | { readonly kind: "ready" }
   | { readonly kind: "missing"; readonly detail: string }
-  /** Answers each message but `close`, in their order. */
-  | { readonly kind: "encoded"; readonly id: number; readonly mp3: Uint8Array }
+  /** Answer each message but `close`. */
+  | { readonly kind: "opened" | "encoded"; readonly id: number; readonly mp3: Uint8Array }
   | { readonly kind: "failed"; readonly id: number; readonly detail: string }
 
 // Found by the system's loader; on macOS where brew installs it.
@@ -55,11 +55,6 @@ const openLame = () => {
   const encodeBuffer = library.func("int lame_encode_buffer(void *, int16_t *, int16_t *, int, _Out_ uint8_t *, int)")
   const flush = library.func("int lame_encode_flush(void *, _Out_ uint8_t *, int)")
   const close = library.func("int lame_close(void *)")
-  const written = (out: Uint8Array, bytes: number) => {
-    if (bytes < 0) throw new Error(`libmp3lame returned ${bytes}`)
-    return out.subarray(0, bytes)
-  }
-  let room = new Uint8Array(outBytesFor(0))
   return {
     /** As ffmpeg opens it for the arguments of the same plan, so that both write the same bytes. */
     open: (hz: number, kbps: number): unknown => {
@@ -74,78 +69,129 @@ const openLame = () => {
       if (initParameters(lame) < 0) throw new Error(`libmp3lame has no ${kbps} kbit/s at ${hz} Hz`)
       return lame
     },
-    encode: (lame: unknown, pcm: Int16Array) => {
-      if (room.length < outBytesFor(pcm.length)) room = new Uint8Array(outBytesFor(pcm.length))
-      return written(room, encodeBuffer(lame, pcm, pcm, pcm.length, room, room.length))
-    },
-    flush: (lame: unknown) => written(room, flush(lame, room, room.length)),
+    encodeHere: (lame: unknown, pcm: Int16Array, out: Uint8Array): number =>
+      encodeBuffer(lame, pcm, pcm, pcm.length, out, out.length),
+    encode: (lame: unknown, pcm: Int16Array, out: Uint8Array, then: Then) =>
+      encodeBuffer.async(lame, pcm, pcm, pcm.length, out, out.length, then),
+    flush: (lame: unknown, out: Uint8Array, then: Then) => flush.async(lame, out, out.length, then),
     close: (lame: unknown) => void close(lame)
   }
 }
 
 type Lame = NonNullable<ReturnType<typeof openLame>>
+type Then = (error: unknown, bytes: number) => void
+
+/** Memory for one call of the library at a time. */
+interface Room {
+  pcm: Int16Array
+  out: Uint8Array
+}
+
+interface Encoder {
+  readonly lame: unknown
+  /** A thread is in the library with it. */
+  isAtWork: boolean
+  isClosed: boolean
+}
 
 const tell = (message: FromLame) => void process.send?.(message)
 
-const serve = (lame: Lame) => {
-  const encoders = new Map<number, unknown>()
-  // Each encoder has one message here at most, for it is fed again when it has answered.
-  const urgent: Array<ToLame> = []
-  const others: Array<ToLame> = []
-  let isWorking = false
+/** Each encoder has one message here at most, and its `close`, for it is fed again when it has answered. */
+interface Serving {
+  readonly lame: Lame
+  readonly encoders: Map<number, Encoder>
+  readonly urgent: Array<ToLame>
+  readonly others: Array<ToLame>
+  /** One for each processor: the library works in threads, while this one reads the next message. */
+  readonly rooms: Array<Room>
+}
 
-  const encoded = (message: ToLame): Uint8Array | undefined => {
-    const encoder = encoders.get(message.id)
-    switch (message.kind) {
-      case "open": {
-        const opened = lame.open(message.hz, message.kbps)
-        encoders.set(message.id, opened)
-        return lame.encode(opened, new Int16Array(message.prime))
-      }
-      case "encode":
-        return encoder === undefined ? undefined : lame.encode(encoder, samplesOf(message.pcm))
-      case "end":
-        return encoder === undefined ? undefined : lame.flush(encoder)
-      default:
-        encoders.delete(message.id)
-        if (encoder !== undefined) lame.close(encoder)
-        return undefined
-    }
-  }
-  const take = (message: ToLame) => {
-    try {
-      const mp3 = encoded(message)
-      if (mp3 !== undefined) tell({ kind: "encoded", id: message.id, mp3 })
-    } catch (error) {
-      tell({ kind: "failed", id: message.id, detail: error instanceof Error ? error.message : String(error) })
-    }
-  }
-  // One at a time, so that what has come meanwhile is seen before the next.
-  const work = () => {
-    const next = urgent.shift() ?? others.shift()
-    isWorking = next !== undefined
-    if (next === undefined) return
-    take(next)
-    setImmediate(work)
-  }
+const serve = (lame: Lame) => {
+  const rooms = Array.from({ length: availableParallelism() }, roomFor)
+  const serving: Serving = { lame, encoders: new Map(), urgent: [], others: [], rooms }
   process.on("message", (message: ToLame) => {
     const isUrgent = message.kind !== "encode" || message.isUrgent
-    if (isUrgent) urgent.push(message)
-    else others.push(message)
-    if (!isWorking) {
-      isWorking = true
-      setImmediate(work)
-    }
+    if (isUrgent) serving.urgent.push(message)
+    else serving.others.push(message)
+    work(serving)
   })
 }
 
+/** Begins as much as there are processors. */
+const work = (serving: Serving) => {
+  const { others, rooms, urgent } = serving
+  for (let room = rooms.pop(); room !== undefined; room = rooms.pop()) {
+    const next = urgent.shift() ?? others.shift()
+    if (next === undefined || !begin(serving, next, room)) rooms.push(room)
+    if (next === undefined) return
+  }
+}
+
+/** False when there is nothing to wait for. */
+const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
+  const { encoders, lame } = serving
+  const { id } = message
+  try {
+    if (message.kind === "open") open(serving, message, room)
+    if (message.kind === "close") close(serving, id)
+    const encoder = encoders.get(id)
+    if (message.kind === "open" || message.kind === "close" || encoder === undefined) return false
+    const then: Then = (error, bytes) => {
+      encoder.isAtWork = false
+      if (encoder.isClosed) lame.close(encoder.lame)
+      else if (error !== null || bytes < 0) fail(serving, id, error ?? errorOf(bytes))
+      else tell({ kind: "encoded", id, mp3: room.out.subarray(0, bytes) })
+      serving.rooms.push(room)
+      work(serving)
+    }
+    if (message.kind === "end") lame.flush(encoder.lame, room.out, then)
+    else lame.encode(encoder.lame, samplesOf(message.pcm, room), room.out, then)
+    encoder.isAtWork = true
+    return true
+  } catch (error) {
+    fail(serving, id, error)
+    return false
+  }
+}
+
+/** Not in a thread: opening is most of it, and fills tables that all encoders share. */
+const open = ({ encoders, lame }: Serving, message: Extract<ToLame, { readonly kind: "open" }>, room: Room) => {
+  const { hz, id, kbps, prime } = message
+  const opened = lame.open(hz, kbps)
+  encoders.set(id, { lame: opened, isAtWork: false, isClosed: false })
+  const silence = samplesOf(new Uint8Array(prime * Int16Array.BYTES_PER_ELEMENT), room)
+  const bytes = lame.encodeHere(opened, silence, room.out)
+  if (bytes < 0) throw errorOf(bytes)
+  tell({ kind: "opened", id, mp3: room.out.subarray(0, bytes) })
+}
+
+const errorOf = (code: number) => new Error(`libmp3lame returned ${code}`)
+
+const fail = (serving: Serving, id: number, error: unknown) => {
+  close(serving, id)
+  tell({ kind: "failed", id, detail: error instanceof Error ? error.message : String(error) })
+}
+
+/** Not before the library has come out of it. */
+const close = ({ encoders, lame }: Serving, id: number) => {
+  const encoder = encoders.get(id)
+  encoders.delete(id)
+  if (encoder === undefined) return
+  encoder.isClosed = true
+  if (!encoder.isAtWork) lame.close(encoder.lame)
+}
+
+const roomFor = (): Room => ({ pcm: new Int16Array(0), out: new Uint8Array(outBytesFor(0)) })
+
 /** In memory of our own, which is aligned as the bytes of a message need not be. */
-let pcmRoom = new Int16Array(0)
-const samplesOf = (bytes: Uint8Array) => {
+const samplesOf = (bytes: Uint8Array, room: Room) => {
   const length = bytes.length / Int16Array.BYTES_PER_ELEMENT
-  if (pcmRoom.length < length) pcmRoom = new Int16Array(length)
-  new Uint8Array(pcmRoom.buffer).set(bytes)
-  return pcmRoom.subarray(0, length)
+  if (room.pcm.length < length) {
+    room.pcm = new Int16Array(length)
+    room.out = new Uint8Array(outBytesFor(length))
+  }
+  new Uint8Array(room.pcm.buffer).set(bytes)
+  return room.pcm.subarray(0, length)
 }
 
 // Ctrl-C reaches the whole group: answers that are being drained still need their encoders.

@@ -126,7 +126,7 @@ export const Audio = section({
   LameProcessesMax: withDefault(
     whole(0, 64),
     4,
-    "Processes in which libmp3lame encodes for all mp3 answers, one for each 4 of them, and at most one for each processor. 0, or where that library is missing: an ffmpeg for each answer."
+    "Processes in which libmp3lame encodes for all mp3 answers, one for each 16 of them, and at most one for each processor: each uses all processors, and takes its own answers along when it crashes. 0, or where that library is missing: an ffmpeg for each answer."
   ),
   EncodersMax: withDefault(
     whole(1, 10_000),
