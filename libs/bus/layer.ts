@@ -75,7 +75,11 @@ export const busServices = Layer.mergeAll(
   Mailbox.layer,
   Objects.layer,
   Leases.layer.pipe(Layer.provideMerge(StreamReader.layer)),
-  Requests.layer.pipe(Layer.provideMerge(Rejections.layer), Layer.provideMerge(Publisher.layer))
+  Requests.layer.pipe(
+    Layer.provide(Mailbox.layer),
+    Layer.provideMerge(Rejections.layer),
+    Layer.provideMerge(Publisher.layer)
+  )
 )
 
 export const busLayer = busServices.pipe(

@@ -1,15 +1,17 @@
 /**
  * Question and answer between roles over core messages: asked on a subject, answered by one of a queue group. Nothing
  * is stored. A missing answerer is known within milliseconds and is `BusUnavailable`. So is a full one: it says at once
- * that it has as many questions as it takes, instead of keeping more.
+ * that it has as many questions as it takes, instead of keeping more. Who asks what takes long may have the answerer tell
+ * that it is at work: then one that dies meanwhile is known soon, and another is asked.
  */
+import { randomBytes } from "node:crypto"
 import type { Msg } from "@nats-io/nats-core"
-import { Context, Effect, Layer, Result, type Scope, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result, Schedule, type Scope, Semaphore } from "effect"
 import { currentTraceparent, defineCounter, Metrics } from "#runtime"
 import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
 import { header, headerReader, type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
-import { type Answerer, LocalTransport } from "./mailbox.ts"
+import { type Answerer, LocalTransport, Mailbox } from "./mailbox.ts"
 import { Rejections } from "./consume.ts"
 
 export const questionsTurnedAway = defineCounter({
@@ -25,6 +27,12 @@ export interface AskOptions<Question, Answer> {
   readonly timeoutMs: number
   /** The first answerer has fallen silent: ask by the broker, so that another replica may get it. Default false. */
   readonly isAgain?: boolean
+  /**
+   * The answerer tells all the while that it is at work. When nothing is heard for so long it is gone, or hangs, and the
+   * question is put again, within the same time. For questions that may be put twice, between roles of which the answerer
+   * sends to the asker's mailbox.
+   */
+  readonly silence?: { readonly msMax: number; readonly onSilence: Effect.Effect<void> }
 }
 
 export interface AnswerOptions<Question, Answer, R> {
@@ -44,6 +52,8 @@ export interface AnswerOptions<Question, Answer, R> {
 
 const refusedHeader = "Starling-Refused"
 const busyHeader = "Starling-Busy"
+/** Whom to tell that its question is in work: an instance, and a session of its mailbox. */
+const tellHeader = "Starling-Tell"
 
 // A queue longer than a moment's work holds only questions whose askers have given up.
 const waitingMaxDefault = 1_024
@@ -61,6 +71,7 @@ export class Requests extends Context.Service<
       const nats = yield* Nats
       const rejections = yield* Rejections
       const local = yield* LocalTransport
+      const mailbox = yield* Mailbox
       const turnedAway = (yield* Metrics).counter(questionsTurnedAway)
 
       const ask = Effect.fnUntraced(function* <Q, A>(options: AskOptions<Q, A>, question: Q) {
@@ -74,16 +85,15 @@ export class Requests extends Context.Service<
         const encoded = options.question.encode(question)
         const traceparent = yield* currentTraceparent
         const trace = traceparent === undefined ? [] : [[header.traceparent, traceparent] as const]
-        const headers = toHeaders([...encoded.headers, ...trace])
-        const asked = { subject: options.subject, data: encoded.data, headers }
-        const reply = yield* nats.ask(operation, asked, options.timeoutMs)
-        const read = headerReader(reply.headers)
-        const busy = read(busyHeader)
-        if (busy !== undefined) return yield* new BusUnavailable({ operation, detail: `busy: ${busy}` })
-        const decoded = options.answer.decode({ data: reply.data, header: read })
-        if (read(refusedHeader) === undefined && Result.isSuccess(decoded)) return decoded.success
-        const detail = read(refusedHeader) ?? "an answer that breaks its schema"
-        return yield* new BusRefused({ operation, detail, code: 0 })
+        const { subject, silence, timeoutMs } = options
+        const send = (more: ReadonlyArray<readonly [string, string]>, withinMs: number) => {
+          const headers = toHeaders([...encoded.headers, ...trace, ...more])
+          return nats.ask(operation, { subject, data: encoded.data, headers }, withinMs)
+        }
+        const reply = yield* silence === undefined
+          ? send([], timeoutMs)
+          : askUntilHeard({ mailbox, operation, send, timeoutMs, ...silence })
+        return yield* answerIn(operation, options.answer, reply)
       })
 
       const answer = Effect.fnUntraced(function* <Q, A, R>(options: AnswerOptions<Q, A, R>) {
@@ -96,10 +106,13 @@ export class Requests extends Context.Service<
         const leave = Effect.sync(() => void (present -= 1))
         const work = (answering: Effect.Effect<void, never, R>) => {
           present += 1
-          run(Effect.ensuring(slots.withPermits(1)(answering), leave))
+          run(Effect.ensuring(answering, leave))
         }
+        const inTurn = slots.withPermits(1)
         const callback = (_error: unknown, message: Msg) => {
-          if (present < presentMax) return work(answerOne(options, rejections, nats, message))
+          if (present < presentMax) {
+            return work(telling(mailbox, message, inTurn(answerOne(options, rejections, nats, message))))
+          }
           turnedAway.inc({ subject: options.subject })
           return void message.respond(new Uint8Array(0), { headers: tooMany })
         }
@@ -107,7 +120,7 @@ export class Requests extends Context.Service<
           question: options.question,
           answer: options.answer,
           hasRoom: () => present < options.concurrency,
-          pose: (question, respond) => work(Effect.map(options.handler(question), respond))
+          pose: (question, respond) => work(inTurn(Effect.map(options.handler(question), respond)))
         }
         yield* Effect.acquireRelease(
           Effect.sync(() => local.answer(options.subject, answerer)),
@@ -122,6 +135,70 @@ export class Requests extends Context.Service<
       return Requests.of({ ask, answer })
     })
   )
+}
+
+const answerIn = <A>(operation: string, codec: MessageCodec<A>, reply: Msg): Effect.Effect<A, BusError> => {
+  const read = headerReader(reply.headers)
+  const busy = read(busyHeader)
+  if (busy !== undefined) return Effect.fail(new BusUnavailable({ operation, detail: `busy: ${busy}` }))
+  const decoded = codec.decode({ data: reply.data, header: read })
+  if (read(refusedHeader) === undefined && Result.isSuccess(decoded)) return Effect.succeed(decoded.success)
+  const detail = read(refusedHeader) ?? "an answer that breaks its schema"
+  return Effect.fail(new BusRefused({ operation, detail, code: 0 }))
+}
+
+interface Asking {
+  readonly mailbox: Mailbox["Service"]
+  readonly operation: string
+  readonly send: (headers: ReadonlyArray<readonly [string, string]>, withinMs: number) => Effect.Effect<Msg, BusError>
+  readonly timeoutMs: number
+  readonly msMax: number
+  readonly onSilence: Effect.Effect<void>
+}
+
+/** Puts the question again each time that its answerer has fallen silent, until the time is over. */
+const askUntilHeard = ({ mailbox, operation, send, timeoutMs, msMax, onSilence }: Asking) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const session = randomBytes(12).toString("base64url")
+      let heardAtMs = 0
+      yield* mailbox.open(session, () => void (heardAtMs = clock.currentTimeMillisUnsafe()))
+      const silent = Effect.gen(function* () {
+        for (;;) {
+          const leftMs = heardAtMs + msMax - clock.currentTimeMillisUnsafe()
+          if (leftMs <= 0) return Option.none<Msg>()
+          yield* Effect.sleep(leftMs)
+        }
+      })
+      const untilMs = clock.currentTimeMillisUnsafe() + timeoutMs
+      for (;;) {
+        heardAtMs = clock.currentTimeMillisUnsafe()
+        const leftMs = untilMs - heardAtMs
+        if (leftMs <= 0) return yield* new BusUnavailable({ operation, detail: `no answer within ${timeoutMs} ms` })
+        const asked = Effect.asSome(send([[tellHeader, `${mailbox.instance} ${session}`]], leftMs))
+        const heard = yield* Effect.raceFirst(asked, silent)
+        if (Option.isSome(heard)) return heard.value
+        yield* onSilence
+      }
+    })
+  )
+
+// Some of them within the least silence that an asker takes for a death.
+const tellEveryMs = 500
+const told = /^([A-Za-z0-9_-]{1,64}) ([A-Za-z0-9_-]{1,64})$/u
+const nothing = new Uint8Array(0)
+
+/** Tells the asker that its question is waiting or in work, where it wants to hear it. */
+const telling = <R>(
+  mailbox: Mailbox["Service"],
+  { headers }: Msg,
+  answering: Effect.Effect<void, never, R>
+): Effect.Effect<void, never, R> => {
+  const [, instance, session] = told.exec(headerReader(headers)(tellHeader) ?? "") ?? []
+  if (instance === undefined || session === undefined) return answering
+  const tell = Effect.sync(() => mailbox.send(instance, session, nothing))
+  return Effect.raceFirst(answering, Effect.andThen(Effect.repeat(tell, Schedule.spaced(tellEveryMs)), Effect.never))
 }
 
 const answerOne = Effect.fnUntraced(function* <Q, A, R>(

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Schema } from "effect"
 import { jsonCodec, Requests } from "#bus"
+import { Nats } from "../../../libs/bus/connection/connection.ts"
 import { Metrics } from "#runtime"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { note, trial } from "./trial.ts"
@@ -79,5 +80,80 @@ describe("questions between roles", () => {
           }),
         trial
       )
+  )
+})
+
+describe("a question whose answerer tells that it is at work", () => {
+  const silence = (onSilence: Effect.Effect<void> = Effect.void) => ({ silence: { msMax: 1_200, onSilence } })
+  const answerer = { subject: "ask.me", queueGroup: "answerers", question: note, answer: note, concurrency: 1 }
+
+  it.live("is put once, however long it takes, also while it waits for its turn", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const requests = yield* Requests
+          let [begun, silences] = [0, 0]
+          yield* requests.answer({
+            ...answerer,
+            handler: (question) =>
+              Effect.andThen(
+                Effect.sync(() => void (begun += 1)),
+                Effect.delay(Effect.succeed(question), "1600 millis")
+              )
+          })
+          const asking = { ...ask, ...silence(Effect.sync(() => void (silences += 1))) }
+          const answers = yield* Effect.forEach(["one", "two"], (text) => requests.ask(asking, { text }), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(answers, [{ text: "one" }, { text: "two" }])
+          assert.deepStrictEqual([begun, silences], [2, 0])
+        }),
+      trial
+    )
+  )
+
+  it.live("is put again, to another one, when nothing is heard; and fails when there is none", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const requests = yield* Requests
+          const { connection } = yield* Nats
+          let silences = 0
+          const asking = { ...ask, ...silence(Effect.sync(() => void (silences += 1))) }
+          const mute = connection.subscribe("ask.me", {
+            queue: "answerers",
+            callback: () => mute.unsubscribe()
+          })
+          const failure = yield* Effect.flip(requests.ask(asking, { text: "hello?" }))
+          assert.strictEqual(failure._tag, "BusUnavailable")
+          assert.include(failure.message, "nobody is there")
+          assert.strictEqual(silences, 1)
+
+          const again = connection.subscribe("ask.me", {
+            queue: "answerers",
+            callback: () => again.unsubscribe()
+          })
+          const asked = yield* Effect.forkChild(requests.ask(asking, { text: "hello" }))
+          yield* eventually(Effect.sync(() => again.getReceived() === 1))
+          yield* requests.answer({ ...answerer, handler: ({ text }) => Effect.succeed({ text: text.toUpperCase() }) })
+          assert.deepStrictEqual(yield* Fiber.join(asked), { text: "HELLO" })
+          assert.strictEqual(silences, 2)
+        }),
+      trial
+    )
+  )
+
+  it.live("fails when its time is over, whatever is heard", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const requests = yield* Requests
+          yield* requests.answer({ ...answerer, handler: () => Effect.never })
+          const failure = yield* Effect.flip(requests.ask({ ...ask, timeoutMs: 1_500, ...silence() }, { text: "now?" }))
+          assert.strictEqual(failure._tag, "BusUnavailable")
+          assert.include(failure.message, "no answer within 1500 ms")
+        }),
+      trial
+    )
   )
 })
