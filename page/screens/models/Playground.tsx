@@ -83,7 +83,7 @@ export const Playground = ({ models, chosen, onChoose }: PlaygroundProps) => {
       <div className="card">
         {calling.call === undefined ? <NothingAsked /> : <Answer calling={calling} pricing={model.pricing} />}
       </div>
-      <Snippets label="The same as code" snippets={callSnippets(call)} />
+      <Snippets label="The same as code" snippets={callSnippets(call, isQuoted ? calling.quote?.accepts : undefined)} />
     </section>
   )
 }

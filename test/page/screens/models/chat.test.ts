@@ -69,11 +69,37 @@ describe("what a call costs", () => {
   })
 })
 
-it("writes a call as code for curl, openai, anthropic and x402, each with its model", () => {
-  const snippets = callSnippets({ model: "demo/echo", prompt: "it's so", maxTokens: 9 })
-  assert.deepStrictEqual(
-    snippets.map(({ title }) => title),
-    ["curl", "openai", "anthropic", "x402"]
-  )
-  for (const { code } of snippets) assert.include(code, "demo/echo")
+describe("the code to copy", () => {
+  const call = { model: "demo/echo", prompt: "it's so", maxTokens: 9, chain: "evm" } as const
+  const registered = (...given: Parameters<typeof callSnippets>) =>
+    callSnippets(...given)
+      .filter(({ title }) => title !== "curl")
+      .map(({ code }) => [...code.matchAll(/\.register\("([^"]+)", new (\w+)/gu)].map(([, ...each]) => each.join(" ")))
+  const evm = { exact: "eip155:* ExactEvmScheme", upto: "eip155:* UptoEvmScheme" }
+  const channels = "eip155:* BatchSettlementEvmScheme"
+  const way = (scheme: string, network = "eip155:8453") => ({ scheme, network })
+
+  it("names the model in each language", () => {
+    const snippets = callSnippets(call)
+    assert.deepStrictEqual(
+      snippets.map(({ title }) => title),
+      ["curl", "openai", "anthropic", "x402"]
+    )
+    for (const { code } of snippets) assert.include(code, "demo/echo")
+  })
+
+  it.each([
+    ["all of the chain before there is a quote", call, undefined, [evm.exact, evm.upto, channels]],
+    ["those of the quote, in its order", call, [way("upto"), way("exact")], [evm.upto, evm.exact]],
+    ["channels where they are offered", call, [way("exact"), way("batch-settlement")], [evm.exact, channels]],
+    [
+      "none that the client lacks, and none of another chain",
+      call,
+      [way("exact"), way("new"), way("upto", "solana:x")],
+      [evm.exact]
+    ],
+    ["that of Solana", { ...call, chain: "solana" }, [way("exact", "solana:x")], ["solana:* ExactSvmScheme"]]
+  ] as const)("pays by %s", (_, given, ways, expected) => {
+    for (const each of registered(given, ways)) assert.deepStrictEqual(each, [...expected])
+  })
 })
