@@ -93,7 +93,7 @@ export const modelGatewayMetrics = [
 
 export const paymentOutcomes = defineCounter({
   name: "gateway_payments_total",
-  help: "Calls to paid models by what became of their payment: quoted, refused (by code), asked_again (a verifier fell silent), verified, released, settled, pending, settlement_refused, forced (settled while still being streamed), given_again.",
+  help: "Calls to paid models by what became of their payment: quoted, refused (by code), asked_again (a verifier, or a settler with an order about a channel, fell silent), verified, released, settled, pending, settlement_refused, forced (settled while still being streamed), given_again.",
   labels: ["outcome", "code"],
   values: {
     outcome: [

@@ -4,7 +4,16 @@
  */
 import { Schema } from "effect"
 import { EpochMs, text } from "../primitives.ts"
-import { AtomicAmount, DecimalWord, EvmAddress, Network, NumberWord, ReasonText, TransactionId } from "./primitives.ts"
+import {
+  AtomicAmount,
+  DecimalWord,
+  EvmAddress,
+  InstanceName,
+  Network,
+  NumberWord,
+  ReasonText,
+  TransactionId
+} from "./primitives.ts"
 
 export const channelScheme = "batch-settlement"
 
@@ -118,8 +127,13 @@ export const ChannelOrder = Schema.Union([
   Schema.TaggedStruct("Receipt", target),
   /** What was charged is claimed now. */
   Schema.TaggedStruct("Claim", target),
-  /** What was charged is claimed, and the amount goes back; null: all that is left. */
-  Schema.TaggedStruct("Refund", { ...target, amount: Schema.NullOr(ChannelAmount), voucher: Voucher })
+  /** What was charged is claimed, and the amount goes back; null: all that is left. `ticket`: drawn for this refund. */
+  Schema.TaggedStruct("Refund", {
+    ...target,
+    amount: Schema.NullOr(ChannelAmount),
+    voucher: Voucher,
+    ticket: Schema.optionalKey(InstanceName)
+  })
 ])
 export type ChannelOrder = Schema.Schema.Type<typeof ChannelOrder>
 

@@ -118,6 +118,8 @@ const orderCodec = jsonCodec(ChannelOrder)
 const answerCodec = jsonCodec(ChannelOrderAnswer)
 // A deposit waits for a block; a settler gives up after that, and the order may be given again.
 const orderTimeoutMs = 30_000
+// A settler tells twice a second that it is at work.
+const silenceMsMax = 2_000
 
 const make = Effect.gen(function* () {
   const { Payments } = yield* Configuration
@@ -137,7 +139,16 @@ const make = Effect.gen(function* () {
     channels: yield* Channels,
     order: (order) =>
       requests.ask(
-        { subject: subjects.paymentsChannels, question: orderCodec, answer: answerCodec, timeoutMs: orderTimeoutMs },
+        {
+          subject: subjects.paymentsChannels,
+          question: orderCodec,
+          answer: answerCodec,
+          timeoutMs: orderTimeoutMs,
+          silence: {
+            msMax: silenceMsMax,
+            onSilence: Effect.sync(() => counter.inc({ outcome: "asked_again", code: "" }))
+          }
+        },
         order
       ),
     check: ({ payload, requirements }, nowMs) => {
@@ -649,7 +660,7 @@ const givenBack = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RefundedChannel, PaymentRefusal> {
   const { name, checked } = voucher
   const amount = checked.payload.type === "refund" ? (checked.payload.amount ?? null) : null
-  const order: ChannelOrder = { _tag: "Refund", ...targetOf(voucher), amount, voucher: signedOf(voucher) }
+  const order: ChannelOrder = { _tag: "Refund", ...targetOf(voucher), amount, voucher: signedOf(voucher), ticket }
   const release = Effect.ignore(parts.channels.run(name, ChannelCommand.Release({ ticket })))
   const answer = yield* Effect.onError(restore(ordered(parts, voucher, order)), () => release)
   // The refund's voucher covers all charges, and takes the place of the last one.

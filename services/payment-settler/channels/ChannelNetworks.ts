@@ -56,15 +56,28 @@ export class ChannelNetworks extends Context.Service<ChannelNetworks, ReadonlyMa
   )
 }
 
+// The keys of a settler that has died are free three seconds later, and its orders come here sooner.
+const keyWithin = "6 seconds"
+
+interface Transaction<E> {
+  readonly data: Uint8Array
+  readonly gas: bigint
+  /** Notes what the transaction is called before it is sent. */
+  readonly noted?: (transaction: string) => Effect.Effect<void, E>
+}
+
 /** Sends a call of the contract by one of our keys, and awaits it. The lease of the key is ended whatever comes. */
-export const transact = (
+export const transact = <E = never>(
   { pool, contract }: Pick<ChannelNetwork, "pool" | "contract">,
-  call: { readonly data: Uint8Array; readonly gas: bigint }
-): Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable> =>
+  { noted = () => Effect.void, ...call }: Transaction<E>
+): Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable | E> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      yield* Effect.timeoutOption(restore(pool.some.await), keyWithin)
       const signer = yield* pool.take(null)
-      const sent = yield* Effect.onInterrupt(Effect.result(restore(contract.send(call, signer.lease))), () =>
+      const preparing = Effect.tap(contract.prepare(call, signer.lease), ({ transaction }) => noted(transaction))
+      const prepared = yield* Effect.onError(restore(preparing), () => signer.end("unsent"))
+      const sent = yield* Effect.onInterrupt(Effect.result(restore(contract.send(prepared))), () =>
         signer.end("unknown")
       )
       if (Result.isFailure(sent)) yield* signer.end(sent.failure._tag === "ChainUnavailable" ? "unsent" : "unknown")

@@ -1,12 +1,19 @@
 /**
  * Deposits, refunds and looks at the chain, as gateways order them on `payments.channels`. Each may be ordered twice:
  * the chain itself takes a deposit's authorization and a refund's number once. The channel's record is brought up to the
- * chain before the order is answered. A settler that dies leaves at most a transaction, which the watch over the chain
- * finds.
+ * chain before the order is answered. The transaction of a deposit and of a refund is noted before it is sent: a gateway
+ * whose settler has died has another carry the order on, which looks for that transaction before it signs one itself.
  */
-import { Clock, Effect, Layer, Option, Result } from "effect"
-import { type BusError, jsonCodec, Requests } from "#bus"
-import { ChannelOrder, ChannelOrderAnswer, type DepositAuthorization, subjects } from "#contracts"
+import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
+import { type BusError, jsonCodec, Kv, type KvBucket, Requests } from "#bus"
+import {
+  addressKeyOf,
+  ChannelOrder,
+  ChannelOrderAnswer,
+  type DepositAuthorization,
+  subjects,
+  TransactionId
+} from "#contracts"
 import { Metrics } from "#runtime"
 import {
   type ChainUnavailable,
@@ -47,7 +54,8 @@ export const answerChannelOrders = Layer.effectDiscard(
   Effect.gen(function* () {
     const networks = yield* ChannelNetworks
     if (networks.size === 0) return
-    const records: Records = { channels: yield* Channels, ledger: yield* Ledger }
+    const notes = yield* (yield* Kv).open("payment-books", SignedOrder)
+    const records: Records = { channels: yield* Channels, ledger: yield* Ledger, notes }
     const counter = (yield* Metrics).counter(channelOrders)
     yield* (yield* Requests).answer({
       subject: subjects.paymentsChannels,
@@ -97,6 +105,33 @@ type Answered = Effect.Effect<ChannelOrderAnswer, Faults>
 interface Records {
   readonly channels: Channels["Service"]
   readonly ledger: Ledger["Service"]
+  readonly notes: KvBucket<SignedOrder>
+}
+
+/** The transaction that was signed last for a deposit, or a refund with the number that the contract takes once. */
+const SignedOrder = Schema.Struct({
+  transaction: TransactionId,
+  refund: Schema.NullOr(Schema.Struct({ nonce: Schema.String, amount: Schema.String }))
+})
+interface SignedOrder extends Schema.Schema.Type<typeof SignedOrder> {}
+
+// An order is put again within seconds, and a payer that was told to come again comes within a day.
+const notedMs = 86_400_000
+
+const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }: ChannelName, id: string) => {
+  const key = `order.${addressKeyOf(network, channelId)}.${id}`
+  return {
+    last: Effect.map(
+      notes.get(key),
+      Option.map(({ value }) => value)
+    ),
+    /** Of two settlers at one order the later note stands; whichever transaction comes second does nothing. */
+    note: (signed: SignedOrder) =>
+      Effect.gen(function* () {
+        const before = yield* notes.get(key)
+        yield* notes.update(key, signed, Option.isSome(before) ? before.value.revision : 0, notedMs)
+      })
+  }
 }
 
 const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, order: ChannelOrder): Answered => {
@@ -112,18 +147,21 @@ const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, o
     case "Receipt":
       return Effect.as(receiptsOf(records, order), done(null, 0n))
     case "Deposit":
-      return makeDeposit(network, channels, order)
+      return makeDeposit(network, records, order)
     case "Claim":
       return makeClaim(network, channels, order)
     case "Refund":
-      return Effect.catchTag(makeRefund(network, channels, order), "ChannelRefused", ({ reason }) =>
+      return Effect.catchTag(makeRefund(network, records, order), "ChannelRefused", ({ reason }) =>
         Effect.succeed<ChannelOrderAnswer>({ _tag: "Refused", reason })
       )
   }
 }
 
 /** Its gateway says with the channel's next voucher that they are written; the record is not written for that alone. */
-const receiptsOf = Effect.fnUntraced(function* ({ channels, ledger }: Records, order: ChannelOrder) {
+const receiptsOf = Effect.fnUntraced(function* (
+  { channels, ledger }: Pick<Records, "channels" | "ledger">,
+  order: ChannelOrder
+) {
   const found = yield* channels.read(order)
   if (Option.isSome(found)) yield* writeOwed(ledger, found.value, owedOf(found.value))
 })
@@ -148,7 +186,7 @@ const writeOwed = Effect.fnUntraced(function* (
 
 /** Writes the receipts that a channel owes since so long, and notes that in its record. */
 export const writeReceipts = Effect.fnUntraced(function* (
-  { channels, ledger }: Records,
+  { channels, ledger }: Pick<Records, "channels" | "ledger">,
   name: ChannelName,
   channel: Channel,
   sinceMs: number
@@ -209,13 +247,25 @@ const isDepositApproved = ({ contract }: ChannelNetwork, { config, amount, autho
     ? Effect.succeed(true)
     : Effect.map(contract.approvedForPermit2(config.token, config.payer), (approved) => approved >= BigInt(amount))
 
+/** The name of a deposit among those of its channel. */
+const depositIdOf = ({ channelId, authorization }: DepositOrder) =>
+  "salt" in authorization ? depositNonce(channelId, authorization.salt) : `permit2-${authorization.nonce}`
+
 const makeDeposit = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  channels: Channels["Service"],
+  records: Records,
   order: DepositOrder
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { channels } = records
   const { channelId, config, authorization } = order
   const amount = BigInt(order.amount)
+  const orders = signedOrders(records, order, depositIdOf(order))
+  const signed = Option.getOrUndefined(yield* orders.last)
+  const earlier = signed && Option.getOrUndefined(yield* network.contract.outcomeOf(signed.transaction))
+  if (signed !== undefined && earlier?._tag === "Made") {
+    yield* mirror(network, channels, order)
+    return done(signed.transaction, amount)
+  }
   const isMade = isAuthorizationUsed(network, order)
   const data = depositCall(config, amount, signedDeposit(authorization))
   const simulated = yield* Effect.result(network.contract.simulate(data))
@@ -233,7 +283,8 @@ const makeDeposit = Effect.fnUntraced(function* (
   const before = yield* network.contract.state(channelId)
   if (BigInt(order.maxClaimable) > before.balance + amount) return refused("cumulative_exceeds_balance")
   if (BigInt(order.maxClaimable) <= before.totalClaimed) return refused("cumulative_below_claimed")
-  const outcome = yield* transact(network, { data, gas: depositGas })
+  const noted = (transaction: string) => orders.note({ transaction, refund: null })
+  const outcome = yield* transact(network, { data, gas: depositGas, noted })
   if (outcome._tag === "Refused" && !(yield* isMade)) return refused("deposit_transaction_failed")
   yield* mirror(network, channels, order)
   return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : done(null, 0n)
@@ -265,17 +316,27 @@ const makeClaim = Effect.fnUntraced(function* (
   return after.totalClaimed >= row.totalClaimed ? done(null, 0n) : unavailable("the contract has refused a claim")
 })
 
+type RefundOrder = Extract<ChannelOrder, { readonly _tag: "Refund" }>
+
 /** Claims what was charged and gives the rest, or a part of it, back: both or neither. */
 const makeRefund = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  channels: Channels["Service"],
-  order: Extract<ChannelOrder, { readonly _tag: "Refund" }>
+  records: Records,
+  order: RefundOrder
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { channels } = records
   const { contract } = network
   const { channelId, config, voucher } = order
   const authorizer = network.authorizerOf(config)
   if (authorizer === undefined) return refused("refund_authorizer_unknown")
+  // A gateway of an earlier release puts it once.
+  const orders = order.ticket === undefined ? undefined : signedOrders(records, order, `refund-${order.ticket}`)
+  const signed = orders && Option.getOrUndefined(yield* orders.last)
+  if (signed !== undefined) yield* contract.outcomeOf(signed.transaction)
   const before = yield* mirror(network, channels, order)
+  if (signed?.refund && before.refundNonce > BigInt(signed.refund.nonce)) {
+    return done(signed.transaction, BigInt(signed.refund.amount))
+  }
   const charged = BigInt(voucher.maxClaimable)
   const left = before.balance - (charged > before.totalClaimed ? charged : before.totalClaimed)
   if (left <= 0n) return refused("refund_no_balance")
@@ -294,9 +355,13 @@ const makeRefund = Effect.fnUntraced(function* (
     return refused("refund_simulation_failed", simulated.failure.text)
   }
   // From here on the money may leave at any time, whoever dies: no call may be sold for it.
-  const signed = { nonce: before.refundNonce.toString(), amount: amount.toString() }
-  yield* channels.run(order, ChannelCommand.SignRefund(signed))
-  const outcome = yield* transact(network, { data, gas: refundGas })
-  yield* mirror(network, channels, order)
-  return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : refused("refund_transaction_failed")
+  const numbered = { nonce: before.refundNonce.toString(), amount: amount.toString() }
+  yield* channels.run(order, ChannelCommand.SignRefund(numbered))
+  const noted = (transaction: string) => orders?.note({ transaction, refund: numbered }) ?? Effect.void
+  const outcome = yield* transact(network, { data, gas: refundGas, noted })
+  const after = yield* mirror(network, channels, order)
+  if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, amount)
+  // Another settler that was given the same order has been first.
+  if (after.refundNonce > before.refundNonce) return done(null, before.balance - after.balance)
+  return refused("refund_transaction_failed")
 })

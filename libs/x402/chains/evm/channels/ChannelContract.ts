@@ -2,14 +2,15 @@
  * The channel contract of one network: what it has of a channel, whether a call would succeed, a call sent and awaited,
  * and what happened to channels since a block. It keeps nothing of any channel, and holds no key.
  */
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Effect, Option, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
 import type { Metrics } from "#runtime"
-import { ChainUnavailable, type SettlementPending } from "../../../errors.ts"
+import { ChainUnavailable, SettlementPending } from "../../../errors.ts"
 import type { SettlerLease } from "../../../scheme.ts"
 import { type JsonRpcOptions, openJsonRpc } from "../../json-rpc.ts"
 import { EvmNode, type Log, type Reverted, type TooManyLogs, type TransactionReceipt } from "../EvmNode.ts"
 import { isSameAddress, numberInWord, readQuantity } from "../encoding.ts"
+import type { EvmPrepared } from "../payment.ts"
 import { isUsedIn, nonceBitmap, permit2Address } from "../permit2.ts"
 import { sendForReceipt } from "../send.ts"
 import { chainIdOf, evmDefaults } from "../settings.ts"
@@ -62,11 +63,17 @@ export interface ChannelContract {
   readonly approvedForPermit2: (token: string, payer: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether the call would succeed now. */
   readonly simulate: (data: Uint8Array) => Effect.Effect<void, Reverted | ChainUnavailable>
-  /** Signs, sends and awaits. Pending: it may be on its way. */
-  readonly send: (
+  /** Signs, and sends nothing: what the transaction is called is known from here on. */
+  readonly prepare: (
     call: { readonly data: Uint8Array; readonly gas: bigint },
     lease: SettlerLease
-  ) => Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable>
+  ) => Effect.Effect<EvmPrepared, ChainUnavailable>
+  /** Sends and awaits. Pending: it may be on its way. */
+  readonly send: (prepared: EvmPrepared) => Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable>
+  /** What became of a transaction that was signed before, awaited where it is on its way; none where nobody has it. */
+  readonly outcomeOf: (
+    transaction: string
+  ) => Effect.Effect<Option.Option<CallOutcome>, SettlementPending | ChainUnavailable>
   /** Unix seconds and number of the newest block, and of the newest that is final. */
   readonly head: Effect.Effect<{ readonly block: number; readonly timestamp: number }, ChainUnavailable>
   /** The channels that changed in these blocks, each once. */
@@ -105,18 +112,39 @@ export const openChannelContract = Effect.fn("openChannelContract")(function* ({
     approvedForPermit2: (token, payer) =>
       Effect.map(answered(node.call(token, allowance(payer, permit2Address))), (word) => readQuantity(word) ?? 0n),
     simulate: (data) => Effect.asVoid(node.call(channelsAddress, data)),
-    send: Effect.fnUntraced(function* (call, lease) {
-      const prepared = yield* prepareCall(signing, { to: channelsAddress, ...call }, lease)
-      const receipt = yield* sendForReceipt(node, sending, prepared)
-      if (readQuantity(receipt.status) === 1n) return { _tag: "Made", receipt } as const
-      return { _tag: "Refused", transaction: receipt.transactionHash } as const
-    }),
+    prepare: (call, lease) => prepareCall(signing, { to: channelsAddress, ...call }, lease),
+    send: (prepared) => Effect.map(sendForReceipt(node, sending, prepared), outcomeIn),
+    outcomeOf: (transaction) => awaitOutcome(node, transaction, receiptDeadlineMs),
     head: Effect.map(node.block("latest"), ({ number, timestamp }) => ({
       block: Number(number),
       timestamp: Number(timestamp)
     })),
     changed: (fromBlock, toBlock) => changedIn(node, logBlocksMax, fromBlock, toBlock)
   }
+})
+
+const outcomeIn = (receipt: TransactionReceipt): CallOutcome =>
+  readQuantity(receipt.status) === 1n
+    ? { _tag: "Made", receipt }
+    : { _tag: "Refused", transaction: receipt.transactionHash }
+
+const pollMs = 250
+
+const awaitOutcome = Effect.fnUntraced(function* (
+  node: EvmNode,
+  transaction: string,
+  withinMs: number
+): Effect.fn.Return<Option.Option<CallOutcome>, SettlementPending | ChainUnavailable> {
+  const untilMs = (yield* Clock.currentTimeMillis) + withinMs
+  while ((yield* Clock.currentTimeMillis) < untilMs) {
+    const isWaiting = yield* node.isWaiting(transaction)
+    // Asked after: it may have come into a block between the two questions.
+    const receipt = yield* node.receipt(transaction)
+    if (receipt !== null) return Option.some(outcomeIn(receipt))
+    if (!isWaiting) return Option.none()
+    yield* Effect.sleep(pollMs)
+  }
+  return yield* new SettlementPending({ transaction, detail: "no receipt in time" })
 })
 
 const answered = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
