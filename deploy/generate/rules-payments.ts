@@ -40,7 +40,8 @@ export const paymentRules: RuleGroup = {
       expr: "max by (network) (payment_channel_differences) > 0",
       after: "0m",
       severity: "critical",
-      summary: "{{ $value | humanize }} payment channels of {{ $labels.network }} and the chain do not agree."
+      summary:
+        "{{ $value | humanize }} faults of payment channels of {{ $labels.network }}: their records, their receipts and the chain do not agree."
     },
     {
       name: "PaymentChannelsUnwatched",

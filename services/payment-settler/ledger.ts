@@ -2,9 +2,9 @@
  * RECEIPTS: the end of every payment, once for each claim, and each refund of one. A receipt is written before the claim is ended, so that a
  * claim that has ended has its receipt; after a crash the next settler checks first whether it is there already.
  */
-import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
-import { type BusError, Publisher, StreamReader } from "#bus"
-import { channelScheme, type Receipt, subjects } from "#contracts"
+import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { type BusError, jsonCodec, Publisher, StreamReader } from "#bus"
+import { AtomicAmount, ChainAddress, channelScheme, type Receipt, subjects } from "#contracts"
 import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#x402"
 
 const stream = "RECEIPTS"
@@ -20,6 +20,24 @@ export interface StoredReceipt {
   readonly receipt: Receipt
   readonly sequence: number
   readonly storedAtMs: number
+}
+
+/** The part of a channel's receipt that its books count. A busy fleet writes a thousand receipts a second. */
+const ChargeReceipt = Schema.Struct({
+  scheme: Schema.optionalKey(Schema.String),
+  outcome: Schema.String,
+  payer: ChainAddress,
+  channel: Schema.optionalKey(Schema.String),
+  amount: AtomicAmount
+})
+const chargeCodec = jsonCodec(ChargeReceipt)
+
+/** `channel` null: its receipt is of an older release, which named none. */
+export interface StoredCharge {
+  readonly sequence: number
+  readonly payer: string
+  readonly channel: string | null
+  readonly amount: bigint
 }
 
 export interface End {
@@ -50,6 +68,8 @@ export class Ledger extends Context.Service<
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
     readonly from: (sequence: number) => Stream.Stream<StoredReceipt, BusError>
+    /** What channels of a network were charged, with the place of each receipt; oldest first, from a sequence on. */
+    readonly charges: (network: string, sequence: number) => Stream.Stream<StoredCharge, BusError>
   }
 >()("starling/payment-settler/Ledger") {
   static readonly layer = Layer.effect(
@@ -119,14 +139,15 @@ export class Ledger extends Context.Service<
         writeRefund,
         at,
         has: ({ key, record }) => has({ ...record, claimKey: key }),
-        from: (sequence) => read(sequence)
+        from: (sequence) => read(sequence),
+        charges: (network, sequence) => chargesOf(reader, network, sequence)
       })
     })
   )
 }
 
 /** All from a sequence to the present end, oldest first; of one subject, or of all. */
-const readingOf = (reader: StreamReader["Service"]) => (fromSequence: number, subject?: string) =>
+const messagesOf = (reader: StreamReader["Service"], fromSequence: number, subject?: string) =>
   Stream.unwrap(
     Effect.map(reader.bounds(stream), ({ firstSequence, lastSequence }) =>
       lastSequence === 0
@@ -137,7 +158,23 @@ const readingOf = (reader: StreamReader["Service"]) => (fromSequence: number, su
             ...(subject === undefined ? {} : { subject })
           })
     )
-  ).pipe(
+  )
+
+const chargesOf = (reader: StreamReader["Service"], network: string, fromSequence: number) =>
+  messagesOf(reader, fromSequence, subjects.receiptsOf(network)).pipe(
+    Stream.map((message): ReadonlyArray<StoredCharge> => {
+      const decoded = chargeCodec.decode(message)
+      // One that cannot be read is told by the reading of all receipts.
+      if (Result.isFailure(decoded)) return []
+      const { scheme, outcome, payer, channel = null, amount } = decoded.success
+      const isCharge = scheme === channelScheme && outcome === "settled"
+      return isCharge ? [{ sequence: message.sequence, payer, channel, amount: BigInt(amount) }] : []
+    }),
+    Stream.flattenIterable
+  )
+
+const readingOf = (reader: StreamReader["Service"]) => (fromSequence: number, subject?: string) =>
+  messagesOf(reader, fromSequence, subject).pipe(
     Stream.mapEffect(
       Effect.fnUntraced(function* (message) {
         const { sequence, storedAtMs } = message

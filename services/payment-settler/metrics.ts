@@ -44,7 +44,7 @@ export const gapsFilled = defineCounter({
 
 export const findings = defineCounter({
   name: "payment_book_findings_total",
-  help: "Differences between chain, claims and receipts, by network and kind of finding; each is counted once.",
+  help: "Differences between chain, claims, channels and receipts, by network and kind of finding; each is counted once.",
   labels: ["network", "finding"],
   values: {
     finding: findingKinds
@@ -116,7 +116,7 @@ export const channelWatchedAt = defineGauge({
 
 export const channelDifferences = defineGauge({
   name: "payment_channel_differences",
-  help: "Payment channels whose record and chain do not agree, and whose difference the last reconciliation could not explain, by network.",
+  help: "What the last reconciliation could not explain between the records of payment channels, their receipts and the chain, by network.",
   labels: ["network"]
 })
 

@@ -7,6 +7,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Scope, Stream } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
+import { Kv } from "#bus"
 import { ConfiguredHttp } from "#egress"
 import { isSameAddress, type PaymentRequirements } from "#contracts"
 import { Metrics } from "#runtime"
@@ -14,6 +15,7 @@ import { type Channel, type ChannelContract, channelIdFor, Channels, openChannel
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { until } from "../../dev/fixtures/starling.ts"
 import { channelConfigOf } from "../../libs/x402/wallet/channels.ts"
+import { ReceiptSum } from "../../services/payment-settler/channels/channel-books.ts"
 import { channelOptions, sendAs } from "../support/channel-fleet.ts"
 import {
   channelOffer,
@@ -28,6 +30,8 @@ import { bookFindings, type PaidProcesses, sending, startPaidProcesses } from ".
 /** In the token's smallest unit; a call costs 2,000. */
 const unclaimedMax = 20_000
 const claimedWithinMs = 60_000
+// Two comparisons of the settlers.
+const summedWithinMs = 20_000
 
 let fleet: PaidProcesses
 let scope: Scope.Closeable
@@ -73,7 +77,7 @@ const cases = states.flatMap((state) => victims.map((victim) => [victim, state] 
 beforeAll(async () => {
   const { options } = channelOptions({
     payments: { LeaseSeconds: 2, ChannelUnclaimedMaxUsd: unclaimedMax / 1e6 },
-    settler: { ChannelClaimSeconds: 1, ChannelClaimUsd: 0.01 }
+    settler: { ChannelClaimSeconds: 1, ChannelClaimUsd: 0.01, ReconcileSeconds: 5 }
   })
   fleet = await startPaidProcesses([["payment-verifier"], ["payment-settler"], ["model-gateway"]], options)
   offer = await channelOffer(fleet.url)
@@ -114,6 +118,14 @@ afterAll(async () => {
   load.isOn = false
   await Effect.runPromise(Scope.close(scope, Exit.void))
   await fleet.end()
+})
+
+/** What the settlers have counted of the receipts of each channel. */
+const receiptSums = Effect.gen(function* () {
+  const kv = yield* Effect.provideContext(Kv, yield* busOf(fleet.server))
+  const bucket = yield* kv.open("payment-books", ReceiptSum)
+  const all = yield* Stream.runCollect(bucket.scan("receipted.>"))
+  return new Map(all.map(({ key, value }) => [key.split(".").at(-1) ?? "", BigInt(value.receipted)] as const))
 })
 
 const nameOf = (payer: KilledPayer) => ({ network: offer.network, channelId: channelIdFor(payer, offer) })
@@ -259,6 +271,11 @@ describe("afterwards the books", () => {
       const text = await fleet.of("payment-settler").metrics()
       return Number(new RegExp(`^${name}[^}]*\\} (\\S+)$`, "mu").exec(text)?.[1] ?? Number.NaN)
     }
+    // The sums of receipts that the settlers keep, through all their deaths.
+    await until(async () => {
+      const summed = await inScope(receiptSums)
+      return payers.every((payer) => (summed.get(nameOf(payer).channelId.toLowerCase()) ?? 0n) === payer.charged)
+    }, summedWithinMs)
     await until(async () => (await metric("payment_channel_differences\\{")) === 0)
     assert.strictEqual(await metric('payment_channel_units\\{[^}]*sum="lost"'), 0)
     assert.deepStrictEqual(bookFindings(await fleet.of("payment-settler").metrics()), [])

@@ -1,7 +1,7 @@
 /** What a gateway does with a channel, for tests of the settlers: orders, vouchers, charges. */
 import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
-import { Kv, Requests } from "#bus"
+import { Kv, Publisher, Requests } from "#bus"
 import { ChannelWatch, type ChannelOrder, type ChannelPayload, subjects } from "#contracts"
 import { type Channel, ChannelCommand, Channels } from "#x402"
 import { busOn } from "../../dev/fixtures/bus.ts"
@@ -12,8 +12,8 @@ export const holder = "gateway-1"
 
 export const channelGateway = Effect.fnUntraced(function* (server: TestNatsServer, network: string) {
   const context = yield* Layer.build(Layer.fresh(Channels.layer({ holder }).pipe(Layer.provideMerge(busOn(server)))))
-  const { channels, requests, kv } = yield* Effect.provideContext(
-    Effect.all({ channels: Channels, requests: Requests, kv: Kv }),
+  const { channels, requests, kv, publisher } = yield* Effect.provideContext(
+    Effect.all({ channels: Channels, requests: Requests, kv: Kv, publisher: Publisher }),
     context
   )
   const watches = yield* kv.open("channel-watches", ChannelWatch)
@@ -35,6 +35,10 @@ export const channelGateway = Effect.fnUntraced(function* (server: TestNatsServe
   })
   return {
     channels,
+    kv,
+    publisher,
+    /** Has what the channel owes of receipts written. */
+    receipts: (payload: ChannelPayload) => order({ _tag: "Receipt", ...targetOf(payload) }),
     order,
     watches,
     deposit: (payload: Extract<ChannelPayload, { readonly type: "deposit" }>) =>

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "../primitives.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, InstanceName, Network, TransactionId } from "./primitives.ts"
+import { ChannelId } from "./channels.ts"
 import { Receipt } from "./messages.ts"
 
 export const findingKinds = [
@@ -15,7 +16,8 @@ export const findingKinds = [
   "TransferCountedTwice",
   "UncollectedButPaid",
   "ClaimWithoutReceipt",
-  "SettlingOverdue"
+  "SettlingOverdue",
+  "ChannelDiffers"
 ] as const
 export type FindingKind = (typeof findingKinds)[number]
 
@@ -48,6 +50,16 @@ export const BookTransfer = Schema.Struct({
 })
 export interface BookTransfer extends Schema.Schema.Type<typeof BookTransfer> {}
 
+/** What of a payment channel cannot be explained. `amount`: by how much its parts differ. */
+export const BookChannel = Schema.Struct({
+  channelId: ChannelId,
+  asset: ChainAddress,
+  payer: ChainAddress,
+  fault: text(256),
+  amount: AtomicAmount
+})
+export interface BookChannel extends Schema.Schema.Type<typeof BookChannel> {}
+
 /** Claims and receipts that a finding names; of more the first ones. */
 export const findingPartsMax = 8
 
@@ -60,6 +72,7 @@ export const BookFinding = Schema.Struct({
   claimKeys: Schema.Array(ClaimKey).check(Schema.isMaxLength(findingPartsMax)),
   transfer: Schema.NullOr(BookTransfer),
   receipts: Schema.Array(Receipt).check(Schema.isMaxLength(findingPartsMax)),
+  channel: Schema.optionalKey(BookChannel),
   /** Null while it stands. `by`: the operator's token, or null for the settlers themselves. */
   end: Schema.NullOr(
     Schema.Struct({

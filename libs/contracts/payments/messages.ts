@@ -15,7 +15,7 @@ import {
   TransactionId
 } from "./primitives.ts"
 import { paymentSchemes } from "./chains.ts"
-import { channelScheme } from "./channels.ts"
+import { ChannelId, channelScheme } from "./channels.ts"
 import { PaymentPayload, PaymentRequirements } from "./x402.ts"
 
 export const paymentCodes = [
@@ -157,6 +157,8 @@ export const Receipt = Schema.Struct({
    * configured, in receipts of older releases, and where the payment was requested before the answer was whole.
    */
   providerCost: Schema.optionalKey(AtomicAmount),
+  /** Of a charge of a payment channel. Absent in receipts of older releases. */
+  channel: Schema.optionalKey(ChannelId),
   /** Of a refund: the operator's name for it. */
   refund: Schema.optionalKey(text(64)),
   requestedAtMs: EpochMs,

@@ -96,6 +96,8 @@ export const Channel = Schema.Struct({
   config: ChannelConfig,
   /** Everything that was ever charged. */
   charged: AtomicAmount,
+  /** What of it has no receipt: it was claimed without us. Absent in channels that an earlier release has opened. */
+  unreceipted: Schema.optionalKey(AtomicAmount),
   /** The newest voucher that covers all charges; null while there is none, as after money was claimed without us. */
   signed: Schema.NullOr(Voucher),
   mirror: ChannelMirror,
@@ -445,6 +447,7 @@ const noMirror: ChannelMirror = {
 }
 const empty: Omit<Channel, "network" | "config"> = {
   charged: "0",
+  unreceipted: "0",
   signed: null,
   mirror: noMirror,
   work: null,
@@ -459,7 +462,15 @@ const withMirror = (before: Channel, mirror: ChannelMirror): Channel => {
   const channel = isCounted ? others : before
   if (BigInt(mirror.totalClaimed) <= BigInt(channel.charged)) return { ...channel, mirror }
   const covers = channel.signed !== null && BigInt(channel.signed.maxClaimable) >= BigInt(mirror.totalClaimed)
-  return { ...channel, mirror, charged: mirror.totalClaimed, signed: covers ? channel.signed : null }
+  const { unreceipted } = channel
+  const more = BigInt(mirror.totalClaimed) - BigInt(channel.charged)
+  return {
+    ...channel,
+    mirror,
+    charged: mirror.totalClaimed,
+    ...(unreceipted === undefined ? {} : { unreceipted: (BigInt(unreceipted) + more).toString() }),
+    signed: covers ? channel.signed : null
+  }
 }
 
 /** The state after all facts of a decision. */
@@ -491,7 +502,11 @@ export const unclaimedOf = ({ charged, mirror }: Pick<Channel, "charged" | "mirr
 export const receiptIdOf = (ticket: string) => `receipt-${ticket}`
 
 /** Its transaction is none of its own: what was charged is claimed later, and with others. */
-export const chargeReceipt = ({ network, config }: Pick<Channel, "network" | "config">, owed: OwedReceipt): Receipt => {
+export const chargeReceipt = (
+  { network, config }: Pick<Channel, "network" | "config">,
+  channelId: string,
+  owed: OwedReceipt
+): Receipt => {
   const { payer, token, receiver } = config
   const { ticket, amount, ceiling, model, providerCost, beganAtMs, chargedAtMs } = owed
   return {
@@ -502,6 +517,7 @@ export const chargeReceipt = ({ network, config }: Pick<Channel, "network" | "co
     payTo: receiver,
     amount,
     scheme: channelScheme,
+    channel: channelId,
     ...(ceiling === amount ? {} : { ceiling }),
     outcome: "settled",
     transaction: null,

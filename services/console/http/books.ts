@@ -72,6 +72,11 @@ export const explanations: Readonly<Record<FindingKind, Explained>> = {
     meaning: "A payment has ended without a receipt.",
     advice: "The settlers write it by themselves; mend does it now."
   },
+  ChannelDiffers: {
+    meaning: "What a payment channel was charged is not what its receipts, its vouchers or the chain say.",
+    advice:
+      "`fault` says what differs, and by how much. Receipts that are missing: was a backup of RECEIPTS restored, or of KV channels? Money that has left the channel: find out why nobody claimed within its delay. The finding ends when the difference is gone; accept it when it is explained."
+  },
   SettlingOverdue: {
     meaning: "A payment's time is over, and its settlement has not ended.",
     advice:
@@ -106,8 +111,8 @@ export const bookView = (
 }
 
 export const findingView = (networks: Networks, finding: BookFinding): FindingSummary => {
-  const { id, kind, network, payTo, transfer, receipts, end } = finding
-  const part = transfer ?? receipts[0]
+  const { id, kind, network, payTo, transfer, receipts, channel, end } = finding
+  const part = transfer ?? receipts[0] ?? channel
   const asset = part?.asset ?? networks.find(({ Network }) => Network === network)?.Asset ?? ""
   return {
     id,
@@ -118,7 +123,9 @@ export const findingView = (networks: Networks, finding: BookFinding): FindingSu
     payTo,
     amount: part?.amount ?? null,
     payer: part?.payer ?? null,
-    transaction: part?.transaction ?? null,
+    transaction: (transfer ?? receipts[0])?.transaction ?? null,
+    channel: channel?.channelId ?? null,
+    fault: channel?.fault ?? null,
     foundAt: isoTime(finding.foundAtMs),
     canBeMended: end === null && canBeMended(finding),
     end: end === null ? null : { how: end.how, at: isoTime(end.atMs), by: end.by, reason: end.reason }

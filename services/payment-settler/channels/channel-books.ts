@@ -1,12 +1,20 @@
 /**
- * Compares the channels' records with the chain: what was charged is what was claimed and what can still be claimed,
- * and what a record says of the chain is what the chain has. A difference is mended where the chain has moved on
- * unseen, and told where it cannot be explained.
+ * Compares the channels' records with the chain, and with their receipts. What was charged is what was claimed and what
+ * can still be claimed; what a record says of the chain is what the chain has; and the receipts of a channel make up
+ * what it was charged. A difference is mended where the chain has moved on unseen, and kept in the books where it cannot
+ * be explained.
+ *
+ * Receipts age out, so their sums are kept, one for each channel, with the place up to which it holds. A settler that
+ * dies between two writes counts none of them twice: each sum says by itself what is in it.
  */
-import { Effect } from "effect"
-import type { BusError } from "#bus"
-import { type ChainUnavailable, type Channel, channelIdIn, unclaimedOf } from "#x402"
-import { channelDifferences, channelsKnown, channelUnits } from "../metrics.ts"
+import { createHash } from "node:crypto"
+import { Clock, Effect, Option, Schema, Stream } from "effect"
+import type { BusError, KvBucket } from "#bus"
+import { AtomicAmount, addressKeyOf, type BookChannel, type BookFinding, inOneCase } from "#contracts"
+import { type ChainUnavailable, type Channel, channelIdIn, owedOf, unclaimedOf } from "#x402"
+import type { StoredCharge } from "../ledger.ts"
+import { channelDifferences, channelsKnown, channelUnits, findings } from "../metrics.ts"
+import type { Receiver } from "../reconciliation/Books.ts"
 import type { Keeper } from "./channel-keeper.ts"
 import { mirror } from "./channel-orders.ts"
 import { lostOf } from "./claiming.ts"
@@ -36,15 +44,147 @@ export const sumsOf = (channels: Iterable<Pick<Channel, "charged" | "mirror">>):
 const comparedMax = 512
 const comparedAtOnce = 8
 
-/** What cannot be explained of a channel whose record is as the chain is; none for one that is in order. */
-export const faultsOfChannel = (channel: Channel): ReadonlyArray<string> => {
+/** What cannot be explained of a channel; `amount`: by how much. */
+export type ChannelFault = Pick<BookChannel, "fault" | "amount">
+
+/** Of a channel whose record is as the chain is; none for one that is in order. */
+export const faultsOfChannel = (channel: Channel): ReadonlyArray<ChannelFault> => {
   const { charged, signed } = channel
-  const isCovered = unclaimedOf(channel) === 0n || (signed !== null && BigInt(signed.maxClaimable) >= BigInt(charged))
+  const unclaimed = unclaimedOf(channel)
+  const isCovered = unclaimed === 0n || (signed !== null && BigInt(signed.maxClaimable) >= BigInt(charged))
   const lost = lostOf(channel)
   return [
-    ...(isCovered ? [] : [`${charged} is charged without a voucher for it`]),
-    ...(lost === 0n ? [] : [`${lost} of what is charged has left the channel`])
+    ...(isCovered ? [] : [{ fault: `${charged} is charged without a voucher for it`, amount: unclaimed.toString() }]),
+    ...(lost === 0n ? [] : [{ fault: `${lost} of what is charged has left the channel`, amount: lost.toString() }])
   ]
+}
+
+/**
+ * What the receipts of a channel add up to. `through`: the last place in RECEIPTS that is in it. `base`: what an earlier
+ * release charged, whose receipts name no channel; null while it is not known.
+ */
+export const ReceiptSum = Schema.Struct({
+  receipted: AtomicAmount,
+  through: Schema.Int,
+  base: Schema.NullOr(AtomicAmount)
+})
+export interface ReceiptSum extends Schema.Schema.Type<typeof ReceiptSum> {}
+
+const noReceipts: ReceiptSum = { receipted: "0", through: 0, base: null }
+
+/** The sum with one more receipt; unchanged where it is in it. Pure, as all below up to `addReceipts`. */
+export const withReceipt = (sum: ReceiptSum, { sequence, amount }: Pick<StoredCharge, "sequence" | "amount">) =>
+  sequence <= sum.through ? sum : { ...sum, through: sequence, receipted: (BigInt(sum.receipted) + amount).toString() }
+
+/** What the receipts that name a channel have to add up to; undefined for one that an earlier release has opened. */
+const receiptedOf = ({ charged, unreceipted }: Channel) =>
+  unreceipted === undefined ? undefined : BigInt(charged) - BigInt(unreceipted)
+
+/** What was charged and had its receipt when the record was written. */
+const writtenOf = (channel: Channel) =>
+  owedOf(channel).reduce((left, { amount }) => left - BigInt(amount), BigInt(channel.charged))
+
+/** The base of a channel of an earlier release, once it stood still while its receipts were read. */
+export const baseOf = (sum: ReceiptSum, before: Channel, after: Channel): string | null => {
+  const isStill = before.charged === after.charged && owedOf(before).length === 0 && owedOf(after).length === 0
+  if (sum.base !== null || receiptedOf(after) !== undefined || !isStill) return sum.base
+  const base = BigInt(after.charged) - BigInt(sum.receipted)
+  return (base > 0n ? base : 0n).toString()
+}
+
+/**
+ * What the receipts of a channel have too little or too much. They were read to their end after the record was
+ * `before`, and before it was `after`: a receipt is written after its charge, and a charge is owed until it is.
+ */
+export const faultsOfReceipts = (
+  { receipted, base }: ReceiptSum,
+  before: Channel,
+  after: Channel
+): ReadonlyArray<ChannelFault> => {
+  if (receiptedOf(after) === undefined && base === null) return []
+  const known = BigInt(receipted) + BigInt(base ?? "0")
+  const missing = writtenOf(before) - BigInt(before.unreceipted ?? "0") - known
+  const beyond = known - (BigInt(after.charged) - BigInt(after.unreceipted ?? "0"))
+  return [
+    ...(missing > 0n ? [{ fault: `${missing} of what is charged has no receipt`, amount: missing.toString() }] : []),
+    ...(beyond > 0n ? [{ fault: `its receipts are ${beyond} more than was charged`, amount: beyond.toString() }] : [])
+  ]
+}
+
+/** Where the sums of a network are kept. */
+export interface ReceiptSums {
+  readonly sums: KvBucket<ReceiptSum>
+  readonly places: KvBucket<{ readonly through: number }>
+}
+
+/** Up to which place in RECEIPTS all sums of a network hold. */
+export const ReceiptsPlace = Schema.Struct({ through: Schema.Int })
+
+const sumKeyOf = (network: string, channelId: string) =>
+  `receipted.${addressKeyOf(network, inOneCase(network, channelId))}`
+
+// So many channels' sums are held at a time, at some 300 bytes each.
+const sumsMax = 4_096
+// The limit of one reading; the next one reads the rest.
+const chargesMax = 200_000
+
+/** Adds the receipts that were written since the last time. True when they were read to their end. */
+export const addReceipts = Effect.fn("addReceipts")(function* (
+  { network, ledger, receiptSums: { sums, places } }: Pick<Keeper, "network" | "ledger" | "receiptSums">,
+  known: ReadonlyMap<string, Channel>
+): Effect.fn.Return<boolean, BusError> {
+  const placeKey = `receipts.${addressKeyOf(network.name, network.entry.PayTo)}`
+  const place = yield* places.get(placeKey)
+  const from = Option.isSome(place) ? place.value.value.through : 0
+  const held = new Map<string, { readonly sum: ReceiptSum; readonly revision: number; readonly isNew: boolean }>()
+  let [through, read] = [from, 0]
+  const flush = Effect.gen(function* () {
+    for (const [key, { sum, revision, isNew }] of held) if (isNew) yield* sums.update(key, sum, revision)
+    held.clear()
+    if (through > from) {
+      const at = yield* places.get(placeKey)
+      yield* places.update(placeKey, { through }, Option.isSome(at) ? at.value.revision : 0)
+    }
+  })
+  const owners = ownersOf(network.contract, known)
+  yield* ledger.charges(network.name, from + 1).pipe(
+    Stream.take(chargesMax),
+    Stream.runForEach(
+      Effect.fnUntraced(function* (charge) {
+        read += 1
+        const channelId = charge.channel ?? owners(charge.payer)
+        if (channelId !== undefined) {
+          const key = sumKeyOf(network.name, channelId)
+          const present = held.get(key) ?? (yield* sumIn(sums, key))
+          const sum = withReceipt(present.sum, charge)
+          held.set(key, { ...present, sum, isNew: present.isNew || sum !== present.sum })
+        }
+        through = charge.sequence
+        if (held.size >= sumsMax) yield* flush
+      })
+    )
+  )
+  yield* flush
+  return read < chargesMax
+})
+
+const sumIn = (sums: KvBucket<ReceiptSum>, key: string) =>
+  Effect.map(
+    sums.get(key),
+    Option.match({
+      onNone: () => ({ sum: noReceipts, revision: 0, isNew: false }),
+      onSome: ({ value, revision }) => ({ sum: value, revision, isNew: false })
+    })
+  )
+
+/** The channel of a payer that has one alone: receipts of an earlier release name the payer. */
+const ownersOf = (contract: Keeper["network"]["contract"], known: ReadonlyMap<string, Channel>) => {
+  let byPayer: Map<string, ReadonlyArray<Channel>> | undefined
+  return (payer: string): string | undefined => {
+    byPayer ??= Map.groupBy(known.values(), ({ config }) => config.payer.toLowerCase())
+    const own = byPayer.get(payer.toLowerCase()) ?? []
+    return own.length === 1 && own[0] !== undefined ? channelIdIn(contract, own[0].config) : undefined
+  }
 }
 
 /** The channels that are still to be looked at before it is the first one's turn again. */
@@ -56,32 +196,73 @@ export const compareChannels = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { metrics, network } = keeper
   tell(keeper, known)
-  const found = yield* Effect.forEach(nextInTurn(keeper, known), (channel) => compared(keeper, channel), {
+  // As they are before their receipts are read.
+  const compared = nextInTurn(keeper, known)
+  const isAtEnd = yield* addReceipts(keeper, known)
+  const found = yield* Effect.forEach(compared, (channel) => faultsOf(keeper, channel, isAtEnd), {
     concurrency: comparedAtOnce
   })
   const faults = found.flat()
   metrics.gauge(channelDifferences).set({ network: network.name }, faults.length)
-  for (const each of faults) {
-    yield* Effect.logError("a payment channel and the chain do not agree").pipe(Effect.annotateLogs(each))
-  }
+  yield* keepFindings(keeper, compared, faults)
 })
 
-const compared = Effect.fnUntraced(function* (
-  { network, channels }: Keeper,
-  channel: Channel
-): Effect.fn.Return<
-  ReadonlyArray<{ readonly network: string; readonly channelId: string; readonly fault: string }>,
-  BusError | ChainUnavailable
-> {
-  const name = { network: network.name, channelId: channelIdIn(network.contract, channel.config) }
-  yield* Effect.catchTag(
-    mirror(network, channels, { ...name, config: channel.config }),
-    "ChannelRefused",
-    () => Effect.void
+const faultsOf = Effect.fnUntraced(function* (
+  { network, channels, receiptSums: { sums } }: Keeper,
+  channel: Channel,
+  isAtEnd: boolean
+): Effect.fn.Return<ReadonlyArray<BookChannel>, BusError | ChainUnavailable> {
+  const { config } = channel
+  const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
+  yield* Effect.catchTag(mirror(network, channels, { ...name, config }), "ChannelRefused", () => Effect.void)
+  const present = Option.getOrUndefined(yield* channels.read(name))
+  const told = { channelId: name.channelId, asset: config.token, payer: config.payer }
+  if (present === undefined) return [{ ...told, fault: "its record is gone", amount: channel.charged }]
+  const key = sumKeyOf(network.name, name.channelId)
+  const { sum, revision } = yield* sumIn(sums, key)
+  const base = isAtEnd ? baseOf(sum, channel, present) : sum.base
+  if (base !== sum.base) yield* sums.update(key, { ...sum, base }, revision)
+  const ofReceipts = isAtEnd ? faultsOfReceipts({ ...sum, base }, channel, present) : []
+  return [...faultsOfChannel(present), ...ofReceipts].map((fault) => ({ ...told, ...fault }))
+})
+
+const findingIdOf = ({ Network, PayTo }: Receiver, { channelId, fault }: BookChannel) =>
+  createHash("sha256")
+    .update(`${addressKeyOf(Network, PayTo)} ChannelDiffers ${channelId} ${fault}`)
+    .digest("hex")
+    .slice(0, 32)
+
+/** Keeps what was found, each once, and ends what is found no more of the channels that were compared. */
+const keepFindings = Effect.fnUntraced(function* (
+  { network: { name, entry, contract }, books, metrics }: Keeper,
+  compared: ReadonlyArray<Channel>,
+  faults: ReadonlyArray<BookChannel>
+): Effect.fn.Return<void, BusError> {
+  const kept = (yield* books.all(entry)).map(({ value }) => value)
+  const standing = new Map(kept.map((finding) => [finding.id, finding] as const))
+  const ids = new Set<string>()
+  let others = kept.length
+  for (const channel of faults) {
+    const id = findingIdOf(entry, channel)
+    ids.add(id)
+    const before = standing.get(id)
+    // It stands, or an operator has explained it.
+    if (before !== undefined && (before.end === null || before.end.how === "accepted")) continue
+    const foundAtMs = yield* Clock.currentTimeMillis
+    const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }
+    const finding: BookFinding = { id, network: name, payTo: entry.PayTo, kind: "ChannelDiffers", foundAtMs, ...parts }
+    metrics.counter(findings).inc({ network: name, finding: "ChannelDiffers" })
+    yield* Effect.logError("a payment channel cannot be explained").pipe(
+      Effect.annotateLogs({ network: name, id, channel: channel.channelId, fault: channel.fault })
+    )
+    if (yield* books.keep(finding, others)) others += 1
+  }
+  const looked = new Set(compared.map(({ config }) => channelIdIn(contract, config).toLowerCase()))
+  const over = kept.filter(
+    ({ id, channel, end }) =>
+      end === null && channel !== undefined && looked.has(channel.channelId.toLowerCase()) && !ids.has(id)
   )
-  const present = yield* channels.read(name)
-  if (present._tag === "None") return [{ ...name, fault: "its record is gone" }]
-  return faultsOfChannel(present.value).map((fault) => ({ ...name, fault }))
+  yield* Effect.forEach(over, ({ id }) => books.end(id, { how: "resolved" }), { discard: true })
 })
 
 const nextInTurn = (keeper: Keeper, known: ReadonlyMap<string, Channel>): ReadonlyArray<Channel> => {

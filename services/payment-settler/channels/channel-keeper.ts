@@ -29,8 +29,9 @@ import {
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 import { Ledger } from "../ledger.ts"
+import { Books } from "../reconciliation/Books.ts"
 import { mirror, writeReceipts } from "./channel-orders.ts"
-import { compareChannels } from "./channel-books.ts"
+import { compareChannels, ReceiptsPlace, ReceiptSum, type ReceiptSums } from "./channel-books.ts"
 import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
 
 // Nodes behind one address are some blocks apart, and the newest blocks may be replaced.
@@ -59,12 +60,20 @@ export const channelKeeper = Layer.effectDiscard(
     const metrics = yield* Metrics
     const channels = yield* Channels
     const ledger = yield* Ledger
+    const books = yield* Books
+    const kv = yield* Kv
+    const receiptSums: ReceiptSums = {
+      sums: yield* kv.open("payment-books", ReceiptSum),
+      places: yield* kv.open("payment-books", ReceiptsPlace)
+    }
     for (const network of networks.values()) {
       const keeper: Keeper = {
         network,
         channels,
         ledger,
         watches,
+        books,
+        receiptSums,
         metrics,
         terms: {
           unitsMax: atomicAmount(microUsdOf(PaymentSettler.ChannelClaimUsd), network.entry.AssetDecimals),
@@ -86,6 +95,8 @@ export interface Keeper {
   readonly channels: Channels["Service"]
   readonly ledger: Ledger["Service"]
   readonly watches: KvBucket<ChannelWatch>
+  readonly books: Books["Service"]
+  readonly receiptSums: ReceiptSums
   readonly metrics: Metrics["Service"]
   readonly terms: ClaimTerms
   readonly watchEveryMs: number

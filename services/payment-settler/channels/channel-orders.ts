@@ -163,7 +163,7 @@ const receiptsOf = Effect.fnUntraced(function* (
   order: ChannelOrder
 ) {
   const found = yield* channels.read(order)
-  if (Option.isSome(found)) yield* writeOwed(ledger, found.value, owedOf(found.value))
+  if (Option.isSome(found)) yield* writeOwed(ledger, order, found.value, owedOf(found.value))
 })
 
 // Of an id the broker knows for two minutes that it was written.
@@ -171,13 +171,14 @@ const rememberedMs = 60_000
 
 const writeOwed = Effect.fnUntraced(function* (
   ledger: Ledger["Service"],
+  { channelId }: ChannelName,
   channel: Channel,
   due: ReadonlyArray<OwedReceipt>
 ) {
   const nowMs = yield* Clock.currentTimeMillis
   const write = (owed: OwedReceipt) =>
     ledger.writeCharge(
-      { ticket: owed.ticket, receipt: chargeReceipt(channel, owed) },
+      { ticket: owed.ticket, receipt: chargeReceipt(channel, channelId, owed) },
       nowMs - owed.chargedAtMs > rememberedMs
     )
   // A record owes no more than a few dozen.
@@ -194,7 +195,7 @@ export const writeReceipts = Effect.fnUntraced(function* (
   const nowMs = yield* Clock.currentTimeMillis
   const due = owedOf(channel).filter(({ chargedAtMs }) => chargedAtMs <= nowMs - sinceMs)
   if (due.length === 0) return
-  yield* writeOwed(ledger, channel, due)
+  yield* writeOwed(ledger, name, channel, due)
   yield* channels.run(name, ChannelCommand.Receipted({ tickets: due.map(({ ticket }) => ticket) }))
 })
 

@@ -150,7 +150,7 @@ export const carriedOf = (kept: ReadonlyArray<BookFinding>) => ({
 })
 
 /** Kinds of which a later comparison says whether they still stand. */
-const recheckedKinds: ReadonlyArray<Finding["_tag"]> = [
+const recheckedKinds: ReadonlyArray<BookFinding["kind"]> = [
   "TransferWithoutReceipt",
   "ReceiptWithoutTransfer",
   "SettlingOverdue"

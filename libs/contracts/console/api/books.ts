@@ -36,9 +36,13 @@ const finding = {
   kind: Schema.Literals(findingKinds),
   ...token,
   payTo: Schema.String,
-  amount: Schema.NullOr(AtomicAmount).pipe(describe("Of its transfer, else of its first receipt.")),
+  amount: Schema.NullOr(AtomicAmount).pipe(
+    describe("Of its transfer, else of its first receipt; of a payment channel, by how much its parts differ.")
+  ),
   payer: Schema.NullOr(Schema.String),
   transaction: Schema.NullOr(Schema.String),
+  channel: Schema.NullOr(Schema.String).pipe(describe("The id of the payment channel that it is about.")),
+  fault: Schema.NullOr(Schema.String).pipe(describe("What of that channel differs.")),
   foundAt: Timestamp,
   canBeMended: Schema.Boolean.pipe(
     describe("Whether `mend` may help; otherwise it can be accepted once it is explained.")

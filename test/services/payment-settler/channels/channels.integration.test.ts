@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Schema, Scope } from "effect"
+import { Effect, Exit, Schema, Scope, Stream } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { ChannelPayload } from "#contracts"
+import { BookFinding, ChannelPayload, subjects } from "#contracts"
+import { receiptCodec } from "#x402"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { channelRequirements, referenceChannels } from "../../../../dev/fixtures/evm/reference-channels.ts"
+import { Channel } from "../../../../libs/x402/channels/channel.ts"
+import { ReceiptSum } from "../../../../services/payment-settler/channels/channel-books.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { withChannels, sendAs } from "../../../support/channel-fleet.ts"
 import { signerKinds, signersInFiles } from "../../../support/settler-signers.ts"
@@ -222,6 +225,89 @@ describe("the settlers of payment channels", () => {
           reason: "invalid_batch_settlement_evm_refund_no_balance"
         })
       })
+    )
+  )
+})
+
+describe("the books of payment channels", () => {
+  it.live("tell what receipts and charges differ by, once, also after the settler that has told it is gone", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const first = yield* Scope.make()
+          yield* Scope.provide(fleet.start("payment-settler"), first)
+          const gateway = yield* channelGateway(server, chain.network)
+          const { kv, publisher } = gateway
+          const reference = referenceChannels(chain)
+          const payer = newPayer()
+          yield* chain.fund(payer.address, 20_000n)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const payload = depositOf(
+            (yield* Effect.promise(() => reference.pay(reference.client(payer), offered))).payload
+          )
+          yield* gateway.deposit(payload)
+          yield* gateway.call(payload, "1000", "700")
+          yield* gateway.receipts(payload)
+          yield* eventually(Effect.map(fleet.receipts, ({ length }) => length === 1))
+          const [receipt] = yield* fleet.receipts
+          if (receipt === undefined) return assert.fail("no receipt")
+          assert.strictEqual(receipt.channel, payload.voucher.channelId.toLowerCase())
+
+          const kept = yield* kv.open("payment-books", BookFinding)
+          const sums = yield* kv.open("payment-books", ReceiptSum)
+          const found = Stream.runCollect(kept.scan("finding.>")).pipe(
+            Effect.map((all) =>
+              all.flatMap(({ value: { kind, channel, end } }) =>
+                kind === "ChannelDiffers" ? [[channel?.fault, channel?.amount, end?.how ?? null]] : []
+              )
+            )
+          )
+          const summed = Effect.map(Stream.runCollect(sums.scan("receipted.>")), (all) =>
+            all.map(({ value }) => value.receipted).join(" ")
+          )
+          yield* eventually(Effect.map(summed, (sum) => sum === "700"))
+          assert.deepStrictEqual(yield* found, [])
+
+          // A receipt that nothing was charged for.
+          const forged = { ...receipt, claimKey: `${receipt.claimKey.slice(0, -1)}_`, amount: "5" }
+          const subject = subjects.receipts(forged.network, forged.payer)
+          yield* publisher.publish(subject, receiptCodec, forged, { messageId: "forged" })
+          const beyond = ["its receipts are 5 more than was charged", "5"]
+          yield* eventually(Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, null]])))
+          yield* eventually(
+            Effect.map(fleet.metrics, (text) => /^payment_channel_differences\{[^}]*\} 1$/mu.test(text))
+          )
+
+          yield* Scope.close(first, Exit.void)
+          yield* fleet.start("payment-settler")
+          yield* gateway.call(yield* fleet.refundVoucher(payer, payload, "1700"), "1000", "40")
+          yield* gateway.receipts(payload)
+          yield* eventually(Effect.map(summed, (sum) => sum === "745"))
+          assert.deepStrictEqual(yield* found, [[...beyond, null]])
+
+          // As if the charge had been lost with an older backup, and is back; and then one without a receipt.
+          const charge = Effect.fnUntraced(function* (more: bigint) {
+            const records = yield* kv.open("channels", Channel)
+            const [record] = yield* Stream.runCollect(records.scan(">"))
+            if (record === undefined) return assert.fail("no record")
+            const charged = (BigInt(record.value.charged) + more).toString()
+            yield* records.update(record.key, { ...record.value, charged }, record.revision)
+          })
+          yield* charge(5n)
+          yield* eventually(
+            Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, "resolved"]]))
+          )
+          yield* charge(7n)
+          const missing = ["7 of what is charged has no receipt", "7", null]
+          yield* eventually(
+            Effect.map(found, (all) => all.some((each) => JSON.stringify(each) === JSON.stringify(missing)))
+          )
+        }),
+      {
+        roles: ["payment-verifier", "model-gateway"],
+        settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 1, ReconcileSeconds: 1 }
+      }
     )
   )
 })

@@ -98,13 +98,17 @@ describe("of a channel", () => {
     const drained = channelOf({ charged: 700, balance: 500 })
     assert.strictEqual(claimableOf(drained)?.totalClaimed, 500n)
     assert.strictEqual(lostOf(drained), 200n)
-    assert.deepStrictEqual(faultsOfChannel(drained), ["200 of what is charged has left the channel"])
+    assert.deepStrictEqual(faultsOfChannel(drained), [
+      { fault: "200 of what is charged has left the channel", amount: "200" }
+    ])
   })
 
   it("nothing is claimed without a voucher, and the books say so", () => {
     const uncovered = channelOf({ charged: 700, signed: null })
     assert.isUndefined(claimableOf(uncovered))
-    assert.deepStrictEqual(faultsOfChannel(uncovered), ["700 is charged without a voucher for it"])
+    assert.deepStrictEqual(faultsOfChannel(uncovered), [
+      { fault: "700 is charged without a voucher for it", amount: "700" }
+    ])
     assert.deepStrictEqual(faultsOfChannel(channelOf({ charged: 700 })), [])
   })
 })
