@@ -29,7 +29,7 @@ export {
   settleCall,
   type VoucherClaim
 } from "./chains/evm/channels/contract.ts"
-export { channelVerifier, type CheckedVoucher, plainSignature } from "./chains/evm/channels/voucher.ts"
+export { channelVerifier, type CheckedVoucher, plainSignature, signedDeposit } from "./chains/evm/channels/voucher.ts"
 export { openRemoteSigner, type RemoteSigner } from "./chains/evm/RemoteSigner.ts"
 export {
   KeystoreFault,

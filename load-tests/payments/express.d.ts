@@ -1,4 +1,4 @@
-/** The little of express that the reference server uses; the package brings no types of its own. */
+/** The little of express that the reference servers use; the package brings no types of its own. */
 declare module "express" {
   import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http"
 
@@ -13,6 +13,7 @@ declare module "express" {
   type Handler = (request: Request, response: Response, next: NextFunction) => unknown
   interface Application extends RequestListener {
     readonly use: (handler: Handler) => void
+    readonly get: (path: string, handler: Handler) => void
     readonly post: (path: string, handler: Handler) => void
     readonly listen: (port: number, host: string, then: () => void) => Server
   }

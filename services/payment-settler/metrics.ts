@@ -84,9 +84,12 @@ export const reconciledAt = defineGauge({
 
 export const channelOrders = defineCounter({
   name: "payment_channel_orders_total",
-  help: "Deposits, refunds, claims, receipts and looks at the chain that gateways ordered for payment channels, by network and what came of it.",
+  help: "Deposits, refunds, claims, receipts and looks at the chain that gateways ordered for payment channels, and what other x402 servers had sent for theirs (Send), by network and what came of it.",
   labels: ["network", "order", "outcome"],
-  values: { order: ["Look", "Deposit", "Receipt", "Claim", "Refund"], outcome: ["Done", "Refused", "Unavailable"] }
+  values: {
+    order: ["Look", "Deposit", "Receipt", "Claim", "Refund", "Send"],
+    outcome: ["Done", "Refused", "Unavailable"]
+  }
 })
 
 export const channelTransactions = defineCounter({

@@ -52,9 +52,9 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "orders about payment channels",
     kind: "question",
-    why: "A deposit, a refund or a claim of a payment channel is to be made, the channel to be looked for on the chain, or its receipts to be written.",
+    why: "A deposit, a refund or a claim of a payment channel is to be made, the channel to be looked for on the chain, or its receipts to be written. Verifiers have sent what other x402 servers ask of the facilitator.",
     subjects: ["payments.channels"],
-    senders: ["model-gateway"],
+    senders: ["model-gateway", "payment-verifier"],
     receivers: ["payment-settler"]
   },
   {

@@ -107,6 +107,39 @@ const Permit2Deposit = Schema.Struct({
   approval: Schema.NullOr(Schema.Struct({ deadline: DecimalWord, signature: Signature }))
 })
 
+/** What is claimed of a channel by its newest voucher. */
+const WrittenClaim = Schema.Struct({
+  voucher: Schema.Struct({ channel: ChannelConfig, maxClaimableAmount: ChannelAmount }),
+  signature: Signature,
+  totalClaimed: ChannelAmount
+})
+
+/** Rows of one claim that another server may have sent: some 12 million gas. */
+export const writtenClaimsMax = 100
+const claims = Schema.Array(WrittenClaim).check(Schema.isMaxLength(writtenClaimsMax))
+
+/** What another x402 server has its facilitator send for channels that are paid to us. It has signed it all itself. */
+export const ChannelSettlement = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("claim"),
+    claims: claims.check(Schema.isMinLength(1)),
+    claimAuthorizerSignature: Signature
+  }),
+  /** Moves what was claimed to the receiver. */
+  Schema.Struct({ type: Schema.Literal("settle"), receiver: EvmAddress, token: EvmAddress }),
+  /** What is owed is claimed, and the amount goes back. */
+  Schema.Struct({
+    type: Schema.Literal("refund"),
+    ...parties,
+    amount: ChannelAmount,
+    refundNonce: DecimalWord,
+    claims,
+    refundAuthorizerSignature: Signature,
+    claimAuthorizerSignature: Schema.optionalKey(Signature)
+  })
+])
+export type ChannelSettlement = Schema.Schema.Type<typeof ChannelSettlement>
+
 /** How a deposit is authorized: by the token itself (EIP-3009), or by Permit2. */
 export const DepositAuthorization = Schema.Union([Erc3009Authorization, Permit2Deposit])
 export type DepositAuthorization = Schema.Schema.Type<typeof DepositAuthorization>
@@ -121,8 +154,12 @@ export const ChannelOrder = Schema.Union([
     ...target,
     amount: ChannelAmount,
     maxClaimable: ChannelAmount,
-    authorization: DepositAuthorization
+    authorization: DepositAuthorization,
+    /** The channel is another server's: it has no record here. */
+    isForeign: Schema.optionalKey(Schema.Boolean)
   }),
+  /** For another server, whose channels have no record here. */
+  Schema.TaggedStruct("Send", { network: Network, settlement: ChannelSettlement }),
   /** The receipts that the channel's record owes are written. */
   Schema.TaggedStruct("Receipt", target),
   /** What was charged is claimed now. */

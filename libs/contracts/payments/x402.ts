@@ -133,6 +133,21 @@ export const FacilitatorRequest = Schema.Struct({
 })
 export interface FacilitatorRequest extends Schema.Schema.Type<typeof FacilitatorRequest> {}
 
+const ChannelTerms = Schema.Struct({
+  ...PaymentRequirements.fields,
+  scheme: Schema.Literal(channelScheme),
+  // What a server has sent for many payments at once has no time of its own.
+  maxTimeoutSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
+})
+
+/** The same of payments by channel, and of what their server claims, moves and gives back. */
+export const ChannelFacilitatorRequest = Schema.Struct({
+  ...FacilitatorRequest.fields,
+  paymentPayload: Schema.Struct({ ...PaymentPayload.fields, accepted: ChannelTerms }),
+  paymentRequirements: ChannelTerms
+})
+export interface ChannelFacilitatorRequest extends Schema.Schema.Type<typeof ChannelFacilitatorRequest> {}
+
 /** The answer of `POST /verify`. */
 export const VerifyResponse = Schema.Struct({
   isValid: Schema.Boolean,

@@ -4,18 +4,20 @@
  * chain before the order is answered. The transaction of a deposit and of a refund is noted before it is sent: a gateway
  * whose settler has died has another carry the order on, which looks for that transaction before it signs one itself.
  */
+import { createHash } from "node:crypto"
 import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Requests } from "#bus"
 import {
   addressKeyOf,
   ChannelOrder,
   ChannelOrderAnswer,
-  type DepositAuthorization,
+  type ChannelSettlement,
   subjects,
   TransactionId
 } from "#contracts"
 import { Metrics } from "#runtime"
 import {
+  type CallOutcome,
   type ChainUnavailable,
   type Channel,
   channelIdIn,
@@ -31,9 +33,13 @@ import {
   multicallOf,
   owedOf,
   type OwedReceipt,
+  plainSignature,
   refundCall,
   refundMessage,
-  type SeenChannel
+  type SeenChannel,
+  settleCall,
+  signedDeposit,
+  sweptIn
 } from "#x402"
 import { Ledger } from "../ledger.ts"
 import { channelOrders } from "../metrics.ts"
@@ -44,7 +50,8 @@ import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetwork
 const atOnceMax = 64
 
 const depositGas = 400_000n
-const claimGas = 230_000n
+const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
+const settleGas = 150_000n
 const refundGas = 400_000n
 
 export const channelOrderCodec = jsonCodec(ChannelOrder)
@@ -72,8 +79,9 @@ export const answerChannelOrders = Layer.effectDiscard(
         )
         counter.inc({ network: order.network, order: order._tag, outcome: answer._tag })
         if (answer._tag !== "Done") {
+          const channel = order._tag === "Send" ? "another server's" : order.channelId
           yield* Effect.logWarning("an order about a channel was not carried out").pipe(
-            Effect.annotateLogs({ order: order._tag, channel: order.channelId, ...answer })
+            Effect.annotateLogs({ order: order._tag, channel, ...answer })
           )
         }
         return answer
@@ -137,6 +145,7 @@ const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }:
 const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, order: ChannelOrder): Answered => {
   const network = networks.get(order.network)
   if (network === undefined) return Effect.succeed(unavailable(`${order.network} has no channels here`))
+  if (order._tag === "Send") return sendForeign(network, records, order.settlement)
   if (channelIdIn(network.contract, order.config) !== order.channelId) {
     return Effect.succeed(refused("channel_id_mismatch"))
   }
@@ -160,7 +169,7 @@ const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, o
 /** Its gateway says with the channel's next voucher that they are written; the record is not written for that alone. */
 const receiptsOf = Effect.fnUntraced(function* (
   { channels, ledger }: Pick<Records, "channels" | "ledger">,
-  order: ChannelOrder
+  order: ChannelName
 ) {
   const found = yield* channels.read(order)
   if (Option.isSome(found)) yield* writeOwed(ledger, order, found.value, owedOf(found.value))
@@ -203,7 +212,7 @@ export const writeReceipts = Effect.fnUntraced(function* (
 export const mirror = Effect.fnUntraced(function* (
   { contract }: Pick<ChannelNetwork, "contract">,
   channels: Channels["Service"],
-  { network, channelId, config }: Pick<ChannelOrder, "network" | "channelId" | "config">
+  { network, channelId, config }: Pick<DepositOrder, "network" | "channelId" | "config">
 ): Effect.fn.Return<SeenChannel, BusError | ChainUnavailable | ChannelRefused> {
   const seen = yield* contract.state(channelId)
   yield* channels.run({ network, channelId }, ChannelCommand.Mirror({ network, config, mirror: mirrorOf(seen) }))
@@ -220,22 +229,6 @@ export const mirrorOf = (seen: SeenChannel) => ({
 })
 
 type DepositOrder = Extract<ChannelOrder, { readonly _tag: "Deposit" }>
-
-const signedDeposit = (given: DepositAuthorization) => {
-  if ("salt" in given) {
-    return { ...given, validAfter: BigInt(given.validAfter), validBefore: BigInt(given.validBefore) }
-  }
-  const { nonce, deadline, signature, approval } = given
-  return {
-    nonce: BigInt(nonce),
-    deadline: BigInt(deadline),
-    signature,
-    approval: approval && {
-      deadline: BigInt(approval.deadline),
-      signature: Buffer.from(approval.signature.slice(2), "hex")
-    }
-  }
-}
 
 const isAuthorizationUsed = ({ contract }: ChannelNetwork, { channelId, config, authorization }: DepositOrder) =>
   "salt" in authorization
@@ -263,8 +256,9 @@ const makeDeposit = Effect.fnUntraced(function* (
   const orders = signedOrders(records, order, depositIdOf(order))
   const signed = Option.getOrUndefined(yield* orders.last)
   const earlier = signed && Option.getOrUndefined(yield* network.contract.outcomeOf(signed.transaction))
+  const recorded = order.isForeign === true ? Effect.void : mirror(network, channels, order)
   if (signed !== undefined && earlier?._tag === "Made") {
-    yield* mirror(network, channels, order)
+    yield* recorded
     return done(signed.transaction, amount)
   }
   const isMade = isAuthorizationUsed(network, order)
@@ -277,7 +271,7 @@ const makeDeposit = Effect.fnUntraced(function* (
       const isApproved = yield* isDepositApproved(network, order)
       return refused(isApproved ? "deposit_simulation_failed" : "permit2_allowance_required", simulated.failure.text)
     }
-    yield* mirror(network, channels, order)
+    yield* recorded
     return done(null, 0n)
   }
   // A deposit that its voucher cannot use would cost us its fee for nothing.
@@ -287,7 +281,7 @@ const makeDeposit = Effect.fnUntraced(function* (
   const noted = (transaction: string) => orders.note({ transaction, refund: null })
   const outcome = yield* transact(network, { data, gas: depositGas, noted })
   if (outcome._tag === "Refused" && !(yield* isMade)) return refused("deposit_transaction_failed")
-  yield* mirror(network, channels, order)
+  yield* recorded
   return outcome._tag === "Made" ? done(outcome.receipt.transactionHash, amount) : done(null, 0n)
 })
 
@@ -310,7 +304,7 @@ const makeClaim = Effect.fnUntraced(function* (
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
     return unavailable(`the contract refuses a claim: ${simulated.failure.text}`)
   }
-  const outcome = yield* transact(network, { data, gas: claimGas })
+  const outcome = yield* transact(network, { data, gas: claimGas(1) })
   const after = yield* mirror(network, channels, order)
   // Refused when the keeper has claimed as much meanwhile.
   if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, row.totalClaimed)
@@ -366,3 +360,73 @@ const makeRefund = Effect.fnUntraced(function* (
   if (after.refundNonce > before.refundNonce) return done(null, before.balance - after.balance)
   return refused("refund_transaction_failed")
 })
+
+/** What another server has signed is sent as it is: the contract checks who may claim and give back. */
+const sendForeign = Effect.fnUntraced(function* (
+  network: ChannelNetwork,
+  records: Records,
+  settlement: ChannelSettlement
+): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+  const { contract } = network
+  const { type } = settlement
+  if (settlement.type === "settle") {
+    const { totalClaimed, totalSettled } = yield* contract.totals(settlement.receiver, settlement.token)
+    if (totalClaimed <= totalSettled) return refused("nothing_to_settle")
+  }
+  const { data, gas } = foreignCall(settlement)
+  const simulated = yield* Effect.result(contract.simulate(data))
+  // Every sweep is the same call; a claim and a refund are made once.
+  const orders =
+    type === "settle"
+      ? undefined
+      : signedOrders(records, { network: network.name, channelId: `0x${sha256Of(data)}` }, type)
+  const signed = orders && Option.getOrUndefined(yield* orders.last)
+  const earlier = signed && Option.getOrUndefined(yield* contract.outcomeOf(signed.transaction))
+  if (earlier?._tag === "Made") return done(earlier.receipt.transactionHash, movedBy(settlement, earlier))
+  if (Result.isFailure(simulated)) {
+    if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
+    return refused(`${type}_simulation_failed`, simulated.failure.text)
+  }
+  const noted = (transaction: string) => orders?.note({ transaction, refund: null }) ?? Effect.void
+  const outcome = yield* transact(network, { data, gas, noted })
+  if (outcome._tag === "Refused") return refused(`${type}_transaction_failed`)
+  return done(outcome.receipt.transactionHash, movedBy(settlement, outcome))
+})
+
+const sha256Of = (data: Uint8Array) => createHash("sha256").update(data).digest("hex")
+
+const rowsOf = ({ claims }: Extract<ChannelSettlement, { readonly type: "claim" | "refund" }>) =>
+  claims.map(({ voucher, signature, totalClaimed }) => ({
+    config: voucher.channel,
+    maxClaimable: BigInt(voucher.maxClaimableAmount),
+    signature: plainSignature(signature),
+    totalClaimed: BigInt(totalClaimed)
+  }))
+
+const bytesIn = (hex: string) => Buffer.from(hex.slice(2), "hex")
+
+const foreignCall = (settlement: ChannelSettlement): { readonly data: Uint8Array; readonly gas: bigint } => {
+  switch (settlement.type) {
+    case "claim": {
+      const rows = rowsOf(settlement)
+      return { data: claimCall(rows, bytesIn(settlement.claimAuthorizerSignature)), gas: claimGas(rows.length) }
+    }
+    case "settle":
+      return { data: settleCall(settlement.receiver, settlement.token), gas: settleGas }
+    case "refund": {
+      const { channelConfig, amount, refundNonce, refundAuthorizerSignature, claimAuthorizerSignature } = settlement
+      const signature = bytesIn(refundAuthorizerSignature)
+      const refund = refundCall(channelConfig, BigInt(amount), BigInt(refundNonce), signature)
+      const rows = rowsOf(settlement)
+      if (rows.length === 0 || claimAuthorizerSignature === undefined) return { data: refund, gas: refundGas }
+      const claim = claimCall(rows, bytesIn(claimAuthorizerSignature))
+      return { data: multicallOf([claim, refund]), gas: refundGas + claimGas(rows.length) }
+    }
+  }
+}
+
+/** What the transaction has moved; a claim moves nothing. */
+const movedBy = (settlement: ChannelSettlement, { receipt }: Extract<CallOutcome, { readonly _tag: "Made" }>) => {
+  if (settlement.type === "claim") return 0n
+  return settlement.type === "settle" ? sweptIn(receipt.logs) : BigInt(settlement.amount)
+}

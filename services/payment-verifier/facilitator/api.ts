@@ -8,6 +8,8 @@
  */
 import { Effect, Layer, Result, Schema } from "effect"
 import {
+  ChannelFacilitatorRequest,
+  channelScheme,
   FacilitatorRequest,
   type Fault,
   faultsOf,
@@ -26,12 +28,13 @@ import { Addresses, Configuration, Metrics } from "#runtime"
 import { offerOf, type OpenNetwork, type PaymentRefused, type SettlerKey, statedAmount, TokenWatch } from "#x402"
 import { facilitatorAnswers } from "../metrics.ts"
 import { type Checked, Networks, Verifier } from "../verifier.ts"
+import { FacilitatorChannels, type SettledChannel, type VerifiedChannel } from "./channels.ts"
 import { FacilitatorSettlements } from "./settlements.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 
-// A payment is about 1 kB, and its header's limit is eight.
-const bodyBytesMax = 32_768
+// A payment is about 1 kB, and its header's limit is eight. A claim of a hundred channels has 80 kB.
+const bodyBytesMax = 131_072
 
 const counted = (operation: string, { status, headers, body }: FacilitatorAnswer<unknown>) =>
   Effect.map(Metrics, (metrics): Answer => {
@@ -41,8 +44,16 @@ const counted = (operation: string, { status, headers, body }: FacilitatorAnswer
 
 const readRequest = Effect.fnUntraced(function* () {
   const json = yield* readJsonValue({ bytesMax: bodyBytesMax })
-  return readFacilitatorRequest(json)
+  return isByChannel(json) ? readChannelRequest(json) : readFacilitatorRequest(json)
 })
+
+const isByChannel = Schema.is(
+  Schema.Struct({ paymentRequirements: Schema.Struct({ scheme: Schema.Literal(channelScheme) }) })
+)
+
+const isChannelRequest = (
+  request: FacilitatorRequest | ChannelFacilitatorRequest
+): request is ChannelFacilitatorRequest => request.paymentRequirements.scheme === channelScheme
 
 const foreignTerms = (networks: ReadonlyMap<string, OpenNetwork>, { network, asset, payTo }: PaymentRequirements) => {
   const entry = networks.get(network)?.entry
@@ -72,6 +83,13 @@ const answerVerify = Effect.gen(function* () {
   const { paymentPayload, paymentRequirements } = request.success
   const foreign = foreignTerms(yield* Networks, paymentRequirements)
   if (foreign !== undefined) return yield* counted("verify", verifyAnswer(refusal(foreign)))
+  if (isChannelRequest(request.success)) {
+    const verified = (yield* FacilitatorChannels).verify(request.success).pipe(
+      Effect.map((good) => ({ _tag: "Verified" as const, ...good })),
+      Effect.catch((refused) => Effect.succeed(refused))
+    )
+    return yield* counted("verify", verifyAnswer(yield* verified))
+  }
   const verdict = yield* (yield* Verifier).wouldSettle(paymentPayload, paymentRequirements).pipe(
     Effect.map(({ payment }) => ({ _tag: "Verified" as const, payer: payment.payer })),
     Effect.catch((refused) => Effect.succeed(refused))
@@ -91,6 +109,13 @@ const answerSettle = Effect.gen(function* () {
   }
   const { paymentRequirements } = request.success
   const foreign = foreignTerms(yield* Networks, paymentRequirements)
+  if (foreign === undefined && isChannelRequest(request.success)) {
+    const settling = Effect.matchEager((yield* FacilitatorChannels).settle(request.success), {
+      onSuccess: (sent) => sentAnswer(sent, paymentRequirements),
+      onFailure: (outcome) => settleAnswer(outcome, paymentRequirements, null)
+    })
+    return yield* counted("settle", yield* settling)
+  }
   const [outcome, payer] = foreign === undefined ? yield* settled(request.success) : [refusedFor(foreign), null]
   return yield* counted("settle", settleAnswer(outcome, paymentRequirements, payer))
 })
@@ -128,6 +153,10 @@ const answerSupported = Effect.gen(function* () {
   const offered = networks.flatMap(({ entry }) =>
     entry.Schemes.map((scheme) => offerOf(entry, 0n, { maxTimeoutSeconds: 1, scheme, turn: nextTurn() }).requirements)
   )
+  const byChannel = (yield* FacilitatorChannels).networks
+  const channels = networks.flatMap(({ entry: { Network: network } }) =>
+    byChannel.has(network) ? [{ scheme: channelScheme, network } as const] : []
+  )
   const settlers = networks.flatMap(({ entry }) =>
     [
       ...(entry.FeePayer === undefined ? [] : [entry.FeePayer]),
@@ -138,7 +167,11 @@ const answerSupported = Effect.gen(function* () {
       address
     }))
   )
-  return yield* counted("supported", { status: 200, headers: {}, body: supportedAnswer(offered, settlers) })
+  return yield* counted("supported", {
+    status: 200,
+    headers: {},
+    body: supportedAnswer([...offered, ...channels], settlers)
+  })
 })
 
 // Servers ask at their start; each of them may get another of our settlers.
@@ -159,7 +192,7 @@ const listening = (host: string, port: number) =>
     })
   ).pipe(
     Layer.provide(HttpListener.layer({ name: "facilitator", host, port, routes })),
-    Layer.provide(FacilitatorSettlements.layer)
+    Layer.provide(Layer.mergeAll(FacilitatorSettlements.layer, FacilitatorChannels.layer))
   )
 
 /** Empty when no port is configured. */
@@ -181,15 +214,23 @@ const decode = Schema.decodeUnknownResult(FacilitatorRequest, { errors: "all" })
 export const readFacilitatorRequest = (body: unknown): Result.Result<FacilitatorRequest, ReadonlyArray<Fault>> =>
   Result.mapError(decode(body), ({ issue }) => faultsOf(issue))
 
+const decodeChannel = Schema.decodeUnknownResult(ChannelFacilitatorRequest, { errors: "all" })
+
+const readChannelRequest = (body: unknown): Result.Result<ChannelFacilitatorRequest, ReadonlyArray<Fault>> =>
+  Result.mapError(decodeChannel(body), ({ issue }) => faultsOf(issue))
+
 type Verdict =
-  | { readonly _tag: "Verified"; readonly payer: string }
+  | { readonly _tag: "Verified"; readonly payer: string; readonly extra?: VerifiedChannel["extra"] }
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
 /** The text may come from a chain's node or another facilitator; it must not name which one. */
 const clean = (text: string) => sanitise(text, { secrets: [], names: [] })
 
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
-  if (verdict._tag === "Verified") return ok({ isValid: true, payer: verdict.payer })
+  if (verdict._tag === "Verified") {
+    const { payer, extra } = verdict
+    return ok({ isValid: true, payer, ...(extra === undefined ? {} : { extra }) })
+  }
   if (verdict._tag === "Unavailable") {
     const body = {
       isValid: false,
@@ -227,6 +268,19 @@ export const settleAnswer = (
       })
   }
 }
+
+/** What was sent for a server's channels. */
+const sentAnswer = (
+  { payer, extra, ...sent }: SettledChannel,
+  { network }: Pick<PaymentRequirements, "network">
+): FacilitatorAnswer<SettleResponse> =>
+  ok({
+    success: true,
+    network,
+    ...sent,
+    ...(payer === null ? {} : { payer }),
+    ...(extra === null ? {} : { extra })
+  })
 
 /** `offered`: the facts of each network and way to pay that clients need. */
 export const supportedAnswer = (

@@ -14,7 +14,7 @@ import {
   withdrawDelaySecondsMin
 } from "#contracts"
 import { codeOf, PaymentRefused, reason as paymentReason } from "../../../errors.ts"
-import { hexOf, isSameAddress } from "../encoding.ts"
+import { bytesOf, hexOf, isSameAddress } from "../encoding.ts"
 import {
   domainSeparator,
   DomainSeparators,
@@ -30,7 +30,9 @@ import {
   channelsDomain,
   depositCollectorAddress,
   depositNonce,
+  type Erc3009Deposit,
   permit2CollectorAddress,
+  type Permit2Deposit,
   permit2DepositDigest,
   voucherDigest
 } from "./contract.ts"
@@ -229,4 +231,21 @@ export const plainSignature = (signature: string): string => {
   const read = readSignature(signature)
   if (Result.isFailure(read)) return signature
   return hexOf(signatureBytes(read.success))
+}
+
+/** A deposit's authorization as the contract's call takes it. */
+export const signedDeposit = (given: DepositAuthorization): Erc3009Deposit | Permit2Deposit => {
+  if ("salt" in given) {
+    return { ...given, validAfter: BigInt(given.validAfter), validBefore: BigInt(given.validBefore) }
+  }
+  const { nonce, deadline, signature, approval } = given
+  return {
+    nonce: BigInt(nonce),
+    deadline: BigInt(deadline),
+    signature,
+    approval: approval && {
+      deadline: BigInt(approval.deadline),
+      signature: bytesOf(approval.signature)
+    }
+  }
 }

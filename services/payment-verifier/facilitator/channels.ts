@@ -1,0 +1,301 @@
+/**
+ * The facilitator's part of payments by channel (x402's scheme `batch-settlement`), for other servers whose channels are
+ * paid to us: only they know what each was charged, and nothing of them is kept here. A payment is checked against the
+ * channel on the chain. What a server has signed for its channels, claims, sweeps and refunds, is sent by the settlers
+ * as it is. No key of ours signs for such a channel, so none is offered as its `receiverAuthorizer`: whoever reaches
+ * this API could have money given back by it.
+ */
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { jsonCodec, Requests } from "#bus"
+import {
+  type ChannelConfig,
+  type ChannelFacilitatorRequest,
+  ChannelOrder,
+  ChannelOrderAnswer,
+  ChannelSettlement,
+  isSameAddress,
+  type PaymentRequirements,
+  type SettlementOutcome,
+  subjects,
+  type VerifyAnswer
+} from "#contracts"
+import { Configuration } from "#runtime"
+import {
+  type ChannelContract,
+  channelVerifier,
+  type CheckedVoucher,
+  codeOf,
+  depositCall,
+  evmChainIdOf,
+  openChannelContract,
+  type SeenChannel,
+  signedDeposit
+} from "#x402"
+
+type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
+type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
+type Unsettled = Exclude<SettlementOutcome, { readonly _tag: "Settled" }>
+
+/** A channel as servers mirror it. */
+type ChannelSnapshot = Readonly<Record<string, string | number>>
+
+/** A payment by channel that would be good. */
+export interface VerifiedChannel {
+  readonly payer: string
+  readonly extra: ChannelSnapshot
+}
+
+/** What was sent for a server. `amount` is empty where no money moved. */
+export interface SettledChannel {
+  readonly transaction: string
+  readonly amount: string
+  readonly payer: string | null
+  /** Null where it is about many channels. */
+  readonly extra: { readonly channelState: ChannelSnapshot } | null
+}
+
+export class FacilitatorChannels extends Context.Service<
+  FacilitatorChannels,
+  {
+    /** The networks whose channels are verified and settled. */
+    readonly networks: ReadonlySet<string>
+    readonly verify: (request: ChannelFacilitatorRequest) => Effect.Effect<VerifiedChannel, Refused | Unavailable>
+    readonly settle: (request: ChannelFacilitatorRequest) => Effect.Effect<SettledChannel, Unsettled>
+  }
+>()("starling/payment-verifier/FacilitatorChannels") {
+  static readonly layer = Layer.effect(
+    FacilitatorChannels,
+    Effect.gen(function* () {
+      const { Payments } = yield* Configuration
+      const requests = yield* Requests
+      const opened: Array<readonly [string, ForeignNetwork]> = []
+      for (const { Network } of Payments.Channels) {
+        const entry = Payments.Networks.find((each) => each.Network === Network)
+        if (entry === undefined) continue
+        const contract = yield* openChannelContract({ network: Network, rpcUrls: entry.RpcUrls })
+        opened.push([Network, { contract, check: channelVerifier(Network, evmChainIdOf(Network)) }])
+      }
+      const parts: Parts = {
+        networks: new Map(opened),
+        order: (order) =>
+          Effect.matchEager(requests.ask(asking, order), {
+            onSuccess: (answer) => answer,
+            // The order may have been taken.
+            onFailure: ({ message }): ChannelOrderAnswer => ({ _tag: "Unavailable", detail: message.slice(0, 1_024) })
+          })
+      }
+      return FacilitatorChannels.of({
+        networks: new Set(parts.networks.keys()),
+        verify: (request) => verify(parts, request),
+        settle: (request) => settle(parts, request)
+      })
+    })
+  )
+}
+
+interface ForeignNetwork {
+  readonly contract: ChannelContract
+  readonly check: ReturnType<typeof channelVerifier>
+}
+
+interface Parts {
+  readonly networks: ReadonlyMap<string, ForeignNetwork>
+  readonly order: (order: ChannelOrder) => Effect.Effect<ChannelOrderAnswer>
+}
+
+// As long as a settler waits for a block; and it tells twice a second that it is at work.
+const asking = {
+  subject: subjects.paymentsChannels,
+  question: jsonCodec(ChannelOrder),
+  answer: jsonCodec(ChannelOrderAnswer),
+  timeoutMs: 30_000,
+  silence: { msMax: 2_000, onSilence: Effect.void }
+}
+
+const evm = (name: string) => `invalid_batch_settlement_evm_${name}`
+
+const refused = (reason: string, payer: string | null = null, detail?: string): Refused => ({
+  _tag: "Refused",
+  code: codeOf(reason),
+  reason,
+  payer,
+  ...(detail === undefined ? {} : { detail: detail.slice(0, 1_024) })
+})
+
+const snapshotOf = (channelId: string, seen: SeenChannel): ChannelSnapshot => ({
+  channelId,
+  balance: seen.balance.toString(),
+  totalClaimed: seen.totalClaimed.toString(),
+  withdrawRequestedAt: seen.withdrawRequestedAt,
+  refundNonce: seen.refundNonce.toString()
+})
+
+/** What the channel on the chain has against a payment whose signatures are good; `amount`: the most of its call. */
+export const chainFault = (
+  { payload, deposit }: Pick<CheckedVoucher, "payload" | "deposit">,
+  { balance, totalClaimed }: Pick<SeenChannel, "balance" | "totalClaimed">,
+  amount: bigint
+): string | undefined => {
+  const signed = BigInt(payload.voucher.maxClaimableAmount)
+  const there = balance + BigInt(deposit?.amount ?? "0")
+  if (there === 0n) return evm("channel_not_found")
+  if (signed > there) return evm("cumulative_exceeds_balance")
+  const least = payload.type === "refund" ? totalClaimed : totalClaimed + amount
+  return signed < least ? evm("cumulative_below_claimed") : undefined
+}
+
+const unavailable = (reason: string): Unavailable => ({
+  _tag: "Unavailable",
+  retryAfterSeconds: 2,
+  reason: reason.slice(0, 256)
+})
+
+/** A payment whose signatures are good and that its channel covers. */
+const checked = Effect.fnUntraced(function* (
+  { networks }: Parts,
+  { paymentPayload, paymentRequirements }: ChannelFacilitatorRequest
+): Effect.fn.Return<
+  { readonly network: ForeignNetwork; readonly voucher: CheckedVoucher; readonly seen: SeenChannel },
+  Refused | Unavailable
+> {
+  const network = networks.get(paymentRequirements.network)
+  if (network === undefined) return yield* Effect.fail(refused(evm("scheme")))
+  if (paymentPayload.accepted.network !== paymentRequirements.network) {
+    return yield* Effect.fail(refused(evm("network_mismatch")))
+  }
+  const found = network.check(paymentPayload, paymentRequirements, yield* Clock.currentTimeMillis)
+  if (Result.isFailure(found)) {
+    const { reason, payer, detail } = found.failure
+    return yield* Effect.fail(refused(reason, payer, detail))
+  }
+  const voucher = found.success
+  const seen = yield* Effect.mapError(network.contract.state(voucher.channelId), ({ message }) => unavailable(message))
+  const fault = chainFault(voucher, seen, BigInt(paymentRequirements.amount))
+  if (fault !== undefined) return yield* Effect.fail(refused(fault, voucher.config.payer))
+  return { network, voucher, seen }
+})
+
+const verify = Effect.fn("FacilitatorChannels.verify")(function* (
+  parts: Parts,
+  request: ChannelFacilitatorRequest
+): Effect.fn.Return<VerifiedChannel, Refused | Unavailable> {
+  const { network, voucher, seen } = yield* checked(parts, request)
+  const { config, channelId, deposit } = voucher
+  if (deposit !== undefined) {
+    const data = depositCall(config, BigInt(deposit.amount), signedDeposit(deposit.authorization))
+    yield* Effect.mapError(network.contract.simulate(data), (error) =>
+      error._tag === "ChainUnavailable"
+        ? unavailable(error.message)
+        : refused(evm("deposit_simulation_failed"), config.payer, error.text)
+    )
+  }
+  return { payer: config.payer, extra: snapshotOf(channelId, seen) }
+})
+
+const settle = Effect.fn("FacilitatorChannels.settle")(function* (
+  parts: Parts,
+  request: ChannelFacilitatorRequest
+): Effect.fn.Return<SettledChannel, Unsettled> {
+  return yield* request.paymentPayload.payload["type"] === "deposit"
+    ? makeDeposit(parts, request)
+    : sendSettlement(parts, request)
+})
+
+/** The settlers simulate it: one that was made before is answered as it was. */
+const makeDeposit = Effect.fnUntraced(function* (
+  parts: Parts,
+  request: ChannelFacilitatorRequest
+): Effect.fn.Return<SettledChannel, Unsettled> {
+  const { network, voucher } = yield* Effect.mapError(checked(parts, request), (error) =>
+    error._tag === "Refused" ? unsettled(error.reason) : unsettled(evm("channel_state_read_failed"))
+  )
+  const { channelId, config, payload, deposit } = voucher
+  if (deposit === undefined) return yield* Effect.fail(unsettled(evm("deposit_payload")))
+  const answer = yield* parts.order({
+    _tag: "Deposit",
+    network: voucher.network,
+    channelId,
+    config,
+    ...deposit,
+    maxClaimable: payload.voucher.maxClaimableAmount,
+    isForeign: true
+  })
+  const { transaction } = yield* doneOf(answer)
+  const of = { network, channelId, payer: config.payer }
+  return yield* withState(of, { transaction: transaction ?? "", amount: deposit.amount })
+})
+
+const decodeSettlement = Schema.decodeUnknownResult(ChannelSettlement)
+const settlementTypes = ["claim", "settle", "refund"]
+
+const sendSettlement = Effect.fnUntraced(function* (
+  parts: Parts,
+  { paymentPayload: { payload }, paymentRequirements }: ChannelFacilitatorRequest
+): Effect.fn.Return<SettledChannel, Unsettled> {
+  const network = parts.networks.get(paymentRequirements.network)
+  if (network === undefined) return yield* Effect.fail(unsettled(evm("scheme")))
+  const type = String(payload["type"])
+  if (!settlementTypes.includes(type)) return yield* Effect.fail(unsettled(evm("unknown_settle_action")))
+  const decoded = decodeSettlement(payload)
+  if (Result.isFailure(decoded)) return yield* Effect.fail(unsettled(evm(`${type}_payload`)))
+  const settlement = decoded.success
+  const fault = termsFault(settlement, paymentRequirements)
+  if (fault !== undefined) return yield* Effect.fail(unsettled(fault))
+  const order: ChannelOrder = { _tag: "Send", network: paymentRequirements.network, settlement }
+  const { transaction, amount } = yield* doneOf(yield* parts.order(order))
+  const sent = { transaction: transaction ?? "", amount: settlement.type === "claim" ? "" : amount }
+  if (settlement.type !== "refund") return { ...sent, payer: null, extra: null }
+  const { voucher, channelConfig } = settlement
+  return yield* withState({ network, channelId: voucher.channelId, payer: channelConfig.payer }, sent)
+})
+
+/** Only what is paid to us in our token is worth our fees. */
+export const termsFault = (
+  settlement: ChannelSettlement,
+  { network, payTo, asset }: Pick<PaymentRequirements, "network" | "payTo" | "asset">
+): string | undefined => {
+  const isOurs = (receiver: string, token: string) =>
+    !isSameAddress(network, receiver, payTo)
+      ? evm("receiver_mismatch")
+      : isSameAddress(network, token, asset)
+        ? undefined
+        : evm("token_mismatch")
+  if (settlement.type === "settle") return isOurs(settlement.receiver, settlement.token)
+  const isUnsigned = settlement.claims.length > 0 && settlement.claimAuthorizerSignature === undefined
+  if (isUnsigned) return evm(`${settlement.type}_payload`)
+  const rows: ReadonlyArray<ChannelConfig> = settlement.claims.map(({ voucher }) => voucher.channel)
+  const all = settlement.type === "refund" ? [settlement.channelConfig, ...rows] : rows
+  return all.map(({ receiver, token }) => isOurs(receiver, token)).find((fault) => fault !== undefined)
+}
+
+const unsettled = (reason: string): Unsettled => ({ _tag: "Refused", code: codeOf(reason), reason })
+
+const doneOf = (answer: ChannelOrderAnswer) => {
+  switch (answer._tag) {
+    case "Done":
+      return Effect.succeed(answer)
+    case "Refused":
+      return Effect.fail(unsettled(answer.reason))
+    case "Unavailable":
+      return Effect.as(
+        Effect.logWarning("what another server has sent is not known to be made", answer.detail),
+        null
+      ).pipe(Effect.andThen(Effect.fail<Unsettled>({ _tag: "Pending", transaction: null })))
+  }
+}
+
+interface Settled {
+  readonly network: ForeignNetwork
+  readonly channelId: string
+  readonly payer: string
+}
+
+/** With the channel as it is now; one that cannot be read is looked up by its server. */
+const withState = (
+  { network: { contract }, channelId, payer }: Settled,
+  sent: Pick<SettledChannel, "transaction" | "amount">
+): Effect.Effect<SettledChannel> =>
+  Effect.match(contract.state(channelId), {
+    onSuccess: (seen) => ({ ...sent, payer, extra: { channelState: snapshotOf(channelId, seen) } }),
+    onFailure: () => ({ ...sent, payer, extra: null })
+  })
