@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { RoleName } from "#contracts"
+import { program } from "#dev/fixtures/starling"
 import { until } from "./loops.ts"
 
 const startMsMax = 90_000
@@ -64,7 +65,7 @@ export const startRoles = async (
   const telemetry = { Port: 0, LogLevel: process.env["LOAD_LOG"] ?? "Error" }
   writeFileSync(config, JSON.stringify({ Telemetry: telemetry, ...configuration }))
   const flags = (process.env["LOAD_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "")
-  const child = spawn(process.execPath, [...flags, "services/cli/main.ts", "role", ...roles, "--ready-json"], {
+  const child = spawn(process.execPath, [...flags, program, "role", ...roles, "--ready-json"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...environment, STARLING_CONFIG: config }
   })

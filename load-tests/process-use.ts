@@ -32,7 +32,7 @@ const kindOf = (pid: number, root: number): Kind => {
   const command = read(`/proc/${pid}/cmdline`).split("\0")
   if (command.includes("speech-synthesizer")) return "synthesizer"
   if (command[0]?.endsWith("ffmpeg") || command.some((part) => part.includes("lame-program"))) return "encoder"
-  if (command[0]?.endsWith("anvil") || command.some((part) => part.includes("dev/chain"))) return "chain"
+  if (command[0]?.endsWith("anvil") || command.some((part) => /dev.chain/u.test(part))) return "chain"
   return command[0]?.endsWith("nats-server") ? "nats-server" : "other"
 }
 

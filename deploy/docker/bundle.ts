@@ -5,50 +5,17 @@
  * `speech`, which only their image includes, with the voices that could be had.
  * `node deploy/docker/bundle.ts [folder]`; the default is `dist`.
  */
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
-import { build, type Plugin } from "esbuild"
+import type { Plugin } from "esbuild"
 import { buildPage } from "#dev/page"
+import { bundle as bundlePrograms, nativePackages } from "#dev/program"
 
 const root = join(import.meta.dirname, "../..")
 /** The programs of the image. */
 const programs: Readonly<Record<string, string>> = {
   "services/cli/main.ts": "main",
   "deploy/backup/main.ts": "backup"
-}
-
-/**
- * Packages with parts that no bundle can hold: tiny-secp256k1 is WebAssembly; koffi loads the engines' libraries,
- * sherpa-onnx runs models.
- */
-const native = { app: ["tiny-secp256k1"], speech: ["koffi", "sherpa-onnx-node"] }
-
-// `new URL("./thread.ts", import.meta.url)`: the form in which a thread or a separate program is named.
-const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu
-
-const sources = () => globSync(["libs/**/*.ts", "services/**/*.ts"], { cwd: root })
-
-const outputName = (path: string) => programs[path] ?? path.replace(/\.ts$/u, "").replaceAll(/[^\w-]+/gu, "-")
-
-const named = (file: string, target: string) => relative(root, resolve(dirname(file), target))
-
-/** All of our files that are started by their URL. */
-const threads = () =>
-  sources().flatMap((path) =>
-    [...readFileSync(join(root, path), "utf8").matchAll(byUrl)].map((match) => named(join(root, path), match[1] ?? ""))
-  )
-
-const threadUrls: Plugin = {
-  name: "thread urls",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\/(?:libs|services)\/.*\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, "utf8")
-      const contents = text.replace(
-        byUrl,
-        (_, target: string) => `new URL("./${outputName(named(path, target))}.js", import.meta.url)`
-      )
-      return { contents, loader: "ts" }
-    })
 }
 
 // No container runs `up`, with its chains and models to try the fleet on.
@@ -64,42 +31,18 @@ const withoutUp: Plugin = {
     }))
 }
 
-// Scripts of 5 MB for reference pages: our pages use none.
-const withoutPageScripts: Plugin = {
-  name: "without page scripts",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\/effect\/dist\/http-api\/internal\/httpApi(?:Scalar|Swagger)\.js$/ }, () => ({
-      contents: 'export const javascript = "", css = ""',
-      loader: "js"
-    }))
-}
-
 export const bundle = async (folder: string) => {
   rmSync(folder, { recursive: true, force: true })
-  const entries = [...new Set([...Object.keys(programs), ...threads()])]
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries(entries.map((path) => [outputName(path), path])),
-    outdir: join(folder, "app"),
-    bundle: true,
-    splitting: true,
-    minify: true,
-    keepNames: true,
-    format: "esm",
-    platform: "node",
-    target: "node24",
-    chunkNames: "chunk-[hash]",
-    legalComments: "linked",
-    metafile: true,
-    // Optional parts of packages that are not installed here.
-    external: [...native.app, ...native.speech, "redis", "ioredis", "bufferutil", "utf-8-validate"],
-    banner: {
-      js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);'
-    },
-    plugins: [withoutUp, withoutPageScripts, threadUrls],
-    logLevel: "warning"
+  const { outputs } = await bundlePrograms({
+    folder: join(folder, "app"),
+    programs,
+    from: ["libs", "services"],
+    external: [...nativePackages.app, ...nativePackages.speech],
+    plugins: [withoutUp],
+    legalComments: "linked"
   })
-  for (const [part, names] of Object.entries(native)) for (const name of names) copyPackage(name, join(folder, part))
+  for (const [part, names] of Object.entries(nativePackages))
+    for (const name of names) copyPackage(name, join(folder, part))
   writeFileSync(
     join(folder, "app/package.json"),
     `${JSON.stringify({ name: "starling", private: true, type: "module" })}\n`
@@ -107,7 +50,7 @@ export const bundle = async (folder: string) => {
   writeFileSync(join(folder, "app/starling"), launcher, { mode: 0o755 })
   copyVoices(join(folder, "speech/voices"))
   const page = await buildPage(join(folder, "app/page"))
-  return Object.keys(metafile.outputs).length + page.files
+  return Object.keys(outputs).length + page.files
 }
 
 /** The folder is there in any case, so that an image can say where voices are. */

@@ -162,6 +162,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     ]
   },
   "dev/page": { holds: "builds the console's page", knows: [], packages: ["esbuild"] },
+  "dev/program": { holds: "bundles the programs", knows: [], packages: ["esbuild"] },
   "dev/fixtures": {
     holds: "brokers, fleets and payments that tests and load tests stand on",
     knows: [...payments, "dev/chain"],
@@ -170,7 +171,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   dev: { holds: "checks, tests, installers", knows: [], packages: ["oxc-parser", "vitest"] },
   deploy: {
     holds: "images, manifests, backup, the doctor of clusters, the package of the contracts",
-    knows: ["libs/contracts", "libs/bus", "dev/page"],
+    knows: ["libs/contracts", "libs/bus", "dev/page", "dev/program"],
     packages: ["@nats-io/*", "esbuild", "yaml"]
   },
   "load-tests": {

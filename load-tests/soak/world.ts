@@ -10,7 +10,7 @@ import { type RoleName, roleNames } from "#contracts"
 import { startLocalEvmChain } from "#dev/chain"
 import type { BusAddress } from "#dev/fixtures/bus-address"
 import { startNatsServer } from "#dev/fixtures/nats-server"
-import { newHome, startFleet } from "#dev/fixtures/starling"
+import { newHome, program, startFleet } from "#dev/fixtures/starling"
 import { startHelper, startRoles } from "../children.ts"
 import { processesOf, useOf } from "../process-use.ts"
 import { startReceiver } from "../webhooks/rig.ts"
@@ -111,7 +111,7 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
       pids.set(role, started.pid)
       Object.assign(urls, started.urls)
     }
-    const make = ["services/cli/main.ts", "token", "make", "--role", "owner", "--nats", nats.url]
+    const make = [program, "token", "make", "--role", "owner", "--nats", nats.url]
     const token = execFileSync(process.execPath, make, { encoding: "utf8" }).trim()
     const named = () => {
       const roles = [...pids].flatMap(([role, pid]) =>

@@ -3,6 +3,7 @@
  * until its answer, and what it costs a dispatcher, among ten endpoints and among ten thousand.
  */
 import { execFileSync } from "node:child_process"
+import { program } from "#dev/fixtures/starling"
 import { startRoles } from "../children.ts"
 import { exactly, type Findings, figuresOf, joined, percentile } from "../figures.ts"
 import { closedLoop, now, until } from "../loops.ts"
@@ -39,7 +40,7 @@ const startConsole = async (natsUrl: string): Promise<Console> => {
   }
   const dispatcher = await startRoles(["webhook-dispatcher"], configuration)
   const shown = await startRoles(["console"], configuration)
-  const make = ["services/cli/main.ts", "token", "make", "--role", "owner", "--nats", natsUrl]
+  const make = [program, "token", "make", "--role", "owner", "--nats", natsUrl]
   const token = execFileSync(process.execPath, make, { encoding: "utf8" }).trim()
   const url = shown.urls["console"] ?? ""
   return {

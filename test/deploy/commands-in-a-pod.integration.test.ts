@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Authority, newAuthority } from "../support/certificates.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { program } from "../../dev/fixtures/starling.ts"
 import { passwordOf, startFleetBroker } from "../support/fleet-broker.ts"
-import { repository } from "./tools.ts"
 
 let authority: Authority
 let server: TestNatsServer
@@ -49,7 +49,6 @@ const inPod = (environment: Readonly<Record<string, string | undefined>>, ...par
       STARLING_CONFIG: configuration,
       ...environment
     }
-    const program = join(repository, "services/cli/main.ts")
     execFile(process.execPath, [program, ...parameters], { cwd: folder, env, timeout: 55_000 }, (fault, out, error) =>
       resolve({ code: fault === null ? 0 : typeof fault.code === "number" ? fault.code : null, out, error })
     )

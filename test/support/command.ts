@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { HttpListener } from "#http"
+import { program } from "../../dev/fixtures/starling.ts"
 import { commandLine } from "../../services/cli/run.ts"
 import { tokenOf } from "./console.ts"
 
@@ -65,7 +66,7 @@ export interface RunningCommand {
 }
 
 export const startCommand = (words: ReadonlyArray<string>, variables: Variables): RunningCommand => {
-  const child = spawn(process.execPath, ["services/cli/main.ts", ...words], {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: root,
     env: { ...process.env, ...variables },
     stdio: ["ignore", "pipe", "pipe"]

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import type { RoleName } from "#contracts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { program } from "../../dev/fixtures/starling.ts"
 
 interface RoleProcess {
   /** Where its API listens; empty for a role without one. */
@@ -42,7 +43,7 @@ const start = async (server: TestNatsServer, role: RoleName, settings: Settings)
     ...settings
   }
   writeFileSync(path, JSON.stringify(configuration))
-  const child = spawn(process.execPath, ["services/cli/main.ts", "role", role, "--ready-json"], {
+  const child = spawn(process.execPath, [program, "role", role, "--ready-json"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, STARLING_CONFIG: path }
   })

@@ -8,6 +8,7 @@ import { type CheckedPayment, ClaimMove, Claims, openEvmScheme, readPayment } fr
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
+import { program } from "../../../dev/fixtures/starling.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
 import { fundedKey, signFor } from "../../support/attacker.ts"
 import { objectsIn } from "../../support/command.ts"
@@ -40,7 +41,7 @@ const withTerminal = (
           Effect.promise(
             () =>
               new Promise((resolve) => {
-                const child = spawn("node", ["services/cli/main.ts", ...words, "--url", url], { env: environment })
+                const child = spawn("node", [program, ...words, "--url", url], { env: environment })
                 let [out, error] = ["", ""]
                 child.stdout.on("data", (piece: Buffer) => (out += piece.toString()))
                 child.stderr.on("data", (piece: Buffer) => (error += piece.toString()))
