@@ -18,7 +18,7 @@ import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
 import { leavers, liveLeavers } from "./speech/leavers.ts"
 import { live } from "./speech/live.ts"
-import { marks } from "./speech/marks.ts"
+import { marks, modelMarks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
@@ -83,7 +83,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   voices: {
     measures:
       "the English voices: words that a recogniser hears wrongly, pace, word starts, first byte of a model; ten minutes",
-    parts: { voices, "first-byte": neuralFirstByte },
+    parts: { voices, marks: modelMarks, "first-byte": neuralFirstByte },
     takes: [],
     keeps: ["STARLING_VOICES", "VOICES_MODELS"]
   },

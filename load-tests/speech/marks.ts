@@ -6,8 +6,9 @@ import { type MarkedSpeech, speak, speakMarked } from "./client.ts"
 import { decoded, decodedHz } from "./decode.ts"
 import { type Fleet, withFleet } from "./fleet.ts"
 import { faultsOfMarks } from "./mark-faults.ts"
-import { onsetsOf, startErrors } from "./onsets.ts"
+import { modelSilentMs, onsetsOf, startErrors } from "./onsets.ts"
 import { prose, spaced, tricky } from "./texts.ts"
+import { englishModelVoices } from "./voices.ts"
 
 const formats = ["pcm_24000", "mp3_24000_64", "ogg_24000", "aac_24000", "ulaw_8000"]
 const isLossy = (format: string) => /^(?:mp3|ogg|aac)/u.test(format)
@@ -23,18 +24,28 @@ const bareErrors = async (engine: BareEngine) => {
   return errors
 }
 
-const ofFormat = async (fleet: Fleet, format: string, bare: ReadonlyArray<number>): Promise<Findings> => {
+interface Spoken {
+  readonly voice_id: string
+  readonly output_format: string
+}
+
+/** Each fault of its marks against the inputs, and how far they are from what is heard. */
+const heldAgainst = async (fleet: Fleet, spoken: Spoken, silentMs?: number) => {
+  const { output_format: format, voice_id: voice } = spoken
   const faults: Array<string> = []
-  for (const input of checked) {
-    faults.push(...faultsOfMarks(input, await speakMarked(fleet, { input, output_format: format })))
-  }
+  for (const input of checked) faults.push(...faultsOfMarks(input, await speakMarked(fleet, { input, ...spoken })))
   const errors: Array<number> = []
   for (const input of spaced) {
-    const { audio, marks } = await speakMarked(fleet, { input, output_format: format })
+    const { audio, marks } = await speakMarked(fleet, { input, ...spoken })
     const starts = marks.map(({ start_time }) => start_time)
-    errors.push(...startErrors(onsetsOf(await decoded(format, audio)), starts))
+    errors.push(...startErrors(onsetsOf(await decoded(format, audio), silentMs), starts))
   }
-  for (const fault of faults.slice(0, 5)) process.stderr.write(`  ${format}: ${fault}\n`)
+  for (const fault of faults.slice(0, 5)) process.stderr.write(`  ${voice}, ${format}: ${fault}\n`)
+  return { faults, errors }
+}
+
+const ofFormat = async (fleet: Fleet, format: string, bare: ReadonlyArray<number>): Promise<Findings> => {
+  const { errors, faults } = await heldAgainst(fleet, { voice_id: "henry", output_format: format })
   const [p50, p90] = [percentile(errors, 0.5), percentile(errors, 0.9)]
   const [bareP50, bareP90] = [percentile(bare, 0.5), percentile(bare, 0.9)]
   const figure = figuresOf(`marks, ${format}`)
@@ -102,4 +113,32 @@ export const marks = (): Promise<Findings> =>
     ]
     for (const format of formats) findings.push(await ofFormat(fleet, format, bare))
     return joined([...findings, await durations(fleet)])
+  })
+
+const modelFormats = ["pcm_24000", "mp3_24000_64", "ogg_24000"]
+
+const ofModel = async (fleet: Fleet, spoken: Spoken): Promise<Findings> => {
+  const { errors, faults } = await heldAgainst(fleet, spoken, modelSilentMs)
+  const [p50, p90] = [percentile(errors, 0.5), percentile(errors, 0.9)]
+  const named = `marks of ${spoken.voice_id}, ${spoken.output_format}`
+  const figure = figuresOf(named)
+  return {
+    figures: [
+      figure("words without a mark, and other faults", faults.length, "", exactly(0, faults.length)),
+      figure("start error, p50", p50, "ms", atMost(30, p50, "ms")),
+      figure("start error, p90", p90, "ms", atMost(80, p90, "ms")),
+      figure("onsets heard", errors.length, "")
+    ],
+    series: [{ title: `Start error: ${named}`, unit: "ms", lines: [{ name: "marks", values: distribution(errors) }] }]
+  }
+}
+
+/** The voices of models, whose words are told by the model itself or carried over from another engine's times. */
+export const modelMarks = (): Promise<Findings> =>
+  withFleet(async (fleet) => {
+    const findings: Array<Findings> = []
+    for (const { id } of englishModelVoices()) {
+      for (const output_format of modelFormats) findings.push(await ofModel(fleet, { voice_id: id, output_format }))
+    }
+    return joined(findings)
   })

@@ -1,11 +1,15 @@
-/** Where in the audio something begins to be heard: after 60 ms of silence at least. */
+/** Where in the audio something begins to be heard, after silence of a length that no sound within a word has. */
 import { decodedHz } from "./decode.ts"
 
 const audible = 100
-const silentSamples = 0.06 * decodedHz
+/** Built from recordings or formulas, a stop is silent for less. */
+const silentMsDefault = 60
+/** A model holds its breath before p, t or k as people do, for up to a tenth of a second; its pauses are longer. */
+export const modelSilentMs = 120
 
 /** In milliseconds from the first sample. */
-export const onsetsOf = (pcm: Int16Array): ReadonlyArray<number> => {
+export const onsetsOf = (pcm: Int16Array, silentMs = silentMsDefault): ReadonlyArray<number> => {
+  const silentSamples = (silentMs * decodedHz) / 1_000
   const onsets: Array<number> = []
   // What comes before the first sample is silent too.
   let lastHeard = -silentSamples

@@ -13,7 +13,7 @@ import { Metrics, Role } from "#runtime"
 import { catalogueOf, embedded, fleetModels, openModelPool, type SharedVoice, type SpeechEngine } from "#speech"
 import { atMost, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import { openings } from "./openings.ts"
-import { onsetsOf, startErrors } from "./onsets.ts"
+import { modelSilentMs, onsetsOf, startErrors } from "./onsets.ts"
 import { spaced } from "./texts.ts"
 
 const hz = 24_000
@@ -95,6 +95,14 @@ interface Measured {
   readonly isFirst: boolean
 }
 
+const isOfModel = ({ engine: { engine } }: SharedVoice) => engine.startsWith("model-")
+
+/** Those that a fleet with this environment speaks by models. */
+export const englishModelVoices = (): ReadonlyArray<SharedVoice> => {
+  const models = fleetModels(settings().Voices, process.env).map(({ model }) => model)
+  return catalogueOf(models).voices.filter((voice) => voice.locale.startsWith("en") && isOfModel(voice))
+}
+
 const ofVoice = Effect.fnUntraced(function* ({ engine, voice, isFirst }: Measured, folder: string, own: Settings) {
   let [wrong, words, seconds, cpuSeconds] = [0, 0, 0, 0]
   for (const text of openings) {
@@ -108,7 +116,7 @@ const ofVoice = Effect.fnUntraced(function* ({ engine, voice, isFirst }: Measure
   const errors: Array<number> = []
   for (const text of spaced.map((input) => input.replaceAll(/<[^>]*>/gu, ", "))) {
     const { pcm, startsMs } = yield* spoken(engine, voice.engine, text)
-    errors.push(...startErrors(onsetsOf(pcm), startsMs))
+    errors.push(...startErrors(onsetsOf(pcm, isOfModel(voice) ? modelSilentMs : undefined), startsMs))
   }
   const figure = figuresOf(voice.id)
   const wrongPercent = (100 * wrong) / words
