@@ -8,14 +8,26 @@ export const protocolVersion = 1
 export const prosodies = ["rate", "pitch", "range"] as const
 export type Prosody = (typeof prosodies)[number]
 
+/** What this release can give beyond the first one; a program gets what it takes. */
+export const offers = ["phonemes"] as const
+
+/** A stretch of a text, in code points, that is to sound as its IPA says. */
+export interface SpokenAs {
+  readonly position: number
+  readonly length: number
+  readonly ipa: string
+}
+
 export type ToProgram =
-  | { readonly type: "hello"; readonly protocol: number }
+  | { readonly type: "hello"; readonly protocol: number; readonly offers: ReadonlyArray<string> }
   | {
       readonly type: "speak"
       readonly id: number
       readonly voice: string
       readonly locale: string
       readonly text: string
+      /** In the order of the text, apart from each other; absent without any, and for programs that do not take them. */
+      readonly phonemes?: ReadonlyArray<SpokenAs>
       /** Factors: 1 is the voice's own. */
       readonly rate: number
       readonly pitch: number
@@ -30,6 +42,8 @@ export interface Hello {
   readonly voices: ReadonlyArray<string>
   readonly wordTimes: boolean
   readonly prosody: ReadonlyArray<Prosody>
+  /** It speaks words by their phonemes; others are given the text alone. */
+  readonly phonemes: boolean
 }
 
 export type FromProgram =
@@ -165,12 +179,13 @@ const helloOf = (fields: Fields): Hello => {
   if (sampleRateHz < min || sampleRateHz > max) {
     throw new ProtocolFault(`a sampleRateHz of ${sampleRateHz}; it is to be from ${min} to ${max}`)
   }
-  const { voices, wordTimes = false, prosody = [] } = fields
+  const { voices, wordTimes = false, prosody = [], phonemes = false } = fields
   if (!isTexts(voices) || voices.length === 0 || voices.length > protocolLimits.voicesMax) {
     throw new ProtocolFault(`voices is to be a list of 1 to ${protocolLimits.voicesMax} names, not ${shown(voices)}`)
   }
   if (typeof wordTimes !== "boolean")
     throw new ProtocolFault(`wordTimes is ${shown(wordTimes)}, neither true nor false`)
+  if (typeof phonemes !== "boolean") throw new ProtocolFault(`phonemes is ${shown(phonemes)}, neither true nor false`)
   if (!isTexts(prosody)) throw new ProtocolFault(`prosody is to be a list, not ${shown(prosody)}`)
   // A later release may know more of them.
   return {
@@ -179,7 +194,8 @@ const helloOf = (fields: Fields): Hello => {
     sampleRateHz,
     voices,
     wordTimes,
-    prosody: prosodies.filter((known) => prosody.includes(known))
+    prosody: prosodies.filter((known) => prosody.includes(known)),
+    phonemes
   }
 }
 

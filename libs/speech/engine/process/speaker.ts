@@ -4,13 +4,14 @@
  */
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers"
 import { makeResampler } from "#audio/resample"
+import type { Pronunciation } from "#contracts"
 import { codePointStarts } from "../espeak/speaker.ts"
 import { give, type PlaceWords, trimmedTo } from "../sherpa/speaker.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
 import type { Outcome } from "../worker/protocol.ts"
 import { endsWithPause, joined, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
 import { type Program, type ProgramOptions, startProgram } from "./program.ts"
-import { type FromProgram, type Hello, protocolVersion } from "./protocol.ts"
+import { type FromProgram, type Hello, offers, protocolVersion, type SpokenAs } from "./protocol.ts"
 
 export interface ProcessModel extends ProgramOptions {
   readonly startMsMax: number
@@ -114,7 +115,7 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
     }
   }
   const program = startProgram(model, { onMessage, onLog: log, onGone })
-  program.send({ type: "hello", protocol: protocolVersion })
+  program.send({ type: "hello", protocol: protocolVersion, offers })
   const say: Conversation["say"] = (words, listening) =>
     new Promise<string | null>((resolve, reject) => {
       if (gone !== undefined) return reject(new Error(gone))
@@ -155,6 +156,7 @@ interface Spoken {
 const speakerOf = (spoken: Spoken): Speaker => ({
   hz: spoken.hello.sampleRateHz,
   firstVoice: null,
+  ...(spoken.hello.phonemes ? { readsPhonemes: true } : {}),
   speak: async (job, sink) => {
     const { voice } = job
     const known = "locale" in voice && spoken.hello.voices.includes(voice.name) ? voice : undefined
@@ -248,11 +250,20 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   return { outcome: null, goesOn: give(kept, gainDb, sink), samples: kept.length }
 }
 
+const inCodePoints =
+  (text: string) =>
+  ({ from, ipa, to }: Pronunciation): SpokenAs => ({
+    position: Array.from(text.slice(0, from)).length,
+    length: Array.from(text.slice(from, to)).length,
+    ipa
+  })
+
 /** The rates between which a resampler's table stays small. */
 const gridHz = 150
 
 /** A program that knows no pitch but a pace speaks slower and is played faster: its formants move along. */
-const wordsFor = (hello: Hello, { text, speed, pitch, range }: Passage, { name, locale }: Placed["voice"]) => {
+const wordsFor = (hello: Hello, passage: Passage, { name, locale }: Placed["voice"]) => {
+  const { text, speed, pitch, pronunciations, range } = passage
   const has = (prosody: Hello["prosody"][number]) => hello.prosody.includes(prosody)
   const isPlayed = pitch !== 1 && !has("pitch") && has("rate")
   const playedHz = isPlayed ? gridHz * Math.round((hello.sampleRateHz * pitch) / gridHz) : hello.sampleRateHz
@@ -261,6 +272,7 @@ const wordsFor = (hello: Hello, { text, speed, pitch, range }: Passage, { name, 
     voice: name,
     locale,
     text,
+    ...(hello.phonemes && pronunciations.length > 0 ? { phonemes: pronunciations.map(inCodePoints(text)) } : {}),
     rate,
     pitch: has("pitch") ? pitch : 1,
     range: has("range") ? range : 1

@@ -6,6 +6,7 @@ import type { ToProgram } from "../../../../../libs/speech/engine/process/protoc
 
 const espeak = openEspeak()
 const speaker = makeEspeakSpeaker(espeak)
+const takesPhonemes = !process.argv.includes("--without-phonemes")
 const tellsWords = !process.argv.includes("--without-word-times")
 const cancelled = new Set<number>()
 
@@ -16,12 +17,19 @@ const send = (message: object, audio: Int16Array = new Int16Array(0)) => {
 
 const codePoints = (text: string, position: number) => Array.from(text.slice(0, position)).length
 
-const speak = ({ id, voice, text, rate, pitch, range }: Extract<ToProgram, { readonly type: "speak" }>) => {
+const unitOf = (text: string, codePoint: number) => Array.from(text).slice(0, codePoint).join("").length
+
+const speak = ({ id, voice, text, phonemes = [], rate, pitch, range }: Extract<ToProgram, { readonly type: "speak" }>) => {
   const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
   const style = { ratePercent: 100 * rate, pitchPercent: 100 * pitch, rangePercent: 100 * range, volumeDb: 0 }
+  const pronunciations = phonemes.map(({ position, length, ipa }) => ({
+    from: unitOf(text, position),
+    to: unitOf(text, position + length),
+    ipa
+  }))
   const job = {
     voice: { engine: "espeak", name: voice, ...plain, formantPercent: 100, gainDb: 0 },
-    pieces: [{ text, ...style }]
+    pieces: [{ text, pronunciations, ...style }]
   } as const
   const outcome = speaker.speak(job, {
     audio: (pcm) => {
@@ -47,7 +55,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       sampleRateHz: espeak.hz,
       voices: ["en-us", "de"],
       wordTimes: tellsWords,
-      prosody: ["rate", "pitch", "range"]
+      prosody: ["rate", "pitch", "range"],
+      phonemes: takesPhonemes && message.offers.includes("phonemes")
     })
   } else if (message.type === "cancel") cancelled.add(message.id)
   else speak(message)

@@ -160,6 +160,38 @@ const suite = ({ speaker, options, hasPitch }: Duties) => {
 }
 
 const espeak = "./espeak-engine.ts"
+const spokenAs = (from: number, to: number, ipa: string) => ({ pronunciations: [{ from, to, ipa }] })
+describe("a word with phonemes", () => {
+  const voice = voiceOf("en-us")
+  const open = (...more: ReadonlyArray<string>) => openProcessPool(processOf("en-us", node(espeak, ...more)))
+  const marked = { ...piece("𝄞 The zzz came."), ...spokenAs(7, 10, "dˈɒɡ") }
+
+  it.live("is given to a program that takes them, by code points, and sounds as the word that sounds so", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open()
+        const { pcm } = yield* heard(engine, jobOf(voice, marked))
+        const native = { ...piece("𝄞 The dog came."), ...spokenAs(7, 10, "dˈɒɡ") }
+        assert.deepStrictEqual(pcm, (yield* heard(engine, jobOf(voice, native))).pcm)
+        assert.notDeepEqual(pcm, (yield* heard(engine, jobOf(voice, piece("𝄞 The zzz came.")))).pcm)
+        const text = yield* (yield* Metrics).text
+        assert.match(text, /speech_pronunciations_total\{.*engine="process-own",spoken="phonemes"\} 2/u)
+      })
+    )
+  )
+  it.live("is spoken as its text by a program that does not say that it takes them, and counted so", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* open("--without-phonemes")
+        const { pcm } = yield* heard(engine, jobOf(voice, marked))
+        assert.deepStrictEqual(pcm, (yield* heard(engine, jobOf(voice, piece("𝄞 The zzz came.")))).pcm)
+        const text = yield* (yield* Metrics).text
+        assert.match(text, /speech_pronunciations_total\{.*engine="process-own",spoken="text"\} 1/u)
+      })
+    )
+  )
+})
+
 describe("espeak-ng as a program", () => suite({ speaker: "en-us", options: node(espeak), hasPitch: true }))
 describe("a program that tells no word times", () =>
   suite({ speaker: "en-us", options: node(espeak, "--without-word-times"), hasPitch: true }))
@@ -169,13 +201,22 @@ const python = process.env["STARLING_TEST_HIBARI"] ?? "python3"
 const hasHibari = spawnSync(python, ["-c", "import hibari, onnxruntime"], { timeout: 60_000 }).status === 0
 const why = hasHibari ? "" : " (skipped: no Python with hibari-tts; STARLING_TEST_HIBARI names one)"
 const adapter = fileURLToPath(new URL("../../../../../dev/examples/engines/hibari_engine.py", import.meta.url))
-describe.skipIf(!hasHibari)(`hibari-tts in Python${why}`, () =>
-  suite({
-    speaker: "heart",
-    options: { Command: python, Arguments: [adapter], Environment: ["PYTHONPATH"] },
-    hasPitch: false
-  })
-)
+const hibari = { Command: python, Arguments: [adapter], Environment: ["PYTHONPATH"] }
+describe.skipIf(!hasHibari)(`hibari-tts in Python${why}`, () => {
+  suite({ speaker: "heart", options: hibari, hasPitch: false })
+
+  it.live("speaks a word by its phonemes, as the word that sounds so", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* openProcessPool(processOf("heart", hibari))
+        const say = (text: string, ...told: ReadonlyArray<object>) =>
+          heard(engine, jobOf(voiceOf("heart"), Object.assign(piece(text), ...told)))
+        const { pcm } = yield* say("We ate zzzz there.", spokenAs(7, 11, "tʃˈiːz"))
+        assert.deepStrictEqual(pcm, (yield* say("We ate cheese there.")).pcm)
+      })
+    )
+  )
+})
 
 const faulty = (how: string, options: Partial<VoiceProcess> = {}, ...more: ReadonlyArray<string>) =>
   openProcessPool(processOf("one", { ...node("./faulty-engine.ts", how, ...more), ...options }))

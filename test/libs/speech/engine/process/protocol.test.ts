@@ -36,7 +36,7 @@ const all = Buffer.concat([
   bytesOf({ type: "end", id: 2, more: "is left out" })
 ])
 const expected: ReadonlyArray<FromProgram> = [
-  { ...hello, type: "hello", prosody: ["rate"] },
+  { ...hello, type: "hello", prosody: ["rate"], phonemes: false },
   { type: "word", id: 1, position: 2, sample: 30 },
   { type: "audio", id: 1, pcm: samples },
   { type: "audio", id: 1, pcm: new Int16Array(0) },
@@ -72,6 +72,7 @@ describe("what a program writes", () => {
     [`${JSON.stringify({ ...hello, voices: [] })}\n`, /voices is to be a list/u],
     [`${JSON.stringify({ ...hello, voices: [1] })}\n`, /voices is to be a list/u],
     [`${JSON.stringify({ ...hello, wordTimes: "yes" })}\n`, /wordTimes is "yes"/u],
+    [`${JSON.stringify({ ...hello, phonemes: ["ipa"] })}\n`, /phonemes is \["ipa"\], neither true nor false/u],
     [`${JSON.stringify({ ...hello, prosody: "rate" })}\n`, /prosody is to be a list/u],
     ["x".repeat(protocolLimits.lineBytesMax + 1), /a line of more than 65536 bytes/u],
     [`"${"x".repeat(protocolLimits.lineBytesMax)}"\n`, /a line of/u]
