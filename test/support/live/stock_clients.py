@@ -1,4 +1,4 @@
-"""Stock clients of ElevenLabs' and Cartesia's live speech, with nothing changed but the address.
+"""Stock clients of OpenAI's speech and of ElevenLabs' and Cartesia's live speech, with nothing changed but the address.
 
 Usage: stock_clients.py <client> <url> <token>; prints one line of JSON about what was heard.
 """
@@ -17,9 +17,30 @@ def told(audio, **more):
     print(json.dumps({"bytes": len(audio), **more}))
 
 
+def version(package):
+    """Of an installed package; None of one that is not there."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def pieces():
     for word in WORDS:
         yield word + " "
+
+
+def openai(url, token):
+    from openai import OpenAI
+
+    client = OpenAI(base_url=f"{url}/v1", api_key=token)
+    asked = {"model": "tts-1", "voice": "alloy", "input": TEXT}
+    with client.audio.speech.with_streaming_response.create(**asked, response_format="pcm") as response:
+        audio = b"".join(response.iter_bytes())
+    whole = client.audio.speech.create(**asked, response_format="wav").content
+    if whole[:4] != b"RIFF" or abs(len(whole) - 44 - len(audio)) > 2 * 24000 / 100:
+        raise RuntimeError(f"{len(whole)} bytes of wav beside {len(audio)} of pcm")
+    told(audio)
 
 
 def elevenlabs(url, token):
@@ -128,6 +149,7 @@ async def pipecat_cartesia(url, token):
 
 
 CLIENTS = {
+    "openai": openai,
     "elevenlabs": elevenlabs,
     "cartesia": cartesia,
     "livekit-plugins-elevenlabs": livekit_elevenlabs,
@@ -138,6 +160,9 @@ CLIENTS = {
 
 
 def main():
+    if sys.argv[1] == "--versions":
+        print(json.dumps({name: version(name) for name in sys.argv[2:]}))
+        return
     name, url, token = sys.argv[1:4]
     client = CLIENTS[name]
     if asyncio.iscoroutinefunction(client):

@@ -19,7 +19,15 @@ const codePoints = (text: string, position: number) => Array.from(text.slice(0, 
 
 const unitOf = (text: string, codePoint: number) => Array.from(text).slice(0, codePoint).join("").length
 
-const speak = ({ id, voice, text, phonemes = [], rate, pitch, range }: Extract<ToProgram, { readonly type: "speak" }>) => {
+const speak = ({
+  id,
+  voice,
+  text,
+  phonemes = [],
+  rate,
+  pitch,
+  range
+}: Extract<ToProgram, { readonly type: "speak" }>) => {
   const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100 }
   const style = { ratePercent: 100 * rate, pitchPercent: 100 * pitch, rangePercent: 100 * range, volumeDb: 0 }
   const pronunciations = phonemes.map(({ position, length, ipa }) => ({
