@@ -1,29 +1,35 @@
 /** A text on its way through all three speech roles on a real bus, without HTTP: planned, spoken, encoded. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Stream } from "effect"
 import { Encoders, ffmpegPoolDefaults } from "#audio"
-import { Mailbox } from "#bus"
+import { localTransport, Mailbox, Nats } from "#bus"
 import { Configuration, Drain, Metrics } from "#runtime"
 import { speechSequencer } from "#speech-sequencer"
 import { speechSynthesizer } from "#speech-synthesizer"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
 import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { busOn, eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { dialogue, planned, stream } from "./planned-orders.ts"
 
 // A busy machine is slow; refusals for that are not under test.
 const configuration = Configuration.layerOf({ SpeechApi: { FirstSoundSecondsMax: 30 } })
 
-// Both ends of a session have a mailbox each, as in processes of their own.
-const roles = Layer.mergeAll(
-  Speech.layer.pipe(Layer.provideMerge(Layer.mergeAll(SpeechSessions.layer, SpeechAdmission.layer))),
-  speechSequencer.pipe(Layer.provide(Layer.fresh(Mailbox.layer))),
-  speechSynthesizer
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(Encoders.layer(ffmpegPoolDefaults), Drain.layer)),
-  Layer.provide(configuration)
-)
+/** The API and the sequencer have a mailbox each, as in processes of their own or as beside each other in one. */
+const rolesWith = (mailbox: typeof Mailbox.layer) =>
+  Layer.mergeAll(
+    Speech.layer.pipe(
+      Layer.provideMerge(Layer.mergeAll(SpeechSessions.layer, SpeechAdmission.layer)),
+      Layer.provide(Layer.fresh(mailbox))
+    ),
+    speechSequencer.pipe(Layer.provide(Layer.fresh(mailbox))),
+    speechSynthesizer
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(Encoders.layer(ffmpegPoolDefaults), Drain.layer)),
+    Layer.provide(configuration)
+  )
+
+const roles = rolesWith(Mailbox.layer)
 
 const startedAtMs = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
@@ -94,6 +100,32 @@ describe("speech through all three roles", () => {
           Effect.map(metrics.text, (text) => /^speech_sessions_total\{.*outcome="cancelled".*\} 1$/mu.test(text))
         )
       }).pipe(Effect.provide(roles))
+    )
+  )
+
+  it.live.each([
+    { are: "share a process", beside: true, crossings: 1 },
+    { are: "are processes of their own", beside: false, crossings: 2 }
+  ])("takes PCM over the broker $crossings times when API and sequencer $are", ({ beside, crossings }) =>
+    withBus((server) =>
+      Effect.gen(function* () {
+        const transport = beside ? yield* Layer.build(Layer.fresh(localTransport)) : Context.empty()
+        const { connection } = Context.get(yield* Layer.build(Layer.fresh(busOn(server))), Nats)
+        let bytes = 0
+        connection.subscribe("speech.to.>", { callback: (_error, message) => void (bytes += message.data.length) })
+        yield* Effect.promise(() => connection.flush())
+        yield* Effect.gen(function* () {
+          const input = "The harbour wakes before the town does, and nobody minds. ".repeat(10)
+          const spoken = yield* speak({ turns: [{ input, voice_id: "henry" }], output_format: "pcm_24000" }, stream)
+          yield* Stream.runDrain(spoken.bytes)
+          const pcmBytes = spoken.durationMs() * 48
+          assert.isAbove(pcmBytes, 1_000_000)
+          // The last frames may still be on their way to this listener.
+          yield* eventually(Effect.sync(() => Math.round(bytes / pcmBytes) >= crossings))
+          yield* Effect.promise(() => connection.flush())
+          assert.strictEqual(Math.round(bytes / pcmBytes), crossings)
+        }).pipe(Effect.provide(rolesWith(Mailbox.layer.pipe(Layer.provide(Layer.succeedContext(transport))))))
+      })
     )
   )
 })
