@@ -13,6 +13,8 @@ import { prose } from "./texts.ts"
 const ladder = [150, 200, 250, 300, 350, 400]
 const heldAt = 150
 const mp3BytesPerSecond = 8_000
+// Who was refused without being told when to come again.
+const comeAgainMs = 500
 // Some 20 s of audio.
 const text = prose(300)
 const spreadMs = 20_000
@@ -23,6 +25,8 @@ interface Step {
   readonly clients: number
   readonly underruns: number
   readonly broken: number
+  /** Attempts that were told to come again. */
+  readonly refused: number
   readonly audioSeconds: number
   readonly cpuMsPerAudioSecond: number
   readonly samples: ReadonlyArray<ReadonlyArray<ProcessUse>>
@@ -32,17 +36,24 @@ interface Step {
 
 const client = async (fleet: Fleet, startMs: number, untilMs: number) => {
   await pause(startMs - performance.now())
-  const total = { underruns: 0, broken: 0, bytes: 0 }
+  const total = { underruns: 0, broken: 0, refused: 0, bytes: 0 }
   while (performance.now() < untilMs) {
     const order = { input: text, output_format: "mp3_24000_64" }
     const response = await open(fleet, "/v1/audio/stream", order).catch(() => undefined)
+    const retryAfter = Number(response?.headers["retry-after"])
+    if (response?.statusCode === 429 || response?.statusCode === 503) {
+      response.resume()
+      total.refused += 1
+      const waitMs = Number.isNaN(retryAfter) ? comeAgainMs : retryAfter * 1_000
+      await pause(Math.min(waitMs, untilMs - performance.now()))
+      continue
+    }
     const played = response && (await play(response, { bytesPerSecond: mp3BytesPerSecond, untilMs }))
     total.underruns += played?.underruns ?? 0
     total.bytes += played?.bytes ?? 0
     const isCut = performance.now() >= untilMs
     if (response?.statusCode !== 200 || (!isCut && !played?.isWhole)) total.broken += 1
-    // Who was refused comes again, but not at once.
-    if (response?.statusCode !== 200) await pause(500)
+    if (response?.statusCode !== 200) await pause(comeAgainMs)
   }
   return total
 }
@@ -73,6 +84,7 @@ const step = async (fleet: Fleet, clients: number): Promise<Step> => {
     clients,
     underruns: sum(({ underruns }) => underruns),
     broken: sum(({ broken }) => broken),
+    refused: sum(({ refused }) => refused),
     audioSeconds,
     cpuMsPerAudioSecond: cpuMs / audioSeconds,
     samples,
@@ -89,6 +101,7 @@ const figuresFor = (step: Step) => {
   return [
     figure("underruns", step.underruns, "", isHeld ? exactly(0, step.underruns) : {}),
     figure("broken off", step.broken, "streams", isHeld ? exactly(0, step.broken) : {}),
+    figure("refused and told when to come again", step.refused, "attempts", isHeld ? exactly(0, step.refused) : {}),
     figure("audio played", step.audioSeconds, "s"),
     figure("processor time per second of audio, all of the fleet", step.cpuMsPerAudioSecond, "ms"),
     figure("memory of up", most("up"), "MB", atMost(500, most("up"), "MB")),
@@ -110,10 +123,13 @@ export const streams = (): Promise<Findings> =>
     for (const clients of ladder) {
       const done = await step(fleet, clients)
       steps.push(done)
-      process.stderr.write(`  ${clients} streams: ${done.underruns} underruns, ${done.broken} broken off\n`)
-      if (done.underruns + done.broken > 0) break
+      process.stderr.write(
+        `  ${clients} streams: ${done.underruns} underruns, ${done.broken} broken off, ${done.refused} refused\n`
+      )
+      if (done.underruns + done.broken + done.refused > 0) break
     }
-    const clean = steps.filter(({ underruns, broken }) => underruns + broken === 0).at(-1)?.clients ?? 0
+    const isClean = ({ underruns, broken, refused }: Step) => underruns + broken + refused === 0
+    const clean = steps.filter(isClean).at(-1)?.clients ?? 0
     const most = figuresOf("real-time mp3 streams")(
       "at once without one underrun",
       clean,
