@@ -88,15 +88,15 @@ const append = (intake: Intake, pcm: Int16Array, from: number) => {
   intake.tail = all.slice(all.length - keep)
 }
 
+/** Takes over the samples. */
 const settle = (intake: Intake, pcm: Int16Array) => {
   if (pcm.length === 0) return
   const { settledSamples } = intake
-  const copy = pcm.slice()
-  for (let index = 0; index < copy.length && settledSamples + index < edgeFadeSamples; index++) {
-    copy[index] = Math.round(((copy[index] ?? 0) * (settledSamples + index)) / edgeFadeSamples)
+  for (let index = 0; index < pcm.length && settledSamples + index < edgeFadeSamples; index++) {
+    pcm[index] = Math.round(((pcm[index] ?? 0) * (settledSamples + index)) / edgeFadeSamples)
   }
-  intake.settled.push(copy)
-  intake.settledSamples += copy.length
+  intake.settled.push(pcm)
+  intake.settledSamples += pcm.length
 }
 
 const finish = (intake: Intake) => {

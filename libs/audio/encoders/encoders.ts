@@ -42,8 +42,8 @@ export class Encoders extends Context.Service<
     Encoders.layerNoDeps.pipe(Layer.provide(FfmpegPool.layer(options)))
 }
 
-// 200 ms: the least that is on its way before the reader's pace counts.
-const pieceSamplesMax = 4_800
+// Half a second, a frame of the bus: it takes an encoder 1.5 ms, and each piece costs two messages between processes.
+const pieceSamplesMax = 12_000
 
 type PcmPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Int16Array>, E>
 type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>

@@ -177,23 +177,27 @@ interface FrameCodec<Head> {
 export const frameSamplesMax = 12_000
 
 const lengthBytes = 4
+const space = 0x20
 const utf8 = new TextEncoder()
 const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 
 /**
  * A frame as bytes: the length of its head (4 bytes, big-endian), the head as JSON, then PCM as 16-bit little-endian
- * samples. The head is checked by its schema, PCM by its length.
+ * samples. The head is checked by its schema, PCM by its length. A space behind a head of odd length lets PCM begin at
+ * an even place: there it is read where it stands, in the memory of the bytes, elsewhere from a copy.
  */
 export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<Head> => {
   const decodeHead = Schema.decodeUnknownResult(schema, { errors: "all" })
   return {
     encode: ({ head, pcm }) => {
       const text = utf8.encode(JSON.stringify(head))
-      const bytes = new Uint8Array(lengthBytes + text.length + pcm.length * 2)
+      const headLength = text.length + (text.length % 2)
+      const bytes = new Uint8Array(lengthBytes + headLength + pcm.length * 2)
       const view = new DataView(bytes.buffer)
-      view.setUint32(0, text.length)
+      view.setUint32(0, headLength)
       bytes.set(text, lengthBytes)
-      bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength), lengthBytes + text.length)
+      bytes.fill(space, lengthBytes + text.length, lengthBytes + headLength)
+      bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength), lengthBytes + headLength)
       return bytes
     },
     decode: (bytes) => {
@@ -203,11 +207,15 @@ export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<H
       if ((bytes.length - headEnd) % 2 !== 0) return broken("half a sample at the end")
       return Result.map(readHead(bytes.subarray(lengthBytes, headEnd), decodeHead), (head) => ({
         head,
-        // A copy: the samples may stand at an odd address, and in shared memory.
-        pcm: new Int16Array(bytes.buffer.slice(bytes.byteOffset + headEnd, bytes.byteOffset + bytes.length))
+        pcm: samplesIn(bytes.subarray(headEnd))
       }))
     }
   }
+}
+
+const samplesIn = (bytes: Uint8Array) => {
+  const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
+  return new Int16Array(buffer as ArrayBuffer, byteOffset, length / 2)
 }
 
 const broken = (message: string) => Result.fail([{ path: "", message }])
