@@ -10,7 +10,7 @@ import { replay } from "./payments/replay.ts"
 import { budget } from "./pipeline/budget.ts"
 import { commands } from "./pipeline/commands.ts"
 import { processes } from "./scale/processes.ts"
-import { backlog, endpoints } from "./scale/scale.ts"
+import { backlog, endpoints, lanes } from "./scale/scale.ts"
 import { soak } from "./soak/soak.ts"
 import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
@@ -44,8 +44,20 @@ export interface Scenario {
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
     measures:
-      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints; eight minutes",
-    parts: { throughput, latency, alone, isolation, retries, hanging, kills, drain, endpoints: manyEndpoints, changes },
+      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints, lanes; ten minutes",
+    parts: {
+      throughput,
+      latency,
+      alone,
+      isolation,
+      retries,
+      hanging,
+      kills,
+      drain,
+      endpoints: manyEndpoints,
+      changes,
+      lanes
+    },
     takes: []
   },
   payments: {

@@ -1,5 +1,5 @@
 /** Every generated file below deploy/: the fleet on Kubernetes, its broker, and its monitoring. Pure. */
-import { topology } from "#bus"
+import { type Topology, topologyOf } from "#bus"
 import { stringify } from "yaml"
 import { boards } from "./boards.ts"
 import { grafana } from "./dashboards.ts"
@@ -35,7 +35,10 @@ interface GeneratedFile {
 
 const kubernetes = "deploy/k8s"
 
-export const generatedFiles = (): ReadonlyArray<GeneratedFile> => [
+/** `lanes`: how many streams deliveries are spread over, at least `WebhookDelivery.Lanes`. */
+export const generatedFiles = (lanes = 1): ReadonlyArray<GeneratedFile> => filesOf(topologyOf(lanes))
+
+const filesOf = (topology: Topology): ReadonlyArray<GeneratedFile> => [
   ...fleetDeployments.map((role) => yamlFile(`base/${role.name}.yaml`, workload(role))),
   ...optionalDeployments.flatMap((role) => [
     yamlFile(`${role.name}/${role.name}.yaml`, workload(role)),

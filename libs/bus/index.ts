@@ -38,7 +38,7 @@ export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
 export { parties, type Party, type Topology } from "./topology/declarations.ts"
-export { coreSubjects, partOf, topology, topologyDocument } from "./topology/topology.ts"
+export { coreSubjects, partOf, topology, topologyDocument, topologyOf } from "./topology/topology.ts"
 export {
   type BrokerUser,
   brokerUser,

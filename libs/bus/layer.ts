@@ -16,7 +16,7 @@ import { busPublished, Publisher } from "./publish.ts"
 import { busConsumed, busRedelivered, busRejected, Rejections } from "./consume.ts"
 import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
-import { partOf, topology } from "./topology/topology.ts"
+import { partOf, topologyOf } from "./topology/topology.ts"
 import { relayActive, relayConflicts, relayPosition, relayRunSize } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
@@ -61,7 +61,8 @@ const credentialsOf = Effect.fnUntraced(function* (role: string) {
 
 const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { Bus } = yield* Configuration
+    const { Bus, WebhookDelivery } = yield* Configuration
+    const topology = topologyOf(WebhookDelivery.Lanes)
     // A role that owns no streams checks only those that it uses.
     if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
     yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })

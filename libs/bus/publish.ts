@@ -4,13 +4,13 @@
  * broker is slow.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { isoTime } from "#contracts"
+import { deliveryLanesMax, isoTime } from "#contracts"
 import { currentTraceparent, defineCounter, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import type { Stored } from "./connection/stream-calls.ts"
 import { type BusError, BusRefused } from "./errors.ts"
 import { header, type HeaderPairs, type MessageCodec, toHeaders } from "./message.ts"
-import { topology } from "./topology/topology.ts"
+import { topology, topologyOf } from "./topology/topology.ts"
 
 export const busPublished = defineCounter({
   name: "bus_published_total",
@@ -104,7 +104,9 @@ const headerPairs = (options: PublishOptions, traceparent: string | undefined): 
 }
 
 const streamsByFirstToken = new Map(
-  topology.streams.flatMap((stream) => stream.subjects.map((subject) => [firstToken(subject), stream.name]))
+  topologyOf(deliveryLanesMax).streams.flatMap((stream) =>
+    stream.subjects.map((subject) => [firstToken(subject), stream.name])
+  )
 )
 
 // The label must stay a short, known list, whatever subject a caller publishes to.

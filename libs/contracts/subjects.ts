@@ -2,6 +2,49 @@
 import { addressToken } from "./payments/primitives.ts"
 import { encodeToken } from "./tokens.ts"
 
+/** The subjects of one lane of deliveries. */
+export interface DeliverySubjects {
+  readonly due: (partition: number, endpointId: string) => string
+  readonly dueAll: string
+  readonly dueIn: (partition: number) => string
+  readonly dueOf: (endpointId: string) => string
+  readonly wait: (endpointId: string, deliveryId: string) => string
+  readonly waitAll: string
+  readonly waitOf: (endpointId: string) => string
+  readonly cursor: string
+  readonly roster: string
+  /** That an endpoint made at run time is known to the fan-out. */
+  readonly rosterOf: (endpointId: string) => string
+  readonly rosterOfAll: string
+}
+
+const deliverySubjects = (lane: number): DeliverySubjects => {
+  const root = lane === 0 ? "deliveries" : `deliveries-${lane}`
+  return {
+    due: (partition, endpointId) => `${root}.due.${partition}.${endpointId}`,
+    dueAll: `${root}.due.>`,
+    dueIn: (partition) => `${root}.due.${partition}.*`,
+    dueOf: (endpointId) => `${root}.due.*.${endpointId}`,
+    wait: (endpointId, deliveryId) => `${root}.wait.${endpointId}.${deliveryId}`,
+    waitAll: `${root}.wait.>`,
+    waitOf: (endpointId) => `${root}.wait.${endpointId}.*`,
+    cursor: `${root}.cursor`,
+    roster: `${root}.roster`,
+    rosterOf: (endpointId) => `${root}.roster.${endpointId}`,
+    rosterOfAll: `${root}.roster.*`
+  }
+}
+
+const made = new Map<number, DeliverySubjects>()
+
+const deliveriesOf = (lane: number) => {
+  const known = made.get(lane)
+  if (known !== undefined) return known
+  const subjectsOfLane = deliverySubjects(lane)
+  made.set(lane, subjectsOfLane)
+  return subjectsOfLane
+}
+
 export const subjects = {
   /** The records of one entity: its state and the facts that led to it. */
   log: (entity: string, id: string) => `log.${entity}.${encodeToken(id)}`,
@@ -22,17 +65,8 @@ export const subjects = {
   /** Runners ask here whether their dispatch is still their own. */
   pickupHeld: "pickup.held",
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
-  deliveriesDue: (partition: number, endpointId: string) => `deliveries.due.${partition}.${endpointId}`,
-  deliveriesDueAll: "deliveries.due.>",
-  deliveriesDueIn: (partition: number) => `deliveries.due.${partition}.*`,
-  deliveriesDueOf: (endpointId: string) => `deliveries.due.*.${endpointId}`,
-  deliveriesWait: (endpointId: string, deliveryId: string) => `deliveries.wait.${endpointId}.${deliveryId}`,
-  deliveriesWaitOf: (endpointId: string) => `deliveries.wait.${endpointId}.*`,
-  deliveriesCursor: "deliveries.cursor",
-  deliveriesRoster: "deliveries.roster",
-  /** That an endpoint made at run time is known to the fan-out. */
-  deliveriesRosterOf: (endpointId: string) => `deliveries.roster.${endpointId}`,
-  deliveriesRosterOfAll: "deliveries.roster.*",
+  /** Those of one lane's stream; lane 0 is DELIVERIES itself. */
+  deliveries: (lane: number): DeliverySubjects => deliveriesOf(lane),
   /** Attempts at an endpoint with one outcome; `*` stands for any of either. */
   attempts: (endpointId: string, outcome: string) => `attempts.${endpointId}.${outcome}`,
   attemptsAll: "attempts.*.*",

@@ -48,6 +48,6 @@ export const EndpointRecord = Schema.Struct({
 })
 export interface EndpointRecord extends Schema.Schema.Type<typeof EndpointRecord> {}
 
-/** A running dispatcher, and the last change of endpoints that it acts on. */
-export const DispatcherPresence = Schema.Struct({ actsOn: Count })
+/** A running dispatcher: the last change of endpoints that it acts on, and the lanes it was set to, one where absent. */
+export const DispatcherPresence = Schema.Struct({ actsOn: Count, lanes: Schema.optionalKey(Ordinal) })
 export interface DispatcherPresence extends Schema.Schema.Type<typeof DispatcherPresence> {}

@@ -112,3 +112,18 @@ export const partitionOf = (endpointId: string, partitions: number): number =>
 export const deliveryPartitions = 32
 
 export const deliveryPartitionOf = (endpointId: string): number => partitionOf(endpointId, deliveryPartitions)
+
+/** More lanes than partitions would stay empty, and each costs a stream. */
+export const deliveryLanesMax = 16
+
+/** The lane that an endpoint's deliveries take when there are so many: the partitions in turn. */
+export const deliveryLaneOf = (endpointId: string, lanes: number): number => deliveryPartitionOf(endpointId) % lanes
+
+/** The stream of a lane. */
+export const deliveryStream = (lane: number): string => (lane === 0 ? "DELIVERIES" : `DELIVERIES-${lane}`)
+
+/** The lane that a subject of a delivery belongs to. */
+export const laneOfSubject = (subject: string): number => {
+  const root = subject.slice(0, subject.indexOf("."))
+  return root === "deliveries" ? 0 : Number(root.slice("deliveries-".length))
+}

@@ -15,6 +15,10 @@
  * newly configured ones may start after it. An endpoint is in step again when the two meet.
  * `roster`: fingerprint of the configured endpoints for which this holds.
  * `revision`: the change of the endpoints made at run time up to which it holds for these.
+ * `lanes`: the number of lanes by which this lane's endpoints were chosen; absent for one. Lane 0's is the fleet's.
+ * `lanesBefore`: in lane 0 alone, the number before, while endpoints still move.
+ * `left`: the endpoints that belong to another lane now, and the first event each needs there. An entry stays until that
+ * lane has taken the endpoint over, which it does once no delivery of the endpoint is due in this one.
  *
  * A redrive sends abandoned deliveries again, by endpoint, event and time; a dry run counts them first.
  */
@@ -25,7 +29,9 @@ import {
   AttemptBatch,
   compileFilter,
   Delivery,
+  deliveryLaneOf,
   deliveryPartitionOf,
+  deliveryStream,
   endpointIdOf,
   eventSchemaVersion,
   exampleEnvelope,
@@ -48,6 +54,8 @@ import {
 export interface DueDelivery {
   readonly delivery: Delivery
   readonly body: Uint8Array
+  /** Where it came from, and its retry waits; the first lane where absent. */
+  readonly lane?: number
 }
 
 export const deliveryHeader = "Starling-Delivery"
@@ -94,6 +102,7 @@ export const attemptBatchCodec = jsonCodec(AttemptBatch)
 /** Sends a test and answers with the delivery's id. It goes the way of every delivery: through breaker, pause and order. */
 export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, event: string) {
   const publisher = yield* Publisher
+  const { lanes } = yield* readDeliveryLanes
   const nowMs = yield* Clock.currentTimeMillis
   const delivery: Delivery = {
     deliveryId: crypto.randomUUID(),
@@ -108,12 +117,16 @@ export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, eve
     isTest: true
   }
   const body = new TextEncoder().encode(JSON.stringify(exampleEnvelope(event)))
-  yield* publisher.publishRaw(subjects.deliveriesDue(deliveryPartitionOf(endpointId), endpointId), body, {
+  yield* publisher.publishRaw(dueSubject(endpointId, lanes), body, {
     messageId: `${delivery.deliveryId}:1`,
     headers: deliveryHeaders(delivery)
   })
   return delivery.deliveryId
 })
+
+/** Where a new delivery to an endpoint is published. */
+export const dueSubject = (endpointId: string, lanes: number) =>
+  subjects.deliveries(deliveryLaneOf(endpointId, lanes)).due(deliveryPartitionOf(endpointId), endpointId)
 
 const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -122,7 +135,10 @@ export const FanOutCursor = Schema.Struct({
   through: Schema.NullOr(Schema.String),
   next: Schema.Record(Schema.String, Sequence),
   roster: Schema.String,
-  revision: Schema.optionalKey(Sequence)
+  revision: Schema.optionalKey(Sequence),
+  lanes: Schema.optionalKey(Schema.Int),
+  lanesBefore: Schema.optionalKey(Schema.Int),
+  left: Schema.optionalKey(Schema.Record(Schema.String, Sequence))
 })
 export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
 
@@ -171,14 +187,37 @@ export interface Roster extends Schema.Schema.Type<typeof Roster> {}
 export const rosterCodec = jsonCodec(Roster)
 export const emptyRoster: Roster = { endpoints: {} }
 
-/** The stored roster; empty before the first fan-out. */
-export const readRoster = Effect.gen(function* (): Effect.gen.Return<Roster, BusError, StreamReader> {
-  const stored = yield* (yield* StreamReader).last("DELIVERIES", subjects.deliveriesRoster)
+/** A lane's stored roster; empty before its first fan-out. */
+export const readRoster = Effect.fnUntraced(function* (lane: number): Effect.fn.Return<Roster, BusError, StreamReader> {
+  const stored = yield* (yield* StreamReader).last(deliveryStream(lane), subjects.deliveries(lane).roster)
   if (Option.isNone(stored)) return emptyRoster
   const decoded = rosterCodec.decode(stored.value)
   if (Result.isSuccess(decoded)) return decoded.success
   const detail = `the stored roster is broken: ${JSON.stringify(decoded.failure)}`
   return yield* new BusRefused({ operation: "read the roster", detail, code: 0 })
+})
+
+/** A lane's stored cursor; none before its first fan-out, and where a later release wrote what this one cannot read. */
+export const readFanOutCursor = Effect.fnUntraced(function* (
+  lane: number
+): Effect.fn.Return<Option.Option<FanOutCursor>, BusError, StreamReader> {
+  const stored = yield* (yield* StreamReader).last(deliveryStream(lane), subjects.deliveries(lane).cursor)
+  return Option.map(
+    Option.flatMap(stored, (message) => Result.getSuccess(fanOutRecordCodec.decode(message))),
+    ({ cursor }) => cursor
+  )
+})
+
+/** The lanes of the fleet: how many, and how many may still hold deliveries because endpoints move. */
+export interface DeliveryLaneCounts {
+  readonly lanes: number
+  readonly streams: number
+}
+
+/** The lanes that the fan-out goes by now, one before the first fan-out. */
+export const readDeliveryLanes = Effect.map(readFanOutCursor(0), (cursor): DeliveryLaneCounts => {
+  const { lanes = 1, lanesBefore = 1 } = Option.getOrElse(cursor, () => beginCursor(0))
+  return { lanes, streams: Math.max(lanes, lanesBefore) }
 })
 
 /** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
@@ -242,8 +281,8 @@ export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { deliver
     attempt: 1,
     dueAt: yield* Clock.currentTimeMillis
   }
-  const partition = deliveryPartitionOf(delivery.endpointId)
-  yield* publisher.publishRaw(subjects.deliveriesDue(partition, delivery.endpointId), body, {
+  const { lanes } = yield* readDeliveryLanes
+  yield* publisher.publishRaw(dueSubject(delivery.endpointId, lanes), body, {
     messageId: `${again.deliveryId}:1`,
     headers: deliveryHeaders(again)
   })

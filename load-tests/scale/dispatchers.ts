@@ -24,14 +24,22 @@ export const endpointsOf = (receiver: Receiver, count: number, from = 0): Readon
   }))
 
 /** Known to the fan-out, then gone: what is published next waits for them. */
-export const preload = async (rig: Rig, endpoints: ReadonlyArray<EndpointConfiguration>, events: number) => {
-  await (await startDispatcher(rig.nats.url, endpoints)).stop()
+export const preload = async (
+  rig: Rig,
+  endpoints: ReadonlyArray<EndpointConfiguration>,
+  { events, lanes = 1 }: { readonly events: number; readonly lanes?: number }
+) => {
+  await (await startDispatcher(rig.nats.url, endpoints, { Lanes: lanes })).stop()
   await publishMany(rig.jetstream, events)
 }
 
-export const startAll = async (rig: Rig, endpoints: ReadonlyArray<EndpointConfiguration>, count: number) => {
+export const startAll = async (
+  rig: Rig,
+  endpoints: ReadonlyArray<EndpointConfiguration>,
+  { count, lanes = 1 }: { readonly count: number; readonly lanes?: number }
+) => {
   const began = performance.now()
-  const starting = Array.from({ length: count }, () => startDispatcher(rig.nats.url, endpoints))
+  const starting = Array.from({ length: count }, () => startDispatcher(rig.nats.url, endpoints, { Lanes: lanes }))
   const started = await Promise.allSettled(starting)
   const dispatchers = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
   if (dispatchers.length === count) return { dispatchers, startMs: performance.now() - began }

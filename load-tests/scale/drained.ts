@@ -76,7 +76,7 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((all, one) => all +
 const countPulls = (rigs: ReadonlyArray<Rig>) => {
   let pulls = 0
   const subscriptions = rigs.map(({ connection }) =>
-    connection.subscribe("$JS.API.CONSUMER.MSG.NEXT.DELIVERIES.>", { callback: () => void (pulls += 1) })
+    connection.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", { callback: () => void (pulls += 1) })
   )
   return {
     stop: () => {
@@ -94,7 +94,7 @@ const metricsOf = async ({ metricsUrl }: Dispatcher) => {
 /** What still counts as flat: caches and collectors make a cost waver by a fifth, another fifth a busy machine. */
 const flatTimes = 1.5
 
-const costOf = ({ cpuPerThousand, brokerCpuPerThousand }: Step) => cpuPerThousand + brokerCpuPerThousand
+export const costOf = ({ cpuPerThousand, brokerCpuPerThousand }: Step) => cpuPerThousand + brokerCpuPerThousand
 
 const stepFigures = (scenario: string, step: Step): ReadonlyArray<Figure> => {
   const figure = figuresOf(`${step.size} ${scenario}`)

@@ -19,8 +19,8 @@ const together = (size: number) =>
     const endpoints = endpointsOf(rig.receiver, endpointsEach)
     const total = deliveries * size
     const published = total / endpointsEach
-    await preload(rig, endpoints, published)
-    const { dispatchers, startMs } = await startAll(rig, endpoints, size)
+    await preload(rig, endpoints, { events: published })
+    const { dispatchers, startMs } = await startAll(rig, endpoints, { count: size })
     try {
       return { startMs, ...(await drained([rig], dispatchers, { total, published })) }
     } finally {
@@ -37,8 +37,8 @@ const apart = (size: number) =>
       endpoints: endpointsOf(receiver, endpointsEach, index * endpointsEach)
     }))
     const published = deliveries / endpointsEach
-    for (const { rig, endpoints } of places) await preload(rig, endpoints, published)
-    const starting = places.map(({ rig, endpoints }) => startAll(rig, endpoints, 1))
+    for (const { rig, endpoints } of places) await preload(rig, endpoints, { events: published })
+    const starting = places.map(({ rig, endpoints }) => startAll(rig, endpoints, { count: 1 }))
     const started = await Promise.allSettled(starting)
     const found = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
     const dispatchers: ReadonlyArray<Dispatcher> = found.flatMap((one) => one.dispatchers)

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Redacted, Result } from "effect"
-import { applyTopology, topology } from "#bus"
+import { applyTopology, topologyOf } from "#bus"
 import { copyStreams, type KeptBroker } from "#deploy/backup"
 import { keepPasswords, natsFolder, passwordsFolder, readSettings, writePrivately } from "#fleet"
 import { brokerAlone, NatsServer } from "#fleet/broker"
@@ -35,7 +35,9 @@ const giveOut = async (folder: string, user: string, password: string) => {
   await chmod(join(own, user), 0o644)
 }
 
-export const makeStreams = Effect.gen(function* () {
+/** `lanes`: over how many streams deliveries are spread. */
+export const makeStreams = Effect.fnUntraced(function* (lanes: number) {
+  const topology = topologyOf(lanes)
   yield* applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
     Effect.provide(busOf(undefined, { keptUser: keeperUser, waitsForServer: true }))
   )

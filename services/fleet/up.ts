@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
-import { applyTopology, busServices, Nats, topology } from "#bus"
+import { applyTopology, busServices, Nats, topology, topologyOf } from "#bus"
 import { type ReadyReport, type RoleName, roleNames } from "#contracts"
 import { buildPageOnce } from "#dev/page"
 import { startReceiver } from "#dev/receiver"
@@ -123,6 +123,7 @@ const whole = Layer.unwrap(
     )
     const code = Layer.effectDiscard(loadCode(settings, environment))
     return Layer.mergeAll(rolesHere, rolesApart, brokerFigures).pipe(
+      Layer.provideMerge(laneStreams),
       Layer.provideMerge(processLayer()),
       Layer.provideMerge(configuration),
       Layer.provideMerge(trialPayers),
@@ -159,6 +160,19 @@ const connectionAs = (user: string) =>
 const streams = Layer.effectDiscard(
   applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
     Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
+  )
+)
+
+/** The streams of further lanes, which the configuration alone tells of. */
+const laneStreams = Layer.unwrap(
+  Effect.map(Configuration, ({ WebhookDelivery: { Lanes } }) =>
+    Lanes === 1
+      ? Layer.empty
+      : Layer.effectDiscard(
+          applyTopology(topologyOf(Lanes), { mode: "create", replicas: 1 }).pipe(
+            Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
+          )
+        )
   )
 )
 

@@ -4,14 +4,16 @@
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, Publisher, StreamReader } from "#bus"
-import { type Abandonment, isoTime, subjects } from "#contracts"
+import { type Abandonment, deliveryStream, isoTime, subjects } from "#contracts"
 import { abandonedHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
+import { DeliveryLanes } from "./lanes.ts"
 
 export interface GoneEndpoint {
   readonly id: string
   readonly name: string
   readonly reason: string
-  readonly below: number
+  /** By lane. */
+  readonly below: ReadonlyArray<number>
 }
 
 export class AbandonedDeliveries extends Context.Service<
@@ -20,7 +22,7 @@ export class AbandonedDeliveries extends Context.Service<
     /** Gives up one delivery. */
     readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
     /**
-     * Gives up everything that waits for an endpoint that is gone, and was stored below a sequence of DELIVERIES.
+     * Gives up everything that waits for an endpoint that is gone, and was stored below a sequence of its lane's stream.
      * Answers with how many there were: a retry that came due meanwhile was stored anew, so it is over at none.
      */
     readonly endpoint: (gone: GoneEndpoint) => Effect.Effect<number, BusError>
@@ -31,6 +33,7 @@ export class AbandonedDeliveries extends Context.Service<
     Effect.gen(function* () {
       const publisher = yield* Publisher
       const reader = yield* StreamReader
+      const lanes = yield* DeliveryLanes
 
       const delivery = Effect.fn("AbandonedDeliveries.delivery")(function* (
         due: DueDelivery,
@@ -55,21 +58,24 @@ export class AbandonedDeliveries extends Context.Service<
       })
 
       const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* ({ id, name, reason, below }: GoneEndpoint) {
-        // In this order: a retry that comes due between the two is seen as due.
-        const filters = [subjects.deliveriesWaitOf(id), subjects.deliveriesDueOf(id)]
         let found = 0
-        for (const subject of filters) {
-          // Counting is cheap; a purge that finds nothing holds up a stream of many subjects all the same.
-          const counts = yield* reader.countBySubject("DELIVERIES", subject)
-          const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
-          if (count === 0) continue
-          found += count
-          const waiting = reader.range("DELIVERIES", { fromSequence: 1, toSequence: below - 1, subject })
-          yield* Stream.runForEach(waiting, (message) => {
-            const due = dueDeliveryCodec.decode(message)
-            return Result.isFailure(due) ? Effect.void : ownerless(due.success, name, reason)
-          })
-          yield* reader.purge("DELIVERIES", subject, below)
+        for (const lane of lanes.all) {
+          const [stream, ofLane] = [deliveryStream(lane), subjects.deliveries(lane)]
+          // In this order: a retry that comes due between the two is seen as due.
+          for (const subject of [ofLane.waitOf(id), ofLane.dueOf(id)]) {
+            // Counting is cheap; a purge that finds nothing holds up a stream of many subjects all the same.
+            const counts = yield* reader.countBySubject(stream, subject)
+            const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
+            const end = below[lane]
+            if (count === 0 || end === undefined) continue
+            found += count
+            const waiting = reader.range(stream, { fromSequence: 1, toSequence: end - 1, subject })
+            yield* Stream.runForEach(waiting, (message) => {
+              const due = dueDeliveryCodec.decode(message)
+              return Result.isFailure(due) ? Effect.void : ownerless(due.success, name, reason)
+            })
+            yield* reader.purge(stream, subject, end)
+          }
         }
         return found
       })

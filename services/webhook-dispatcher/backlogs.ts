@@ -5,10 +5,11 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { type BusError, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { deliveryStream, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
+import { DeliveryLanes } from "./lanes.ts"
 import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 
 const pollEvery = "1 second"
@@ -29,6 +30,7 @@ export class Backlogs extends Context.Service<
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const reader = yield* StreamReader
+      const lanes = yield* DeliveryLanes
       const metrics = yield* Metrics
       const backlogGauge = metrics.gauge(backlog)
       const ageGauge = metrics.gauge(oldestDueAge)
@@ -51,7 +53,7 @@ export class Backlogs extends Context.Service<
         const chosen = [...waiting.slice(start), ...waiting.slice(0, start)].slice(0, agesPerPoll)
         const nowMs = yield* Clock.currentTimeMillis
         for (const endpoint of chosen) {
-          const oldest = yield* reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id))
+          const oldest = yield* oldestOf(reader, lanes.all, endpoint.id)
           const ageMs = Option.match(oldest, { onNone: () => 0, onSome: (message) => nowMs - message.storedAtMs })
           // It may have been removed while its age was read.
           if (endpoints.byId(endpoint.id) === undefined) continue
@@ -60,18 +62,10 @@ export class Backlogs extends Context.Service<
       })
 
       const poll = Effect.fnUntraced(function* (): Effect.fn.Return<void, BusError> {
-        const bySubject = yield* reader.countBySubject("DELIVERIES", subjects.deliveriesDueAll)
-        const { messages } = yield* reader.bounds("DELIVERIES")
-        const found = new Map<string, number>()
-        for (const [subject, count] of Object.entries(bySubject)) {
-          const id = subject.slice(subject.lastIndexOf(".") + 1)
-          found.set(id, (found.get(id) ?? 0) + count)
-        }
-        let due = 0
-        for (const count of found.values()) due += count
+        const { found, due, messages } = yield* readDue(reader, lanes.all)
         // The cursor and the rosters are the messages that are neither due nor waiting.
-        const rosters = 1 + endpoints.all().length - endpoints.configured.length
-        waitingGauge.set({}, Math.max(0, messages - due - 1 - rosters))
+        const rosters = lanes.all.length + endpoints.all().length - endpoints.configured.length
+        waitingGauge.set({}, Math.max(0, messages - due - lanes.all.length - rosters))
         for (const endpoint of endpoints.all()) {
           const count = found.get(endpoint.id) ?? 0
           counts.set(endpoint.id, count)
@@ -98,3 +92,32 @@ export class Backlogs extends Context.Service<
     })
   )
 }
+
+/** While it moves to another lane an endpoint may have some in two. */
+const oldestOf = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"],
+  lanes: ReadonlyArray<number>,
+  id: string
+) {
+  const ofLanes = yield* Effect.forEach(lanes, (lane) =>
+    reader.next(deliveryStream(lane), 1, subjects.deliveries(lane).dueOf(id))
+  )
+  const found = ofLanes.flatMap(Option.toArray).toSorted((one, other) => one.storedAtMs - other.storedAtMs)
+  return Option.fromUndefinedOr(found[0])
+})
+
+/** How much is due, by endpoint, and how many messages of any kind there are. */
+const readDue = Effect.fnUntraced(function* (reader: StreamReader["Service"], lanes: ReadonlyArray<number>) {
+  const found = new Map<string, number>()
+  let [due, messages] = [0, 0]
+  for (const lane of lanes) {
+    const bySubject = yield* reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).dueAll)
+    messages += (yield* reader.bounds(deliveryStream(lane))).messages
+    for (const [subject, count] of Object.entries(bySubject)) {
+      const id = subject.slice(subject.lastIndexOf(".") + 1)
+      found.set(id, (found.get(id) ?? 0) + count)
+      due += count
+    }
+  }
+  return { found, due, messages }
+})

@@ -15,14 +15,14 @@ import {
   nak,
   type Received
 } from "#bus"
-import { deliveryPartitions, subjects } from "#contracts"
+import { deliveryLaneOf, deliveryPartitions, deliveryStream, subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./metrics.ts"
-import { BreakerLimits } from "./endpoint-breaker.ts"
-import { endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
+import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
+import { DeliveryLanes, homeOf } from "./lanes.ts"
 import { type EndpointSettings, isEnabled } from "./endpoints/settings.ts"
 
 export interface Consuming {
@@ -50,6 +50,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
       changed.open
     )
   )
+  yield* deps.lanes.onChange(Effect.asVoid(changed.open))
   for (const endpoint of deps.endpoints.all()) addWorker(state, endpoint)
   const converge = converged(state)
   yield* removeOthers(state)
@@ -81,6 +82,7 @@ const dependencies = Effect.gen(function* () {
   const endpoints = yield* Endpoints
   return {
     endpoints,
+    lanes: yield* DeliveryLanes,
     consumers: yield* Consumers,
     partitionsAbove: (yield* Configuration).WebhookDelivery.PartitionsAbove,
     states: yield* EndpointStates,
@@ -96,10 +98,13 @@ const dependencies = Effect.gen(function* () {
 interface OpenConsumption {
   readonly consumption: Consumption
   readonly scope: Scope.Closeable
+  readonly stream: string
+  readonly durable: string
   unackedMax: number
 }
 
 interface Running {
+  /** By stream and name. */
   readonly consumptions: Map<string, OpenConsumption>
   inPartitions: boolean
   isDraining: boolean
@@ -113,10 +118,17 @@ interface State {
   readonly unfollowed: Set<string>
 }
 
+/** The open consumers of one endpoint: two or more while it moves from lane to lane. */
+const consumersOf = ({ consumptions, inPartitions }: Running, endpointId: string) =>
+  inPartitions ? [] : [...consumptions.values()].filter(({ durable }) => durable === durableOf(endpointId))
+
 const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: EndpointSettings) => {
-  const durable = durableOf(endpoint.id)
   const holdUntil = (untilMs: number) =>
-    running.inPartitions ? Effect.void : deps.consumers.pause(stream, durable, untilMs)
+    Effect.forEach(
+      consumersOf(running, endpoint.id),
+      ({ stream, durable }) => deps.consumers.pause(stream, durable, untilMs),
+      { discard: true }
+    )
   deps.metrics.begin(endpoint)
   unfollowed.add(endpoint.id)
   workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, holdUntil }))
@@ -147,10 +159,9 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const all = deps.endpoints.all()
   const inPartitions = all.length > deps.partitionsAbove
   running.inPartitions = inPartitions
-  const declared = all.length === 0 ? [] : inPartitions ? partitionConsumers() : all.map(endpointConsumer)
-  const wanted = new Map(declared.map((consumer) => [consumer.durable, consumer]))
-  const others = [...running.consumptions.keys()].filter((durable) => !wanted.has(durable))
-  yield* Effect.forEach(others, (durable) => close(state, durable), { concurrency: 8, discard: true })
+  const wanted = new Map(declaredConsumers(deps).map((consumer) => [keyOf(consumer), consumer]))
+  const others = [...running.consumptions.keys()].filter((key) => !wanted.has(key))
+  yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
   yield* Effect.forEach(wanted.values(), (consumer) => open(state, consumer), { concurrency: 8, discard: true })
   yield* Effect.forEach(
     state.unfollowed,
@@ -163,7 +174,7 @@ type Services = Effect.Services<ReturnType<typeof consume<DueDelivery, never>>>
 
 const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclaration) {
   const { deps, running } = state
-  const known = running.consumptions.get(consumer.durable)
+  const known = running.consumptions.get(keyOf(consumer))
   if (known !== undefined) {
     if (known.unackedMax === consumer.unackedMax) return
     yield* known.consumption.resize(consumer.unackedMax)
@@ -171,32 +182,38 @@ const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclar
     return
   }
   const scope = yield* Scope.fork(deps.scope)
-  const handler = (received: Received<DueDelivery>) => handle(state, received)
+  const lane = deps.lanes.all.find((each) => deliveryStream(each) === consumer.stream) ?? 0
+  const handler =
+    deps.lanes.all.length === 1
+      ? (received: Received<DueDelivery>) => handle(state, received)
+      : (received: Received<DueDelivery>) => handleInLane(state, lane, received)
   const consumption = yield* consume({ consumer, codec: dueDeliveryCodec, origin: "deliveries", handler }).pipe(
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void))
   )
   if (!running.inPartitions) state.unfollowed.add(consumer.durable.slice(durableOf("").length))
-  running.consumptions.set(consumer.durable, { consumption, scope, unackedMax: consumer.unackedMax })
+  const { stream, durable, unackedMax } = consumer
+  running.consumptions.set(keyOf(consumer), { consumption, scope, stream, durable, unackedMax })
 })
 
 /** What runs there is handed back; another consumer has it at once. */
-const close = Effect.fnUntraced(function* ({ deps, running }: State, durable: string) {
-  const known = running.consumptions.get(durable)
+const close = Effect.fnUntraced(function* ({ deps, running }: State, key: string) {
+  const known = running.consumptions.get(key)
   if (known === undefined) return
   yield* Scope.close(known.scope, Exit.void)
-  yield* deps.consumers.remove(stream, durable)
-  running.consumptions.delete(durable)
+  yield* deps.consumers.remove(known.stream, known.durable)
+  running.consumptions.delete(key)
 })
 
-/** Removes consumers of DELIVERIES that no endpoint needs. */
+/** Removes consumers of DELIVERIES, and of the other lanes, that no endpoint needs. */
 const removeOthers = Effect.fnUntraced(function* ({ deps }: State) {
-  const all = deps.endpoints.all()
-  const declared = all.length > deps.partitionsAbove ? partitionConsumers() : all.map(endpointConsumer)
-  const wanted = new Set(declared.map((consumer) => consumer.durable))
-  const present = yield* deps.consumers.names(stream)
-  const others = present.filter((name) => !wanted.has(name))
-  yield* Effect.forEach(others, (name) => deps.consumers.remove(stream, name), { concurrency: 8, discard: true })
+  const wanted = new Set(declaredConsumers(deps).map(keyOf))
+  for (const lane of deps.lanes.all) {
+    const stream = deliveryStream(lane)
+    const present = yield* deps.consumers.names(stream)
+    const others = present.filter((durable) => !wanted.has(keyOf({ stream, durable })))
+    yield* Effect.forEach(others, (name) => deps.consumers.remove(stream, name), { concurrency: 8, discard: true })
+  }
 })
 
 const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, id: string) {
@@ -205,11 +222,11 @@ const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, i
   const { states, consumers } = deps
   const state = states.get(id)
   yield* worker.breaker.adopt(state?.breakerOpenUntilMs ?? null)
-  const durable = durableOf(id)
-  if (running.inPartitions || !running.consumptions.has(durable)) return
-  if (state?.paused != null || !isEnabled(worker.settings())) yield* consumers.pause(stream, durable, farFutureMs)
-  else if (state?.breakerOpenUntilMs != null) yield* consumers.pause(stream, durable, state.breakerOpenUntilMs)
-  else yield* consumers.resume(stream, durable)
+  for (const { stream, durable } of consumersOf(running, id)) {
+    if (state?.paused != null || !isEnabled(worker.settings())) yield* consumers.pause(stream, durable, farFutureMs)
+    else if (state?.breakerOpenUntilMs != null) yield* consumers.pause(stream, durable, state.breakerOpenUntilMs)
+    else yield* consumers.resume(stream, durable)
+  }
 })
 
 const drain = Effect.fnUntraced(function* (running: Running, patienceMs: number) {
@@ -231,6 +248,20 @@ const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<Ac
   const worker = state.workers.get(received.value.delivery.endpointId)
   if (worker === undefined) return handleStranger(state, received)
   return state.running.inPartitions ? handleInPartition(state.deps, worker, received) : worker.handle(received)
+}
+
+/**
+ * A delivery of an endpoint that moved is passed on to its lane. Every other one is made here, also one of an endpoint
+ * that has yet to leave, and a retry of it waits here. Nothing is passed on from the lane that an endpoint moves to: a
+ * process that learns late of the move would send what comes first behind what comes next.
+ */
+const handleInLane = (state: State, lane: number, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
+  const { lanes } = state.deps
+  const { endpointId } = received.value.delivery
+  const now = lanes.state()
+  const own = deliveryLaneOf(endpointId, now.count)
+  if (own !== lane && homeOf(now, endpointId) !== lane) return lanes.forward(received, own)
+  return handle(state, { ...received, value: { ...received.value, lane } })
 }
 
 /** The fan-out of another process may know an endpoint a moment before this one does. */
@@ -276,8 +307,6 @@ const obstacleTo = (worker: EndpointWorker, states: EndpointStates["Service"], n
   return undefined
 }
 
-const stream = "DELIVERIES"
-
 /**
  * A worker that dies is noticed after this; its deliveries then go to another one. Heartbeats keep work in progress
  * alive, so this need not cover a receiver's timeout.
@@ -289,19 +318,39 @@ const partitionUnackedMax = 512
 
 const durableOf = (endpointId: string) => `endpoint-${endpointId}`
 
-const endpointConsumer = (endpoint: EndpointSettings): ConsumerDeclaration => ({
-  stream,
+const keyOf = ({ stream, durable }: Pick<ConsumerDeclaration, "stream" | "durable">) => `${stream} ${durable}`
+
+/**
+ * The consumers that the endpoints need: one for each, or one for each partition, in its lane; while endpoints move, in
+ * every lane, so that none holds anything that nobody takes.
+ */
+const declaredConsumers = ({ endpoints, lanes, partitionsAbove }: Dependencies): ReadonlyArray<ConsumerDeclaration> => {
+  const all = endpoints.all()
+  const { count, before, cursors } = lanes.state()
+  const isMoving = before !== undefined || cursors.some((cursor) => cursor?.left !== undefined)
+  return lanes.all.flatMap((lane) => {
+    if (all.length <= partitionsAbove) {
+      return all
+        .filter(({ partition }) => isMoving || partition % count === lane)
+        .map((endpoint) => endpointConsumer(endpoint, lane))
+    }
+    return partitionConsumers(lane).filter((_, partition) => isMoving || partition % count === lane)
+  })
+}
+
+const endpointConsumer = (endpoint: EndpointSettings, lane: number): ConsumerDeclaration => ({
+  stream: deliveryStream(lane),
   durable: durableOf(endpoint.id),
-  filterSubjects: [subjects.deliveriesDueOf(endpoint.id)],
+  filterSubjects: [subjects.deliveries(lane).dueOf(endpoint.id)],
   unackedMax: endpoint.concurrency,
   ackWaitMs
 })
 
-const partitionConsumers = (): ReadonlyArray<ConsumerDeclaration> =>
+const partitionConsumers = (lane: number): ReadonlyArray<ConsumerDeclaration> =>
   Array.from({ length: deliveryPartitions }, (_, partition) => ({
-    stream,
+    stream: deliveryStream(lane),
     durable: `partition-${partition}`,
-    filterSubjects: [subjects.deliveriesDueIn(partition)],
+    filterSubjects: [subjects.deliveries(lane).dueIn(partition)],
     unackedMax: partitionUnackedMax,
     ackWaitMs
   }))

@@ -214,8 +214,8 @@ const retry = (deps: Dependencies, { endpoint, due, sent }: SentDelivery, dueAtM
   const previousEndedAt = sent.startedAtMs + Math.round(sent.durationMs)
   const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs, previousEndedAt }
   return schedule(deps, {
-    due: { delivery: next, body: due.body },
-    subject: subjects.deliveriesDue(endpoint.partition, endpoint.id),
+    due: { ...due, delivery: next },
+    subject: subjects.deliveries(due.lane ?? 0).due(endpoint.partition, endpoint.id),
     messageId: `${next.deliveryId}:${next.attempt}`
   })
 }
@@ -228,10 +228,14 @@ interface Scheduled {
 }
 
 const schedule = ({ publisher }: Dependencies, { due, subject, messageId }: Scheduled) =>
-  publisher.publishRaw(subjects.deliveriesWait(due.delivery.endpointId, due.delivery.deliveryId), due.body, {
-    messageId,
-    headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, subject)]
-  })
+  publisher.publishRaw(
+    subjects.deliveries(due.lane ?? 0).wait(due.delivery.endpointId, due.delivery.deliveryId),
+    due.body,
+    {
+      messageId,
+      headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, subject)]
+    }
+  )
 
 const abandon = Effect.fnUntraced(function* (
   { abandoned }: Dependencies,
@@ -261,7 +265,7 @@ interface Postponed {
 const postpone = (deps: Dependencies, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
   const later = { ...due.delivery, dueAt: Math.round(untilMs) }
   const messageId = `${later.deliveryId}:${later.attempt}:${later.dueAt}`
-  return stored(schedule(deps, { due: { delivery: later, body: due.body }, subject, messageId }))
+  return stored(schedule(deps, { due: { ...due, delivery: later }, subject, messageId }))
 }
 
 /** Stores until the broker takes it, then acks. */

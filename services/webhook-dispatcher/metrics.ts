@@ -113,6 +113,12 @@ export const retriesWaiting = defineGauge({
   labels: []
 })
 
+export const lanesMoving = defineGauge({
+  name: "webhook_lanes_moving_endpoints",
+  help: "Endpoints that another lane takes over once none of their deliveries is due in the old one; 0 unless the number of lanes changed.",
+  labels: []
+})
+
 export const parkedEvents = defineGauge({
   name: "webhook_parked_events",
   help: "Events between what a parked endpoint has been given and the newest; 0 when it is in step.",
@@ -173,6 +179,7 @@ export const webhookMetrics = [
   backlog,
   oldestDueAge,
   retriesWaiting,
+  lanesMoving,
   parkedEvents,
   parkedExpired,
   circuitState,

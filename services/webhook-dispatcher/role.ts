@@ -3,7 +3,7 @@
  *
  * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
- * state: the fan-out's cursor and roster in DELIVERIES, KV `endpoints`
+ * state: each fan-out's cursor and roster in the stream of its lane, DELIVERIES the first, KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
  */
@@ -17,6 +17,7 @@ import { consumeDeliveries, type Consuming } from "./consumers.ts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { circuitState, DeliveryMetrics, endpointPaused, inFlight } from "./metrics.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
+import { DeliveryLanes } from "./lanes.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
 
 /** Checks the configuration before the broker is asked for anything. */
@@ -40,7 +41,7 @@ const delivering = Layer.effectDiscard(
 const services = DeliveryAttempts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, DeliveryMetrics.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
-  Layer.provideMerge(Endpoints.layer)
+  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer))
 )
 
 /** Needs the bus, the egress and the runtime. */

@@ -5,6 +5,7 @@
  * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
  * written from it and a test fails when the page is stale.
  */
+import { deliveryStream, subjects } from "#contracts"
 import { buckets, objectStores } from "./buckets.ts"
 import {
   type BucketDeclaration,
@@ -19,6 +20,42 @@ import {
 import { streams } from "./streams.ts"
 
 export const topology: Topology = { streams, buckets, objectStores }
+
+/**
+ * The topology of a fleet whose deliveries go over so many lanes: a stream like DELIVERIES for each lane after the
+ * first. With one lane it is the topology itself. Pure.
+ */
+export const topologyOf = (lanes: number): Topology => {
+  if (lanes <= 1) return topology
+  const more = Array.from({ length: lanes - 1 }, (_, index) => index + 1)
+  const isDeliveries = (stream: StreamDeclaration) => stream.name === deliveryStream(0)
+  return {
+    ...topology,
+    streams: topology.streams.flatMap((stream) =>
+      isDeliveries(stream) ? [stream, ...more.map((lane) => laneStream(stream, lane))] : [stream]
+    )
+  }
+}
+
+const laneStream = (first: StreamDeclaration, lane: number): StreamDeclaration => {
+  const [ofFirst, ofLane] = [subjects.deliveries(0), subjects.deliveries(lane)].map(({ cursor }) =>
+    cursor.slice(0, cursor.indexOf("."))
+  )
+  const inLane = (subject: string) => subject.replace(`${ofFirst}.`, `${ofLane}.`)
+  return {
+    ...first,
+    name: deliveryStream(lane),
+    why: `Lane ${lane} of the deliveries: those of the endpoints whose partition falls to it.`,
+    subjects: first.subjects.map(inLane),
+    ...(first.publishesOnly === undefined
+      ? {}
+      : {
+          publishesOnly: Object.fromEntries(
+            Object.entries(first.publishesOnly).map(([party, own]) => [party, own.map(inLane)])
+          )
+        })
+  }
+}
 
 /**
  * The core subjects, as data: messages between roles that are stored nowhere, either questions with one answer or

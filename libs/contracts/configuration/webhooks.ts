@@ -1,6 +1,6 @@
 /** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
 import { Schema } from "effect"
-import { endpointIdOf } from "../webhooks.ts"
+import { deliveryLanesMax, endpointIdOf } from "../webhooks.ts"
 import {
   Cidr,
   EnvironmentName,
@@ -145,6 +145,11 @@ export const WebhookDelivery = section({
     Schema.Array(Cidr),
     [],
     "Networks that webhooks may be sent to although they are not public."
+  ),
+  Lanes: withDefault(
+    whole(1, deliveryLanesMax),
+    1,
+    "Streams that deliveries are spread over by endpoint, each with a fan-out of its own. A change takes effect when every dispatcher has the new number."
   ),
   PartitionsAbove: withDefault(
     whole(0, 1_000),

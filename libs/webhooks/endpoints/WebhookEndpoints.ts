@@ -15,7 +15,7 @@ import {
   isoTime
 } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readRoster } from "../deliveries.ts"
+import { readDeliveryLanes, readRoster } from "../deliveries.ts"
 import {
   type Creation,
   decideChange,
@@ -196,8 +196,11 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
 })
 
 const refuseConfigured = Effect.fnUntraced(function* ({ reader }: Dependencies, id: string, name: string) {
-  const { endpoints } = yield* Effect.provideService(readRoster, StreamReader, reader)
-  if (endpoints[id]?.absentSinceMs === null) return yield* new EndpointIsConfigured({ name })
+  const { streams } = yield* Effect.provideService(readDeliveryLanes, StreamReader, reader)
+  for (let lane = 0; lane < streams; lane += 1) {
+    const { endpoints } = yield* Effect.provideService(readRoster(lane), StreamReader, reader)
+    if (endpoints[id]?.absentSinceMs === null) return yield* new EndpointIsConfigured({ name })
+  }
 })
 
 // A dispatcher puts deliveries away four times a second.

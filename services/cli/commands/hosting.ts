@@ -2,7 +2,7 @@
  * `broker`: prepares one that `up` does not start. `backup`: copies what it keeps. `doctor`: finds what is wrong. `runner`: a reference runner.
  */
 import { Argument, Command, Flag } from "effect/cli"
-import type { WorkItemPhase } from "#contracts"
+import { deliveryLanesMax, type WorkItemPhase } from "#contracts"
 import { becoming, json, nats, orUndefined, running, text, texts, toggle, url, wholeNumber, words } from "../flags.ts"
 
 const loadBroker = () => import("../broker.ts")
@@ -17,9 +17,17 @@ const users = Command.make(
   ({ folder }) => running(loadBroker, ({ writeUsers }) => writeUsers(folder))
 ).pipe(Command.withDescription("Keeps the users' passwords, and writes the file that a nats-server includes."))
 
-const streams = Command.make("streams", {}, () => running(loadBroker, ({ makeStreams }) => makeStreams)).pipe(
-  Command.withDescription("Makes the streams, buckets and stores, once the server answers.")
-)
+const streams = Command.make(
+  "streams",
+  {
+    lanes: wholeNumber("lanes", {
+      min: 1,
+      max: deliveryLanesMax,
+      description: "over how many streams deliveries are spread, as WebhookDelivery.Lanes (1)"
+    }).pipe(Flag.withDefault(1))
+  },
+  ({ lanes }) => running(loadBroker, ({ makeStreams }) => makeStreams(lanes))
+).pipe(Command.withDescription("Makes the streams, buckets and stores, once the server answers."))
 
 export const broker = Command.make("broker").pipe(
   Command.withShortDescription("make a broker of one machine ready that up does not start"),

@@ -6,15 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Option, Result, Stream } from "effect"
 import { parseJson, Publisher, StreamReader } from "#bus"
-import {
-  type Attempt,
-  decodeEnvelope,
-  type Delivery,
-  deliveryPartitionOf,
-  endpointIdOf,
-  entityOf,
-  subjects
-} from "#contracts"
+import { type Attempt, decodeEnvelope, type Delivery, endpointIdOf, entityOf } from "#contracts"
 import {
   DeliveriesGroup,
   type DeliveryAttempt,
@@ -23,7 +15,7 @@ import {
   resendDeliveriesMax
 } from "#contracts/console"
 import { Caller, conflict, HttpCall, idempotencyKey, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { deliveryHeaders, deliveryIdFrom } from "#webhooks"
+import { deliveryHeaders, deliveryIdFrom, dueSubject, readDeliveryLanes } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
 import {
   type Found,
@@ -72,14 +64,10 @@ export const resend = Effect.fn("resend")(function* (
     redriveOf: attempt.deliveryId,
     ...(entity === undefined ? {} : { entity })
   }
-  yield* (yield* Publisher).publishRaw(
-    subjects.deliveriesDue(deliveryPartitionOf(endpointId), endpointId),
-    body.value,
-    {
-      messageId: `${delivery.deliveryId}:1`,
-      headers: deliveryHeaders(delivery)
-    }
-  )
+  yield* (yield* Publisher).publishRaw(dueSubject(endpointId, (yield* refusing(readDeliveryLanes)).lanes), body.value, {
+    messageId: `${delivery.deliveryId}:1`,
+    headers: deliveryHeaders(delivery)
+  })
   return Option.some(delivery.deliveryId)
 })
 

@@ -12,6 +12,7 @@ import {
   type Fault,
   findEvent,
   isoTime,
+  deliveryStream,
   subjects
 } from "#contracts"
 import {
@@ -40,8 +41,9 @@ import {
   type EndpointFailure,
   EndpointIsConfigured,
   EndpointStates,
-  fanOutRecordCodec,
   overlapMsDefault,
+  readDeliveryLanes,
+  readFanOutCursor,
   sendTest,
   type ShownEndpoint,
   shownSettings,
@@ -152,15 +154,18 @@ export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArr
   const states = yield* EndpointStates
   const reader = yield* StreamReader
   const [only] = endpoints
-  const filter =
-    endpoints.length === 1 && only !== undefined ? subjects.deliveriesDueOf(only.id) : subjects.deliveriesDueAll
-  const counts = yield* refusing(reader.countBySubject("DELIVERIES", filter))
+  const lanes = yield* laneNumbers
   const backlogs = new Map<string, number>()
-  for (const [subject, count] of Object.entries(counts)) {
-    const id = subject.slice(subject.lastIndexOf(".") + 1)
-    backlogs.set(id, (backlogs.get(id) ?? 0) + count)
+  for (const lane of lanes) {
+    const { dueOf, dueAll } = subjects.deliveries(lane)
+    const filter = endpoints.length === 1 && only !== undefined ? dueOf(only.id) : dueAll
+    const counts = yield* refusing(reader.countBySubject(deliveryStream(lane), filter))
+    for (const [subject, count] of Object.entries(counts)) {
+      const id = subject.slice(subject.lastIndexOf(".") + 1)
+      backlogs.set(id, (backlogs.get(id) ?? 0) + count)
+    }
   }
-  const parkedFrom = yield* parkedIn(reader)
+  const parkedFrom = yield* parkedIn(lanes)
   return endpoints.map((endpoint): EndpointView => {
     const state = states.get(endpoint.id)
     return {
@@ -173,15 +178,20 @@ export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArr
   })
 })
 
+/** The lanes that may hold deliveries. */
+const laneNumbers = refusing(readDeliveryLanes).pipe(
+  Effect.map(({ streams }) => Array.from({ length: streams }, (_, lane) => lane))
+)
+
 /** The event that each endpoint waits for, where it fell behind the fan-out; a new endpoint may be before it. */
-const parkedIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
-  const stored = yield* refusing(reader.last("DELIVERIES", subjects.deliveriesCursor))
-  const decoded = Option.flatMap(stored, (message) => Result.getSuccess(fanOutRecordCodec.decode(message)))
-  if (Option.isNone(decoded)) return () => null
-  const { position, next } = decoded.value.cursor
+const parkedIn = Effect.fnUntraced(function* (lanes: ReadonlyArray<number>) {
+  const cursors = yield* refusing(Effect.forEach(lanes, readFanOutCursor))
   return (id: string) => {
-    const first = next[id]
-    return first !== undefined && first <= position ? first : null
+    const places = cursors.flatMap(Option.toArray).flatMap(({ position, next, left }) => {
+      const first = left?.[id] ?? next[id]
+      return first !== undefined && first <= position ? [first] : []
+    })
+    return places.length === 0 ? null : Math.min(...places)
   }
 })
 
@@ -190,7 +200,10 @@ export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
   const reader = yield* StreamReader
   const consumers = yield* Consumers
   const view = yield* endpointView(endpoint)
-  const oldest = yield* refusing(reader.next("DELIVERIES", 1, subjects.deliveriesDueOf(endpoint.id)))
+  const lanes = yield* laneNumbers
+  const ofLanes = yield* Effect.forEach(lanes, (lane) =>
+    refusing(reader.next(deliveryStream(lane), 1, subjects.deliveries(lane).dueOf(endpoint.id)))
+  )
   const delivered = yield* refusing(
     reader.newest("ATTEMPTS", {
       before: Number.MAX_SAFE_INTEGER,
@@ -198,16 +211,23 @@ export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
       messagesMax: 1
     })
   )
-  const inFlight = yield* consumers.backlog("DELIVERIES", `endpoint-${endpoint.id}`).pipe(
-    Effect.map(({ unacked }): number | null => unacked),
-    Effect.catchTag("BusNotFound", () => Effect.succeed(null)),
-    refusing
+  const unacked = yield* Effect.forEach(lanes, (lane) =>
+    consumers.backlog(deliveryStream(lane), `endpoint-${endpoint.id}`).pipe(
+      Effect.map((backlog): ReadonlyArray<number> => [backlog.unacked]),
+      Effect.catchTag("BusNotFound", () => Effect.succeed([])),
+      refusing
+    )
   )
-  const due = Option.flatMap(oldest, (message) => Result.getSuccess(dueDeliveryCodec.decode(message)))
+  // None where the endpoint has no consumer of its own.
+  const inFlight = unacked.flat().length === 0 ? null : unacked.flat().reduce((sum, one) => sum + one, 0)
+  const due = ofLanes
+    .flatMap(Option.toArray)
+    .flatMap((message) => Option.toArray(Result.getSuccess(dueDeliveryCodec.decode(message))))
+    .map(({ delivery }) => delivery.dueAt)
   const answer: EndpointView = {
     ...view,
     inFlight,
-    oldestDueAt: Option.getOrNull(Option.map(due, ({ delivery }) => isoTime(delivery.dueAt))),
+    oldestDueAt: due.length === 0 ? null : isoTime(Math.min(...due)),
     lastDeliveredAt: delivered.flatMap(linesOf).at(-1)?.attempt.startedAt ?? null
   }
   return answer

@@ -18,9 +18,10 @@ import {
   Leases,
   type StreamFigures,
   StreamReader,
-  topology
+  type Topology,
+  topologyOf
 } from "#bus"
-import { effectiveSettings, isJson, isoTime, SpeechFigures } from "#contracts"
+import { deliveryLanesMax, effectiveSettings, isJson, isoTime, SpeechFigures } from "#contracts"
 import { Configuration, ConfigurationOrigin, Secrets } from "#runtime"
 import { FleetWatch } from "../FleetWatch.ts"
 import { apiOptions, cursorText, offsetOf, refusing, whileSignedIn } from "./requests.ts"
@@ -125,7 +126,7 @@ const workOf = ({ pending, unacked }: ConsumerFigures) => pending + unacked
 type Declared = Pick<BrokerStream, "name" | "kind" | "purpose" | "atLimit"> & { readonly stored: string }
 
 /** All that the topology declares; `stored`: the broker's name for it. */
-const declared: ReadonlyArray<Declared> = [
+const declaredIn = (topology: Topology): ReadonlyArray<Declared> => [
   ...topology.streams.map(({ name, why, discard }): Declared => ({
     name,
     kind: "stream",
@@ -186,9 +187,10 @@ const troubleOf = (error: BusError) => {
 }
 
 const lookAtAll = Effect.gen(function* () {
+  const { WebhookDelivery } = yield* Configuration
   // With the broker away nothing is known, and that is a refusal.
   yield* (yield* StreamReader).bounds("AUDIT")
-  return yield* Effect.forEach(declared, lookAt, { concurrency: questionsAtOnce })
+  return yield* Effect.forEach(declaredIn(topologyOf(WebhookDelivery.Lanes)), lookAt, { concurrency: questionsAtOnce })
 })
 
 /** What was found is answered to everybody who asks within a second, so that many viewers cost the broker no more. */
@@ -221,7 +223,7 @@ export const streamRoutes = routesOf(
       Effect.gen(function* () {
         const { offset, limit } = yield* offsetOf(yield* query)
         const { stream = "" } = (yield* HttpCall).params
-        const known = topology.streams.some(({ name }) => name === stream)
+        const known = topologyOf(deliveryLanesMax).streams.some(({ name }) => name === stream)
         if (!known) return yield* notFound("there is no such stream")
         const { total, consumers } = yield* refusing((yield* Consumers).page(stream, offset))
         const items = consumers.slice(0, limit).map(consumerView)

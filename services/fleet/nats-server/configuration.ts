@@ -4,7 +4,8 @@
  * only an actor publishes. Pure.
  */
 import { createHash } from "node:crypto"
-import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topology, userOf } from "#bus"
+import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topologyOf, userOf } from "#bus"
+import { deliveryLanesMax } from "#contracts"
 
 export const operatorUser = userOf("operator")
 export const serviceUser = userOf("internal services")
@@ -26,7 +27,8 @@ const tryingEvents = ({ user, permissions }: BrokerUser): BrokerUser => {
 }
 
 export const machineUsers: ReadonlyArray<BrokerUser> = [
-  ...partyUsers(topology).map((each) => (each.user === operatorUser ? tryingEvents(each) : each)),
+  // Lanes are chosen later than the users are made, and may be more for a while than the configuration says.
+  ...partyUsers(topologyOf(deliveryLanesMax)).map((each) => (each.user === operatorUser ? tryingEvents(each) : each)),
   keeper
 ]
 

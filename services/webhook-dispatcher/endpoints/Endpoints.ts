@@ -34,6 +34,8 @@ interface PresenceOptions {
   readonly actsOn: () => number
   /** Completes when every change that is stored by now is acted on. */
   readonly catchUp: Effect.Effect<void, BusError>
+  /** The lanes that this process was set to: they change once every dispatcher tells the same number. */
+  readonly lanes: number
 }
 
 const renewEvery = "1 second"
@@ -57,7 +59,7 @@ export const isProtected = (sentAt: Instant | undefined, now: Instant): boolean 
   now.wallMs >= sentAt.wallMs &&
   Math.max(now.wallMs - sentAt.wallMs, now.monotonicMs - sentAt.monotonicMs) < presenceMs - marginMs
 
-export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, catchUp }: PresenceOptions) {
+export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, catchUp, lanes }: PresenceOptions) {
   const clock = yield* Clock.Clock
   const key = crypto.randomUUID()
   const oneAtATime = yield* Semaphore.make(1)
@@ -67,7 +69,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
   const isHeld = () => isProtected(sentAt, instantOf(clock))
   const write = Effect.gen(function* () {
     const now = instantOf(clock)
-    const value = { actsOn: actsOn() }
+    const value = { actsOn: actsOn(), ...(lanes === 1 ? {} : { lanes }) }
     revision =
       revision === 0
         ? yield* presences.create(key, value, presenceMs)
@@ -156,7 +158,12 @@ export class Endpoints extends Context.Service<
       const first = Deferred.makeUnsafe<void>()
 
       const catchUp = catchUpOf(store, () => actsOn)
-      const presence = yield* holdPresence({ presences: yield* openPresences, actsOn: () => actsOn, catchUp })
+      const presence = yield* holdPresence({
+        presences: yield* openPresences,
+        actsOn: () => actsOn,
+        catchUp,
+        lanes: (yield* Configuration).WebhookDelivery.Lanes
+      })
       const apply = Effect.fnUntraced(function* (changes: ReadonlyArray<KvChange<EndpointRecord>>) {
         const ids = yield* Effect.forEach(changes, copy.apply)
         yield* act([...new Set(ids)])

@@ -4,17 +4,25 @@
  * endpoints that may go on are caught up between runs, without holding up the others. An envelope that breaks the
  * schema goes to REJECTED and holds up nothing.
  */
-import { Clock, Effect, Latch, Layer, Result, Stream } from "effect"
-import { parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
-import { decodeEnvelope, entityOf, type Fault, subjects } from "#contracts"
+import { Clock, Effect, Latch, Layer, Result, Schedule, Stream } from "effect"
+import { type BusError, parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
+import { decodeEnvelope, deliveryLaneOf, deliveryStream, entityOf, type Fault, subjects } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
-import { beginCursor, EndpointStates, type FanOutCursor, fanOutRecordCodec } from "#webhooks"
+import {
+  beginCursor,
+  EndpointStates,
+  type FanOutCursor,
+  fanOutRecordCodec,
+  firstNeeded,
+  readFanOutCursor
+} from "#webhooks"
 import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
-import { type FanOutEvent, type FanOutStep, planCatchUp, planRun } from "./plan.ts"
-import { fingerprint, Newcomers, RosterKeeper } from "./roster.ts"
+import { areAligned, DeliveryLanes, rearranged, seldom, withoutLeft } from "../lanes.ts"
+import { advance, type FanOutEvent, type FanOutStep, planCatchUp, planRun, wanting } from "./plan.ts"
+import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
 const catchUpsPerTurn = 4
@@ -24,36 +32,70 @@ const dayMs = 86_400_000
 const stallMs = 30_000
 
 export const FanOut = {
-  /** Runs the fan-out for the life of the scope. Without a stored cursor it begins with the first endpoint. */
+  /** Runs each lane's fan-out for the life of the scope. Without a stored cursor they begin with the first endpoint. */
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
       const { all, first } = yield* Endpoints
-      const { last } = yield* StreamReader
-      const past = yield* last("DELIVERIES", subjects.deliveriesCursor)
-      const started = yield* Latch.make()
-      const work = Effect.flatMap(fanOut(started.open), (relaying) => supervise("fan-out", relaying))
+      const lanes = yield* DeliveryLanes
+      const past = yield* readFanOutCursor(0)
+      const started = yield* Effect.forEach(lanes.all, () => Latch.make())
+      const work = Effect.forEach(
+        started,
+        ({ open }, lane) => Effect.flatMap(fanOut(lane, open), (relaying) => supervise(nameOf(lane), relaying)),
+        { concurrency: "unbounded", discard: true }
+      )
       if (all().length === 0 && past._tag === "None") {
         yield* Effect.forkScoped(Effect.andThen(first, work))
         return yield* Effect.logInfo("there are no endpoints, events are only kept")
       }
       yield* Effect.forkScoped(work)
       // From here on every event is accounted for; a new endpoint is not meant to get earlier ones.
-      yield* started.await
+      yield* Effect.forEach(started, (latch) => latch.await, { discard: true })
+      if (lanes.all.length > 1) yield* untilPlaced
     })
-  ).pipe(Layer.provide(Layer.mergeAll(RosterKeeper.layer, Newcomers.layer)))
+  )
 }
 
-const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
-  const deps = yield* dependenciesOfFanOut
+const nameOf = (lane: number) => (lane === 0 ? "fan-out" : `fan-out-${lane}`)
+
+// A lane that another dispatcher works on answers within its patience; nothing is lost when this one starts before.
+const placedWithinMs = 15_000
+
+/** Waits until every configured endpoint has its place in a lane. */
+const untilPlaced = Effect.gen(function* () {
+  const lanes = yield* DeliveryLanes
+  const { configured } = yield* Endpoints
+  const arePlaced = Effect.gen(function* () {
+    const now = yield* lanes.read
+    if (!areAligned(now)) return false
+    const known = yield* Effect.forEach(lanes.all, lanes.knownIn)
+    return configured.every(({ id }) => known.some((ids) => ids.has(id)))
+  })
+  yield* arePlaced.pipe(
+    Effect.repeat({ until: (placed) => placed, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeout(placedWithinMs),
+    Effect.catchTag("TimeoutError", () => Effect.logWarning("the lanes do not agree yet on where endpoints belong"))
+  )
+})
+
+const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effect<unknown>) {
+  const deps = yield* dependenciesOfFanOut(lane)
   const ours = fingerprint(deps.endpoints.configured)
-  const loop = yield* (yield* Health).loop("fan-out", { stallMs })
+  const loop = yield* (yield* Health).loop(nameOf(lane), { stallMs })
   return relay({
-    name: "fan-out",
+    name: nameOf(lane),
     source: "EVENTS",
-    target: "DELIVERIES",
-    place: { subject: subjects.deliveriesCursor, codec: fanOutRecordCodec },
-    begin: beginCursor,
-    onTaken: Effect.sync(deps.newcomers.forget),
+    target: deliveryStream(lane),
+    place: { subject: subjects.deliveries(lane).cursor, codec: fanOutRecordCodec },
+    begin: (lastSequence) => ({
+      ...beginCursor(lastSequence),
+      ...(lane === 0 && deps.lanes.state().count > 1 ? { lanes: deps.lanes.state().count } : {})
+    }),
+    onTaken: Effect.sync(() => {
+      deps.skipped.through = 0
+      deps.newcomers.forget()
+      deps.roster.forget()
+    }),
     position: (cursor) => cursor.position,
     isOurs: (cursor) => cursor.roster === ours,
     translate: (run, cursor) => translate(deps, run, cursor),
@@ -66,14 +108,24 @@ const fanOut = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
 })
 
 /** The services and state that the steps of a fan-out use. */
-interface Dependencies extends Effect.Success<typeof dependenciesOfFanOut> {}
+interface Dependencies extends Effect.Success<ReturnType<typeof dependenciesOfFanOut>> {}
 
-const dependenciesOfFanOut = Effect.gen(function* () {
+const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
   const endpoints = yield* Endpoints
   const states = yield* EndpointStates
   const backlogs = yield* Backlogs
   const metrics = yield* Metrics
+  const lanes = yield* DeliveryLanes
+  const roster = yield* rosterKeeper(lane)
+  const newcomers = yield* newcomersOf(lane)
   return {
+    lane,
+    lanes,
+    isAlone: lanes.all.length === 1,
+    mayArrange: seldom(arrangeEveryMs),
+    mayLook: seldom(lookEveryMs),
+    skipped: { through: 0, writtenAtMs: 0 },
+    targets: lanes.all.length === 1 ? () => newcomers.targets() : laneTargets({ lane, endpoints, roster, newcomers }),
     endpoints,
     backlogs,
     // An endpoint that is absent stays where it is until it is back, or archived.
@@ -84,8 +136,8 @@ const dependenciesOfFanOut = Effect.gen(function* () {
     parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs,
     reader: yield* StreamReader,
     rejections: yield* Rejections,
-    roster: yield* RosterKeeper,
-    newcomers: yield* Newcomers,
+    roster,
+    newcomers,
     newDeliveryId: () => crypto.randomUUID(),
     received: metrics.counter(eventsReceived),
     unknown: metrics.counter(unknownReceived),
@@ -105,17 +157,69 @@ const translate = Effect.fnUntraced(function* (
   run: ReadonlyArray<SourceMessage>,
   cursor: FanOutCursor
 ) {
-  const { newcomers, isParked, newDeliveryId, received, unknown } = deps
-  const read = yield* readRun(deps, run)
-  for (const { event, known, unknownFields } of read) {
+  const { lane, targets: targetsOf, isParked, newDeliveryId, received, unknown } = deps
+  const targets = targetsOf(cursor)
+  const read = yield* readRun(deps, lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject)))
+  // Every lane reads every event; the first one counts them.
+  for (const { event, known, unknownFields } of lane === 0 ? read : []) {
     received.inc({ event: known ? event.event : "other" })
     if (!known) unknown.inc({ kind: "event" })
     if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
   }
   const lastSequence = run.at(-1)?.sequence ?? cursor.position
   const events = read.map(({ event }) => event)
-  return planRun({ events, lastSequence, targets: newcomers.targets(), isParked, newDeliveryId }, cursor)
+  const steps = planRun({ events, lastSequence, targets, lane, isParked, newDeliveryId }, cursor)
+  return deps.isAlone ? steps : yield* withoutIdle(deps, steps, cursor)
 })
+
+/** Whether an endpoint of a lane wants the event of this subject. */
+const isWanted = (targets: ReadonlyArray<EndpointSettings>, subject: string) =>
+  wanting(targets, subject.slice(subjects.event("").length)).length > 0
+
+// Longer, and a twin that stands by would take the lane for abandoned.
+const idleWriteEveryMs = 200
+
+/** A lane that has nothing for its endpoints tells how far it read a few times a second, and not for each event. */
+const withoutIdle = Effect.fnUntraced(function* (
+  { skipped }: Dependencies,
+  steps: ReadonlyArray<FanOutStep>,
+  cursor: FanOutCursor
+) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const last = steps.at(-1)
+  const isIdle = last !== undefined && steps.every(({ messages }) => messages.length === 0)
+  if (isIdle && last.cursor.next === cursor.next && nowMs - skipped.writtenAtMs < idleWriteEveryMs) {
+    skipped.through = last.cursor.position
+    return []
+  }
+  skipped.writtenAtMs = nowMs
+  return steps
+})
+
+interface TargetSources {
+  readonly lane: number
+  readonly endpoints: Endpoints["Service"]
+  readonly roster: RosterKeeper
+  readonly newcomers: Newcomers
+}
+
+/** The endpoints that a lane gives events to: its own that it has. The same array until that changes. */
+const laneTargets = ({ lane, endpoints, roster, newcomers }: TargetSources) => {
+  let made: ReadonlyArray<EndpointSettings> = []
+  let from: ReadonlyArray<unknown> = []
+  return (cursor: FanOutCursor) => {
+    const inputs = [newcomers.targets(), roster.known(), newcomers.known().size, cursor.lanes, cursor.left]
+    if (inputs.some((input, index) => input !== from[index])) {
+      from = inputs
+      made = newcomers
+        .targets()
+        .filter(({ id }) => isOwn(cursor, lane, id) && (roster.known().has(id) || newcomers.knows(id)))
+    }
+    return endpoints.all().length === 0 ? noTargets : made
+  }
+}
+
+const noTargets: ReadonlyArray<EndpointSettings> = []
 
 const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
   const events = []
@@ -134,10 +238,13 @@ const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: 
 })
 
 /** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
-const aside = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor) {
+const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCursor) {
+  // An endpoint's place is counted from what was read, not from what was written.
+  const cursor = advance(stored, deps.skipped.through)
   const { endpoints, roster, newcomers, isParked, turn } = deps
+  const steps: Array<FanOutStep> = deps.isAlone ? [] : [...(yield* arrange(deps, cursor))]
   // Newcomers first: one that the configuration gave up keeps its place.
-  const steps: Array<FanOutStep> = [...(yield* newcomers.keep(cursor))]
+  steps.push(...(yield* newcomers.keep(steps.at(-1)?.cursor ?? cursor)))
   steps.push(...(yield* roster.keep(steps.at(-1)?.cursor ?? cursor, newcomers.knows)))
   let last = steps.at(-1)?.cursor ?? cursor
   const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
@@ -150,6 +257,89 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCur
     last = step.cursor
   }
   return steps
+})
+
+// A question or two to each lane, and only while there is something to arrange.
+const arrangeEveryMs = 200
+// Whether the number changed, or an endpoint came back that belongs elsewhere.
+const lookEveryMs = 2_000
+
+/** The steps by which a lane's cursor follows the number of lanes. */
+const arrange = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  cursor: FanOutCursor
+): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+  const { lane, lanes, skipped, mayArrange, mayLook } = deps
+  const nowMs = yield* Clock.currentTimeMillis
+  const steps: Array<FanOutStep> = []
+  let last = cursor
+  const add = (step: FanOutStep) => {
+    steps.push(step)
+    last = step.cursor
+  }
+  if (skipped.through === cursor.position && nowMs - skipped.writtenAtMs >= idleWriteEveryMs) {
+    skipped.writtenAtMs = nowMs
+    skipped.through = 0
+    add({ messages: [], cursor })
+  }
+  const now = lanes.state()
+  const isMoving = now.before !== undefined || last.left !== undefined || !areAligned(now)
+  if (!(yield* isMoving ? mayArrange : mayLook)) return steps
+  if (lane === 0) {
+    const begun = yield* changedCount(deps, last)
+    if (begun !== undefined) add({ messages: [], cursor: begun })
+  }
+  const count = lane === 0 ? (last.lanes ?? 1) : (yield* lanes.read).count
+  const moved = yield* movedAway(deps, last, count)
+  if (moved !== undefined) add({ messages: [], cursor: moved })
+  const taken = last.left === undefined ? undefined : yield* takenOver(deps, last)
+  if (taken !== undefined) add(taken)
+  return steps
+})
+
+/** The first lane's cursor with another number of lanes, or with the end of a change. */
+const changedCount = Effect.fnUntraced(function* ({ lanes }: Dependencies, cursor: FanOutCursor) {
+  const { lanesBefore, ...others } = cursor
+  if (lanesBefore !== undefined) return (yield* lanes.isMoved) ? others : undefined
+  const count = yield* lanes.wanted
+  if (count === undefined) return undefined
+  yield* Effect.logInfo("deliveries go over another number of lanes").pipe(Effect.annotateLogs({ lanes: count }))
+  return { ...cursor, lanes: count, lanesBefore: cursor.lanes ?? 1 }
+})
+
+/** The cursor without the endpoints that another lane is to have; undefined where it is so already. */
+const movedAway = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, count: number) {
+  const { lane, lanes, endpoints } = deps
+  const known = [...(yield* lanes.knownIn(lane))].filter((id) => endpoints.byId(id) !== undefined)
+  const isLacking = (id: string) => deliveryLaneOf(id, count) !== lane && cursor.left?.[id] === undefined
+  if ((cursor.lanes ?? 1) === count && !known.some(isLacking)) return undefined
+  return rearranged(cursor, { lane, count, known })
+})
+
+/** The step that forgets the endpoints which other lanes have taken over. */
+const takenOver = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor) {
+  const { lane, lanes, roster, newcomers, reader } = deps
+  const { cursors } = yield* lanes.read
+  const taken = new Set<string>()
+  for (const other of lanes.all) {
+    if (other === lane || (cursors[other]?.lanes ?? 1) !== (cursor.lanes ?? 1)) continue
+    const theirs = Object.keys(cursor.left ?? {}).filter((id) => deliveryLaneOf(id, cursor.lanes ?? 1) === other)
+    if (theirs.length === 0) continue
+    const known = yield* lanes.knownIn(other)
+    for (const id of theirs) if (known.has(id)) taken.add(id)
+  }
+  // One that came back to this lane before another took it over is its own again, at its place.
+  const back = Object.entries(cursor.left ?? {}).filter(([id]) => deliveryLaneOf(id, cursor.lanes ?? 1) === lane)
+  if (taken.size === 0 && back.length === 0) return undefined
+  for (const id of taken) yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id))
+  newcomers.release(taken)
+  const next = { ...cursor.next }
+  for (const [id, place] of back) if (place !== firstNeeded(cursor, id)) next[id] = place
+  const step: FanOutStep = {
+    messages: taken.size === 0 ? [] : [yield* roster.without(taken)],
+    cursor: withoutLeft({ ...cursor, next }, [...taken, ...back.map(([id]) => id)])
+  }
+  return step
 })
 
 const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, target: EndpointSettings) {
@@ -173,10 +363,8 @@ const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutC
   })
   const isWhole = page.length < catchUpPageMessages
   const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
-  return planCatchUp({ events, lastSequence, target, newDeliveryId }, cursor)
+  return planCatchUp({ events, lastSequence, target, lane: deps.lane, newDeliveryId }, cursor)
 })
-
-const duePrefix = subjects.deliveriesDueAll.slice(0, -1)
 
 /** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */
 const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
@@ -191,7 +379,8 @@ const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["me
   for (const message of written) {
     const endpoint = endpoints.byId(message.subject.slice(message.subject.lastIndexOf(".") + 1))
     // The rosters are written the same way, but are no deliveries.
-    if (endpoint === undefined || !message.subject.startsWith(duePrefix)) continue
+    if (endpoint === undefined || !message.subject.startsWith(subjects.deliveries(deps.lane).dueAll.slice(0, -1)))
+      continue
     backlogs.added(endpoint.id, 1)
     made.inc({ endpoint: endpoint.name })
   }

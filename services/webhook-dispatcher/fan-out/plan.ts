@@ -36,13 +36,15 @@ export interface FanOutRun {
   readonly lastSequence: number
   /** Sorted by id; the same array until an endpoint changes. */
   readonly targets: ReadonlyArray<FanOutTarget>
+  /** Whose stream the deliveries go to; the first where absent. */
+  readonly lane?: number
   readonly isParked: (endpointId: string) => boolean
   readonly newDeliveryId: () => string
 }
 
 /** The steps that give a run of events to every endpoint in step. */
 export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanOutStep> => {
-  const { events, lastSequence, targets, isParked, newDeliveryId } = run
+  const { events, lastSequence, targets, lane = 0, isParked, newDeliveryId } = run
   const steps: Array<FanOutStep> = []
   let step = emptyStep()
   let cursor = start
@@ -59,7 +61,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
         cursor = park(cursor, target.id)
         continue
       }
-      step.messages.push(dueMessage(event, target, newDeliveryId()))
+      step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
       step.bytes += event.body.length
       if (!isFull(step)) continue
       cursor = { ...cursor, through: target.id }
@@ -78,12 +80,13 @@ export interface FanOutPage {
   /** The sequence up to which the event log was read. */
   readonly lastSequence: number
   readonly target: FanOutTarget
+  readonly lane?: number
   readonly newDeliveryId: () => string
 }
 
 /** The step that gives one endpoint out of step the events it missed. */
 export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep => {
-  const { events, lastSequence, target, newDeliveryId } = page
+  const { events, lastSequence, target, lane = 0, newDeliveryId } = page
   const from = cursor.next[target.id] ?? 0
   const step = emptyStep()
   let next = lastSequence + 1
@@ -93,7 +96,7 @@ export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep 
       next = event.sequence
       break
     }
-    step.messages.push(dueMessage(event, target, newDeliveryId()))
+    step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
     step.bytes += event.body.length
   }
   const moved = { ...cursor, next: { ...cursor.next, [target.id]: next } }
@@ -108,7 +111,7 @@ interface OpenStep {
 const emptyStep = (): OpenStep => ({ messages: [], bytes: 0 })
 const isFull = (step: OpenStep) => step.messages.length >= stepMessagesMax || step.bytes >= stepBytesMax
 
-const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
+export const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
   position <= cursor.position ? cursor : { ...cursor, position, through: null }
 
 // The catalogue's names fit several times; what else is published must not fill the memory.
@@ -117,7 +120,7 @@ const namesMax = 512
 /** What each set of targets wants, by the event's name: with ten thousand endpoints, asking each for each event is dear. */
 const wanted = new WeakMap<ReadonlyArray<FanOutTarget>, Map<string, ReadonlyArray<FanOutTarget>>>()
 
-const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
+export const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
   let byName = wanted.get(targets)
   if (byName === undefined) wanted.set(targets, (byName = new Map()))
   const known = byName.get(event)
@@ -127,7 +130,13 @@ const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
   return found
 }
 
-const dueMessage = (event: FanOutEvent, target: FanOutTarget, deliveryId: string): BatchMessage => {
+interface ToEndpoint {
+  readonly target: FanOutTarget
+  readonly lane: number
+  readonly deliveryId: string
+}
+
+const dueMessage = (event: FanOutEvent, { target, lane, deliveryId }: ToEndpoint): BatchMessage => {
   const delivery: Delivery = {
     deliveryId,
     endpointId: target.id,
@@ -140,7 +149,7 @@ const dueMessage = (event: FanOutEvent, target: FanOutTarget, deliveryId: string
     ...(event.entity === undefined ? {} : { entity: event.entity })
   }
   return {
-    subject: subjects.deliveriesDue(target.partition, target.id),
+    subject: subjects.deliveries(lane).due(target.partition, target.id),
     data: event.body,
     headers: [...deliveryHeaders(delivery), [header.messageId, `${deliveryId}:1`]]
   }

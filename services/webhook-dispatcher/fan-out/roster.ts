@@ -8,9 +8,9 @@
  * A removed endpoint is put away once no dispatcher sends to it any more.
  */
 import { hash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, type Scope } from "effect"
+import { Clock, Effect, Option, type Scope } from "effect"
 import { type BatchMessage, type BusError, header, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { deliveryLaneOf, deliveryStream, subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import {
   dispatchersBehind,
@@ -24,6 +24,7 @@ import {
   rosterCodec
 } from "#webhooks"
 import { AbandonedDeliveries, logGone } from "../abandoned.ts"
+import { type Admissions, DeliveryLanes, seldom, withoutLeft } from "../lanes.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import type { FanOutStep } from "./plan.ts"
 import type { EndpointSettings } from "../endpoints/settings.ts"
@@ -56,30 +57,47 @@ interface RosterInput {
   readonly isMadeAtRunTime: (id: string) => boolean
   /** Whether the fan-out knows an endpoint made at run time: its place stays. */
   readonly isKnown: (id: string) => boolean
+  /** Whether another lane has an endpoint of the configuration, or is about to have it. */
+  readonly isElsewhere?: (id: string) => boolean
+  /** The first event that an endpoint needs which comes from another lane; undefined for a new one. */
+  readonly placeOf?: (id: string) => number | undefined
 }
 
 /** Applies the configured endpoints to the roster. Pure. */
 export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterInput): RosterChange => {
-  const { configured, lastSequence, nowMs, archiveAfterMs, isMadeAtRunTime, isKnown } = now
+  const { configured, lastSequence, nowMs, archiveAfterMs, isMadeAtRunTime, isKnown, isElsewhere, placeOf } = now
   const endpoints: Record<string, { name: string; absentSinceMs: number | null }> = {}
   const archived: Array<ConfiguredEndpoint> = []
   const present = new Set(configured.map((endpoint) => endpoint.id))
   let changed = cursor
   for (const [id, known] of Object.entries(roster.endpoints)) {
     if (present.has(id) || isMadeAtRunTime(id)) continue
+    if (isElsewhere?.(id) === true) {
+      endpoints[id] = { name: known.name, absentSinceMs: null }
+      continue
+    }
     const absentSinceMs = known.absentSinceMs ?? nowMs
     if (nowMs - absentSinceMs >= archiveAfterMs) {
       archived.push({ id, name: known.name })
       continue
     }
     endpoints[id] = { name: known.name, absentSinceMs }
-    changed = park(changed, id)
+    if (changed.left?.[id] === undefined) changed = park(changed, id)
+  }
+  if (archived.length > 0 && changed.left !== undefined) {
+    changed = withoutLeft(
+      changed,
+      archived.map(({ id }) => id)
+    )
   }
   const next = { ...changed.next }
   for (const { id } of archived) delete next[id]
   for (const { id, name } of configured) {
     const isNew = roster.endpoints[id] === undefined && !isKnown(id)
-    if (isNew && lastSequence + 1 > firstNeeded(changed, id)) next[id] = lastSequence + 1
+    const place = placeOf?.(id)
+    if (isNew && place !== undefined) {
+      if (place !== firstNeeded(changed, id)) next[id] = place
+    } else if (isNew && lastSequence + 1 > firstNeeded(changed, id)) next[id] = lastSequence + 1
     endpoints[id] = { name, absentSinceMs: null }
   }
   return { roster: { endpoints }, cursor: { ...changed, next, roster: fingerprint(configured) }, archived }
@@ -89,60 +107,135 @@ const absent = "the endpoint is no longer configured"
 // Absence is counted in hours, so one look a minute is enough.
 const lookEveryMs = 60_000
 
-/** Keeps the stored roster equal to the configuration. */
-export class RosterKeeper extends Context.Service<
-  RosterKeeper,
-  {
-    /** A step when roster or cursor must change, otherwise nothing. */
-    readonly keep: (
-      cursor: FanOutCursor,
-      isKnown: (id: string) => boolean
-    ) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
-  }
->()("starling/webhook-dispatcher/RosterKeeper") {
-  static readonly layer = Layer.effect(
-    RosterKeeper,
-    Effect.gen(function* () {
-      const endpoints = yield* Endpoints
-      const all = endpoints.configured
-      const isMadeAtRunTime = (id: string) => endpoints.byId(id)?.madeAtRunTime != null
-      const reader = yield* StreamReader
-      const abandoned = yield* AbandonedDeliveries
-      const { WebhookDelivery } = yield* Configuration
-      const archiveAfterMs = WebhookDelivery.ArchiveAfterHours * 3_600_000
-      const ours = fingerprint(all)
-      let lookedAtMs = 0
+/** Keeps a lane's stored roster equal to the configuration. */
+export interface RosterKeeper extends Effect.Success<ReturnType<typeof rosterKeeper>> {}
 
-      const keep = Effect.fnUntraced(function* (cursor: FanOutCursor, isKnown: (id: string) => boolean) {
-        const nowMs = yield* Clock.currentTimeMillis
-        if (cursor.roster === ours && nowMs - lookedAtMs < lookEveryMs) return []
-        lookedAtMs = nowMs
-        const roster = yield* Effect.provideService(readRoster, StreamReader, reader)
-        const { lastSequence } = yield* reader.bounds("EVENTS")
-        const change = changeRoster(roster, cursor, {
-          configured: all,
-          lastSequence,
-          nowMs,
-          archiveAfterMs,
-          isMadeAtRunTime,
-          isKnown
-        })
-        if (cursor.roster === ours && change.archived.length === 0) return []
-        if (change.archived.length > 0) {
-          const below = (yield* reader.bounds("DELIVERIES")).lastSequence + 1
-          const putAway = (endpoint: ConfiguredEndpoint) => {
-            const gone = { ...endpoint, reason: absent, below }
-            return Effect.flatMap(abandoned.endpoint(gone), (deliveries) => logGone(gone, deliveries))
-          }
-          yield* Effect.forEach(change.archived, putAway, { discard: true })
-        }
-        const data = rosterCodec.encode(change.roster).data
-        const message = { subject: subjects.deliveriesRoster, data, headers: [[header.rollup, "sub"]] as const }
-        return [{ messages: [message], cursor: change.cursor }]
-      })
-      return RosterKeeper.of({ keep })
+export const rosterKeeper = Effect.fnUntraced(function* (lane: number) {
+  const endpoints = yield* Endpoints
+  const lanes = yield* DeliveryLanes
+  const isMadeAtRunTime = (id: string) => endpoints.byId(id)?.madeAtRunTime != null
+  const reader = yield* StreamReader
+  const abandoned = yield* AbandonedDeliveries
+  const { WebhookDelivery } = yield* Configuration
+  const archiveAfterMs = WebhookDelivery.ArchiveAfterHours * 3_600_000
+  const ours = fingerprint(endpoints.configured)
+  const read = Effect.provideService(readRoster(lane), StreamReader, reader)
+  const mine = configuredOf({ lane, lanes, endpoints, read })
+  let lookedAtMs = 0
+
+  /** A step when roster or cursor must change, otherwise nothing. */
+  const keep = Effect.fnUntraced(function* (
+    cursor: FanOutCursor,
+    isKnown: (id: string) => boolean
+  ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+    const nowMs = yield* Clock.currentTimeMillis
+    const { configured, admitted } = yield* mine.own(cursor, isKnown)
+    if (cursor.roster === ours && admitted.size === 0 && nowMs - lookedAtMs < lookEveryMs) return []
+    lookedAtMs = nowMs
+    const roster = yield* read
+    const { lastSequence } = yield* reader.bounds("EVENTS")
+    const present = new Set(endpoints.configured.map(({ id }) => id))
+    const change = changeRoster(roster, cursor, {
+      configured,
+      lastSequence,
+      nowMs,
+      archiveAfterMs,
+      isMadeAtRunTime,
+      isKnown,
+      isElsewhere: (id) => present.has(id),
+      placeOf: (id) => admitted.get(id)
     })
-  )
+    if (cursor.roster === ours && admitted.size === 0 && change.archived.length === 0) return []
+    if (change.archived.length > 0) {
+      const below = yield* lanes.ends
+      const putAway = (endpoint: ConfiguredEndpoint) => {
+        const gone = { ...endpoint, reason: absent, below }
+        return Effect.flatMap(abandoned.endpoint(gone), (deliveries) => logGone(gone, deliveries))
+      }
+      yield* Effect.forEach(change.archived, putAway, { discard: true })
+    }
+    mine.has(change.roster)
+    const { message } = rosterWritten(lane, change.roster)
+    return [{ messages: [message], cursor: { ...change.cursor, roster: ours } }]
+  })
+
+  /** The roster without endpoints that another lane has. */
+  const without = Effect.fnUntraced(function* (ids: ReadonlySet<string>) {
+    const { endpoints: before } = yield* read
+    const after: Roster = { endpoints: Object.fromEntries(Object.entries(before).filter(([id]) => !ids.has(id))) }
+    mine.has(after)
+    return rosterWritten(lane, after).message
+  })
+  return {
+    keep,
+    without,
+    /** The cursor was in other hands: what is known is read again. */
+    forget: mine.forget,
+    known: mine.known
+  }
+})
+
+interface OwnSources {
+  readonly lane: number
+  readonly lanes: DeliveryLanes["Service"]
+  readonly endpoints: Endpoints["Service"]
+  readonly read: Effect.Effect<Roster, BusError>
+}
+
+/** The configured endpoints that are a lane's own. A fleet with one lane has all of them there. */
+const configuredOf = ({ lane, lanes, endpoints, read }: OwnSources) => {
+  const isAlone = lanes.all.length === 1
+  const mayAsk = seldom(askEveryMs)
+  let known: ReadonlySet<string> | undefined
+  let settled: Arrangement | undefined
+  let mine: ReadonlyArray<EndpointSettings> = endpoints.configured
+
+  /** The configured endpoints of this lane: those that it has, and those that it may take now with their places. */
+  const own = Effect.fnUntraced(function* (cursor: FanOutCursor, isKnown: (id: string) => boolean) {
+    if (isAlone) return { configured: endpoints.configured, admitted: none }
+    known ??= new Set(Object.keys((yield* read).endpoints))
+    if (isArranged(settled, cursor)) {
+      return { configured: mine, admitted: none }
+    }
+    const has = known
+    const all = endpoints.configured.filter(({ id }) => isOwn(cursor, lane, id))
+    const lacking = all.flatMap(({ id }) => (has.has(id) || isKnown(id) ? [] : [id]))
+    const admitted = lacking.length > 0 && (yield* mayAsk) ? yield* lanes.admissions(lane, lacking) : none
+    mine = all.filter(({ id }) => has.has(id) || isKnown(id) || admitted.has(id))
+    if (lacking.length === 0) settled = { lanes: cursor.lanes, left: cursor.left }
+    return { configured: mine, admitted }
+  })
+
+  return {
+    own,
+    has: (roster: Roster) => void (known = new Set(Object.keys(roster.endpoints))),
+    known: (): ReadonlySet<string> => known ?? noIds,
+    forget: () => {
+      known = undefined
+      settled = undefined
+    }
+  }
+}
+
+/** What of a cursor says whose an endpoint is. */
+interface Arrangement {
+  readonly lanes: number | undefined
+  readonly left: FanOutCursor["left"]
+}
+
+// A question to every lane, while an endpoint waits for its old lane.
+const askEveryMs = 200
+const none: Admissions = new Map()
+const noIds: ReadonlySet<string> = new Set()
+
+/** Whether an endpoint is this lane's by the number that its cursor goes by. */
+export const isOwn = (cursor: FanOutCursor, lane: number, id: string) =>
+  deliveryLaneOf(id, cursor.lanes ?? 1) === lane && cursor.left?.[id] === undefined
+
+const rosterWritten = (lane: number, roster: Roster) => {
+  const { data } = rosterCodec.encode(roster)
+  const message: BatchMessage = { subject: subjects.deliveries(lane).roster, data, headers: [[header.rollup, "sub"]] }
+  return { message }
 }
 
 /** An endpoint and the last event that is not its own. */
@@ -161,6 +254,7 @@ interface Arrival {
   /** False for one that cannot be read any more; a removed one counts as there until it is put away. */
   readonly isThere: (id: string) => boolean
   readonly revision: number
+  readonly lane?: number
 }
 
 // With the cursor they fill one atomic write of the broker's.
@@ -169,7 +263,7 @@ const arrivalsMax = 500
 /** The steps that give new endpoints their place, and the cursor after them. Pure. */
 export const planArrivals = (
   cursor: FanOutCursor,
-  { present, known, hadPlace, isThere, revision }: Arrival
+  { present, known, hadPlace, isThere, revision, lane = 0 }: Arrival
 ): ReadonlyArray<FanOutStep> => {
   const fresh = present.filter(({ id }) => !known.has(id))
   const lost = [...known].filter((id) => !isThere(id) && cursor.next[id] === undefined)
@@ -184,91 +278,152 @@ export const planArrivals = (
       if (!hadPlace(id) && first !== firstNeeded(current, id)) next[id] = first
     }
     current = { ...current, next }
-    steps.push({ messages: page.map(({ id }) => rosterMessage(id)), cursor: current })
+    steps.push({ messages: page.map(({ id }) => rosterMessage(lane, id)), cursor: current })
   }
   return steps
 }
 
-const rosterMessage = (id: string): BatchMessage => ({
-  subject: subjects.deliveriesRosterOf(id),
+const rosterMessage = (lane: number, id: string): BatchMessage => ({
+  subject: subjects.deliveries(lane).rosterOf(id),
   data: new Uint8Array(0),
   headers: [[header.rollup, "sub"]]
 })
 
-export class Newcomers extends Context.Service<
-  Newcomers,
-  {
-    /** The steps that bring the cursor in line with the endpoints made at run time. */
-    readonly keep: (cursor: FanOutCursor) => Effect.Effect<ReadonlyArray<FanOutStep>, BusError>
-    /** The cursor was in other hands: what is known is read again. */
-    readonly forget: () => void
-    /** The endpoints to which events are given: those of the last `keep`. */
-    readonly targets: () => ReadonlyArray<EndpointSettings>
-    readonly knows: (id: string) => boolean
-  }
->()("starling/webhook-dispatcher/Newcomers") {
-  static readonly layer = Layer.effect(
-    Newcomers,
-    Effect.gen(function* () {
-      const endpoints = yield* Endpoints
-      const reader = yield* StreamReader
-      const leaves = leaving({
-        endpoints,
-        reader,
-        presences: yield* openPresences,
-        abandoned: yield* AbandonedDeliveries,
-        scope: yield* Effect.scope
-      })
-      let known: Set<string> | undefined
-      let targets: ReadonlyArray<EndpointSettings> = []
+/** Brings a lane's cursor in line with the endpoints made at run time. */
+export interface Newcomers extends Effect.Success<ReturnType<typeof newcomersOf>> {}
 
-      const arrive = Effect.fnUntraced(function* (cursor: FanOutCursor) {
-        if (known !== undefined && endpoints.all() === targets) return []
-        // A twin may have known changes that this process has yet to read.
-        if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
-        known ??= yield* readKnown(reader)
-        const all = endpoints.all()
-        const present = all.flatMap(({ id, madeAtRunTime }) =>
-          madeAtRunTime === null ? [] : [{ id, startsAfter: madeAtRunTime.startsAfter }]
-        )
-        const { endpoints: configured } = present.every(({ id }) => known?.has(id))
-          ? emptyRoster
-          : yield* Effect.provideService(readRoster, StreamReader, reader)
-        const steps = planArrivals(cursor, {
-          present,
-          known,
-          hadPlace: (id) => configured[id] !== undefined,
-          isThere: (id) => endpoints.byId(id) !== undefined || endpoints.leaving().has(id),
-          revision: endpoints.revision()
-        })
-        for (const { id } of present) known.add(id)
-        targets = all
-        return steps
-      })
-      return Newcomers.of({
-        forget: () => void (known = undefined),
-        keep: Effect.fnUntraced(function* (cursor) {
-          // First: one that was made again under its name is new.
-          for (const id of leaves.takeGone()) known?.delete(id)
-          const steps = yield* arrive(cursor)
-          if (endpoints.leaving().size === 0) return steps
-          return [...steps, ...(yield* leaves.keep(steps.at(-1)?.cursor ?? cursor))]
-        }),
-        targets: () => targets,
-        knows: (id) => known?.has(id) === true
-      })
-    })
-  )
+export const newcomersOf = Effect.fnUntraced(function* (lane: number) {
+  const endpoints = yield* Endpoints
+  const lanes = yield* DeliveryLanes
+  const reader = yield* StreamReader
+  const leaves = leaving({
+    endpoints,
+    lanes,
+    reader,
+    presences: yield* openPresences,
+    abandoned: yield* AbandonedDeliveries,
+    scope: yield* Effect.scope
+  })
+  const isAlone = lanes.all.length === 1
+  let known: Set<string> | undefined
+  let targets: ReadonlyArray<EndpointSettings> = []
+  const mayAsk = seldom(askEveryMs)
+  let seen: Arrangement | undefined
+
+  const arrive = Effect.fnUntraced(function* (
+    cursor: FanOutCursor
+  ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+    const isSeen = isAlone || isArranged(seen, cursor)
+    if (known !== undefined && endpoints.all() === targets && isSeen) return []
+    // A twin may have known changes that this process has yet to read.
+    if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
+    known ??= yield* readKnown(reader, lane)
+    const has = known
+    const all = endpoints.all()
+    const own = all.flatMap((endpoint) => (isOwn(cursor, lane, endpoint.id) ? placedOf(endpoint) : []))
+    const lacking = isAlone ? [] : own.flatMap(({ id }) => (has.has(id) ? [] : [id]))
+    const admitted = lacking.length > 0 && (yield* mayAsk) ? yield* lanes.admissions(lane, lacking) : none
+    seen = lacking.length > admitted.size ? undefined : { lanes: cursor.lanes, left: cursor.left }
+    const present = isAlone ? own : own.flatMap((each) => admittedAs(each, has, admitted))
+    const steps = yield* arrivals({ reader, endpoints, lane, has }, cursor, present)
+    for (const { id } of present) has.add(id)
+    targets = all
+    return steps
+  })
+  /** The steps that bring the cursor in line with the endpoints made at run time. */
+  const keep = Effect.fnUntraced(function* (
+    cursor: FanOutCursor
+  ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+    // First: one that was made again under its name is new.
+    for (const id of leaves.takeGone()) known?.delete(id)
+    const steps = yield* arrive(cursor)
+    if (endpoints.leaving().size === 0) return steps
+    const last = steps.at(-1)?.cursor ?? cursor
+    if (lane === 0) return [...steps, ...(yield* leaves.keep(last))]
+    // The first lane puts them away, once no other one has a place for them.
+    const gone = [...endpoints.leaving().keys()]
+    for (const id of gone) known?.delete(id)
+    return [...steps, ...withoutPlaces(last, gone)]
+  })
+  return {
+    /** The cursor was in other hands: what is known is read again. */
+    forget: () => void (known = undefined),
+    keep,
+    /** The endpoints to which events are given: those of the last `keep`. */
+    targets: () => targets,
+    knows: (id: string) => known?.has(id) === true,
+    known: (): ReadonlySet<string> => known ?? noIds,
+    /** Another lane has them. */
+    release: (ids: Iterable<string>) => {
+      for (const id of ids) known?.delete(id)
+    }
+  }
+})
+
+interface ArrivalSources {
+  readonly reader: StreamReader["Service"]
+  readonly endpoints: Endpoints["Service"]
+  readonly lane: number
+  /** What the lane has. */
+  readonly has: ReadonlySet<string>
 }
 
-const readKnown = (reader: StreamReader["Service"]) =>
-  Effect.map(reader.countBySubject("DELIVERIES", subjects.deliveriesRosterOfAll), (counts) => {
+const arrivals = Effect.fnUntraced(function* (
+  { reader, endpoints, lane, has }: ArrivalSources,
+  cursor: FanOutCursor,
+  present: ReadonlyArray<Placed>
+) {
+  const { endpoints: configured } = present.every(({ id }) => has.has(id))
+    ? emptyRoster
+    : yield* Effect.provideService(readRoster(lane), StreamReader, reader)
+  return planArrivals(cursor, {
+    present,
+    known: notLeft(cursor, has),
+    hadPlace: (id) => configured[id] !== undefined,
+    isThere: (id) => endpoints.byId(id) !== undefined || endpoints.leaving().has(id),
+    revision: endpoints.revision(),
+    lane
+  })
+})
+
+const placedOf = ({ id, madeAtRunTime }: EndpointSettings): ReadonlyArray<Placed> =>
+  madeAtRunTime === null ? [] : [{ id, startsAfter: madeAtRunTime.startsAfter }]
+
+const notLeft = ({ left }: FanOutCursor, known: ReadonlySet<string>) =>
+  left === undefined ? known : new Set([...known].filter((id) => left[id] === undefined))
+
+const isArranged = (seen: Arrangement | undefined, { lanes, left }: FanOutCursor) =>
+  seen !== undefined && seen.lanes === lanes && seen.left === left
+
+const admittedAs = (each: Placed, known: ReadonlySet<string>, admitted: Admissions): ReadonlyArray<Placed> => {
+  const { id, startsAfter } = each
+  if (known.has(id)) return [each]
+  if (!admitted.has(id)) return []
+  const place = admitted.get(id)
+  return [{ id, startsAfter: place === undefined ? startsAfter : place - 1 }]
+}
+
+const hasPlace = (cursor: FanOutCursor | undefined, id: string) =>
+  cursor?.next[id] !== undefined || cursor?.left?.[id] !== undefined
+
+/** A step without the places of endpoints that leave; nothing where they have none. */
+const withoutPlaces = (cursor: FanOutCursor, ids: ReadonlyArray<string>): ReadonlyArray<FanOutStep> => {
+  const placed = ids.filter((id) => hasPlace(cursor, id))
+  if (placed.length === 0) return []
+  const next = { ...cursor.next }
+  for (const id of placed) delete next[id]
+  return [{ messages: [], cursor: withoutLeft({ ...cursor, next }, placed) }]
+}
+
+const readKnown = (reader: StreamReader["Service"], lane: number) =>
+  Effect.map(reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll), (counts) => {
     const ids = Object.keys(counts).map((subject) => subject.slice(subject.lastIndexOf(".") + 1))
     return new Set(ids)
   })
 
 interface LeaveServices {
   readonly endpoints: Endpoints["Service"]
+  readonly lanes: DeliveryLanes["Service"]
   readonly reader: StreamReader["Service"]
   readonly presences: Effect.Success<typeof openPresences>
   readonly abandoned: AbandonedDeliveries["Service"]
@@ -286,7 +441,7 @@ const newcomersEveryMs = 250
  * record, and the next one begins anew.
  */
 const leaving = (services: LeaveServices) => {
-  const { endpoints, presences, scope } = services
+  const { endpoints, lanes, presences, scope } = services
   const gone: Array<string> = []
   let lookedAtMs = 0
   let isAtWork = false
@@ -305,11 +460,12 @@ const leaving = (services: LeaveServices) => {
     const leaves = [...endpoints.leaving().values()].slice(0, leavesAtOnce)
     const newest = Math.max(...leaves.map(({ revision }) => revision))
     if ((yield* dispatchersBehind(presences, newest)).length > 0) return []
-    const placed = leaves.filter(({ id }) => cursor.next[id] !== undefined)
-    if (placed.length > 0) {
-      const next = { ...cursor.next }
-      for (const { id } of placed) delete next[id]
-      return [{ messages: [], cursor: { ...cursor, next } }]
+    const ids = leaves.map(({ id }) => id)
+    const step = withoutPlaces(cursor, ids)
+    if (step.length > 0) return step
+    if (lanes.all.length > 1) {
+      const { cursors } = yield* lanes.read
+      if (ids.some((id) => cursors.slice(1).some((other) => hasPlace(other, id)))) return []
     }
     isAtWork = true
     yield* Effect.forkIn(putAll(leaves), scope)
@@ -321,22 +477,25 @@ const leaving = (services: LeaveServices) => {
 const removed = "the endpoint was removed"
 
 const putAway = Effect.fnUntraced(function* (
-  { endpoints, reader, abandoned }: LeaveServices,
+  { endpoints, lanes, reader, abandoned }: LeaveServices,
   { id, name, revision }: LeavingEndpoint,
   onGone: (id: string) => void
 ) {
   const { bucket } = endpoints.store
-  let [below, deliveries, found] = [0, 0, 0]
+  let [deliveries, found] = [0, 0]
+  let below: ReadonlyArray<number> = []
   do {
     deliveries += found
     // What is stored from here on may belong to one that was made again under the name, if another process was faster.
-    below = (yield* reader.bounds("DELIVERIES")).lastSequence + 1
+    below = yield* lanes.ends
     const record = yield* bucket.get(id)
     if (Option.isNone(record) || record.value.revision !== revision) return
     found = yield* abandoned.endpoint({ id, name, reason: removed, below })
   } while (found > 0)
   yield* logGone({ name, reason: removed }, deliveries)
-  yield* reader.purge("DELIVERIES", subjects.deliveriesRosterOf(id), below)
+  for (const lane of lanes.all) {
+    yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
+  }
   // Before the name is free.
   onGone(id)
   yield* Effect.catchTag(bucket.erase(id, revision), "RevisionConflict", () => Effect.void)

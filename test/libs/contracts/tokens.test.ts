@@ -60,7 +60,7 @@ describe("an endpoint's id", () => {
   })
 
   it("fits subjects unchanged", () => {
-    assert.strictEqual(subjects.deliveriesDue(3, "2ith0civ1tspi"), "deliveries.due.3.2ith0civ1tspi")
+    assert.strictEqual(subjects.deliveries(0).due(3, "2ith0civ1tspi"), "deliveries.due.3.2ith0civ1tspi")
     assert.strictEqual(subjects.rejected("a.b"), "rejected.a=2eb")
   })
 })

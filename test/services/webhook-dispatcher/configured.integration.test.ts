@@ -15,7 +15,7 @@ describe("a dispatcher's configuration", () => {
         Effect.gen(function* () {
           yield* publish("work_item.merged")
           const reader = yield* StreamReader
-          assert.isTrue(Option.isNone(yield* reader.last("DELIVERIES", subjects.deliveriesCursor)))
+          assert.isTrue(Option.isNone(yield* reader.last("DELIVERIES", subjects.deliveries(0).cursor)))
         })
       )
     })

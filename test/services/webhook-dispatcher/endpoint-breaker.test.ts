@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { endpointBreaker } from "../../../services/webhook-dispatcher/endpoint-breaker.ts"
+import { endpointBreaker } from "../../../services/webhook-dispatcher/endpoint-worker.ts"
 
 const tripped = Effect.gen(function* () {
   const breaker = endpointBreaker(() => true)

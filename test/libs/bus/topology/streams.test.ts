@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { envelopeBytesMax, recordBytesMax, reportBytesMax } from "#bus"
+import {
+  coreSubjects,
+  envelopeBytesMax,
+  permissionsOf,
+  recordBytesMax,
+  reportBytesMax,
+  streamConfig,
+  topology,
+  topologyOf
+} from "#bus"
 import { decodeReport, exampleReport, findingsMax, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
 
 const text = (length: number) => "x".repeat(length)
@@ -47,5 +56,34 @@ describe("a report as large as its schema allows, in plain characters", () => {
     assert.isAtMost(reportBytesMax, envelopeBytesMax - 3 * 8_192)
     // As a fact, and as the events made of it, beside the state.
     assert.isBelow(3 * reportBytesMax, recordBytesMax)
+  })
+})
+
+describe("the topology of deliveries over lanes", () => {
+  it("is with one lane what it is without", () => {
+    assert.strictEqual(topologyOf(1), topology)
+  })
+
+  it("has a stream for each further lane, like the first in all but its name and subjects", () => {
+    const lanes = topologyOf(4).streams.filter(({ name }) => name.startsWith("DELIVERIES"))
+    assert.deepStrictEqual(
+      lanes.map(({ name }) => name),
+      ["DELIVERIES", "DELIVERIES-1", "DELIVERIES-2", "DELIVERIES-3"]
+    )
+    const [first, ...others] = lanes.map((stream) => streamConfig(stream, 3))
+    for (const other of others) {
+      assert.deepStrictEqual({ ...other, name: "", subjects: [] }, { ...first, name: "", subjects: [] })
+    }
+    const all = lanes.flatMap(({ subjects }) => subjects)
+    assert.strictEqual(new Set(all).size, all.length)
+    assert.include(lanes[2]?.subjects ?? [], "deliveries-2.due.*.*")
+    assert.strictEqual(topologyOf(4).streams.length, topology.streams.length + 3)
+  })
+
+  it("lets the console publish due deliveries alone to a further lane, and an internal service nothing", () => {
+    const rights = (party: "console" | "internal services") =>
+      permissionsOf(topologyOf(2), coreSubjects, party).publish.filter((subject) => subject.startsWith("deliveries"))
+    assert.deepStrictEqual(rights("console"), ["deliveries.due.*.*", "deliveries-1.due.*.*"])
+    assert.deepStrictEqual(rights("internal services"), [])
   })
 })

@@ -20,7 +20,7 @@ const listed = (call: Call, query = "") =>
 
 const dueTo = (endpoint: string) => {
   const id = endpointIdOf(endpoint)
-  const subject = subjects.deliveriesDue(partitionOf(id, deliveryPartitions), id)
+  const subject = subjects.deliveries(0).due(partitionOf(id, deliveryPartitions), id)
   return Effect.flatMap(StreamReader, (reader) => reader.last("DELIVERIES", subject))
 }
 

@@ -50,7 +50,7 @@ const idsOf = (call: Call, query: string) =>
 const dueTo = (endpoint: string) => {
   const id = endpointIdOf(endpoint)
   return Effect.flatMap(StreamReader, (reader) =>
-    reader.last("DELIVERIES", subjects.deliveriesDue(deliveryPartitionOf(id), id))
+    reader.last("DELIVERIES", subjects.deliveries(0).due(deliveryPartitionOf(id), id))
   )
 }
 

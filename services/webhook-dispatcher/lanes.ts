@@ -1,0 +1,282 @@
+/**
+ * The lanes of deliveries. An endpoint's deliveries all take one lane, by a hash of the endpoint, and each lane has a
+ * stream, a fan-out and a cursor of its own. Lane 0's cursor says how many lanes there are. When that number changes,
+ * endpoints move one by one: the old lane's cursor names the event from which an endpoint goes on elsewhere; the new
+ * lane takes it over there once nothing of it is due in the old one; retries that come due in the old lane later are
+ * forwarded. A fleet with one lane reads nothing of this.
+ */
+import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { ack, type AckDecision, type BusError, nak, Publisher, type Received, StreamReader } from "#bus"
+import { deliveryLaneOf, deliveryPartitionOf, deliveryStream, subjects } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import {
+  beginCursor,
+  deliveryHeaders,
+  type DueDelivery,
+  type FanOutCursor,
+  firstNeeded,
+  openPresences,
+  readFanOutCursor,
+  readRoster
+} from "#webhooks"
+import { lanesMoving } from "./metrics.ts"
+
+/** The cursors of all lanes, as read at one moment. */
+export interface LaneCursors {
+  /** Lanes that endpoints are spread over. */
+  readonly count: number
+  /** The number before, while endpoints still move. */
+  readonly before: number | undefined
+  /** By lane; undefined where no fan-out ever ran. */
+  readonly cursors: ReadonlyArray<FanOutCursor | undefined>
+}
+
+/** An endpoint that a lane may take over, and the first event it needs there; undefined for a new one. */
+export type Admissions = ReadonlyMap<string, number | undefined>
+
+const lanesOf = (cursor: FanOutCursor | undefined) => cursor?.lanes ?? 1
+
+/** Whether every lane goes by the same number. Until then no lane takes an endpoint over. Pure. */
+export const areAligned = ({ count, cursors }: LaneCursors) =>
+  cursors.every((cursor) => cursor !== undefined && lanesOf(cursor) === count)
+
+/** The lane from which an endpoint's deliveries are made now. Pure. */
+export const homeOf = ({ count, before, cursors }: LaneCursors, endpointId: string): number => {
+  if (before === undefined) return deliveryLaneOf(endpointId, count)
+  const leaving = cursors.findIndex((cursor) => cursor?.left?.[endpointId] !== undefined)
+  if (leaving !== -1) return leaving
+  const stillThere = cursors.findIndex(
+    (cursor, lane) =>
+      cursor !== undefined && lanesOf(cursor) !== count && deliveryLaneOf(endpointId, lanesOf(cursor)) === lane
+  )
+  return stillThere === -1 ? deliveryLaneOf(endpointId, count) : stillThere
+}
+
+/**
+ * The cursor of a lane that goes by another number: the endpoints that are no longer its own leave, each with the first
+ * event it still needs. `known`: those that the lane has and that are present. Pure.
+ */
+export const rearranged = (
+  cursor: FanOutCursor,
+  { lane, count, known }: { readonly lane: number; readonly count: number; readonly known: Iterable<string> }
+): FanOutCursor => {
+  const left: Record<string, number> = { ...cursor.left }
+  const next = { ...cursor.next }
+  for (const id of known) {
+    if (deliveryLaneOf(id, count) === lane || left[id] !== undefined) continue
+    left[id] = next[id] ?? firstNeeded(cursor, id)
+    delete next[id]
+  }
+  return { ...cursor, next, lanes: count, ...(Object.keys(left).length === 0 ? {} : { left }) }
+}
+
+/** The cursor without an endpoint that another lane has taken over, or that is gone. Pure. */
+export const withoutLeft = (cursor: FanOutCursor, ids: Iterable<string>): FanOutCursor => {
+  const { left = {}, ...others } = cursor
+  const rest = { ...left }
+  for (const id of ids) delete rest[id]
+  return Object.keys(rest).length === 0 ? others : { ...others, left: rest }
+}
+
+export class DeliveryLanes extends Context.Service<
+  DeliveryLanes,
+  {
+    /** The lanes that this process works on: those it was set to, and those that may still hold deliveries. */
+    readonly all: ReadonlyArray<number>
+    /** As read at most a second ago. */
+    readonly state: () => LaneCursors
+    /** Reads all cursors now. */
+    readonly read: Effect.Effect<LaneCursors, BusError>
+    /** Of endpoints that a lane has not, those that it may take now; none while the lanes do not agree. */
+    readonly admissions: (lane: number, ids: ReadonlyArray<string>) => Effect.Effect<Admissions, BusError>
+    /** The endpoints that a lane has: of the configuration and made at run time, leaving ones included. */
+    readonly knownIn: (lane: number) => Effect.Effect<ReadonlySet<string>, BusError>
+    /** The number that lane 0 changes to now: it has to be every dispatcher's. Undefined while there is none. */
+    readonly wanted: Effect.Effect<number | undefined, BusError>
+    /** Whether no lane holds anything of an endpoint that is not its own any more. */
+    readonly isMoved: Effect.Effect<boolean, BusError>
+    /** One past the last sequence of each lane's stream, by lane. */
+    readonly ends: Effect.Effect<ReadonlyArray<number>, BusError>
+    /** Passes a delivery on to the lane that its endpoint moved to. */
+    readonly forward: (received: Received<DueDelivery>, lane: number) => Effect.Effect<AckDecision>
+    /** Sets what is done when endpoints may have another lane. */
+    readonly onChange: (act: Effect.Effect<void>) => Effect.Effect<void>
+  }
+>()("starling/webhook-dispatcher/DeliveryLanes") {
+  static readonly layer = Layer.effect(
+    DeliveryLanes,
+    Effect.gen(function* () {
+      const { Lanes } = (yield* Configuration).WebhookDelivery
+      const reader = yield* StreamReader
+      const stored = yield* readFanOutCursor(0)
+      const first = Option.getOrElse(stored, () => ({ ...beginCursor(0), lanes: Lanes }))
+      const width = Math.max(Lanes, lanesOf(first), first.lanesBefore ?? 1)
+      const all = Array.from({ length: width }, (_, lane) => lane)
+      const deps: Dependencies = {
+        reader,
+        publisher: yield* Publisher,
+        presences: yield* openPresences,
+        all,
+        set: Lanes
+      }
+      let state: LaneCursors = { count: lanesOf(first), before: first.lanesBefore, cursors: [first] }
+      let act: Effect.Effect<void> = Effect.void
+      if (width > 1) {
+        const gauge = (yield* Metrics).gauge(lanesMoving)
+        const look = Effect.gen(function* () {
+          const now = yield* readLanes(deps)
+          const isChanged = shapeOf(now) !== shapeOf(state)
+          state = now
+          gauge.set(
+            {},
+            now.cursors.reduce((sum, cursor) => sum + Object.keys(cursor?.left ?? {}).length, 0)
+          )
+          if (isChanged) yield* act
+        })
+        yield* Effect.ignore(look)
+        yield* look.pipe(
+          Effect.catch((error) => Effect.logDebug("the lanes could not be read", error)),
+          Effect.repeat(Schedule.spaced(lookEvery)),
+          Effect.forkScoped
+        )
+      }
+      return DeliveryLanes.of({
+        all,
+        state: () => state,
+        read: readLanes(deps),
+        admissions: (lane, ids) => admissions(deps, lane, ids),
+        knownIn: (lane) => knownIn(reader, lane),
+        wanted: wanted(deps),
+        isMoved: isMoved(deps),
+        ends: Effect.forEach(all, (lane) =>
+          Effect.map(reader.bounds(deliveryStream(lane)), ({ lastSequence }) => lastSequence + 1)
+        ),
+        forward: (received, lane) => forward(deps, received, lane),
+        onChange: (next) => Effect.sync(() => void (act = next))
+      })
+    })
+  )
+}
+
+// The cursors of some lanes; one small read for each.
+const lookEvery = "500 millis"
+
+/** What of the cursors decides where an endpoint's deliveries are made. */
+const shapeOf = ({ count, before, cursors }: LaneCursors) =>
+  JSON.stringify([count, before, cursors.map((cursor) => [cursor?.lanes, Object.keys(cursor?.left ?? {})])])
+
+interface Dependencies {
+  readonly reader: StreamReader["Service"]
+  readonly publisher: Publisher["Service"]
+  readonly presences: Effect.Success<typeof openPresences>
+  readonly all: ReadonlyArray<number>
+  /** What this process was set to. */
+  readonly set: number
+}
+
+const readLanes = Effect.fnUntraced(function* ({ reader, all, set }: Dependencies) {
+  const cursors = yield* Effect.forEach(
+    all,
+    (lane) => Effect.map(Effect.provideService(readFanOutCursor(lane), StreamReader, reader), Option.getOrUndefined),
+    { concurrency: 4 }
+  )
+  const count = cursors[0] === undefined ? set : lanesOf(cursors[0])
+  const state: LaneCursors = { count, before: cursors[0]?.lanesBefore, cursors }
+  return state
+})
+
+const knownIn = Effect.fnUntraced(function* (
+  reader: StreamReader["Service"],
+  lane: number
+): Effect.fn.Return<ReadonlySet<string>, BusError> {
+  const { endpoints } = yield* Effect.provideService(readRoster(lane), StreamReader, reader)
+  const counts = yield* reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll)
+  return new Set([...Object.keys(endpoints), ...Object.keys(counts).map(lastToken)])
+})
+
+const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
+
+/** The cursors are read before what the lanes know: a lane that goes by this number has finished what came before. */
+const admissions = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  lane: number,
+  ids: ReadonlyArray<string>
+): Effect.fn.Return<Admissions, BusError> {
+  const { reader, all } = deps
+  const admitted = new Map<string, number | undefined>()
+  const now = yield* readLanes(deps)
+  if (!areAligned(now)) return admitted
+  const others = all.filter((other) => other !== lane)
+  const known = yield* Effect.forEach(others, (other) => knownIn(reader, other))
+  for (const id of ids) {
+    if (deliveryLaneOf(id, now.count) !== lane) continue
+    const from = others.find((other) => now.cursors[other]?.left?.[id] !== undefined)
+    if (from !== undefined) {
+      const due = yield* reader.countBySubject(deliveryStream(from), subjects.deliveries(from).dueOf(id))
+      if (Object.keys(due).length === 0) admitted.set(id, now.cursors[from]?.left?.[id])
+    } else if (!known.some((ofLane) => ofLane.has(id))) admitted.set(id, undefined)
+  }
+  return admitted
+})
+
+const wanted = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<number | undefined, BusError> {
+  const now = yield* readLanes(deps)
+  if (now.cursors[0] === undefined || now.before !== undefined || now.count === deps.set || !areAligned(now))
+    return undefined
+  const present = yield* Stream.runCollect(deps.presences.scan("*"))
+  return present.every(({ value }) => (value.lanes ?? 1) === deps.set) ? deps.set : undefined
+})
+
+const isMoved = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<boolean, BusError> {
+  const { reader, all } = deps
+  const now = yield* readLanes(deps)
+  if (!areAligned(now) || now.cursors.some((cursor) => cursor?.left !== undefined)) return false
+  for (const lane of all) {
+    const ofLane = subjects.deliveries(lane)
+    const isForeign = (id: string) => deliveryLaneOf(id, now.count) !== lane
+    // An endpoint that is absent for a while stays in its lane, and is moved when it is back.
+    if ([...(yield* knownIn(reader, lane))].some(isForeign)) return false
+    const due = yield* reader.countBySubject(deliveryStream(lane), ofLane.dueAll)
+    if (Object.keys(due).some((subject) => isForeign(lastToken(subject)))) return false
+    const waiting = yield* reader.countBySubject(deliveryStream(lane), ofLane.waitAll)
+    if (Object.keys(waiting).some((subject) => isForeign(subject.split(".")[2] ?? ""))) return false
+  }
+  return true
+})
+
+const againAfter = "500 millis"
+const refusedDelayMs = 5_000
+
+/** Stored there before it is acked here. The id is the message's own: what is passed on again after a crash is stored once. */
+const forward = (
+  { publisher }: Dependencies,
+  { value, subject, sequence }: Received<DueDelivery>,
+  lane: number
+): Effect.Effect<AckDecision> => {
+  const { delivery, body } = value
+  const to = subjects.deliveries(lane).due(deliveryPartitionOf(delivery.endpointId), delivery.endpointId)
+  return publisher
+    .publishRaw(to, body, {
+      messageId: `${subject.slice(0, subject.indexOf("."))}:${sequence}:moved`,
+      headers: deliveryHeaders(delivery)
+    })
+    .pipe(
+      Effect.retry({ schedule: Schedule.spaced(againAfter), while: (error) => error._tag === "BusUnavailable" }),
+      Effect.as(ack),
+      Effect.catch((error) =>
+        Effect.logError("the broker refused a delivery that moves to another lane", error).pipe(
+          Effect.as(nak(refusedDelayMs))
+        )
+      )
+    )
+}
+
+/** A turn of what is looked at seldom. */
+export const seldom = (everyMs: number) => {
+  let lastMs = 0
+  return Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    if (nowMs - lastMs < everyMs) return false
+    lastMs = nowMs
+    return true
+  })
+}
