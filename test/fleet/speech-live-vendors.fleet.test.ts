@@ -121,6 +121,19 @@ describe("ElevenLabs' messages", () => {
     assert.strictEqual((await client.closed).code, 1_000)
   })
 
+  it("refuse SSML before the handshake, and take a no to it", async () => {
+    const path = "/v1/text-to-speech/henry/stream-input?output_format=pcm_24000&enable_ssml_parsing"
+    const refused = await connectTo(`${path}=true`).then(
+      () => "accepted",
+      (error: Error) => error.message
+    )
+    assert.strictEqual(refused, "refused with 400")
+    const client = await connectTo(`${path}=false`)
+    client.send({ text: "Hello. " }, { text: "" })
+    await client.next(({ isFinal }) => isFinal === true)
+    assert.strictEqual((await client.closed).code, 1_000)
+  })
+
   it("say what is wrong, and close a connection that could not begin", async () => {
     const client = await connectTo("/v1/text-to-speech/nobody/stream-input")
     client.send({ text: "Hello. " })

@@ -166,6 +166,27 @@ describe("a live connection", () => {
     client.socket.close()
   })
 
+  it("says that SSML is not read while it is written, in one message or token by token", async () => {
+    const client = await connectLive(fleet)
+    const errorsOf = () => client.got.flatMap(({ message }) => (message.type === "error" ? [message] : []))
+    client.send(context("a"), said("a", "<speak>Hello there.</speak>"), said("a", "Hello."), end("a"))
+    await assertWhole(client, "a", "Hello.")
+    client.send(context("b"), ...["<", "spe", "ak>", "Hello there. ", "</speak>"].map((token) => said("b", token)))
+    await client.next(isLast("b"))
+    assert.deepStrictEqual(
+      errorsOf().map(({ context_id, error, is_final }) => [context_id, error.code, is_final]),
+      [
+        ["a", "validation_failed", false],
+        ["b", "validation_failed", true]
+      ]
+    )
+    for (const { error } of errorsOf()) assert.include(error.fields?.["text"], "POST /v1/audio/stream")
+    // A tag in the middle of a text is text.
+    client.send(context("c"), said("c", "Say the tag <speak> once."), end("c"))
+    assert.deepInclude(await client.next(isLast("c")), { type: "done" })
+    client.socket.close()
+  })
+
   it("refuses before the handshake whom it does not know, and pages of elsewhere", async () => {
     const refused = (options: Partial<Parameters<typeof connectLive>[0]>) =>
       connectLive({ url: fleet.url, ...options }).then(

@@ -5,8 +5,8 @@
 import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from "effect"
 import type { WordMark } from "#contracts"
 import { liveLimits } from "#contracts/speech-api"
-import { Admission, internalError, WireError } from "#http"
-import { type Clause, clauseSplitter, type ClauseSplitter } from "#speech"
+import { Admission, internalError, validationFailed, WireError } from "#http"
+import { type Clause, clauseSplitter, type ClauseSplitter, isSsml } from "#speech"
 import { completed, speak, started } from "../http/speaking.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
@@ -99,8 +99,15 @@ export const takeText = (context: LiveContext, piece: string): Effect.Effect<voi
     if (clauses.length > 0 || before === 0) yield* FiberHandle.run(context.overdue, speakOverdue(context))
   })
 
-const faultOf = ({ isEnding, spoken, taken }: LiveContext, { length }: string): WireError | undefined => {
+// A document that is cut into clauses is none any more.
+const ssmlRefused = validationFailed({
+  text: "SSML is not read while it is written: send plain text here, and a whole document to POST /v1/audio/stream"
+})
+
+const faultOf = ({ isEnding, splitter, spoken, taken }: LiveContext, piece: string): WireError | undefined => {
+  const { length } = piece
   if (isEnding) return new WireError({ status: 409, code: "context_ending", message: "the context takes no more text" })
+  if (splitter.pending() === 0 && isSsml(piece)) return ssmlRefused
   const { contextTextMax, pendingTextMax } = liveLimits
   if (taken + length > contextTextMax) {
     return new WireError({
@@ -178,6 +185,8 @@ const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
 const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
   // Punctuation between two clauses makes no sound; alone it could not be read.
   if (!hasWords.test(clause.text)) return
+  // Its tag came in pieces.
+  if (isSsml(clause.text)) return yield* ssmlRefused
   const plan = yield* planOf(context, clause)
   const result = yield* persistently(context, spokenOnce(context, { plan, clause, knownAtMs }))
   return yield* Effect.fromResult(result)

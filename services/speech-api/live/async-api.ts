@@ -6,6 +6,7 @@ import {
   CartesiaRequest,
   elevenLabsMultiPath,
   ElevenLabsMessage,
+  ElevenLabsQuery,
   elevenLabsPath,
   LiveClientMessage,
   liveCloseCodes,
@@ -57,12 +58,16 @@ const parametersOf = (path: string) =>
     ? { parameters: { voice_id: { description: "A voice of ours, or one of `VendorVoices`." } } }
     : {}
 
+/** Only ElevenLabs' routes have one. */
+const queryOf = (path: string) =>
+  path.includes(":voice_id") ? { query: Schema.toJsonSchemaDocument(ElevenLabsQuery).schema } : {}
+
 const channel = (path: string, description: string, messages: ReadonlyArray<Message>) => ({
   address: path.replace(":voice_id", "{voice_id}"),
   description,
   ...parametersOf(path),
   messages: Object.fromEntries(messages.map(({ name }) => [name, { $ref: `#/components/messages/${name}` }])),
-  bindings: { ws: { method: "GET" } }
+  bindings: { ws: { method: "GET", ...queryOf(path) } }
 })
 
 interface Operation {

@@ -3,7 +3,7 @@
  * another address. Further fields are taken and not followed.
  */
 import { Schema } from "effect"
-import { text } from "../../primitives.ts"
+import { describe, text } from "../../primitives.ts"
 import { Name } from "./fields.ts"
 import { liveLimits } from "./live.ts"
 
@@ -18,7 +18,11 @@ const Piece = text(liveLimits.textMax)
 export const ElevenLabsQuery = Schema.Struct({
   model_id: optional(Name),
   output_format: optional(Name),
-  language_code: optional(Name)
+  language_code: optional(Name),
+  // As Python's clients write it too.
+  enable_ssml_parsing: optional(Schema.Literals(["false", "False"])).pipe(
+    describe("SSML is not read while it is written, so `true` is refused.")
+  )
 })
 
 /** A message of either route; only the one of several contexts has their ids. */

@@ -72,7 +72,9 @@ export const ContextStart = Schema.Struct({
 export const TextMessage = Schema.Struct({
   type: Schema.Literal("text"),
   context_id: ContextId,
-  text: text(liveLimits.textMax).pipe(describe("The next piece of the text, as small as a token."))
+  text: text(liveLimits.textMax).pipe(
+    describe("The next piece of the text, as small as a token. Plain: SSML is refused.")
+  )
 }).annotate({ identifier: "TextMessage", description: "Goes on with the text of a context." })
 
 export const FlushMessage = Schema.Struct({

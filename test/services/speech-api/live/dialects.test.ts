@@ -101,6 +101,18 @@ describe("a live message is read", () => {
     })
   })
 
+  it("unless its connection asks for SSML, which is not read while it is written", () => {
+    for (const isMulti of [false, true]) {
+      const asked = (enable_ssml_parsing: string) =>
+        elevenLabsDialect(isMulti)({ ...call, query: { ...call.query, enable_ssml_parsing } }, voices)
+      const refused = asked("true")
+      if (Result.isSuccess(refused)) throw new Error("it was taken")
+      assert.deepInclude(refused.failure, { status: 400, code: "validation_failed" })
+      assert.deepStrictEqual(Object.keys(refused.failure.fields ?? {}), ["enable_ssml_parsing"])
+      for (const no of ["false", "False"]) assert.isTrue(Result.isSuccess(asked(no)), no)
+    }
+  })
+
   it("or refused with every fault by its path", () => {
     const fieldsOf = (dialect: LiveDialect, message: unknown) => {
       const commands = dialect.read(message, () => true)
