@@ -1,14 +1,37 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { audioFormats } from "#audio"
 import { readInput } from "#speech"
-import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, wordsOf } from "../support/speech.ts"
+import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, unmarked, wordsOf } from "../support/speech.ts"
 import { decoded, largestStep, lengthMs, loudnessOf, onsetsOf, type Pcm, samplesOf } from "../support/speech-audio.ts"
+import { writeTinyKokoro, writeTinyPiper } from "../support/tiny-voices.ts"
+
+/** A voice of each kind of model: one that tells its words' times, and one to which they are carried over. */
+const models = {
+  teller: { write: writeTinyKokoro, speaker: "af_one" },
+  carried: { write: writeTinyPiper, speaker: "0" }
+} as const
 
 let fleet: SpeechFleet
+let folder: string
+
+const modelOf = ([id, { speaker, write }]: [string, (typeof models)[keyof typeof models]]) => {
+  const Folder = join(folder, id)
+  mkdirSync(Folder)
+  write(Folder)
+  return { Id: id, Folder, Threads: 1, Voices: [{ Id: id, Locale: "en-US", Gender: "female", Speaker: speaker }] }
+}
+
 beforeAll(async () => {
-  fleet = await startSpeechFleet()
+  folder = mkdtempSync(join(tmpdir(), "starling-test-"))
+  fleet = await startSpeechFleet({ VOICES_MODELS: JSON.stringify(Object.entries(models).map(modelOf)) })
 })
-afterAll(() => fleet.remove())
+afterAll(async () => {
+  await fleet.remove()
+  rmSync(folder, { recursive: true })
+})
 
 const voice = "henry"
 // Words that begin with a vowel or a nasal are heard from where they begin; a stop is silent at first.
@@ -104,6 +127,23 @@ describe("every output format", () => {
     assert.strictEqual(wav.toString("latin1", 0, 4), "RIFF")
     assert.strictEqual(wav.readUInt32LE(4), wav.length - 8)
     assert.strictEqual(wav.readUInt32LE(40), wav.length - 44)
+  })
+})
+
+describe("every word of a model's voice has a mark that is a slice of the input", () => {
+  const tricky =
+    "Dr. Okafor's 3rd train left at 17:45, didn't it? It cost $12.50 😀 in a naïve café; co-operation, e-mail."
+  const kinds = Object.keys(models).flatMap((id) =>
+    ["pcm_24000", "mp3_24000_64", "ogg_24000"].map((name) => [id, name])
+  )
+
+  it.each(kinds)("%s, %s", async (voice_id, output_format) => {
+    for (const text of [input, tricky]) {
+      const { audio, marks, durationMs } = await fleet.listen({ input: text, voice_id, output_format })
+      assert.isAtMost(Math.abs(lengthMs(await decoded(audio, output_format)) - durationMs), 5)
+      assert.deepStrictEqual(faultsOfMarks([text], marks, durationMs), [])
+      assert.strictEqual(unmarked(text, marks), "")
+    }
   })
 })
 

@@ -170,7 +170,7 @@ describe("a live connection", () => {
     const client = await connectLive(fleet)
     const errorsOf = () => client.got.flatMap(({ message }) => (message.type === "error" ? [message] : []))
     client.send(context("a"), said("a", "<speak>Hello there.</speak>"), said("a", "Hello."), end("a"))
-    await assertWhole(client, "a", "Hello.")
+    assert.deepInclude(await client.next(({ type }) => type === "done"), { context_id: "a", text_end: 6 })
     client.send(context("b"), ...["<", "spe", "ak>", "Hello there. ", "</speak>"].map((token) => said("b", token)))
     await client.next(isLast("b"))
     assert.deepStrictEqual(
