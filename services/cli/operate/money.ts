@@ -240,7 +240,7 @@ export const showBooks = ({ url, json, ended }: ShowOrder & { readonly ended: bo
         yield* print("")
         const items = seen.findings.map((finding) => ({ ...finding, amount: amountOrNone(finding), ...finding.end }))
         const columns = ended ? { ...findingColumns, ended: "how", reason: "reason" } : findingColumns
-        yield* printList({ items, nextCursor: null }, { json, columns, whole: ["transaction", "channel"] })
+        yield* printList({ items, nextCursor: null }, { json, columns, whole: ["transaction", "channel", "fault"] })
         if (seen.leftOut > 0) yield* note(`${seen.leftOut} more are left out`)
       })
     )

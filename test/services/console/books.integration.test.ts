@@ -258,4 +258,45 @@ describe("a difference in the payment books", () => {
       ),
     180_000
   )
+
+  it.live(
+    "of a payment channel is told with its channel and what differs, and ended by a person's word alone",
+    () =>
+      withTerminal(
+        (fleet, run) =>
+          Effect.gen(function* () {
+            const { chain } = fleet
+            const channel = {
+              channelId: hex32("a channel"),
+              asset: chain.asset,
+              payer: chain.payer.address,
+              fault: "700 of what is charged has no receipt",
+              amount: "700"
+            }
+            const id = "7".repeat(32)
+            const foundAtMs = yield* Clock.currentTimeMillis
+            const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }
+            const kept = { id, network: chain.network, payTo, kind: "ChannelDiffers" as const, foundAtMs, ...parts }
+            const keeping = Effect.flatMap(Books, (books) => books.keep(kept, 0))
+            assert.isTrue(yield* Effect.provide(keeping, yield* moneyOn(fleet)))
+
+            const [finding] = (yield* seen(run)).findings
+            const { channelId, fault, amount } = channel
+            assert.deepInclude(finding, { id, kind: "ChannelDiffers", channel: channelId, fault, amount })
+            assert.deepInclude(finding, { payer: channel.payer, transaction: null, canBeMended: false })
+            const listed = yield* run("books", "list")
+            assert.include(listed.out, channelId)
+            assert.match(listed.out, /^7{32} +ChannelDiffers .* 0\.000700 .*700 of what is charged has no receipt/mu)
+            assert.include(
+              (yield* run("books", "show", id)).out,
+              "is not what its receipts, its vouchers or the chain say"
+            )
+            assert.strictEqual((yield* run("books", "mend", id)).code, 1)
+            assert.strictEqual((yield* run("books", "accept", id, "--reason", "an older backup")).code, 0)
+            assert.deepStrictEqual((yield* seen(run)).findings, [])
+          }),
+        { settler: { ReconcileSeconds: 3_600 } }
+      ),
+    180_000
+  )
 })
