@@ -45,6 +45,8 @@ interface Current {
   readonly ended: Deferred.Deferred<Ended, EngineFailed>
 }
 
+// Samples lie outside the heap: a young generation that grows to its default of 48 MB would only hold garbage.
+const maxYoungGenerationSizeMb = 4
 // A callback comes every few milliseconds; the stop of a pool does not wait for a thread that hangs.
 const stopMsMax = 1_000
 
@@ -80,7 +82,11 @@ const launch = (options: ThreadOptions): State => {
     ...(options.model === undefined ? {} : { model: options.model })
   }
   const entry = options.entry ?? new URL("./thread.ts", import.meta.url)
-  const worker = new Worker(entry, { workerData: data, name: options.engine })
+  const worker = new Worker(entry, {
+    workerData: data,
+    name: options.engine,
+    resourceLimits: { maxYoungGenerationSizeMb }
+  })
   const state: State = {
     options,
     worker,
