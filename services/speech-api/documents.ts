@@ -178,11 +178,16 @@ const liveChapter = () => [
     "`SpeechApi.AllowedOrigins` alone. What is refused before the handshake is refused as on every route.",
   "A clause ends at the end of a sentence, the first one also at a comma; abbreviations and numbers end none. What is no " +
     "whole clause for `max_wait_ms` is spoken up to its last word. Audio is in base64, because one kind of frame is simpler to " +
-    "read for every client; a binary frame closes the connection. Text is plain: a text that begins as an SSML document does is " +
-    "refused, for a part of a document is none; whole ones are for the streams. A message that is not taken is answered with `error`, and " +
+    "read for every client; a binary frame closes the connection. A message that is not taken is answered with `error`, and " +
     "everything else goes on. When a role behind dies, the speech goes on from the first missing sample. All messages and their " +
     "shapes are in speech-asyncapi.json among the documents.",
   ["```js", ...liveExample, "```"].join("\n"),
+  "With `ssml` a context takes the elements of SSML, with a root `<speak>` or without one, cut into pieces anywhere. Text is spoken " +
+    "clause by clause as before; an element is spoken once it has ended, and has 4,000 characters at most, a tag 1,000. `p`, `s` and " +
+    "`speak` hold nothing up: they end sentences, and their attributes are not followed. A piece that cannot be SSML (`& `, a wrong " +
+    "closing tag) is refused with the place of its fault, is not taken, and the context goes on; so is a flush or an end within an " +
+    "element or a tag. An element or attribute that is not understood ends the context. Without `ssml` a clause that begins with " +
+    "`<speak>` is refused, and any other tag is read as it is written.",
   table(["message", "from", "says"], liveMessages()),
   table(
     ["close code", "when"],
@@ -194,8 +199,8 @@ const liveChapter = () => [
     "(`xi-api-key`, `X-API-Key`, or `api_key` in the query, where logs may hold it). A voice is the id of one of ours, or one that " +
     "`SpeechApi.VendorVoices` maps; `eleven_*` and `sonic*` stand for our default model. Followed are text, flush, end, cancel, " +
     "speed, language, the format (of ElevenLabs those that we have under the same name and whose parts can be joined; of Cartesia raw " +
-    "PCM, also as floats, and G.711) and the times of characters or words. SSML is " +
-    "refused, as is `enable_ssml_parsing=true`. Other fields are taken and change nothing."
+    "PCM, also as floats, and G.711) and the times of characters or words. ElevenLabs' `enable_ssml_parsing=true` is followed, as `ssml` " +
+    "above; Cartesia's own tags in a transcript are refused, as they would be read out. Other fields are taken and change nothing."
 ]
 
 const liveExample = [

@@ -121,17 +121,27 @@ describe("ElevenLabs' messages", () => {
     assert.strictEqual((await client.closed).code, 1_000)
   })
 
-  it("refuse SSML before the handshake, and take a no to it", async () => {
+  it("take SSML where the address asks for it, and refuse before the handshake what is no answer to that", async () => {
     const path = "/v1/text-to-speech/henry/stream-input?output_format=pcm_24000&enable_ssml_parsing"
-    const refused = await connectTo(`${path}=true`).then(
+    const refused = await connectTo(`${path}=perhaps`).then(
       () => "accepted",
       (error: Error) => error.message
     )
     assert.strictEqual(refused, "refused with 400")
-    const client = await connectTo(`${path}=false`)
-    client.send({ text: "Hello. " }, { text: "" })
-    await client.next(({ isFinal }) => isFinal === true)
-    assert.strictEqual((await client.closed).code, 1_000)
+    const bytesOf = async (asked: string) => {
+      const client = await connectTo(`${path}=${asked}`)
+      client.send({ text: 'Hello. <break time="600ms"/> ' }, { text: "Bye. " }, { text: "" })
+      await client.next(({ isFinal }) => isFinal === true)
+      assert.strictEqual((await client.closed).code, 1_000)
+      return client.got.reduce(
+        (sum, { message }) => sum + Buffer.from(String(message["audio"] ?? ""), "base64").length,
+        0
+      )
+    }
+    const [paused, read] = [await bytesOf("true"), await bytesOf("False")]
+    // Two words and the pause; without SSML the tag is read out.
+    assert.isAbove(paused, 48 * 900)
+    assert.isAbove(read, paused)
   })
 
   it("say what is wrong, and close a connection that could not begin", async () => {

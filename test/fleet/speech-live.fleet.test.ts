@@ -57,6 +57,52 @@ describe("text spoken while it comes", () => {
     assert.strictEqual((await client.closed).code, 1_000)
   })
 
+  it("may have elements of SSML, in whatever pieces they come, with marks at its own places", async () => {
+    const ssml =
+      '<speak>Good morning. <break time="700ms"/> I <prosody rate="slow">really mean</prosody> it &amp; more. Bye.</speak>'
+    const lengths: Array<number> = []
+    for (const text of [ssml, ssml.replace("700ms", "200ms")]) {
+      for (const pieces of [[...text], tokensOf(text)]) {
+        const client = await connectLive(fleet)
+        client.send({ ...context("a"), ssml: true }, ...pieces.map((piece) => said("a", piece)), end("a"))
+        const done = await client.next(isLast("a"))
+        if (done.type !== "done") throw new Error(JSON.stringify(done))
+        assert.strictEqual(done.text_end, text.length)
+        const { marks } = heardIn(client, "a")
+        assert.isTrue(marks.every(({ end: to, start, value }) => text.slice(start, to) === value))
+        const values = marks.map(({ value }) => value)
+        assert.deepStrictEqual(values, ["Good", "morning.", "I", "really", "mean", "it", "&amp;", "more.", "Bye."])
+        lengths.push(done.audio_duration_ms)
+        client.socket.close()
+      }
+    }
+    // The same however it comes, and half a second shorter with a shorter pause.
+    assert.strictEqual(lengths[0], lengths[1])
+    assert.closeTo((lengths[0] ?? 0) - (lengths[2] ?? 0), 500, 30)
+  })
+
+  it("is not taken where its SSML is faulty, and loses nothing of the rest", async () => {
+    const client = await connectLive(fleet)
+    client.send({ ...context("a"), ssml: true }, said("a", "Hello <emphasis>there"), said("a", " & you"))
+    const faulty = await client.next(({ type }) => type === "error")
+    assert.deepInclude(faulty, { is_final: false })
+    assert.include(JSON.stringify(faulty), "& begins no entity that is known; write &amp;, at offset 22")
+    client.send(end("a"))
+    await client.next((message) => JSON.stringify(message).includes("what begins here is not ended, at offset 6"))
+    client.send(said("a", "</emphasis>."), end("a"))
+    const done = await client.next(({ type }) => type === "done")
+    assert.deepInclude(done, { reason: "ended", text_end: 33 })
+    client.send({ ...context("b"), ssml: true }, said("b", "Hello there. How <audio src='x'/> are you? "), end("b"))
+    const unknown = await client.next((message) => isLast("b")(message) && message.type === "error")
+    assert.deepInclude(unknown, { is_final: true })
+    assert.match(JSON.stringify(unknown), /audio.*at offset 17/u)
+    client.send(context("c"), said("c", "<speak>Hello.</speak>"), end("c"))
+    const plain = await client.next((message) => isLast("c")(message))
+    assert.include(JSON.stringify(plain), "a context that begins with `ssml`")
+    client.send({ type: "close" })
+    assert.strictEqual((await client.closed).code, 1_000)
+  })
+
   it("is heard after its first clause, while the rest is still being written", async () => {
     const client = await connectLive(fleet)
     client.send(context("a"))
@@ -166,7 +212,7 @@ describe("a live connection", () => {
     client.socket.close()
   })
 
-  it("says that SSML is not read while it is written, in one message or token by token", async () => {
+  it("says that SSML is not read in a context of plain text, in one message or token by token", async () => {
     const client = await connectLive(fleet)
     const errorsOf = () => client.got.flatMap(({ message }) => (message.type === "error" ? [message] : []))
     client.send(context("a"), said("a", "<speak>Hello there.</speak>"), said("a", "Hello."), end("a"))

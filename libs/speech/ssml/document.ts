@@ -5,6 +5,7 @@
  */
 import { Result } from "effect"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
+import { type Clause, clauseSplitter, type ClauseSplitter } from "../text/clauses.ts"
 import { type Fault, Run, type TextRun } from "../text/runs.ts"
 import type { Style } from "../text/style.ts"
 import {
@@ -269,3 +270,167 @@ const bareAmpersand = (input: string, from: number, to: number) => {
   const found = input.slice(from).search(/&(?!(?:amp|lt|gt|quot|apos|#\d{1,9}|#x[\da-fA-F]{1,8});)/u)
   return found === -1 || from + found >= to ? -1 : from + found
 }
+
+// Text with elements that is still being written.
+
+interface Scanned extends Divided {
+  /** As it is to be read: tags of documents, paragraphs and sentences are blank, clauses are documents themselves. */
+  readonly text: string
+  /** As long as the text, for who looks for clauses: an element is one word, and a pause is the end of a line. */
+  readonly outline: string
+  /** What came after the last thing that was whole: a part of a tag, or an element that is still open. */
+  readonly held: string
+  readonly unclosed?: Fault
+  readonly fault?: Fault
+}
+
+/** No tag and no comment is longer; nor may be text that awaits the end of one. */
+const tagMax = 1_000
+/** An element is heard when it has ended, so a longer one would be silent for long. */
+const elementMax = 4_000
+const tagForm = /<(?:!--[^]*?-->|(\/?)([A-Za-z_][\w:.-]*)((?:"[^"<]*"|'[^'<]*'|[^'"<>])*)>)/uy
+const entityForm = /&(?:amp|lt|gt|quot|apos|#\d{1,9}|#x[\da-fA-F]{1,8});/uy
+const mayBecomeTag = /^<(?:!?-?-?$|!--|\/?(?:[A-Za-z_]|$)(?:"[^"<]*"?|'[^'<]*'?|[^'"<>])*$)/u
+const mayBecomeEntity = /^&[#\w]{0,10}$/u
+/** Whose tags mark places and change no word; a clause may end between them. */
+const divisions: ReadonlyArray<string> = ["speak", "p", "s"]
+const lastSign = /[.!?…,;:。！？，、；：](?=\s*(?:<[^<>]*>\s*)*$)/u
+
+interface OpenTag {
+  readonly name: string
+  readonly from: number
+}
+
+const isDivision = (name: string | undefined) => name !== undefined && divisions.includes(name)
+
+/** Opens or closes what a tag does; says why it cannot. */
+const follow = (open: Array<OpenTag>, [, slash, name, attributes = ""]: RegExpExecArray, from: number) => {
+  if (name === undefined || attributes.endsWith("/")) return undefined
+  if (slash === "") {
+    open.push({ name, from })
+    return open.length > ssmlLimits.depthMax ? `elements are more than ${ssmlLimits.depthMax} deep` : undefined
+  }
+  const last = open.pop()
+  return last?.name === name ? undefined : `</${name}> closes ${last === undefined ? "nothing" : `<${last.name}>`}`
+}
+
+/** A tag outside all elements but divisions, an entity or a comment: as it is to be read, and in outline. */
+const flatOf = ([whole, , name]: RegExpExecArray) => {
+  if (whole.startsWith("&")) return { text: whole, outline: "x".repeat(whole.length) }
+  const isPause = isDivision(name) || name === "break"
+  const outline = " ".repeat(whole.length - 1) + (isPause ? "\n" : " ")
+  return { text: isDivision(name) ? outline : whole, outline }
+}
+
+const faultAt = (written: string, from: number): string | undefined => {
+  const rest = written.slice(from)
+  const isTag = rest.startsWith("<")
+  if (!(isTag ? mayBecomeTag : mayBecomeEntity).test(rest)) {
+    return isTag ? "< begins no tag; write &lt;" : "& begins no entity that is known; write &amp;"
+  }
+  return rest.length > tagMax ? `a tag is longer than ${tagMax} characters` : undefined
+}
+
+/** Reads the elements of a text from a place outside all elements but divisions. */
+const scanMarkup = (written: string, at: number, divided: ReadonlyArray<string>): Scanned => {
+  const open: Array<OpenTag> = divided.map((name) => ({ name, from: 0 }))
+  let [text, outline, from] = ["", "", 0]
+  let element: (Divided & { readonly from: number }) | undefined
+  const done = (fault?: string, place = from): Scanned => ({
+    text,
+    outline,
+    held: written.slice(element?.from ?? from),
+    divided: element?.divided ?? open.map(({ name }) => name),
+    ...(fault === undefined ? {} : { fault: { message: fault, offset: at + place } }),
+    ...unclosedOf(element?.from ?? (from < written.length ? from : undefined))
+  })
+  const unclosedOf = (place: number | undefined) =>
+    place === undefined ? {} : { unclosed: { message: "what begins here is not ended", offset: at + place } }
+  for (;;) {
+    const sign = written.slice(from).search(/[<&]/u)
+    const to = sign === -1 ? written.length : from + sign
+    if (element === undefined) [text, outline] = [text + written.slice(from, to), outline + written.slice(from, to)]
+    from = to
+    const begun = element?.from ?? from
+    if (from - begun > elementMax) return done(`an element is longer than ${elementMax} characters`, begun)
+    if (from === written.length) return done()
+    const form = written[from] === "<" ? tagForm : entityForm
+    form.lastIndex = from
+    const found = form.exec(written)
+    if (found === null) return done(faultAt(written, from))
+    const before = open.map(({ name }) => name)
+    const fault = follow(open, found, from)
+    if (fault !== undefined) return done(fault)
+    const isInside = open.some(({ name }) => !isDivision(name))
+    if (isInside) element ??= { from, divided: before }
+    from += found[0].length
+    if (isInside) continue
+    const flat = element === undefined ? flatOf(found) : wordOf(written.slice(element.from, from))
+    ;[text, outline] = [text + flat.text, outline + flat.outline]
+    element = undefined
+  }
+}
+
+/** An element in outline is one word, with the sign that ends it. */
+const wordOf = (element: string) => ({
+  text: element,
+  outline: "x".repeat(element.length - 1) + (lastSign.exec(element)?.[0] ?? "x")
+})
+
+interface Divided {
+  /** The documents, paragraphs and sentences that are open, the outermost first. */
+  readonly divided: ReadonlyArray<string>
+}
+
+/** Clauses of text with elements of SSML, each well-formed in itself. An element is spoken when it has ended. */
+export const ssmlClauseSplitter = (): ClauseSplitter => {
+  const outlines = clauseSplitter()
+  let markup: Divided & { readonly held: string; readonly at: number } = { held: "", at: 0, divided: [] }
+  let unclosed: Fault | undefined
+  // Of the text that was handed on; clauses of long elements are joined again.
+  let [read, start] = ["", 0]
+  let elementEnds: Array<readonly [from: number, to: number]> = []
+  const scanned = (piece: string) => scanMarkup(markup.held + piece, markup.at, markup.divided)
+  const clausesOf = (found: ReadonlyArray<Clause>, isAll: boolean): ReadonlyArray<Clause> => {
+    const clauses: Array<Clause> = []
+    for (const { start: from, text } of found) {
+      const end = from + text.length
+      if (!isAll && elementEnds.some(([begins, ends]) => begins < end && end < ends)) continue
+      clauses.push({ text: read.slice(0, end - start), start })
+      read = read.slice(end - start)
+      start = end
+    }
+    elementEnds = elementEnds.filter(([, ends]) => ends > start)
+    return clauses
+  }
+  return {
+    push: (piece) => {
+      const { divided, held, outline, text, unclosed: open } = scanned(piece)
+      const before = markup.at
+      markup = { held, at: before + text.length, divided }
+      unclosed = open
+      read += text
+      for (const word of outline.matchAll(/x{2,}\S?/gu))
+        elementEnds.push([before + word.index, before + word.index + word[0].length])
+      return clausesOf(outlines.push(outline), false)
+    },
+    overdue: () => clausesOf(outlines.overdue(), false),
+    flush: () => {
+      const found = outlines.flush()
+      return clausesOf(found, false).concat(read === "" ? [] : rest())
+    },
+    pending: () => read.length + markup.held.length,
+    faultIn: (piece) => scanned(piece).fault,
+    unclosed: () => unclosed
+  }
+  function rest(): ReadonlyArray<Clause> {
+    const clause = { text: read, start }
+    start += read.length
+    read = ""
+    elementEnds = []
+    return [clause]
+  }
+}
+
+/** A clause as a document of its own, and how much stands before it. */
+export const ssmlOf = ({ text }: Clause) => ({ input: `<speak>${text}</speak>`, before: "<speak>".length })

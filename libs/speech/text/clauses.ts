@@ -4,6 +4,7 @@
  * alone, never on the pieces in which it came. Pure but for its state.
  */
 import { chunkLimits } from "./chunker.ts"
+import type { Fault } from "./runs.ts"
 import { goesOn, isSpeakable, mayGoOnAfter, wordReach } from "./sentences.ts"
 
 /** A part of the text as it was written, white space after it included. */
@@ -22,6 +23,10 @@ export interface ClauseSplitter {
   readonly flush: () => ReadonlyArray<Clause>
   /** How much is held back, in UTF-16 units. */
   readonly pending: () => number
+  /** Why the next piece cannot be taken, by its place in the whole text. */
+  readonly faultIn: (piece: string) => Fault | undefined
+  /** What was begun and not ended: nothing behind it can be spoken as it is. */
+  readonly unclosed: () => Fault | undefined
 }
 
 export const clauseSplitter = (): ClauseSplitter => {
@@ -59,7 +64,9 @@ export const clauseSplitter = (): ClauseSplitter => {
       isFirst = true
       return clauses
     },
-    pending: () => pending.length
+    pending: () => pending.length,
+    faultIn: () => undefined,
+    unclosed: () => undefined
   }
 }
 

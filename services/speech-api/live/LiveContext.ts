@@ -6,7 +6,15 @@ import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from 
 import type { WordMark } from "#contracts"
 import { liveLimits } from "#contracts/speech-api"
 import { Admission, internalError, validationFailed, WireError } from "#http"
-import { type Clause, clauseSplitter, type ClauseSplitter, isSsml } from "#speech"
+import {
+  type Clause,
+  clauseSplitter,
+  type ClauseSplitter,
+  isSsml,
+  ssmlClauseSplitter,
+  ssmlOf,
+  type TextFault as Fault
+} from "#speech"
 import { completed, speak, started } from "../http/speaking.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
@@ -34,6 +42,8 @@ export interface ContextOptions {
   /** Of no text yet. */
   readonly plan: SpeechPlan
   readonly maxWaitMs: number
+  /** Its text has elements of SSML. */
+  readonly isSsml: boolean
   readonly tell: (context: LiveContext, event: ContextEvent) => Effect.Effect<void>
   /** From the moment that a clause was known to have ended to its first audio. */
   readonly onFirstAudio: (seconds: number) => void
@@ -60,7 +70,7 @@ export interface LiveContext extends ContextOptions {
 export const openContext = Effect.fnUntraced(function* (options: ContextOptions) {
   const context: LiveContext = {
     ...options,
-    splitter: clauseSplitter(),
+    splitter: options.isSsml ? ssmlClauseSplitter() : clauseSplitter(),
     jobs: yield* Queue.unbounded<Job>(),
     marks: [],
     overdue: yield* FiberHandle.make(),
@@ -101,13 +111,14 @@ export const takeText = (context: LiveContext, piece: string): Effect.Effect<voi
 
 // A document that is cut into clauses is none any more.
 const ssmlRefused = validationFailed({
-  text: "SSML is not read while it is written: send plain text here, and a whole document to POST /v1/audio/stream"
+  text: "SSML is read in a context that begins with `ssml`; a whole document may go to POST /v1/audio/stream too"
 })
 
-const faultOf = ({ isEnding, splitter, spoken, taken }: LiveContext, piece: string): WireError | undefined => {
+const faultOf = (context: LiveContext, piece: string): WireError | undefined => {
+  const { isEnding, splitter, spoken, taken } = context
   const { length } = piece
   if (isEnding) return new WireError({ status: 409, code: "context_ending", message: "the context takes no more text" })
-  if (splitter.pending() === 0 && isSsml(piece)) return ssmlRefused
+  if (!context.isSsml && splitter.pending() === 0 && isSsml(piece)) return ssmlRefused
   const { contextTextMax, pendingTextMax } = liveLimits
   if (taken + length > contextTextMax) {
     return new WireError({
@@ -117,7 +128,7 @@ const faultOf = ({ isEnding, splitter, spoken, taken }: LiveContext, piece: stri
       details: { characters: taken + length, characters_max: contextTextMax }
     })
   }
-  if (taken + length - spoken <= pendingTextMax) return undefined
+  if (taken + length - spoken <= pendingTextMax) return refusalOfMarkup(splitter.faultIn(piece))
   return new WireError({
     status: 429,
     code: "rate_limited",
@@ -125,6 +136,9 @@ const faultOf = ({ isEnding, splitter, spoken, taken }: LiveContext, piece: stri
     details: { characters: taken - spoken, characters_max: pendingTextMax }
   })
 }
+
+const refusalOfMarkup = (fault: Fault | undefined) =>
+  fault === undefined ? undefined : validationFailed({ text: `${fault.message}, at offset ${fault.offset}` })
 
 const enqueue = Effect.fnUntraced(function* (context: LiveContext, clauses: ReadonlyArray<Clause>) {
   const knownAtMs = yield* Clock.currentTimeMillis
@@ -141,6 +155,8 @@ const speakOverdue = (context: LiveContext): Effect.Effect<void> =>
 
 /** Has everything spoken that is there, and says when it is. */
 export const flushContext = Effect.fnUntraced(function* (context: LiveContext, flushId?: string) {
+  const unclosed = refusalOfMarkup(context.splitter.unclosed())
+  if (unclosed !== undefined) return yield* unclosed
   yield* takeAll(context)
   Queue.offerUnsafe(context.jobs, { _tag: "Flush", flushId })
 })
@@ -149,6 +165,8 @@ export const flushContext = Effect.fnUntraced(function* (context: LiveContext, f
 export const endContext = Effect.fnUntraced(function* (context: LiveContext, reason: "ended" | "shutdown" = "ended") {
   context.isShuttingDown ||= reason === "shutdown"
   if (context.isEnding) return
+  const unclosed = reason === "shutdown" ? undefined : refusalOfMarkup(context.splitter.unclosed())
+  if (unclosed !== undefined) return yield* unclosed
   context.isEnding = true
   yield* takeAll(context)
   Queue.offerUnsafe(context.jobs, { _tag: "End", reason })
@@ -184,13 +202,24 @@ const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
 
 const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
   // Punctuation between two clauses makes no sound; alone it could not be read.
-  if (!hasWords.test(clause.text)) return
+  if (!hasWords.test(context.isSsml ? clause.text.replaceAll(/<[^>]*>|&\w+;/gu, " ") : clause.text)) return
+  const { before, input } = context.isSsml ? ssmlOf(clause) : { input: clause.text, before: 0 }
   // Its tag came in pieces.
-  if (isSsml(clause.text)) return yield* ssmlRefused
-  const plan = yield* planOf(context, clause)
-  const result = yield* persistently(context, spokenOnce(context, { plan, clause, knownAtMs }))
-  return yield* Effect.fromResult(result)
+  if (!context.isSsml && isSsml(input)) return yield* ssmlRefused
+  const plan = yield* planOf(context, clause, input)
+  const offset = clause.start - before
+  const spoken = persistently(context, spokenOnce(context, { plan, clause, offset, knownAtMs }))
+  return yield* Effect.mapError(Effect.flatMap(spoken, Effect.fromResult), (error) => placed(error, offset))
 })
+
+/** A refusal names places in what was read; the caller knows those of the whole text. */
+const placed = (error: WireError, offset: number): WireError => {
+  const moved = (text: string) =>
+    text.replaceAll(/\bat offset (\d+)/gu, (_, at: string) => `at offset ${Number(at) + offset}`)
+  const { fields } = error
+  const own = fields && Object.fromEntries(Object.entries(fields).map(([path, fault]) => [path, moved(fault)]))
+  return new WireError({ ...error, message: moved(error.message), ...(own === undefined ? {} : { fields: own }) })
+}
 
 // A role that restarts is back in some three seconds, on a busy machine in ten: the words go on then.
 const awayMsMax = 10_000
@@ -213,6 +242,8 @@ const persistently = Effect.fnUntraced(function* <A, R>(context: LiveContext, at
 interface Utterance {
   readonly plan: SpeechPlan
   readonly clause: Clause
+  /** From a place in what is read to one in the whole text. */
+  readonly offset: number
   readonly knownAtMs: number
 }
 
@@ -220,7 +251,7 @@ interface Utterance {
  * One clause, as one utterance. It may be tried again only while nothing of it was sent; a failure after that is given
  * back as the result.
  */
-const spokenOnce = (context: LiveContext, { plan, clause, knownAtMs }: Utterance) =>
+const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: Utterance) =>
   Effect.scoped(
     Effect.gen(function* () {
       let hasSent = false
@@ -232,12 +263,12 @@ const spokenOnce = (context: LiveContext, { plan, clause, knownAtMs }: Utterance
             if (!hasSent) context.onFirstAudio(((yield* Clock.currentTimeMillis) - knownAtMs) / 1_000)
             if (!hasSent) context.billed += clause.text.length
             hasSent = true
-            const marks = utterance.takeMarks().map((mark) => shifted(mark, clause.start, context.audioMs))
+            const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
             context.marks.push(...marks)
             yield* context.tell(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })
           })
         yield* Effect.mapError(Stream.runForEach(utterance.bytes, send), (error) => refusalOf(error, false))
-        const rest = utterance.takeMarks().map((mark) => shifted(mark, clause.start, context.audioMs))
+        const rest = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
         context.marks.push(...rest)
         if (rest.length > 0)
           yield* context.tell(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
@@ -251,8 +282,8 @@ const spokenOnce = (context: LiveContext, { plan, clause, knownAtMs }: Utterance
 
 const none = new Uint8Array(0)
 
-const planOf = ({ plan, workspace }: LiveContext, { text }: Clause) => {
-  const turns = plan.turns.map((turn) => ({ ...turn, input: text }))
+const planOf = ({ plan, workspace }: LiveContext, { text }: Clause, input: string) => {
+  const turns = plan.turns.map((turn) => ({ ...turn, input }))
   return completed({ ...plan, turns, billableCharacters: text.length }, workspace)
 }
 

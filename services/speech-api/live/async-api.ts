@@ -84,6 +84,7 @@ const operation = ({ action, channel: on, messages, summary }: Operation) => ({
   messages: messages.map(({ name }) => ({ $ref: `#/channels/${on}/messages/${name}` }))
 })
 
+const ofSsml = "with `enable_ssml_parsing=true` in the query the text has elements of SSML."
 const ofElevenLabs = ofVendors.slice(0, 1)
 const ofCartesia = ofVendors.slice(1)
 
@@ -106,9 +107,13 @@ export const speechAsyncApi = (): JsonObject => ({
   },
   channels: {
     live: channel(livePath, "Contexts of our own messages.", [...received, ...sent]),
-    elevenLabs: channel(elevenLabsPath, "One context, in ElevenLabs' messages.", ofElevenLabs),
-    elevenLabsMulti: channel(elevenLabsMultiPath, "Several contexts, in ElevenLabs' messages.", ofElevenLabs),
-    cartesia: channel(cartesiaPath, "Contexts, in Cartesia's messages.", ofCartesia)
+    elevenLabs: channel(elevenLabsPath, `One context, in ElevenLabs' messages; ${ofSsml}`, ofElevenLabs),
+    elevenLabsMulti: channel(elevenLabsMultiPath, `Several contexts, in ElevenLabs' messages; ${ofSsml}`, ofElevenLabs),
+    cartesia: channel(
+      cartesiaPath,
+      "Contexts, in Cartesia's messages; a transcript with tags of its own is refused.",
+      ofCartesia
+    )
   },
   operations: {
     takeText: operation({ action: "receive", channel: "live", summary: "What a client asks.", messages: received }),

@@ -1,6 +1,6 @@
 /** The live messages of Cartesia: contexts that a first request begins and one without `continue` ends. Pure but for counts. */
 import { Result, Schema } from "effect"
-import { CartesiaCancel, CartesiaRequest, liveLimits } from "#contracts/speech-api"
+import { CartesiaCancel, CartesiaRequest, liveLimits, livePath } from "#contracts/speech-api"
 import { decodeMessage, type HttpCall, validationFailed, type WireError } from "#http"
 import type { ContextOrder, IsOpen, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
 import { ownModel, ownVoice } from "./dialect.ts"
@@ -40,6 +40,9 @@ export const cartesiaDialect = (
 const isCancel = (message: unknown) =>
   typeof message === "object" && message !== null && (message as { readonly cancel?: unknown }).cancel === true
 
+/** The elements that Cartesia knows in a transcript. */
+const vendorTag = /<\/?(break|speed|volume|emotion|spell|phoneme|speak)\b/u
+
 interface Reading {
   readonly asked: Map<string, Asked>
   readonly isOpen: IsOpen
@@ -51,6 +54,11 @@ const commandsOf = (
   { asked, isOpen, voices }: Reading
 ): Result.Result<ReadonlyArray<LiveCommand>, WireError> => {
   const { context_id: contextId, continue: goesOn = false, flush = false, transcript } = request
+  const tag = vendorTag.exec(transcript)?.[1]
+  if (tag !== undefined) {
+    const fault = `<${tag}> is not followed here, and would be read out; ${livePath} takes SSML`
+    return Result.fail(validationFailed({ transcript: fault }))
+  }
   const begins = !isOpen(contextId)
   if (begins && transcript === "") return Result.succeed([])
   return Result.map(begins ? orderOf(request, voices) : Result.succeed(undefined), (order) => {

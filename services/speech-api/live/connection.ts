@@ -233,6 +233,7 @@ const start = Effect.fnUntraced(function* (connection: Connection, contextId: st
     workspace: connection.workspace,
     plan,
     maxWaitMs: order.maxWaitMs,
+    isSsml: order.ssml ?? false,
     tell: (context, event) => told(connection, context, event),
     onFirstAudio: (seconds) => connection.firstAudio.observe({}, seconds)
   })
@@ -252,7 +253,7 @@ const checkToken = Effect.fnUntraced(function* (connection: Connection) {
 const joinable: ReadonlyArray<string> = ["pcm", "ulaw", "alaw", "mp3", "aac"]
 
 const planOf = Effect.fnUntraced(function* ({ workspace }: Connection, asked: ContextOrder) {
-  const { voiceId, maxWaitMs: _, ...order } = asked
+  const { voiceId, maxWaitMs: _, ssml: __, ...order } = asked
   const turns = [{ voice_id: voiceId, input: "" }]
   const findVoice = yield* voicesFor(workspace, turns)
   const options = { accept: undefined, charactersMax: liveLimits.contextTextMax, findVoice }
@@ -301,7 +302,11 @@ const cancel = Effect.fnUntraced(function* (connection: Connection, { context }:
 const windDown = Effect.fnUntraced(function* (connection: Connection, reason: "ended" | "shutdown") {
   connection.isClosing = true
   connection.closeCode = reason === "ended" ? 1_000 : 1_001
-  for (const { context } of connection.open.values()) yield* endContext(context, reason)
+  for (const { context } of connection.open.values()) {
+    const ended = yield* Effect.result(endContext(context, reason))
+    // Nobody is there any more to close the element.
+    if (Result.isFailure(ended)) yield* told(connection, context, { _tag: "Failed", error: ended.failure })
+  }
   yield* closeWhenDone(connection)
 })
 

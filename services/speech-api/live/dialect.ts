@@ -8,6 +8,7 @@ import type { ContextEvent, LiveContext } from "./LiveContext.ts"
 export interface ContextOrder extends Omit<Order, "turns"> {
   readonly voiceId: string
   readonly maxWaitMs: number
+  readonly ssml?: boolean | undefined
 }
 
 export type LiveCommand =

@@ -19,8 +19,10 @@ type Call = Pick<HttpCall["Service"], "params" | "query">
 export const elevenLabsDialect =
   (isMulti: boolean) =>
   ({ params, query }: Call, voices: VoiceNames): Result.Result<LiveDialect, WireError> =>
-    Result.map(decodeQuery(query), ({ language_code: language, model_id: model, output_format }) => {
+    Result.map(decodeQuery(query), (asked) => {
+      const { enable_ssml_parsing: ssml, language_code: language, model_id: model, output_format } = asked
       const base = {
+        ...(ssml?.toLowerCase() === "true" ? { ssml: true } : {}),
         voiceId: ownVoice(voices, params["voice_id"] ?? ""),
         output_format: output_format ?? formatDefault,
         maxWaitMs: liveLimits.maxWaitMsDefault,

@@ -20,8 +20,8 @@ export const ElevenLabsQuery = Schema.Struct({
   output_format: optional(Name),
   language_code: optional(Name),
   // As Python's clients write it too.
-  enable_ssml_parsing: optional(Schema.Literals(["false", "False"])).pipe(
-    describe("SSML is not read while it is written, so `true` is refused.")
+  enable_ssml_parsing: optional(Schema.Literals(["true", "True", "false", "False"])).pipe(
+    describe("Whether the text has elements of SSML, as `ssml` of our own messages.")
   )
 })
 

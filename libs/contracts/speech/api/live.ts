@@ -64,6 +64,12 @@ export const ContextStart = Schema.Struct({
   output_format: Schema.optionalKey(Name).pipe(
     describe("pcm_24000 without it. Any of pcm, ulaw, alaw, mp3 and aac, whose bytes can be joined.")
   ),
+  ssml: Schema.optionalKey(Schema.Boolean).pipe(
+    describe(
+      "Whether the text has elements of SSML; false without it. A root `<speak>` may stand around them, tags may come in " +
+        "any pieces, and an element is spoken when it has ended. A flush or an end within one is refused."
+    )
+  ),
   max_wait_ms: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 50, maximum: liveLimits.maxWaitMsMax }))
   ).pipe(describe("Text that is no whole clause for so long is spoken as it is; 3000 without it."))
@@ -73,7 +79,7 @@ export const TextMessage = Schema.Struct({
   type: Schema.Literal("text"),
   context_id: ContextId,
   text: text(liveLimits.textMax).pipe(
-    describe("The next piece of the text, as small as a token. Plain: SSML is refused.")
+    describe("The next piece of the text, as small as a token. SSML is refused without `ssml`.")
   )
 }).annotate({ identifier: "TextMessage", description: "Goes on with the text of a context." })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Clause, clauseSplitter } from "#speech"
+import { type Clause, clauseSplitter, readInput, ssmlClauseSplitter, ssmlOf } from "#speech"
 
 /** The clauses of a text that comes in these pieces, and then ends. */
 const clausesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<Clause> => {
@@ -132,5 +132,102 @@ describe("text that is still being written", () => {
     const clauses = clausesOf(["a".repeat(100_000)])
     assert.strictEqual(textsOf(clauses).join("").length, 100_000)
     assert.isAtMost(Math.max(...clauses.map(({ text }) => text.length)), 432)
+  })
+})
+
+const ssmlClausesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<Clause> => {
+  const splitter = ssmlClauseSplitter()
+  return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.flush()]
+}
+
+const ssmlTable: ReadonlyArray<readonly [name: string, text: string, clauses: ReadonlyArray<string>]> = [
+  ["is cut as plain text without any", "Hello there. How are you?", ["Hello there. ", "How are you?"]],
+  [
+    "is not cut within an element, but behind its last sign",
+    '<prosody rate="slow">It is late. Go home.</prosody> Then sleep.',
+    ['<prosody rate="slow">It is late. Go home.</prosody> ', "Then sleep."]
+  ],
+  [
+    "is cut behind a pause that ends a sentence, and not at one within it",
+    'Wait <break time="300ms"/> here. <break time="300ms"/> And listen.',
+    ['Wait <break time="300ms"/> here. <break time="300ms"/> ', "And listen."]
+  ],
+  [
+    "has the tags of documents, paragraphs and sentences blank",
+    "<speak><s>One.</s><s>Two.</s></speak>",
+    ["      \n  \nOne.   \n  \n", "Two.   \n       \n"]
+  ],
+  ["keeps entities and comments", "Tom &amp; Jerry. <!-- a. b --> Bye.", ["Tom &amp; Jerry. <!-- a. b --> ", "Bye."]],
+  [
+    "keeps an element whole that is longer than a clause",
+    `<emphasis>${"word ".repeat(120)}</emphasis> Bye now.`,
+    [`<emphasis>${"word ".repeat(120)}</emphasis> Bye now.`]
+  ]
+]
+
+describe("text with elements of SSML", () => {
+  it.each(ssmlTable)("%s", (_name, text, clauses) => {
+    assert.deepStrictEqual(textsOf(ssmlClausesOf([text])), clauses)
+    for (const pieces of [[...text], text.match(/\S*\s*/gu) ?? []]) {
+      assert.deepStrictEqual(textsOf(ssmlClausesOf(pieces)), clauses)
+    }
+    for (const clause of ssmlClausesOf([text])) {
+      const reading = readInput(ssmlOf(clause).input, { locale: "en-US", textNormalization: false })
+      assert.strictEqual(reading._tag, "Success", clause.text)
+    }
+  })
+  it("has each clause at its place", () => {
+    const text = 'Hi <sub alias="you">u</sub>. <p>Well, <emphasis>no</emphasis>!</p> Yes &lt; 3. Bye.'
+    const clauses = ssmlClausesOf([...text])
+    let at = 0
+    for (const { start, text: own } of clauses) {
+      assert.strictEqual(start, at)
+      at += own.length
+    }
+    assert.strictEqual(at, text.length)
+    assert.isAbove(clauses.length, 2)
+  })
+  it.each<readonly [string, string, number]>([
+    ["a < b", "< begins no tag; write &lt;", 2],
+    ["Tom & Jerry", "& begins no entity that is known; write &amp;", 4],
+    ["Hi &nbsp; you", "& begins no entity that is known; write &amp;", 3],
+    ["<!DOCTYPE speak>", "< begins no tag; write &lt;", 0],
+    ["<?xml version='1.0'?>", "< begins no tag; write &lt;", 0],
+    ["Hi </p>", "</p> closes nothing", 3],
+    ["<emphasis>no</prosody>", "</prosody> closes <emphasis>", 12],
+    [`${"<emphasis>".repeat(21)}`, "elements are more than 20 deep", 200],
+    [`<sub alias="${"x".repeat(1_000)}`, "a tag is longer than 1000 characters", 0],
+    [`<emphasis>${"x".repeat(4_000)}`, "an element is longer than 4000 characters", 0]
+  ])("is refused with its place: %#", (text, message, offset) => {
+    const before = "Good day. "
+    for (const pieces of [[text], [...text]]) {
+      const splitter = ssmlClauseSplitter()
+      splitter.push(before)
+      const faulty = pieces.find((piece) => {
+        const isFaulty = splitter.faultIn(piece) !== undefined
+        if (!isFaulty) splitter.push(piece)
+        return isFaulty
+      })
+      assert.deepStrictEqual(
+        splitter.faultIn(faulty ?? ""),
+        { message, offset: offset + before.length },
+        text.slice(0, 30)
+      )
+    }
+  })
+  it("says what is not ended, until it is", () => {
+    const splitter = ssmlClauseSplitter()
+    for (const [piece, place] of [
+      ["Hi ", undefined],
+      ["<emph", 3],
+      ["asis>no", 3],
+      ["</emphasis", 3],
+      [">", undefined],
+      [" &am", 27],
+      ["p;", undefined]
+    ] as const) {
+      splitter.push(piece)
+      assert.strictEqual(splitter.unclosed()?.offset, place, piece)
+    }
   })
 })

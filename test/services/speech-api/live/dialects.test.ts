@@ -77,6 +77,36 @@ const table: ReadonlyArray<
   ["Cartesia: a cancel of nothing", cartesia, { context_id: "a", cancel: true }, [], []]
 ]
 
+describe("SSML in a live context", () => {
+  it("is an option of our own messages", () => {
+    const start = { type: "context.start", context_id: "a", voice_id: "v" }
+    assert.isTrue(orderIn(own, { ...start, ssml: true })?.ssml)
+    assert.isUndefined(orderIn(own, start)?.ssml)
+  })
+  it.each([
+    ["true", true],
+    ["True", true],
+    ["false", undefined],
+    [undefined, undefined]
+  ])("is what ElevenLabs' enable_ssml_parsing says: %s", (said, wanted) => {
+    const query = said === undefined ? {} : { enable_ssml_parsing: said }
+    for (const isMulti of [false, true]) {
+      const dialect = Result.getOrThrow(elevenLabsDialect(isMulti)({ ...call, query }, voices))
+      assert.strictEqual(orderIn(dialect, { text: "Hi. " })?.ssml, wanted)
+    }
+  })
+  it("is refused in Cartesia's transcripts, and a comparison is not", () => {
+    for (const transcript of ['Hi <break time="1s"/>', "<spell>AB</spell>", "no</spell>"]) {
+      const refused = Result.getOrThrow(Result.flip(cartesia.read({ ...request, transcript }, () => false)))
+      assert.include(
+        refused.fields?.["transcript"],
+        "is not followed here, and would be read out; /v1/audio/live takes SSML"
+      )
+    }
+    assert.deepStrictEqual(read(cartesia, { ...request, transcript: "1 < 2" }), ["Start a", "Text a 1 < 2", "End a"])
+  })
+})
+
 describe("a live message is read", () => {
   for (const [name, dialect, message, open, commands] of table) {
     it(name, () => {
@@ -101,11 +131,11 @@ describe("a live message is read", () => {
     })
   })
 
-  it("unless its connection asks for SSML, which is not read while it is written", () => {
+  it("unless its connection says neither yes nor no to SSML", () => {
     for (const isMulti of [false, true]) {
       const asked = (enable_ssml_parsing: string) =>
         elevenLabsDialect(isMulti)({ ...call, query: { ...call.query, enable_ssml_parsing } }, voices)
-      const refused = asked("true")
+      const refused = asked("perhaps")
       if (Result.isSuccess(refused)) throw new Error("it was taken")
       assert.deepInclude(refused.failure, { status: 400, code: "validation_failed" })
       assert.deepStrictEqual(Object.keys(refused.failure.fields ?? {}), ["enable_ssml_parsing"])
