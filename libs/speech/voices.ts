@@ -181,14 +181,17 @@ const sharedVoice = (row: Row): SharedVoice => ({
 /** The best understood voices first. The first voice of a language is its default. */
 export const sharedVoices: ReadonlyArray<SharedVoice> = [...recordedRows, ...espeakRows.map(espeakRow)].map(sharedVoice)
 
-/** The default voice: the first one whose own locale is in the language, or in any region of it. */
+/**
+ * The default voice: the first one whose own locale is in the language, or in any region of it. Without a language it is
+ * English, which every model speaks.
+ */
 export const defaultVoiceId = (
   language?: string,
   voices: ReadonlyArray<Pick<SharedVoice, "id" | "locale">> = sharedVoices
 ): string => {
-  const wanted = language?.toLowerCase()
+  const wanted = (language ?? "en").toLowerCase()
   const speaksIt = ({ locale }: Pick<SharedVoice, "locale">) =>
-    wanted === undefined || locale.toLowerCase() === wanted || locale.toLowerCase().startsWith(`${wanted}-`)
+    locale.toLowerCase() === wanted || locale.toLowerCase().startsWith(`${wanted}-`)
   return (voices.find(speaksIt) ?? voices[0])?.id ?? ""
 }
 

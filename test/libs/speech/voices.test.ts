@@ -42,6 +42,11 @@ describe("the shared voices", () => {
   ])("speak the language %s, by default, as %s", (language, id) => {
     assert.strictEqual(defaultVoiceId(language), id)
   })
+  it("have an English default where no language is named, whatever stands first", () => {
+    const hindi = { id: "asha", locale: "hi-IN" }
+    assert.strictEqual(defaultVoiceId(undefined, [hindi, { id: "bella", locale: "en-US" }]), "bella")
+    assert.strictEqual(defaultVoiceId(undefined, [hindi]), "asha")
+  })
   it("are found by id", () => {
     assert.strictEqual(voiceById("henry")?.displayName, "Henry")
     assert.isUndefined(voiceById("nobody"))
