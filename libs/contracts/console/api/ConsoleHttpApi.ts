@@ -1,13 +1,12 @@
 /**
  * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. The
- * typed client stands beside it.
+ * typed client stands beside it, and the one route of the log of acts.
  */
-import { Context, Effect } from "effect"
-import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
-import { clientToken, DescriptionGroup } from "../../http/declaration.ts"
+import { Context, Effect, Schema } from "effect"
+import { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BearerToken, clientToken, described, DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/refusals.ts"
 import { AbandonedGroup } from "./abandoned.ts"
-import { AuditGroup } from "./audit.ts"
 import { BooksGroup } from "./books.ts"
 import { DeliveriesGroup } from "./deliveries.ts"
 import { EndpointsGroup } from "./endpoints.ts"
@@ -18,6 +17,35 @@ import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
 import { TokensGroup } from "./tokens.ts"
+import { pageQuery } from "../../pipeline/api/parts.ts"
+import { describe } from "../../primitives.ts"
+import { auditActions, AuditEntry } from "../audit.ts"
+import { listCodes, newestFirst, refusals } from "./parts.ts"
+
+const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
+  identifier: "AuditPage"
+})
+
+export const AuditGroup = HttpApiGroup.make("audit", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listAudit", "/audit", {
+      disableCodecs: true,
+      query: {
+        ...pageQuery,
+        action: Schema.optionalKey(Schema.Literals(auditActions)).pipe(describe("Only these acts."))
+      },
+      success: AuditPage,
+      error: refusals(...listCodes)
+    }).annotateMerge(
+      described({
+        scope: "console:read",
+        summary: "List what operators did",
+        description:
+          "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
+      })
+    )
+  )
+  .middleware(BearerToken)
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
@@ -45,7 +73,6 @@ export const consoleClient = ({ url, token }: ClientOptions) =>
   Effect.provide(HttpApiClient.make(ConsoleHttpApi, { baseUrl: url }), clientToken(token))
 
 export { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "./abandoned.ts"
-export { AuditGroup } from "./audit.ts"
 export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
 export {
   DeliveriesGroup,
