@@ -7,7 +7,7 @@ import { decoded, decodedHz } from "./decode.ts"
 import { type Fleet, withFleet } from "./fleet.ts"
 import { faultsOfMarks } from "./mark-faults.ts"
 import { modelSilentMs, onsetsOf, startErrors } from "./onsets.ts"
-import { prose, spaced, tricky } from "./texts.ts"
+import { paused, prose, spaced, tricky } from "./texts.ts"
 import { englishModelVoices } from "./voices.ts"
 
 const formats = ["pcm_24000", "mp3_24000_64", "ogg_24000", "aac_24000", "ulaw_8000"]
@@ -29,13 +29,18 @@ interface Spoken {
   readonly output_format: string
 }
 
+interface Heard {
+  readonly inputs: ReadonlyArray<string>
+  readonly silentMs?: number
+}
+
 /** Each fault of its marks against the inputs, and how far they are from what is heard. */
-const heldAgainst = async (fleet: Fleet, spoken: Spoken, silentMs?: number) => {
+const heldAgainst = async (fleet: Fleet, spoken: Spoken, { inputs, silentMs }: Heard) => {
   const { output_format: format, voice_id: voice } = spoken
   const faults: Array<string> = []
   for (const input of checked) faults.push(...faultsOfMarks(input, await speakMarked(fleet, { input, ...spoken })))
   const errors: Array<number> = []
-  for (const input of spaced) {
+  for (const input of inputs) {
     const { audio, marks } = await speakMarked(fleet, { input, ...spoken })
     const starts = marks.map(({ start_time }) => start_time)
     errors.push(...startErrors(onsetsOf(await decoded(format, audio), silentMs), starts))
@@ -45,7 +50,7 @@ const heldAgainst = async (fleet: Fleet, spoken: Spoken, silentMs?: number) => {
 }
 
 const ofFormat = async (fleet: Fleet, format: string, bare: ReadonlyArray<number>): Promise<Findings> => {
-  const { errors, faults } = await heldAgainst(fleet, { voice_id: "henry", output_format: format })
+  const { errors, faults } = await heldAgainst(fleet, { voice_id: "henry", output_format: format }, { inputs: spaced })
   const [p50, p90] = [percentile(errors, 0.5), percentile(errors, 0.9)]
   const [bareP50, bareP90] = [percentile(bare, 0.5), percentile(bare, 0.9)]
   const figure = figuresOf(`marks, ${format}`)
@@ -118,7 +123,10 @@ export const marks = (): Promise<Findings> =>
 const modelFormats = ["pcm_24000", "mp3_24000_64", "ogg_24000"]
 
 const ofModel = async (fleet: Fleet, spoken: Spoken): Promise<Findings> => {
-  const { errors, faults } = await heldAgainst(fleet, spoken, modelSilentMs)
+  const { errors, faults } = await heldAgainst(fleet, spoken, {
+    inputs: [...spaced, ...paused],
+    silentMs: modelSilentMs
+  })
   const [p50, p90] = [percentile(errors, 0.5), percentile(errors, 0.9)]
   const named = `marks of ${spoken.voice_id}, ${spoken.output_format}`
   const figure = figuresOf(named)

@@ -41,6 +41,16 @@ export const spaced: ReadonlyArray<string> = [
   '<speak>Under <break time="300ms"/> past <break time="400ms"/> through <break time="500ms"/> behind <break time="300ms"/> forward.</speak>'
 ]
 
+/** Sentences with pauses that a person makes, and so a model. */
+export const paused: ReadonlyArray<string> = [
+  "Open the window. Close the door. Read the letter. Answer the question. Leave the table. Bring the water. Carry the basket. Follow the river.",
+  "The morning was cold. Nobody had lit a fire. Grandmother was still asleep. Breakfast stood on the table. Michael came down the stairs. Something had changed in the night.",
+  "Where did you go? Did anybody see you? Could you hear the music? Perhaps we should ask them again! Let us wait until tomorrow. Better late than never.",
+  "Gold is heavy; iron is cheap; copper is soft; lead is dull; tin is light; mercury runs; zinc is blue; nickel is hard.",
+  "When the bell rang, everybody stood up; when it stopped, they sat down again; and nobody, not even the children, made a sound.",
+  "First, take two eggs; second, beat them well; third, add a little milk; finally, pour it all into the pan, and wait."
+]
+
 export const tricky: ReadonlyArray<string> = [
   "Dr. Okafor's 3rd train left at 17:45, didn't it? It cost $12.50; I paid 8 %.",
   "A smile 😀 between words, naïve café façades, and co-operation with e-mail.",
