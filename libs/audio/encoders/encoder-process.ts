@@ -6,6 +6,8 @@ import { Effect } from "effect"
 import type { EncoderFailed, FfmpegMissing } from "../errors.ts"
 
 export interface EncoderProcess {
+  /** An answer begins: nobody hears it yet. Called before its first write. */
+  readonly begin: Effect.Effect<void>
   /**
    * Feeds the process; waits while it has enough. Does nothing when the process has ended. `isUrgent`: nothing of the
    * answer was heard yet.

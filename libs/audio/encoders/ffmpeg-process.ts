@@ -55,6 +55,7 @@ interface Run extends Waiting {
 const processOf = (run: Run): EncoderProcess => {
   const { child } = run
   return {
+    begin: Effect.void,
     write: (pcm) =>
       Effect.callback((resume) => {
         if (run.ending !== undefined || child.stdin === undefined) return resume(Effect.void)

@@ -207,6 +207,9 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
     tell(program, message)
   }
   return {
+    begin: Effect.sync(() => {
+      if (encoder.ending === undefined) tell(program, { kind: "begin", id })
+    }),
     write: (pcm, isUrgent) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)

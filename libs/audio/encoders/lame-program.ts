@@ -1,11 +1,13 @@
 /**
  * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
- * does. Every processor takes the next piece, whosever it is, so that none is idle while pieces wait. Whoever has heard
- * nothing yet comes first: pieces of an answer's beginning go before all others, and the others take turns. It ends with
- * the process that started it, and loads nothing of Effect, so that it is small and starts fast.
+ * does. Every processor takes the next piece, whosever it is. Whoever has heard nothing yet comes first: pieces of an
+ * answer's beginning go before all others, and the others take turns. While a first sound is still being made, the
+ * others leave a processor to its engine, and begin a moment later. It ends with the process that started it, and loads
+ * nothing of Effect, so that it is small and starts fast.
  */
 import { availableParallelism } from "node:os"
 import process from "node:process"
+import { setTimeout } from "node:timers"
 import koffi from "koffi"
 
 /** An encoder is known by its number. */
@@ -15,6 +17,8 @@ export type ToLame =
   /** Pushes out the frames that the encoder still looks ahead for. */
   | { readonly kind: "end"; readonly id: number }
   | { readonly kind: "close"; readonly id: number }
+  /** An answer begins: it is unheard until a piece comes that is not urgent. */
+  | { readonly kind: "begin"; readonly id: number }
 
 export type FromLame =
   | { readonly kind: "ready" }
@@ -26,6 +30,10 @@ export type FromLame =
 // Found by the system's loader; on macOS where brew installs it.
 const libraries = ["libmp3lame.so.0", "/opt/homebrew/lib/libmp3lame.0.dylib", "/usr/local/lib/libmp3lame.0.dylib"]
 const mono = 3
+// What others wait while somebody is unheard: less than the gap that a listener with nothing in store could hear.
+const heldMsMax = 40
+// A first sound that takes longer waits for something else than a processor.
+const unheardMsMax = 500
 // By lame.h: a quarter more than the samples, and 7,200 for what it holds.
 const outBytesFor = (samples: number) => Math.ceil(1.25 * samples) + 7_200
 
@@ -96,35 +104,90 @@ interface Encoder {
 
 const tell = (message: FromLame) => void process.send?.(message)
 
+/** A piece for a listener who hears something. */
+interface Other {
+  readonly message: ToLame
+  readonly sinceMs: number
+}
+
 /** Each encoder has one message here at most, and its `close`, for it is fed again when it has answered. */
 interface Serving {
   readonly lame: Lame
   readonly encoders: Map<number, Encoder>
   readonly urgent: Array<ToLame>
-  readonly others: Array<ToLame>
+  readonly others: Array<Other>
+  /** Encoders whose answer is unheard, and since when. */
+  readonly unheard: Map<number, number>
+  othersAtWork: number
+  heldTimer: ReturnType<typeof setTimeout> | undefined
   /** One for each processor: the library works in threads, while this one reads the next message. */
   readonly rooms: Array<Room>
 }
 
 const serve = (lame: Lame) => {
   const rooms = Array.from({ length: availableParallelism() }, roomFor)
-  const serving: Serving = { lame, encoders: new Map(), urgent: [], others: [], rooms }
+  const serving: Serving = {
+    lame,
+    encoders: new Map(),
+    urgent: [],
+    others: [],
+    unheard: new Map(),
+    othersAtWork: 0,
+    heldTimer: undefined,
+    rooms
+  }
   process.on("message", (message: ToLame) => {
-    const isUrgent = message.kind !== "encode" || message.isUrgent
-    if (isUrgent) serving.urgent.push(message)
-    else serving.others.push(message)
+    receive(serving, message)
     work(serving)
   })
 }
 
+const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
+  const sinceMs = performance.now()
+  if (message.kind === "begin") return void unheard.set(message.id, sinceMs)
+  const isOther = isForListener(message)
+  if (isOther || message.kind === "close") unheard.delete(message.id)
+  if (isOther) others.push({ message, sinceMs })
+  else urgent.push(message)
+}
+
+const isForListener = (message: ToLame) => message.kind === "encode" && !message.isUrgent
+
 /** Begins as much as there are processors. */
 const work = (serving: Serving) => {
-  const { others, rooms, urgent } = serving
+  const { rooms, urgent } = serving
   for (let room = rooms.pop(); room !== undefined; room = rooms.pop()) {
-    const next = urgent.shift() ?? others.shift()
+    const next = urgent.shift() ?? otherOf(serving)
     if (next === undefined || !begin(serving, next, room)) rooms.push(room)
     if (next === undefined) return
   }
+}
+
+const otherOf = (serving: Serving): ToLame | undefined => {
+  const { others, othersAtWork } = serving
+  const [next] = others
+  if (next === undefined) return undefined
+  const nowMs = performance.now()
+  if (isAnyUnheard(serving, nowMs)) {
+    // Each takes the next one when it is done.
+    if (othersAtWork >= Math.max(1, availableParallelism() - 1)) return undefined
+    const heldMs = next.sinceMs + heldMsMax - nowMs
+    if (heldMs > 0) return hold(serving, heldMs)
+  }
+  others.shift()
+  return next.message
+}
+
+const isAnyUnheard = ({ unheard }: Serving, nowMs: number) => {
+  for (const [id, sinceMs] of unheard) if (nowMs - sinceMs > unheardMsMax) unheard.delete(id)
+  return unheard.size > 0
+}
+
+const hold = (serving: Serving, heldMs: number): undefined => {
+  serving.heldTimer ??= setTimeout(() => {
+    serving.heldTimer = undefined
+    work(serving)
+  }, Math.ceil(heldMs))
 }
 
 /** False when there is nothing to wait for. */
@@ -135,8 +198,10 @@ const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
     if (message.kind === "open") open(serving, message, room)
     if (message.kind === "close") close(serving, id)
     const encoder = encoders.get(id)
-    if (message.kind === "open" || message.kind === "close" || encoder === undefined) return false
+    if ((message.kind !== "encode" && message.kind !== "end") || encoder === undefined) return false
+    const isOther = isForListener(message)
     const then: Then = (error, bytes) => {
+      if (isOther) serving.othersAtWork -= 1
       encoder.isAtWork = false
       if (encoder.isClosed) lame.close(encoder.lame)
       else if (error !== null || bytes < 0) fail(serving, id, error ?? errorOf(bytes))
@@ -147,6 +212,7 @@ const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
     if (message.kind === "end") lame.flush(encoder.lame, room.out, then)
     else lame.encode(encoder.lame, samplesOf(message.pcm, room), room.out, then)
     encoder.isAtWork = true
+    if (isOther) serving.othersAtWork += 1
     return true
   } catch (error) {
     fail(serving, id, error)

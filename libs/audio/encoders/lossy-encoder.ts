@@ -81,7 +81,10 @@ const encoderOver = (plan: EncoderPlan, process: EncoderProcess): LossyEncoder =
   }
   return {
     process,
-    begin: Effect.sync(() => begin(encoding)),
+    begin: Effect.andThen(
+      Effect.sync(() => begin(encoding)),
+      process.begin
+    ),
     write: (pcm) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm)),
     finish: finish(encoding),
     read: read(encoding),

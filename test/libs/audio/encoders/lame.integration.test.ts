@@ -1,4 +1,5 @@
 import { execFileSync, fork } from "node:child_process"
+import { on } from "node:events"
 import { kill } from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
@@ -130,42 +131,66 @@ describe("mp3 encoders that share a process", () => {
   )
 })
 
-describe("the program of libmp3lame", () => {
-  it("encodes an answer's beginning before pieces that came earlier", async () => {
-    const program = new URL("../../../../libs/audio/encoders/lame-program.ts", import.meta.url).pathname
-    const child = fork(program, [], { serialization: "advanced" })
-    const tell = (message: ToLame) => child.send(message)
-    const answers: Array<number> = []
-    const pcm = new Uint8Array(second.slice().buffer)
-    const [count, urgent] = [60, 1_000]
-    try {
-      await new Promise<void>((resolve, reject) => {
-        child.on("exit", (code) => reject(new Error(`it ended with ${code}`)))
-        child.on("message", (message: FromLame) => {
-          if (message.kind === "ready") {
-            for (let id = 0; id < count; id++) tell({ kind: "open", id, hz: 24_000, kbps: 64, prime: 576 })
-            tell({ kind: "open", id: urgent, hz: 24_000, kbps: 64, prime: 576 })
-          }
-          if (message.kind !== "opened" && message.kind !== "encoded") return
-          answers.push(message.id)
-          if (answers.length === count + 1) {
-            for (let id = 0; id < count; id++) tell({ kind: "encode", id, isUrgent: false, pcm })
-            tell({ kind: "encode", id: urgent, isUrgent: true, pcm })
-          }
-          if (answers.length === 2 * (count + 1)) resolve()
-        })
-      })
-    } finally {
-      child.removeAllListeners("exit")
-      child.kill("SIGKILL")
+/** The program, and what it answers. It ends with the test. */
+const withProgram = async (
+  talk: (tell: (message: ToLame) => void, next: () => Promise<number>) => Promise<void>
+): Promise<void> => {
+  const program = new URL("../../../../libs/audio/encoders/lame-program.ts", import.meta.url).pathname
+  const child = fork(program, [], { serialization: "advanced" })
+  const messages = on(child, "message", { close: ["exit"] })
+  const nextOf = async (kinds: ReadonlyArray<FromLame["kind"]>): Promise<FromLame> => {
+    for (;;) {
+      const { done, value } = (await messages.next()) as IteratorResult<ReadonlyArray<FromLame>>
+      const message = done === true ? undefined : value[0]
+      if (message === undefined) throw new Error("the program ended")
+      if (kinds.includes(message.kind)) return message
     }
-    const pieces = answers.slice(count + 1)
-    assert.isBelow(pieces.indexOf(urgent), count / 2)
-    // Threads finish in any order.
-    const others = pieces.filter((id) => id !== urgent).toSorted((left, right) => left - right)
-    assert.deepStrictEqual(
-      others,
-      Array.from({ length: count }, (_, id) => id)
-    )
-  })
+  }
+  const next = async () => {
+    const message = await nextOf(["opened", "encoded"])
+    return "id" in message ? message.id : Number.NaN
+  }
+  try {
+    await nextOf(["ready"])
+    await talk((message) => void child.send(message), next)
+  } finally {
+    child.kill("SIGKILL")
+  }
+}
+
+const pcm = new Uint8Array(second.slice().buffer)
+const opening = (id: number): ToLame => ({ kind: "open", id, hz: 24_000, kbps: 64, prime: 576 })
+
+describe("the program of libmp3lame", () => {
+  it("encodes an answer's beginning before pieces that came earlier", () =>
+    withProgram(async (tell, next) => {
+      const [count, urgent] = [60, 1_000]
+      const ids = Array.from({ length: count }, (_, id) => id)
+      for (const id of [...ids, urgent]) tell(opening(id))
+      for (const _ of [...ids, urgent]) await next()
+      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, pcm })
+      tell({ kind: "encode", id: urgent, isUrgent: true, pcm })
+      const pieces: Array<number> = []
+      for (const _ of [...ids, urgent]) pieces.push(await next())
+      assert.isBelow(pieces.indexOf(urgent), count / 2)
+      // Threads finish in any order.
+      const others = pieces.filter((id) => id !== urgent).toSorted((left, right) => left - right)
+      assert.deepStrictEqual(others, ids)
+    }))
+
+  it("lets a listener's piece wait for a first sound that is still being made, and no longer than that", () =>
+    withProgram(async (tell, next) => {
+      const [listener, beginner] = [1, 2]
+      for (const id of [listener, beginner]) tell(opening(id))
+      await next()
+      await next()
+      tell({ kind: "begin", id: beginner })
+      tell({ kind: "encode", id: listener, isUrgent: false, pcm })
+      tell({ kind: "encode", id: beginner, isUrgent: true, pcm })
+      assert.deepStrictEqual([await next(), await next()], [beginner, listener])
+      // The first sound does not come: the listener's next piece comes all the same.
+      tell({ kind: "begin", id: beginner })
+      tell({ kind: "encode", id: listener, isUrgent: false, pcm })
+      assert.strictEqual(await next(), listener)
+    }))
 })
