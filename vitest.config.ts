@@ -11,9 +11,13 @@ import { LongestFirst } from "./dev/test-order.ts"
  * `*.kubernetes.test.ts` applies its manifests to a cluster of the tests' own (`./starling test --kubernetes`).
  *
  * All of them are loaded by Node itself, as the roles are: what runs in a test is the source that runs in production,
- * and a check takes a quarter less time than with modules that Vite has rewritten.
+ * and a check takes a quarter less time than with modules that Vite has rewritten. No test mocks a module, for which
+ * vitest would parse each test file once more.
  */
-const loadedByNode = { viteModuleRunner: false } as const
+const loadedByNode = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  setupFiles: "test/support/test-modules.ts"
+} as const
 
 /**
  * Files of real processes at once. One keeps about half a processor busy, with the brokers, chains and fleets that it
@@ -34,7 +38,7 @@ const brokerStores = () => {
 }
 
 /** A worker loads the modules once for all of its files: a second of a processor for each of some three hundred. */
-const processes = { experimental: loadedByNode, isolate: false, env: { STARLING_TEST_STORES: brokerStores() } }
+const processes = { ...loadedByNode, isolate: false, env: { STARLING_TEST_STORES: brokerStores() } }
 
 /** Fleets that are held to a pace: they run after all others, one by one. */
 const fleetsAlone = [
@@ -62,7 +66,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          experimental: loadedByNode,
+          ...loadedByNode,
+          pool: "threads",
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.{thorough,integration,fleet,containers,kubernetes}.test.ts"],
           isolate: false,
@@ -72,7 +77,7 @@ export default defineConfig({
       {
         test: {
           name: "thorough",
-          experimental: loadedByNode,
+          ...loadedByNode,
           include: ["test/**/*.thorough.test.ts"],
           isolate: false,
           testTimeout: 30_000
@@ -111,7 +116,7 @@ export default defineConfig({
       {
         test: {
           name: "containers",
-          experimental: loadedByNode,
+          ...loadedByNode,
           include: ["test/**/*.containers.test.ts"],
           globalSetup: "test/containers/build-images.ts",
           env: { TESTCONTAINERS_RYUK_DISABLED: "true" },
@@ -124,7 +129,7 @@ export default defineConfig({
       {
         test: {
           name: "kubernetes",
-          experimental: loadedByNode,
+          ...loadedByNode,
           include: ["test/**/*.kubernetes.test.ts"],
           globalSetup: "test/kubernetes/start-cluster.ts",
           // A disturbance waits for two rollouts of ten roles; on two busy processors each takes minutes.

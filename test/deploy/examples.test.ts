@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
-import { generatePrivateKey } from "viem/accounts"
 import { decodeConfiguration, knownTokenOf } from "#contracts"
 import { Configuration, Environment } from "#runtime"
 import { readEvmKey } from "#x402"
+import { newKey } from "../../dev/fixtures/evm/terms.ts"
 import { checkModelGateway } from "../../services/model-gateway/role.ts"
 
 const folder = join(import.meta.dirname, "../../deploy/examples")
@@ -42,7 +42,7 @@ describe.each(names)("the example configuration %s", (name) => {
   })
 
   it.effect("has models and providers that fit together once its secrets are set", () => {
-    const environment = Object.fromEntries(variables.map((variable) => [variable, generatePrivateKey()]))
+    const environment = Object.fromEntries(variables.map((variable) => [variable, newKey()]))
     for (const { Network, SettlerKeyEnvVars } of configuration.Payments.Networks) {
       if (!Network.startsWith("eip155:")) continue
       for (const variable of SettlerKeyEnvVars) {

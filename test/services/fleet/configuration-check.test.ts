@@ -1,5 +1,5 @@
-import { generatePrivateKey } from "viem/accounts"
 import { assert, describe, it } from "@effect/vitest"
+import { newKey } from "../../../dev/fixtures/evm/terms.ts"
 import { faultsFor } from "../../../services/fleet/configuration-check.ts"
 
 const network = { Network: "eip155:8453", RpcUrls: ["https://node.example"], PayTo: `0x${"1".repeat(40)}` }
@@ -62,7 +62,7 @@ describe("the configuration check for the roles to run", async () => {
 
   it("passes once every variable is set and valid", async () => {
     const ModelGateway = { ...everything.ModelGateway, Models: [model] }
-    const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: generatePrivateKey() }
+    const environment = { HOOK: "a secret", PROVIDER: "a key", SETTLER: newKey() }
     assert.deepStrictEqual(await faultsFor({ ...everything, ModelGateway }, environment), [])
   })
 

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { PaymentRequirements, SettleResponse } from "#contracts"
 import { openWallet, type WalletChannels } from "#x402"
-import { channelRequirements } from "../../../../dev/fixtures/evm/reference-channels.ts"
+import { channelRequirements, newKey, payTo } from "../../../../dev/fixtures/evm/terms.ts"
 import { channelFacts, channelLines, correctedBy, depositFor } from "../../../../services/cli/pay/by-channel.ts"
 
-const offer = channelRequirements(privateKeyToAccount(generatePrivateKey()).address) as unknown as PaymentRequirements
+const offer = channelRequirements(payTo) as unknown as PaymentRequirements
 
 // No question goes to the chain in these tests.
 const openChannels = Effect.gen(function* () {
-  const key = Redacted.make(generatePrivateKey())
+  const key = Redacted.make(newKey())
   const { channels } = yield* openWallet("evm", { key, rpcUrl: "http://127.0.0.1:1" })
   assert.isNotNull(channels)
   return channels as WalletChannels

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { encodeAbiParameters, keccak256, recoverTypedDataAddress } from "viem"
 import type { PaymentRequirements } from "#contracts"
 import { channelPaymentOf, channelRefundOf, channelVerifier } from "#x402"
-import { channelRequirements } from "../../../../dev/fixtures/evm/reference-channels.ts"
+import { channelRequirements } from "../../../../dev/fixtures/evm/terms.ts"
 
 const salt = `0x${"0".repeat(63)}7`
 const privateKey = generatePrivateKey()

@@ -7,7 +7,7 @@ import { domainSeparator, DomainSeparators } from "../../../../../../libs/x402/c
 import { channelsDomain } from "../../../../../../libs/x402/chains/evm/channels/contract.ts"
 import { permit2Address, permitDomain } from "../../../../../../libs/x402/chains/evm/permit2.ts"
 import { checkVoucher, plainSignature } from "../../../../../../libs/x402/chains/evm/channels/voucher.ts"
-import { channelRequirements } from "../../../../../../dev/fixtures/evm/reference-channels.ts"
+import { channelRequirements } from "../../../../../../dev/fixtures/evm/terms.ts"
 import { newPayer } from "../../../../../../dev/fixtures/evm/payments.ts"
 
 const chainId = 84_532n
