@@ -13,6 +13,8 @@ interface RoleProcess {
   readonly url: string
   /** Sends a signal; after SIGKILL it ends when the process has. */
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Completes when the process has ended. */
+  readonly ended: Effect.Effect<void>
 }
 
 /** Ready when it answers; killed at the end of the scope. */
@@ -22,8 +24,9 @@ export const startRoleProcess = (server: TestNatsServer, role: RoleName, setting
       Effect.promise(() => start(server, role, settings)),
       ({ end }) => Effect.promise(() => end("SIGKILL"))
     ),
-    ({ child, url, end }): RoleProcess => ({
+    ({ child, url, end, ended }): RoleProcess => ({
       url,
+      ended: Effect.promise(() => ended),
       kill: (signal) =>
         signal === "SIGKILL" ? Effect.promise(() => end(signal)) : Effect.sync(() => void child.kill(signal))
     })
@@ -57,5 +60,5 @@ const start = async (server: TestNatsServer, role: RoleName, settings: Settings)
     child.stdout.once("data", (line: Buffer) => resolve(line.toString("utf8")))
     void ended.then(() => reject(new Error(`the role ${role} ended before it was ready`)))
   })
-  return { child, url: (JSON.parse(said) as Readonly<Record<string, string>>)[role] ?? "", end }
+  return { child, url: (JSON.parse(said) as Readonly<Record<string, string>>)[role] ?? "", end, ended }
 }

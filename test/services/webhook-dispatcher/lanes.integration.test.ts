@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { StreamReader, topologyOf } from "#bus"
-import { deliveryLaneOf, deliveryStream, endpointIdOf } from "#contracts"
-import { readFanOutCursor } from "#webhooks"
+import { deliveryLaneOf, deliveryStream, endpointIdOf, subjects } from "#contracts"
+import { Configuration } from "#runtime"
+import { readAbandoned, readFanOutCursor, readRoster, WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
@@ -16,10 +17,10 @@ const path = (name: string) => `/${name}`
 const endpoints = (receiver: TestReceiver) =>
   names.map((Name) => ({ Name, Url: receiver.url(path(Name)), Concurrency: 1, InitialBackoffSeconds: 0.3 }))
 
-const dispatcher = (server: TestNatsServer, receiver: TestReceiver, lanes: number) =>
+const dispatcher = (server: TestNatsServer, receiver: TestReceiver, lanes: number, more: object = {}) =>
   startRoleProcess(server, "webhook-dispatcher", {
     Webhooks: endpoints(receiver),
-    WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], Lanes: lanes }
+    WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], Lanes: lanes, ...more }
   })
 
 const isSettledAt = (lanes: number) =>
@@ -60,6 +61,162 @@ const leftIn = (lanes: number) =>
     (all) => all.flat().filter(({ subject }) => subject.includes(".due.") || subject.includes(".wait."))
   )
 
+/** An endpoint of run time, from its making to the answer of its removal; a name may have several, one after another. */
+interface Life {
+  readonly name: string
+  readonly startsAfter: number
+  /** The requests to its path when it was made, and when its removal was answered. */
+  readonly from: number
+  readonly to?: number
+}
+
+const by = "tester"
+const runTimeNames = Array.from({ length: 6 }, (_, index) => `made-${index}`)
+// A broker that was killed answers again within a second or two, and a dispatcher that was is counted out after three.
+const patiently = Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
+
+interface Churn {
+  readonly concurrency: number
+  /** Whether they are disabled and enabled too. With shared consumers that puts off what is due, and so its order. */
+  readonly pauses: boolean
+}
+
+/** Makes, changes and removes endpoints one by one, and makes them again, until it is stopped. */
+const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency, pauses }: Churn) {
+  const at = yield* WebhookEndpoints
+  const lives: Array<Life> = []
+  const disablings = new Map<string, number>()
+  let isOver = false
+  const sent = (name: string) => requestsTo(receiver, path(name)).length
+  const make = Effect.fnUntraced(function* (name: string) {
+    const settings = { Name: name, Url: receiver.url(path(name)), Concurrency: concurrency, InitialBackoffSeconds: 0.3 }
+    const from = sent(name)
+    const { startsAfter } = yield* at.create({ settings, by }).pipe(patiently)
+    lives.push({ name, startsAfter, from })
+  })
+  const change = Effect.fnUntraced(function* (name: string) {
+    const { revision } = yield* at.get(name).pipe(patiently)
+    yield* at.change({ name, revision, changes: { Description: `changed at ${sent(name)}` }, by }).pipe(patiently)
+    if (!pauses) return
+    disablings.set(name, (disablings.get(name) ?? 0) + 1)
+    yield* at.disable({ name, by }).pipe(patiently)
+    yield* at.enable({ name, by }).pipe(patiently)
+  })
+  const remove = Effect.fnUntraced(function* (name: string) {
+    yield* at.remove({ name, by }).pipe(patiently)
+    const index = lives.findLastIndex((life) => life.name === name)
+    lives[index] = { ...lives[index]!, to: sent(name) }
+  })
+  for (const name of runTimeNames) yield* make(name)
+  const round = Effect.gen(function* () {
+    for (const [index, name] of runTimeNames.entries()) {
+      if (isOver) return
+      const before = sent(name)
+      yield* eventually(Effect.sync(() => isOver || sent(name) > before))
+      if (index % 3 === 0) yield* change(name)
+      if (index % 3 === 1) yield* Effect.andThen(remove(name), make(name))
+    }
+  })
+  const turning = yield* Effect.forkScoped(Effect.repeat(round, { while: () => !isOver }))
+  const stop = Effect.suspend(() => {
+    isOver = true
+    return Effect.as(Fiber.join(turning), lives)
+  })
+  return { stop, disablings }
+})
+
+/** The last life of each name got every event up to the last. */
+const areCaughtUp = (receiver: TestReceiver, lives: ReadonlyArray<Life>, last: number) =>
+  Effect.sync(() =>
+    lives.every(
+      ({ name, startsAfter, to }) =>
+        to !== undefined || startsAfter >= last || sequencesTo(receiver, path(name)).includes(last)
+    )
+  )
+
+// Deliveries that are on their way at once leave in order, and may overtake each other on the wire; less than what is
+// put off is late.
+const overtakenMsMax = 400
+
+/**
+ * The events that came too long after a later one of the same endpoint; their retries aside. `eras`: the newest event
+ * when each process had ended, for what it left behind may come after what its successor begins with.
+ */
+const late = (receiver: TestReceiver, name: string, eras: ReadonlyArray<number>) => {
+  const newest = new Map<number, { readonly sequence: number; readonly atMs: number }>()
+  const seen = new Set<number>()
+  return requestsTo(receiver, path(name)).flatMap(({ headers, atMs }) => {
+    const sequence = Number(headers["x-service-sequence"])
+    if (seen.has(sequence)) return []
+    seen.add(sequence)
+    const era = eras.filter((end) => end < sequence).length
+    const before = newest.get(era) ?? { sequence: 0, atMs }
+    if (sequence > before.sequence) newest.set(era, { sequence, atMs })
+    const isLate = sequence < before.sequence && atMs - before.atMs > overtakenMsMax
+    return isLate ? [`${sequence} ${atMs - before.atMs} ms after ${before.sequence}`] : []
+  })
+}
+
+/** Each life got its events, from the first after its making; none after its removal, when what waits is put away. */
+const assertLives = Effect.fnUntraced(function* (receiver: TestReceiver, lives: ReadonlyArray<Life>, last: number) {
+  const putAway = new Set(
+    (yield* stream("ABANDONED")).flatMap((message) =>
+      Option.toArray(readAbandoned(message)).map(
+        ({ due: { delivery } }) => `${delivery.endpointId} ${delivery.sequence}`
+      )
+    )
+  )
+  for (const [index, { name, startsAfter, from, to }] of lives.entries()) {
+    const end =
+      lives.slice(index + 1).find((next) => next.name === name)?.from ?? requestsTo(receiver, path(name)).length
+    const told = `${name}, made after ${startsAfter}`
+    if (to !== undefined) assert.strictEqual(end, to, `${told}: after its removal`)
+    const got = new Set(sequencesTo(receiver, path(name)).slice(from, to))
+    const until = to === undefined ? last : Math.max(startsAfter, ...got)
+    const wanted = Array.from({ length: until - startsAfter }, (_, place) => startsAfter + 1 + place)
+    const missing = wanted.filter((sequence) => !got.has(sequence))
+    const lost = to === undefined ? missing : missing.filter((each) => !putAway.has(`${endpointIdOf(name)} ${each}`))
+    assert.deepStrictEqual(lost, [], told)
+    assert.strictEqual(got.size, wanted.length - missing.length, `${told}: only what came after its making`)
+  }
+})
+
+/** Where the lanes say that endpoints are: every one once, in the lane that is its own. */
+const assertPlaces = Effect.fnUntraced(function* (lanes: number) {
+  const reader = yield* StreamReader
+  const placed: Array<string> = []
+  for (let lane = 0; lane < 4; lane += 1) {
+    const counts = yield* reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll)
+    const ofFile = lane < lanes ? Object.keys((yield* readRoster(lane)).endpoints) : []
+    const ids = [...ofFile, ...Object.keys(counts).map((subject) => subject.slice(subject.lastIndexOf(".") + 1))]
+    for (const id of ids) assert.strictEqual(deliveryLaneOf(id, lanes), lane)
+    placed.push(...ids)
+  }
+  assert.deepStrictEqual(placed.toSorted(), [...names, ...runTimeNames].map(endpointIdOf).toSorted())
+})
+
+const administered = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
+  Effect.provide(
+    test,
+    WebhookEndpoints.layer.pipe(
+      Layer.provide(Configuration.layerOf({})),
+      Layer.provideMerge(busOn(server, topologyOf(4)))
+    )
+  )
+
+// Of a dispatcher or the broker, of which each may have had one delivery of an endpoint unacked.
+const killings = 4
+
+/** Whatever came again was the same delivery. */
+const assertSameAgain = (receiver: TestReceiver, name: string, repeatsMax: number) => {
+  const ids = requestsTo(receiver, path(name)).map(({ headers }) => headers["x-service-delivery"])
+  assert.strictEqual(new Set(ids).size, new Set(sequencesTo(receiver, path(name))).size, name)
+  assert.isAtMost(repeats(ids), repeatsMax, name)
+}
+
+// Each starts and kills some processes; they take a third of it on a quiet machine.
+const withinMs = 120_000
+
 describe("deliveries over lanes", () => {
   it.live("from the start go each to the lane of its endpoint, once and in order", () =>
     Effect.gen(function* () {
@@ -88,53 +245,154 @@ describe("deliveries over lanes", () => {
     })
   )
 
-  it.live("change from 2 to 4 and back under load with every process killed, and lose nothing nor their order", () =>
-    Effect.gen(function* () {
-      const { server, receiver } = yield* setUp
-      // A retry is on its way while its endpoint moves.
-      for (const name of names.slice(0, 2)) receiver.answer(path(name), (nth) => (nth % 10 === 3 ? 503 : 204))
-      yield* Effect.gen(function* () {
-        const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
-        const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
-        const steady = yield* steadily(40)
-        yield* steady.after(40)
-        yield* eventually(isSettledAt(2))
+  it.live(
+    "change from 2 to 4 and back under load with every process killed, and lose nothing nor their order",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        // A retry is on its way while its endpoint moves.
+        for (const name of names.slice(0, 2)) receiver.answer(path(name), (nth) => (nth % 10 === 3 ? 503 : 204))
+        yield* Effect.gen(function* () {
+          const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
+          const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
+          const steady = yield* steadily(40)
+          yield* steady.after(40)
+          yield* eventually(isSettledAt(2))
 
-        const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
-          concurrency: "unbounded"
-        })
-        yield* steady.after(20)
-        assert.isTrue(yield* isSettledAt(2), "the number waits for the last dispatcher of the old one")
-        yield* two.kill("SIGTERM")
-        const four = yield* dispatcher(server, receiver, 4)
-        yield* three.kill("SIGKILL")
-        yield* eventually(isSettledAt(4))
-        yield* steady.after(20)
+          const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
+            concurrency: "unbounded"
+          })
+          yield* steady.after(20)
+          assert.isTrue(yield* isSettledAt(2), "the number waits for the last dispatcher of the old one")
+          yield* two.kill("SIGTERM")
+          const four = yield* dispatcher(server, receiver, 4)
+          yield* three.kill("SIGKILL")
+          yield* eventually(isSettledAt(4))
+          yield* steady.after(20)
 
-        yield* Effect.promise(() => server.kill9())
-        yield* Effect.promise(() => server.start())
-        yield* steady.after(20)
-        const five = yield* dispatcher(server, receiver, 2)
-        yield* four.kill("SIGKILL")
-        yield* Effect.promise(() => server.kill9())
-        yield* Effect.promise(() => server.start())
-        yield* eventually(isSettledAt(2))
-        yield* steady.after(20)
-        const last = yield* steady.stop
-        yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
-        yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
-        yield* five.kill("SIGTERM")
+          yield* Effect.promise(() => server.kill9())
+          yield* Effect.promise(() => server.start())
+          yield* steady.after(20)
+          const five = yield* dispatcher(server, receiver, 2)
+          yield* four.kill("SIGKILL")
+          yield* Effect.promise(() => server.kill9())
+          yield* Effect.promise(() => server.start())
+          yield* eventually(isSettledAt(2))
+          yield* steady.after(20)
+          const last = yield* steady.stop
+          yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+          yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+          yield* five.kill("SIGTERM")
 
-        for (const name of names) {
-          const requests = requestsTo(receiver, path(name))
-          const ids = requests.map(({ headers }) => headers["x-service-delivery"])
-          const sequences = sequencesTo(receiver, path(name))
-          // Whatever came again was the same delivery: a retry, or unacked when a process was killed.
-          assert.strictEqual(new Set(ids).size, new Set(sequences).size, name)
-          if (!names.slice(0, 2).includes(name)) assert.isAtMost(repeats(ids), 5, name)
-          assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
-        }
-      }).pipe(Effect.provide(busOn(server, topologyOf(4))))
-    })
+          for (const name of names) {
+            const requests = requestsTo(receiver, path(name))
+            const ids = requests.map(({ headers }) => headers["x-service-delivery"])
+            const sequences = sequencesTo(receiver, path(name))
+            // Whatever came again was the same delivery: a retry, or unacked when a process was killed.
+            assert.strictEqual(new Set(ids).size, new Set(sequences).size, name)
+            if (!names.slice(0, 2).includes(name)) assert.isAtMost(repeats(ids), 5, name)
+            assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
+          }
+        }).pipe(Effect.provide(busOn(server, topologyOf(4))))
+      }),
+    withinMs
+  )
+
+  it.live(
+    "change from 2 to 4 while endpoints are made, changed and removed and every process is killed",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        yield* administered(
+          server,
+          Effect.gen(function* () {
+            const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
+            const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
+            const steady = yield* steadily(30)
+            const churning = yield* churn(receiver, { concurrency: 1, pauses: true })
+            yield* steady.after(60)
+            const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
+              concurrency: "unbounded"
+            })
+            yield* steady.after(30)
+            yield* two.kill("SIGKILL")
+            const four = yield* dispatcher(server, receiver, 4)
+            yield* three.kill("SIGKILL")
+            yield* Effect.promise(() => server.kill9())
+            yield* Effect.promise(() => server.start())
+            yield* eventually(isSettledAt(4), 40_000)
+            yield* steady.after(60)
+            const lives = yield* churning.stop
+            const last = yield* steady.stop
+            yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+            yield* eventually(areCaughtUp(receiver, lives, last))
+            yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+            yield* assertPlaces(4)
+            yield* four.kill("SIGTERM")
+            yield* assertLives(receiver, lives, last)
+            assert.isAbove(lives.length, runTimeNames.length, "none was removed")
+            for (const name of [...names, ...runTimeNames]) {
+              assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
+              // One that is disabled breaks off what is on its way.
+              assertSameAgain(receiver, name, killings + (churning.disablings.get(name) ?? 0))
+            }
+          })
+        )
+      }),
+    withinMs
+  )
+
+  it.live(
+    "change from 2 to 4 and back with more endpoints than have consumers of their own, made and removed too",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        for (const name of names.slice(0, 2)) receiver.answer(path(name), (nth) => (nth % 10 === 3 ? 503 : 204))
+        const inPartitions = { PartitionsAbove: 3 }
+        const many = (lanes: number) =>
+          startRoleProcess(server, "webhook-dispatcher", {
+            Webhooks: endpoints(receiver).map((endpoint) => ({ ...endpoint, Concurrency: 64 })),
+            WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], Lanes: lanes, ...inPartitions }
+          })
+        yield* administered(
+          server,
+          Effect.gen(function* () {
+            const one = yield* many(2)
+            const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
+            const steady = yield* steadily(30)
+            const churning = yield* churn(receiver, { concurrency: 64, pauses: false })
+            yield* steady.after(60)
+            yield* one.kill("SIGTERM")
+            yield* one.ended
+            const eras = [steady.newest()]
+            const two = yield* many(4)
+            yield* eventually(isSettledAt(4), 40_000)
+            yield* steady.after(30)
+            yield* Effect.promise(() => server.kill9())
+            yield* Effect.promise(() => server.start())
+            yield* steady.after(30)
+            yield* two.kill("SIGTERM")
+            yield* two.ended
+            eras.push(steady.newest())
+            const three = yield* many(2)
+            yield* eventually(isSettledAt(2), 40_000)
+            yield* steady.after(30)
+            const lives = yield* churning.stop
+            const last = yield* steady.stop
+            yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+            yield* eventually(areCaughtUp(receiver, lives, last))
+            yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+            yield* assertPlaces(2)
+            yield* three.kill("SIGTERM")
+            yield* assertLives(receiver, lives, last)
+            assert.isAbove(lives.length, runTimeNames.length, "none was removed")
+            for (const name of [...names, ...runTimeNames]) {
+              assertSameAgain(receiver, name, Number.POSITIVE_INFINITY)
+              assert.deepStrictEqual(late(receiver, name, eras), [], name)
+            }
+          })
+        )
+      }),
+    withinMs
   )
 })
