@@ -16,6 +16,8 @@ export interface PipelineBus {
   readonly report: (kind: ReportKind, fields: Json) => Promise<void>
   /** All of a stream's messages on a subject, in order. */
   readonly read: (stream: string, subject: string) => Promise<ReadonlyArray<StoredMessage>>
+  /** The value of the last message on a subject, of a work queue too. */
+  readonly last: (stream: string, subject: string) => Promise<Json | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -42,5 +44,7 @@ export const openPipelineBus = async (service: BusAddress, house: BusAddress = s
     }
     return found
   }
-  return { report, read, close: async () => void (await Promise.all([told.close(), looking.close()])) }
+  const last = async (stream: string, subject: string) =>
+    (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.json<Json>()
+  return { report, read, last, close: async () => void (await Promise.all([told.close(), looking.close()])) }
 }

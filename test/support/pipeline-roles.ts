@@ -1,14 +1,14 @@
 /** The pipeline as in its deployment: each role a process of its own, so that one of them can be killed. */
 import { Effect, Exit, Scope } from "effect"
 import type { RoleName } from "#contracts"
-import { type PipelineApi, pipelineApi } from "./pipeline-api.ts"
+import { type Json, type PipelineApi, pipelineApi } from "./pipeline-api.ts"
 import { openPipelineBus, type PipelineBus } from "./pipeline-bus.ts"
 import { type Deliveries, deliverySecret, watchDeliveries } from "./pipeline-deliveries.ts"
 import { everyEvent, quickSections, secretVariable } from "./pipeline-fleet.ts"
 import { makeRepositories, type TestRepository } from "./pipeline-repository.ts"
 import { startRunner } from "./pipeline-runner.ts"
-import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { startReceiver } from "./receiver.ts"
+import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { startReceiver, type TestReceiver } from "./receiver.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
 import { newHome, starling, until } from "../../dev/fixtures/starling.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
@@ -17,25 +17,31 @@ export interface PipelineRoles {
   readonly api: PipelineApi
   readonly bus: PipelineBus
   readonly deliveries: Deliveries
+  readonly receiver: TestReceiver
+  readonly nats: TestNatsServer
   readonly repository: TestRepository
   readonly runner: (agents: ReadonlyArray<string>, atOnce: number) => Promise<void>
-  /** SIGKILL, and a new process of that role; returns when that is ready. */
-  readonly killAndRestart: (role: RoleName) => Promise<void>
+  /** SIGKILL, and a new process of that role, with other sections from then on; returns when that is ready. */
+  readonly killAndRestart: (role: RoleName, changes?: Json) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
 const roles: ReadonlyArray<RoleName> = ["pipeline-api", "sweeper", "webhook-dispatcher"]
 
-export const startPipelineRoles = async (): Promise<PipelineRoles> => {
+/** `sectionsOf`: over the usual ones, made of the receiver's addresses. */
+export const startPipelineRoles = async (
+  sectionsOf: (url: (path: string) => string) => Json = () => ({})
+): Promise<PipelineRoles> => {
   const scope = Scope.makeUnsafe()
   const receiver = await Effect.runPromise(Scope.provide(startReceiver, scope))
   const nats = await startNatsServer()
   const port = await freePort()
-  const configuration = {
+  let configuration: Json = {
     ...quickSections,
     PipelineApi: { ...quickSections.PipelineApi, Port: port },
     Bus: { Url: nats.url },
-    Webhooks: [everyEvent(receiver.url("/every"))]
+    Webhooks: [everyEvent(receiver.url("/every"))],
+    ...sectionsOf(receiver.url)
   }
   const running = new Map<RoleName, RunningRole>()
   const start = async (name: RoleName) => {
@@ -55,9 +61,12 @@ export const startPipelineRoles = async (): Promise<PipelineRoles> => {
     api: pipelineApi(`http://127.0.0.1:${port}`, token.out.trim()),
     bus,
     deliveries: watchDeliveries(receiver, "/every"),
+    receiver,
+    nats,
     repository: repositories.make("upstream"),
     runner: async (agents, atOnce) => void runners.push(await startRunner({ nats: nats.url, agents, atOnce })),
-    killAndRestart: async (name) => {
+    killAndRestart: async (name, changes = {}) => {
+      configuration = { ...configuration, ...changes }
       const role = running.get(name)
       role?.signal("SIGKILL")
       await role?.ended
