@@ -35,6 +35,42 @@ export interface EgressResponse {
 
 class Cancelled extends Error {}
 
+// One for all: Node writes the stack of each error that closes a socket, which costs more than the closing.
+const cancelled = new Cancelled("the request was given up")
+
+/**
+ * The deadlines of a receiver that hangs pass together, and each costs a third of a millisecond or more: a socket to
+ * close, an error, and what its caller does next. A few are told each turn, so that other requests go on in between.
+ */
+const overdue = () => {
+  const waiting: Array<() => void> = []
+  let isTurnComing = false
+  const turnSoon = () => {
+    if (isTurnComing) return
+    isTurnComing = true
+    setTimeout(turn, turnMs)
+  }
+  const turn = () => {
+    isTurnComing = false
+    const now = waiting.splice(0, Math.min(toldAtOnceMax, Math.ceil(waiting.length / turnsAhead)))
+    for (const tell of now) tell()
+    if (waiting.length > 0) turnSoon()
+  }
+  return {
+    add: (tell: () => void) => {
+      waiting.push(tell)
+      turnSoon()
+    }
+  }
+}
+
+const turnMs = 2
+// Nine at once are told within 18 ms, a hundred within 60; thousands as fast as the processor lets them.
+const turnsAhead = 8
+const toldAtOnceMax = 16
+
+const deadlines = overdue()
+
 export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRequest) =>
   Effect.callback<EgressResponse, EgressError>((resume) => {
     let controller: Dispatcher.DispatchController | undefined
@@ -53,13 +89,15 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
     }
     const succeed = (truncated: boolean) =>
       end(Effect.succeed({ status, headers, body: joined(chunks, bytes), truncated }))
-    const cancel = () => controller?.abort(new Cancelled())
+    const cancel = () => controller?.abort(cancelled)
 
-    const timer = setTimeout(() => {
-      const seen = phase === "body" ? status : null
-      end(Effect.fail(new DeadlineExceeded({ phase, deadlineMs: request.deadlineMs, status: seen })))
+    const tooLate = () => {
+      if (ended) return
+      const { deadlineMs } = request
+      end(Effect.fail(new DeadlineExceeded({ phase, deadlineMs, status: phase === "body" ? status : null })))
       cancel()
-    }, request.deadlineMs)
+    }
+    const timer = setTimeout(() => deadlines.add(tooLate), request.deadlineMs)
 
     pool.dispatch(
       { origin, path, method: request.method, headers: request.headers, body: request.body },
@@ -92,7 +130,7 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
           cancel()
         },
         onResponseEnd: () => succeed(false),
-        onResponseError: (_controller, error) => end(Effect.fail(toEgressError(error)))
+        onResponseError: (_controller, error) => (ended ? undefined : end(Effect.fail(toEgressError(error))))
       }
     )
     return Effect.sync(() => {

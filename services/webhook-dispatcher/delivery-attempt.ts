@@ -25,6 +25,8 @@ export interface Attempted {
   readonly body: Uint8Array
   /** The answer's headers; none without an answer. */
   readonly headers: Readonly<Record<string, string>>
+  /** The headers as they were sent. */
+  readonly requestHeaders: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly durationMs: number
 }
@@ -102,44 +104,49 @@ interface Sending {
 
 const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }: Sending): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
+  const headers = requestHeaders(endpoint, due, startedAtMs)
   const request = receivers.request({
     method: "POST",
     url: endpoint.url,
     lane: endpoint.id,
     connectionsMax: endpoint.concurrency,
-    headers: requestHeaders(endpoint, due, startedAtMs),
+    headers,
     body: due.body,
     deadlineMs: endpoint.timeoutMs,
     responseBytesMax: answerBytesMax,
     mayLeave: leaving.mayLeave,
     onLeave: leaving.onLeave
   })
-  const tookMs = () => clock.currentTimeMillisUnsafe() - startedAtMs
+  const made = () => ({
+    requestHeaders: headers,
+    startedAtMs,
+    durationMs: clock.currentTimeMillisUnsafe() - startedAtMs
+  })
   return Effect.match(request, {
-    onSuccess: (response) => answered(response, startedAtMs, tookMs()),
-    onFailure: (error) => notAnswered(error, startedAtMs, tookMs())
+    onSuccess: (response) => answered(response, made()),
+    onFailure: (error) => notAnswered(error, made())
   })
 }
 
-const answered = (response: EgressResponse, startedAtMs: number, durationMs: number): Attempted => ({
+type Made = Pick<Attempted, "requestHeaders" | "startedAtMs" | "durationMs">
+
+const answered = (response: EgressResponse, made: Made): Attempted => ({
   result: AttemptResult.Answered({ status: response.status, retryAfter: response.headers["retry-after"] }),
   error: undefined,
   body: response.body,
   headers: response.headers,
-  startedAtMs,
-  durationMs
+  ...made
 })
 
 const errorCharactersMax = 500
 const noBody = new Uint8Array(0)
 
-const notAnswered = (error: EgressError, startedAtMs: number, durationMs: number): Attempted => ({
+const notAnswered = (error: EgressError, made: Made): Attempted => ({
   result: AttemptResult.NotAnswered({ error: `${error._tag}: ${error.message}`.slice(0, errorCharactersMax) }),
   error,
   body: noBody,
   headers: {},
-  startedAtMs,
-  durationMs
+  ...made
 })
 
 interface SentDelivery {
@@ -173,12 +180,12 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
 const configured = "[configured]"
 
 /** The headers as they were sent. The receiver's own may be keys of its gateway, so only their names are shown. */
-const shownHeaders = ({ endpoint, due, sent }: SentDelivery) => {
+const shownHeaders = ({ endpoint, sent }: SentDelivery) => {
   const isDelivered = sent.result._tag === "Answered" && isSuccess(sent.result.status)
-  // Of a delivery that was made none are kept, and signing again would cost it.
+  // Of a delivery that was made none are kept.
   if (isDelivered) return { requestHeaders: {} }
   const own = Object.keys(endpoint.headers ?? {}).map((name) => [name, configured] as const)
-  return { requestHeaders: { ...requestHeaders(endpoint, due, sent.startedAtMs), ...Object.fromEntries(own) } }
+  return { requestHeaders: { ...sent.requestHeaders, ...Object.fromEntries(own) } }
 }
 
 /** Its own secrets alone are hidden as well: those of all endpoints would take too long to look for. */

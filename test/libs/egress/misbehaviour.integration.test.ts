@@ -30,6 +30,27 @@ describe("a misbehaving receiver", () => {
     }).pipe(Effect.provide(egress))
   )
 
+  it.live("that never answers a hundred at once costs each one deadline, and others go on between their ends", () =>
+    Effect.gen(function* () {
+      const server = yield* serve(() => {})
+      const client = yield* openClient({ allow: loopback, connections: 100 })
+      let turns = 0
+      const turning = setInterval(() => (turns += 1))
+      yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(turning)))
+      const ends: Array<{ readonly turn: number; readonly tookMs: number }> = []
+      const one = Effect.gen(function* () {
+        const started = performance.now()
+        const error = yield* Effect.flip(post(client, `http://127.0.0.1:${server.port}/`, { deadlineMs: 500 }))
+        assert.strictEqual(error._tag, "DeadlineExceeded")
+        ends.push({ turn: turns, tookMs: performance.now() - started })
+      })
+      yield* Effect.forEach(Array.from({ length: 100 }), () => one, { concurrency: "unbounded", discard: true })
+      const perTurn = [...Map.groupBy(ends, ({ turn }) => turn).values()].map((together) => together.length)
+      assert.isAtMost(Math.max(...perTurn), 32, perTurn.join(" "))
+      for (const { tookMs } of ends) assert.isTrue(tookMs >= 499 && tookMs < 1_500, `${tookMs}`)
+    }).pipe(Effect.provide(egress))
+  )
+
   it.live("that sends endlessly is cut at the cap, at once", () =>
     Effect.gen(function* () {
       let sent = 0
