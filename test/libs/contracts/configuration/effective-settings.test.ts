@@ -1,52 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
-import { decodeConfiguration, effectiveSettings, environmentKeys, settingSources } from "#contracts"
+import { environmentKeys } from "#contracts"
 import { ConfigurationFile } from "../../../../libs/contracts/configuration/configuration.ts"
 import { settingFacts } from "../../../../libs/contracts/configuration/effective-settings.ts"
-import { overlay } from "../../../../libs/runtime/Configuration.ts"
+import { network, settingsOf, withSecrets } from "./settings-with-secrets.ts"
 
-type Json = Readonly<Record<string, unknown>>
-
-const settingsOf = (file: Json, environment: Readonly<Record<string, string>> = {}, launcher: Json = {}) => {
-  const sources = settingSources({ launcher, file, environment })
-  const input = overlay({ ...launcher, ...file }, environment)
-  return effectiveSettings(Result.getOrThrow(decodeConfiguration(input)), sources)
-}
 const settingIn = (settings: ReturnType<typeof settingsOf>, key: string) => {
   const found = settings.find((setting) => setting.key === key)
   assert.isDefined(found, key)
   return found
 }
-
-const network = {
-  Network: "eip155:84532",
-  PayTo: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"
-}
-
-/** A configuration with a secret in every place that may hold one. */
-const withSecrets = (secret: string, password: string): Json => ({
-  Bus: { Url: `nats://role:${secret}@one:4222,two:4222`, User: "role", Password: password },
-  Telemetry: { OtlpUrl: `https://collector.example/${secret}` },
-  ModelGateway: { Providers: [{ Name: "p", BaseUrl: `https://api.example/${secret}/v1?key=${secret}` }] },
-  Payments: {
-    Signers: [
-      {
-        Name: "vault",
-        Address: "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23",
-        Url: `https://signer.example/${secret}`
-      }
-    ],
-    Networks: [
-      {
-        ...network,
-        RpcUrls: [`https://rpc.example/v2/${secret}`, `https://other.example/?key=${secret}`],
-        FacilitatorUrl: `https://facilitator.example/${secret}`
-      }
-    ]
-  },
-  Redaction: { Patterns: [{ Name: "own", Pattern: secret }] },
-  Webhooks: [{ Name: "shop", Url: "https://shop.example/", Headers: { Authorization: secret } }]
-})
 
 const facts = settingFacts(ConfigurationFile.fields)
 const marked = [...facts].filter(([, { shown }]) => shown !== "whole").map(([key]) => key)
@@ -123,27 +85,4 @@ describe("the settings in force", () => {
     // Their values are names, or no secrets.
     assert.deepStrictEqual(suspect, [])
   })
-
-  it.prop(
-    "show no secret, whatever it is and whichever layer gives it",
-    [Schema.Int, Schema.String],
-    ([seed, text]) => {
-      const secret = `key-${seed}-end`
-      const password = `pass-${seed}-${text}`
-      const file = withSecrets(secret, password)
-      const { Payments, ModelGateway, Bus } = file as Readonly<Record<string, Json>>
-      const environment = {
-        BUS_PASSWORD: password,
-        BUS_URL: String(Bus?.["Url"]),
-        PAYMENTS_NETWORKS: JSON.stringify(Payments?.["Networks"]),
-        MODEL_GATEWAY_PROVIDERS: JSON.stringify(ModelGateway?.["Providers"])
-      }
-      for (const settings of [settingsOf(file), settingsOf({}, environment), settingsOf({}, {}, file)]) {
-        const shown = JSON.stringify(settings)
-        assert.notInclude(shown, secret)
-        assert.notInclude(shown, `pass-${seed}`)
-        assert.include(shown, "rpc.example")
-      }
-    }
-  )
 })
