@@ -80,7 +80,9 @@ export default defineConfig({
           ...loadedByNode,
           include: ["test/**/*.thorough.test.ts"],
           isolate: false,
-          testTimeout: 30_000
+          // Beside real processes these get what is left of the processors.
+          testTimeout: 60_000,
+          hookTimeout: 60_000
         }
       },
       {
