@@ -6,17 +6,25 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Files of a minute and more among others of seconds. */
 export const longFiles: ReadonlyArray<string> = [
+  "test/containers/fleet.containers.test.ts",
+  "test/fleet/payment-kills-together.fleet.test.ts",
+  "test/page/open-for-an-hour.fleet.test.ts",
+  "test/fleet/pipeline-crowd.fleet.test.ts",
+  "test/fleet/channel-kills.fleet.test.ts",
+  "test/page/looks.fleet.test.ts",
+  "test/fleet/upto-kills.fleet.test.ts",
+  "test/fleet/speech-formats.fleet.test.ts",
+  "test/fleet/speech-live.fleet.test.ts",
+  "test/fleet/pipeline-kills.fleet.test.ts",
+  "test/fleet/pipeline-killed.fleet.test.ts",
+  "test/libs/speech/engine/engines.integration.test.ts",
   "test/services/pipeline-api/kills/kills.integration.test.ts",
   "test/services/console/deliveries-of-an-hour.integration.test.ts",
   "test/services/console/receipts-of-a-day.integration.test.ts",
   "test/services/console/http/endpoints-killed.integration.test.ts",
   "test/services/console/generated-client.integration.test.ts",
   "test/services/console/books.integration.test.ts",
-  "test/libs/speech/engine/engines.integration.test.ts",
-  "test/load-tests/main.integration.test.ts",
-  "test/page/open-for-an-hour.fleet.test.ts",
-  "test/fleet/pipeline-kills.fleet.test.ts",
-  "test/fleet/pipeline-killed.fleet.test.ts"
+  "test/load-tests/main.integration.test.ts"
 ]
 
 interface Placed {
