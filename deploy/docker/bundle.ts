@@ -37,7 +37,7 @@ export const bundle = async (folder: string) => {
     folder: join(folder, "app"),
     programs,
     from: ["libs", "services"],
-    external: [...nativePackages.app, ...nativePackages.speech],
+    external: [...nativePackages.speech],
     plugins: [withoutUp],
     legalComments: "linked"
   })

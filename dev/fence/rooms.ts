@@ -94,7 +94,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/x402": {
     holds: "schemes, chains, claims, quotes, settlement",
     knows: [...bus, "libs/egress"],
-    packages: ["@noble/hashes", "tiny-secp256k1"]
+    packages: ["@bitauth/libauth", "@noble/hashes"]
   },
   "services/pipeline-api": {
     holds: "work items, releases, projects, agents, queues",

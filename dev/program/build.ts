@@ -35,8 +35,8 @@ export interface Bundling {
   readonly legalComments: "linked" | "none"
 }
 
-/** Packages with parts that no bundle can hold, for payments and for the engines. */
-export const nativePackages = { app: ["tiny-secp256k1"], speech: ["koffi", "sherpa-onnx-node"] } as const
+/** Packages with parts that no bundle can hold: those of the engines. */
+export const nativePackages = { speech: ["koffi", "sherpa-onnx-node"] } as const
 
 // `new URL("./thread.ts", import.meta.url)`: the form in which a thread or a separate program is named.
 const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu
@@ -124,7 +124,7 @@ export const buildProgramOnce = async (within: string, now = new Date()): Promis
       folder: fresh,
       programs: { "services/cli/main.ts": "main" },
       from: ["libs", "services", "dev/chain"],
-      external: [...nativePackages.app, ...nativePackages.speech, "esbuild", "litesvm", "solc"],
+      external: [...nativePackages.speech, "esbuild", "litesvm", "solc"],
       plugins: [],
       legalComments: "none"
     }).finally(stop)

@@ -4,13 +4,12 @@
  * them, is refused. To ask twice is harmless, so tries are repeated.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
-import * as secp256k1 from "tiny-secp256k1"
 import { ConfiguredHttp, type EgressClient, type EgressError, type EgressResponse } from "#egress"
 import { afterAttempt, afterFailure, type Breaker, type BreakerLimits, breakerWaitMs, closedBreaker } from "#runtime"
 import { ChainUnavailable } from "../../errors.ts"
 import type { SettlerKey } from "../../scheme.ts"
 import { bytesOf, hexOf, keccak256 } from "./encoding.ts"
-import { addressOfPoint, readSignature, recoverAddress, signatureBytes } from "./signature.ts"
+import { addressOfPublicKey, readSignature, recoverAddress, signatureBytes } from "./signature.ts"
 
 export interface RemoteSignerOptions {
   /** The URL before `/api/v1/eth1`. */
@@ -198,15 +197,13 @@ const publicKeys = Effect.fnUntraced(function* (
 
 /** The public key of the address, as the signer writes it. Pure. */
 export const identifierOf = (keys: ReadonlyArray<string>, address: string): string | undefined =>
-  keys.find((key) => addressOfPublicKey(key) === address)
+  keys.find((key) => addressOfKeyText(key) === address)
 
 const publicKeyPattern = /^(?:0x)?(?:[0-9a-f]{2}){33,65}$/iu
 
 /** Of 33 bytes, of 65, or of the 64 that web3signer writes; undefined for what is no public key. */
-const addressOfPublicKey = (text: string): string | undefined => {
+const addressOfKeyText = (text: string): string | undefined => {
   if (!publicKeyPattern.test(text)) return undefined
   const bytes = bytesOf(text.startsWith("0x") ? text : `0x${text}`)
-  const point = bytes.length === 64 ? Buffer.concat([Buffer.from([4]), bytes]) : bytes
-  const whole = Result.try(() => secp256k1.pointCompress(point, false))
-  return Result.isSuccess(whole) ? addressOfPoint(whole.success) : undefined
+  return addressOfPublicKey(bytes.length === 64 ? Buffer.concat([Buffer.from([4]), bytes]) : bytes)
 }
