@@ -2,9 +2,10 @@
  * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never stands in
  * memory whole.
  */
+import { nuid } from "@nats-io/nats-core"
 import { type ObjectStore, Objm, setSha256Backend } from "@nats-io/obj"
 import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { Nats } from "./connection/connection.ts"
 import type { StreamWrite } from "./connection/stream-calls.ts"
 import { type BusError, BusNotFound, toBusError } from "./errors.ts"
@@ -147,7 +148,7 @@ const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],
   { store, name, bytes }: WholeObject
 ): Effect.fn.Return<string, BusError> {
-  const id = randomBytes(16).toString("hex")
+  const id = nuid.next()
   const chunks: Array<Uint8Array> = []
   for (let at = 0; at < bytes.length; at += chunkBytesMax) chunks.push(bytes.subarray(at, at + chunkBytesMax))
   const digest = `SHA-256=${padded(createHash("sha256").update(bytes).digest("base64url"))}`

@@ -68,7 +68,15 @@ export {
   receiptIdOf,
   unclaimedOf
 } from "./channels/channel.ts"
-export { channelKeyOf, type ChannelName, ChannelRefused, Channels, type StoredChannel } from "./channels/Channels.ts"
+export {
+  channelKeyOf,
+  type ChannelName,
+  channelOrderAnswerCodec,
+  channelOrderCodec,
+  ChannelRefused,
+  Channels,
+  type StoredChannel
+} from "./channels/Channels.ts"
 export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
 export {
   type Claim,
@@ -101,7 +109,8 @@ export {
   ClaimRecord,
   claimRefusalAnswer,
   ClaimRefused,
-  type ClaimState
+  type ClaimState,
+  newTicket
 } from "./claims/claim.ts"
 export { sweepClaims } from "./claims/sweep.ts"
 export type { ReadFunds, Call } from "./claims/take-claim.ts"

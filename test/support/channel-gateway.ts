@@ -3,10 +3,9 @@ import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { Kv, Publisher, Requests } from "#bus"
 import { ChannelWatch, type ChannelOrder, type ChannelPayload, subjects } from "#contracts"
-import { type Channel, ChannelCommand, Channels } from "#x402"
+import { type Channel, ChannelCommand, channelOrderAnswerCodec, channelOrderCodec, Channels } from "#x402"
 import { busOn } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { channelOrderAnswerCodec, channelOrderCodec } from "../../services/payment-settler/channels/channel-orders.ts"
 
 export const holder = "gateway-1"
 

@@ -65,11 +65,25 @@ interface ClaimParts {
 export const addressToken = (network: string, text: string) => encodeToken(inOneCase(network, text))
 
 export const claimKeyOf = ({ network, asset, payer, nonce }: ClaimParts): string =>
-  `claim.${encodeToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`
+  `claim.${networkToken(network)}.${addressToken(network, asset)}.${addressToken(network, payer)}.${addressToken(network, nonce)}`
+
+const networkTokens = new Map<string, string>()
+// More than anybody configures; a stranger may name others.
+const networkTokensMax = 64
+
+/** Each key of a payment names its network, and there are few: each is written as a token once. */
+const networkToken = (network: string): string => {
+  const known = networkTokens.get(network)
+  if (known !== undefined) return known
+  const token = encodeToken(network)
+  if (networkTokens.size >= networkTokensMax) networkTokens.clear()
+  networkTokens.set(network, token)
+  return token
+}
 
 /** An account of a network as two tokens of a key. */
 export const addressKeyOf = (network: string, address: string): string =>
-  `${encodeToken(network)}.${addressToken(network, address)}`
+  `${networkToken(network)}.${addressToken(network, address)}`
 
 /** The key of a payer's record, which covers all its claims on one network. */
 export const payerKeyOf = (network: string, payer: string): string => `payer.${addressKeyOf(network, payer)}`

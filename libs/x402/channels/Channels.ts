@@ -8,11 +8,15 @@
  * while a call of this very process is in work nobody else writes, so a storm of vouchers on one channel reads nothing.
  */
 import { Clock, Context, Effect, Layer, Option, Schema, type Stream } from "effect"
-import { BusUnavailable, type BusError, Kv, type KvBucket, type KvEntry } from "#bus"
-import { addressKeyOf, inOneCase } from "#contracts"
+import { BusUnavailable, type BusError, jsonCodec, Kv, type KvBucket, type KvEntry } from "#bus"
+import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#contracts"
 import { keyedQueue, Metrics } from "#runtime"
 import { channelCommands } from "../metrics.ts"
 import { Channel, type ChannelCommand, channelReason, decideAll, isLapsed } from "./channel.ts"
+
+/** One of each: by them the bus knows that a question and its answer need not leave the process. */
+export const channelOrderCodec = jsonCodec(ChannelOrder)
+export const channelOrderAnswerCodec = jsonCodec(ChannelOrderAnswer)
 
 export interface ChannelName {
   readonly network: string

@@ -5,6 +5,7 @@
  * any more, as uncollected. A claim is never deleted to free it. An ended one keeps only what answers a replay and an
  * audit.
  */
+import { randomFillSync } from "node:crypto"
 import { Data, Schema } from "effect"
 import {
   AnswerKind,
@@ -25,6 +26,21 @@ export type ClaimState = (typeof claimStates)[number]
 
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Total = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+const ticketBytes = 12
+// A look at the system's source for each ticket would cost as much as the rest of a decision.
+const drawn = Buffer.alloc(ticketBytes * 256)
+let drawnAt = drawn.length
+
+/** The name of one life of a claim, or of one work of a channel: drawn once, and never twice. */
+export const newTicket = (): string => {
+  if (drawnAt === drawn.length) {
+    randomFillSync(drawn)
+    drawnAt = 0
+  }
+  drawnAt += ticketBytes
+  return drawn.toString("base64url", drawnAt - ticketBytes, drawnAt)
+}
 
 /** Transactions that were signed for one claim: a settler that died has left one, and its follower makes another. */
 const transactionsMax = 8

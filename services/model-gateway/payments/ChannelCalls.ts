@@ -8,12 +8,11 @@
  * the lease is over, unless its stream had begun. A whole answer is kept before it is charged: to the last voucher that
  * was charged, with the same request, it is given again.
  */
-import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
-import { type BusError, jsonCodec, Kv, Mailbox, Requests } from "#bus"
+import { type BusError, Kv, Mailbox, Requests } from "#bus"
 import {
-  ChannelOrder,
-  ChannelOrderAnswer,
+  type ChannelOrder,
+  type ChannelOrderAnswer,
   channelScheme,
   ChannelWatch,
   type PaymentPayload,
@@ -28,6 +27,8 @@ import {
   channelHeaders,
   channelKeyOf,
   type ChannelName,
+  channelOrderAnswerCodec,
+  channelOrderCodec,
   channelReason,
   ChannelRefused,
   Channels,
@@ -38,6 +39,7 @@ import {
   depositFault,
   evmChainIdOf,
   microUsdOf,
+  newTicket,
   owedOf,
   plainSignature,
   PaymentRefused,
@@ -114,8 +116,6 @@ interface Parts {
   readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-const orderCodec = jsonCodec(ChannelOrder)
-const answerCodec = jsonCodec(ChannelOrderAnswer)
 // A deposit waits for a block; a settler gives up after that, and the order may be given again.
 const orderTimeoutMs = 30_000
 // A settler tells twice a second that it is at work.
@@ -141,8 +141,8 @@ const make = Effect.gen(function* () {
       requests.ask(
         {
           subject: subjects.paymentsChannels,
-          question: orderCodec,
-          answer: answerCodec,
+          question: channelOrderCodec,
+          answer: channelOrderAnswerCodec,
           timeoutMs: orderTimeoutMs,
           silence: {
             msMax: silenceMsMax,
@@ -212,7 +212,8 @@ interface Voucher extends OfferedVoucher {
   readonly name: { readonly network: string; readonly channelId: string }
 }
 
-const pay = Effect.fn("ChannelCalls.pay")(function* (
+/** The span of a payment is the gate's. */
+const pay = Effect.fnUntraced(function* (
   parts: Parts,
   offered: OfferedVoucher
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
@@ -220,7 +221,7 @@ const pay = Effect.fn("ChannelCalls.pay")(function* (
   const { payload } = voucher.checked
   if (payload.type === "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
   const deposit = payload.type === "deposit" ? yield* deposited(parts, voucher) : null
-  const ticket = randomBytes(12).toString("base64url")
+  const ticket = newTicket()
   const begin = { ticket, kind: offered.call.kind, amount: offered.requirements.amount }
   yield* parts.timed("verify", begun(parts, voucher, begin))
   yield* parts.count("verified")
@@ -581,7 +582,7 @@ const receipted = ({ receipts, order, scope }: Parts, { voucher }: Held, channel
 }
 
 /** A busy channel asks for the receipts of several calls at once: each order is a look at its record. */
-const receiptsWithinMs = 100
+const receiptsWithinMs = 500
 // A record that owes more is longer than what it saves.
 const receiptsAtOnce = 4
 
@@ -645,7 +646,7 @@ const refund = Effect.fn("ChannelCalls.refund")(function* (
   const { payload } = voucher.checked
   if (payload.type !== "refund") return yield* refuse(parts, voucher, refusedFor("payload_type", null))
   if (payload.amount === "0") return yield* refuse(parts, voucher, refusedFor("refund_amount_invalid", null))
-  const ticket = randomBytes(12).toString("base64url")
+  const ticket = newTicket()
   yield* begun(parts, voucher, { ticket, kind: "refund", amount: "0" })
   return yield* Effect.uninterruptibleMask((restore) => givenBack(parts, voucher, ticket, restore))
 })

@@ -3,7 +3,7 @@
  * call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made. A payment that no
  * verifier can check now is answered with 503, so that it can be sent again. Calls to free models never come here.
  */
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Mailbox, Requests } from "#bus"
 import {
@@ -23,6 +23,7 @@ import {
   Claims,
   codeOf,
   matchOffer,
+  newTicket,
   openChains,
   paymentIdentifier,
   type PaymentRefused,
@@ -239,7 +240,7 @@ const verify = Effect.fnUntraced(function* (
   { requests, instance, count, verifySeconds }: Parts,
   { call, payload, requirements, binding }: Offered
 ) {
-  const ticket = randomBytes(12).toString("base64url")
+  const ticket = newTicket()
   const { kind, model } = call
   const request = { payload, requirements, binding, kind, holder: instance, ticket, model }
   const asking = askVerifier(requests, request, count("asked_again")).pipe(

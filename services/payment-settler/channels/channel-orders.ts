@@ -6,11 +6,11 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
-import { type BusError, jsonCodec, Kv, type KvBucket, Requests } from "#bus"
+import { type BusError, Kv, type KvBucket, Requests } from "#bus"
 import {
   addressKeyOf,
-  ChannelOrder,
-  ChannelOrderAnswer,
+  type ChannelOrder,
+  type ChannelOrderAnswer,
   type ChannelSettlement,
   subjects,
   TransactionId
@@ -23,6 +23,8 @@ import {
   channelIdIn,
   ChannelCommand,
   type ChannelName,
+  channelOrderAnswerCodec,
+  channelOrderCodec,
   type ChannelRefused,
   Channels,
   chargeReceipt,
@@ -53,9 +55,6 @@ const depositGas = 400_000n
 const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
 const settleGas = 150_000n
 const refundGas = 400_000n
-
-export const channelOrderCodec = jsonCodec(ChannelOrder)
-export const channelOrderAnswerCodec = jsonCodec(ChannelOrderAnswer)
 
 export const answerChannelOrders = Layer.effectDiscard(
   Effect.gen(function* () {

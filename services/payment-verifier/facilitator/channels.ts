@@ -6,12 +6,12 @@
  * this API could have money given back by it.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
-import { jsonCodec, Requests } from "#bus"
+import { Requests } from "#bus"
 import {
   type ChannelConfig,
   type ChannelFacilitatorRequest,
-  ChannelOrder,
-  ChannelOrderAnswer,
+  type ChannelOrder,
+  type ChannelOrderAnswer,
   ChannelSettlement,
   isSameAddress,
   type PaymentRequirements,
@@ -22,6 +22,8 @@ import {
 import { Configuration } from "#runtime"
 import {
   type ChannelContract,
+  channelOrderAnswerCodec,
+  channelOrderCodec,
   channelVerifier,
   type CheckedVoucher,
   codeOf,
@@ -106,8 +108,8 @@ interface Parts {
 // As long as a settler waits for a block; and it tells twice a second that it is at work.
 const asking = {
   subject: subjects.paymentsChannels,
-  question: jsonCodec(ChannelOrder),
-  answer: jsonCodec(ChannelOrderAnswer),
+  question: channelOrderCodec,
+  answer: channelOrderAnswerCodec,
   timeoutMs: 30_000,
   silence: { msMax: 2_000, onSilence: Effect.void }
 }

@@ -3,12 +3,21 @@
  * that was answered as pending may be asked for again and then gets its result. Any other repetition is a duplicate,
  * for each answer of success is a grant somewhere.
  */
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
 import { Configuration } from "#runtime"
-import { type ReadFunds, type Claim, type ClaimLost, ClaimMove, Claims, outcomeOfClaim, Settlements } from "#x402"
+import {
+  type ReadFunds,
+  type Claim,
+  type ClaimLost,
+  ClaimMove,
+  Claims,
+  newTicket,
+  outcomeOfClaim,
+  Settlements
+} from "#x402"
 import type { Checked } from "../verifier.ts"
 
 // The oldest is dropped first; a server asks again within seconds.
@@ -74,8 +83,6 @@ export class FacilitatorSettlements extends Context.Service<
     })
   ).pipe(Layer.provide(Settlements.layer))
 }
-
-const newTicket = () => randomBytes(12).toString("base64url")
 
 const unknown: SettlementOutcome = { _tag: "Pending", transaction: null }
 const unclaimed: SettlementOutcome = { _tag: "Refused", code: "PAYMENT_INVALID", reason: "unexpected_settle_error" }
