@@ -158,8 +158,12 @@ export const ChannelOrder = Schema.Union([
     /** The channel is another server's: it has no record here. */
     isForeign: Schema.optionalKey(Schema.Boolean)
   }),
-  /** For another server, whose channels have no record here. */
-  Schema.TaggedStruct("Send", { network: Network, settlement: ChannelSettlement }),
+  /** For another server, whose channels have no record here. `ticket`: drawn for this sweep, which looks like any other. */
+  Schema.TaggedStruct("Send", {
+    network: Network,
+    settlement: ChannelSettlement,
+    ticket: Schema.optionalKey(InstanceName)
+  }),
   /** The receipts that the channel's record owes are written. */
   Schema.TaggedStruct("Receipt", target),
   /** What was charged is claimed now. */

@@ -1,8 +1,9 @@
 /**
  * Deposits, refunds and looks at the chain, as gateways order them on `payments.channels`. Each may be ordered twice:
  * the chain itself takes a deposit's authorization and a refund's number once. The channel's record is brought up to the
- * chain before the order is answered. The transaction of a deposit and of a refund is noted before it is sent: a gateway
- * whose settler has died has another carry the order on, which looks for that transaction before it signs one itself.
+ * chain before the order is answered. The transaction of a deposit, of a refund and of what another server has signed is
+ * noted before it is sent: whoever asked a settler that has died has another carry the order on, which looks for that
+ * transaction before it signs one itself.
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
@@ -12,6 +13,7 @@ import {
   type ChannelOrder,
   type ChannelOrderAnswer,
   type ChannelSettlement,
+  InstanceName,
   subjects,
   TransactionId
 } from "#contracts"
@@ -118,7 +120,11 @@ interface Records {
 /** The transaction that was signed last for a deposit, or a refund with the number that the contract takes once. */
 const SignedOrder = Schema.Struct({
   transaction: TransactionId,
-  refund: Schema.NullOr(Schema.Struct({ nonce: Schema.String, amount: Schema.String }))
+  refund: Schema.NullOr(Schema.Struct({ nonce: Schema.String, amount: Schema.String })),
+  /** Of a sweep: the order for which it was signed. */
+  ticket: Schema.optionalKey(InstanceName),
+  /** Of a sweep: it was answered with. Before that, it answers whoever asks next. */
+  isTold: Schema.optionalKey(Schema.Boolean)
 })
 interface SignedOrder extends Schema.Schema.Type<typeof SignedOrder> {}
 
@@ -144,7 +150,7 @@ const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }:
 const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, order: ChannelOrder): Answered => {
   const network = networks.get(order.network)
   if (network === undefined) return Effect.succeed(unavailable(`${order.network} has no channels here`))
-  if (order._tag === "Send") return sendForeign(network, records, order.settlement)
+  if (order._tag === "Send") return sendForeign(network, records, order)
   if (channelIdIn(network.contract, order.config) !== order.channelId) {
     return Effect.succeed(refused("channel_id_mismatch"))
   }
@@ -360,36 +366,52 @@ const makeRefund = Effect.fnUntraced(function* (
   return refused("refund_transaction_failed")
 })
 
+type SendOrder = Extract<ChannelOrder, { readonly _tag: "Send" }>
+
 /** What another server has signed is sent as it is: the contract checks who may claim and give back. */
 const sendForeign = Effect.fnUntraced(function* (
   network: ChannelNetwork,
   records: Records,
-  settlement: ChannelSettlement
+  { settlement, ticket }: SendOrder
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
   const { contract } = network
-  const { type } = settlement
+  const { data, gas } = foreignCall(settlement)
+  const orders = signedOrders(records, { network: network.name, channelId: `0x${sha256Of(data)}` }, settlement.type)
+  const signed = Option.getOrUndefined(yield* orders.last)
+  const outcome =
+    signed === undefined ? undefined : Option.getOrUndefined(yield* contract.outcomeOf(signed.transaction))
+  const earlier = outcome?._tag === "Made" ? outcome : undefined
+  const noteOf = (transaction: string, isTold: boolean): SignedOrder =>
+    settlement.type === "settle" && ticket !== undefined
+      ? { transaction, refund: null, ticket, isTold }
+      : { transaction, refund: null }
+  // A sweep that is not noted as told is told to the next asker too.
+  const tellOf = (made: MadeCall) => {
+    const { transactionHash } = made.receipt
+    const noted = settlement.type === "settle" ? Effect.ignore(orders.note(noteOf(transactionHash, true))) : Effect.void
+    return Effect.as(noted, done(transactionHash, movedBy(settlement, made)))
+  }
+  // Every sweep is the same call: only its ticket says that this very order was carried out before.
+  const isSame = settlement.type !== "settle" || (signed?.ticket !== undefined && signed.ticket === ticket)
+  if (earlier !== undefined && isSame) return yield* tellOf(earlier)
   if (settlement.type === "settle") {
     const { totalClaimed, totalSettled } = yield* contract.totals(settlement.receiver, settlement.token)
-    if (totalClaimed <= totalSettled) return refused("nothing_to_settle")
+    if (totalClaimed <= totalSettled) {
+      return earlier !== undefined && signed?.isTold === false ? yield* tellOf(earlier) : refused("nothing_to_settle")
+    }
   }
-  const { data, gas } = foreignCall(settlement)
   const simulated = yield* Effect.result(contract.simulate(data))
-  // Every sweep is the same call; a claim and a refund are made once.
-  const orders =
-    type === "settle"
-      ? undefined
-      : signedOrders(records, { network: network.name, channelId: `0x${sha256Of(data)}` }, type)
-  const signed = orders && Option.getOrUndefined(yield* orders.last)
-  const earlier = signed && Option.getOrUndefined(yield* contract.outcomeOf(signed.transaction))
-  if (earlier?._tag === "Made") return done(earlier.receipt.transactionHash, movedBy(settlement, earlier))
   if (Result.isFailure(simulated)) {
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
-    return refused(`${type}_simulation_failed`, simulated.failure.text)
+    return refused(`${settlement.type}_simulation_failed`, simulated.failure.text)
   }
-  const noted = (transaction: string) => orders?.note({ transaction, refund: null }) ?? Effect.void
-  const outcome = yield* transact(network, { data, gas, noted })
-  if (outcome._tag === "Refused") return refused(`${type}_transaction_failed`)
-  return done(outcome.receipt.transactionHash, movedBy(settlement, outcome))
+  const sent = yield* transact(network, { data, gas, noted: (transaction) => orders.note(noteOf(transaction, false)) })
+  // One of a settler that died may have come first, after it was looked for.
+  const isEmpty = sent._tag === "Refused" || (settlement.type === "settle" && movedBy(settlement, sent) === 0n)
+  const mayBeFirst = signed !== undefined && isEmpty && (isSame || signed.isTold === false)
+  const first = mayBeFirst ? yield* contract.outcomeOf(signed.transaction) : Option.none()
+  const made = Option.isSome(first) && first.value._tag === "Made" ? first.value : sent
+  return made._tag === "Made" ? yield* tellOf(made) : refused(`${settlement.type}_transaction_failed`)
 })
 
 const sha256Of = (data: Uint8Array) => createHash("sha256").update(data).digest("hex")
@@ -424,8 +446,10 @@ const foreignCall = (settlement: ChannelSettlement): { readonly data: Uint8Array
   }
 }
 
+type MadeCall = Extract<CallOutcome, { readonly _tag: "Made" }>
+
 /** What the transaction has moved; a claim moves nothing. */
-const movedBy = (settlement: ChannelSettlement, { receipt }: Extract<CallOutcome, { readonly _tag: "Made" }>) => {
+const movedBy = (settlement: ChannelSettlement, { receipt }: MadeCall) => {
   if (settlement.type === "claim") return 0n
   return settlement.type === "settle" ? sweptIn(receipt.logs) : BigInt(settlement.amount)
 }

@@ -29,6 +29,7 @@ import {
   codeOf,
   depositCall,
   evmChainIdOf,
+  newTicket,
   openChannelContract,
   type SeenChannel,
   signedDeposit
@@ -243,7 +244,7 @@ const sendSettlement = Effect.fnUntraced(function* (
   const settlement = decoded.success
   const fault = termsFault(settlement, paymentRequirements)
   if (fault !== undefined) return yield* Effect.fail(unsettled(fault))
-  const order: ChannelOrder = { _tag: "Send", network: paymentRequirements.network, settlement }
+  const order: ChannelOrder = { _tag: "Send", network: paymentRequirements.network, settlement, ticket: newTicket() }
   const { transaction, amount } = yield* doneOf(yield* parts.order(order))
   const sent = { transaction: transaction ?? "", amount: settlement.type === "claim" ? "" : amount }
   if (settlement.type !== "refund") return { ...sent, payer: null, extra: null }
