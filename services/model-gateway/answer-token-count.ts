@@ -1,15 +1,20 @@
 /**
  * How many tokens a conversation in Anthropic's shape has, for callers that plan before they pay. A provider that speaks
  * Anthropic's API counts for itself. For every other model the answer is the estimate by which its calls are priced. A
- * count is free and limited by address.
+ * count is free and limited by address, unless its model has a price for it: then it is quoted and paid as any call is,
+ * and nothing is charged where the provider that counts does not answer.
  */
 import { Duration, Effect, Result } from "effect"
 import { Admission, HttpCall, jsonAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf } from "#x402"
 import { answering } from "./answer-refusal.ts"
+import { fault } from "./errors/GatewayFault.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { type ModelRoute, ModelRegistry } from "./models/ModelRegistry.ts"
+import { PaymentGate } from "./payments/PaymentGate.ts"
+import { scopedCall, withinPayment } from "./payments/paid-call.ts"
+import { countPricesOf, type PayableCall, payable } from "./payments/quote.ts"
 import { type ModelCall, modelCallReader, readBody } from "./requests/read-call.ts"
 import { numberAt, without } from "./translate/json.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -17,23 +22,58 @@ import { Providers } from "./upstream/Providers.ts"
 // A caller counts before it asks: a provider that is slower than this is not waited for, and the estimate answers.
 const countWithin = Duration.seconds(10)
 
+const utf8 = new TextEncoder()
 const readCountedCall = modelCallReader("messages", "count")
 
 export const answerTokenCount = answering("messages")(
   Effect.gen(function* () {
     yield* (yield* Admission).enter("callers")
-    yield* (yield* FreeTier).takeCount(yield* HttpCall)
-    const body = yield* readBody
-    const parts = { find: (yield* ModelRegistry).find, http: yield* HttpCall }
-    const call = yield* Effect.fromResult(readCountedCall(body, parts))
-    const counted = yield* countedByProvider(call)
-    const headers = { "cache-control": "no-store", "x-token-count": counted === undefined ? "estimate" : "provider" }
-    return jsonAnswer({ input_tokens: counted ?? inputTokensOf(call.prompt) }, { headers })
+    const { all, find } = yield* ModelRegistry
+    const http = yield* HttpCall
+    const limited = (yield* FreeTier).takeCount(http)
+    // Whether a count is sold is known by its model alone, and so with its body.
+    const isAnySold = all.some((model) => countPricesOf(model) !== undefined)
+    if (!isAnySold) yield* limited
+    const reading = Effect.flatMap(readBody, (body) => Effect.fromResult(readCountedCall(body, { find, http })))
+    const read = yield* Effect.result(reading)
+    const prices = Result.isSuccess(read) ? countPricesOf(read.success.model) : undefined
+    if (isAnySold && prices === undefined) yield* limited
+    const call = yield* Effect.fromResult(read)
+    return yield* prices === undefined ? freeCount(call) : paidCount(call, prices)
   })
 )
 
-/** Undefined where no provider counts: then the estimate is the answer. */
-const countedByProvider = Effect.fnUntraced(function* (call: ModelCall) {
+const freeCount = Effect.fnUntraced(function* (call: ModelCall) {
+  const counted = yield* countedByProvider(call, true)
+  return jsonAnswer(countOf(call, counted), { headers: { "cache-control": "no-store", ...countedBy(counted) } })
+})
+
+const paidCount = Effect.fnUntraced(function* (call: ModelCall, prices: PayableCall["prices"]) {
+  const sold: PayableCall = { ...payable(call, yield* HttpCall), prices, outputTokens: 0, kind: "whole" }
+  const payment = yield* scopedCall((yield* PaymentGate).pay(sold))
+  const counted = yield* withinPayment(payment, countedByProvider(call, false)).pipe(
+    Effect.tapError(() => payment.release)
+  )
+  const body = countOf(call, counted)
+  const used = { inputTokens: null, outputTokens: null, answerBytes: 0, isWhole: true }
+  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd: null, used })
+  return jsonAnswer(body, {
+    headers: { "cache-control": "private, no-store", ...countedBy(counted), ...settled.headers }
+  })
+})
+
+const countOf = ({ prompt }: ModelCall, counted: number | undefined) => ({
+  input_tokens: counted ?? inputTokensOf(prompt)
+})
+const countedBy = (counted: number | undefined) => ({
+  "x-token-count": counted === undefined ? "estimate" : "provider"
+})
+
+/**
+ * Undefined where no provider counts: then the estimate is the answer. It also stands in for a provider that fails,
+ * where `isEstimateEnough`.
+ */
+const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstimateEnough: boolean) {
   const route = countingRoute(call)
   if (route === undefined) return undefined
   const { ModelGateway } = yield* Configuration
@@ -47,9 +87,12 @@ const countedByProvider = Effect.fnUntraced(function* (call: ModelCall) {
   })
   const withinMs = Math.min(Duration.toMillis(countWithin), ModelGateway.FirstByteSeconds * 1_000)
   const answer = yield* Effect.result(Effect.timeoutOption(asked, withinMs))
-  if (Result.isSuccess(answer)) return answer.success._tag === "Some" ? tokensOf(answer.success.value) : undefined
-  const { fault, isProviders, isWorthAnother } = answer.failure
-  return isProviders || isWorthAnother ? undefined : yield* fault
+  if (Result.isFailure(answer)) {
+    const { failure } = answer
+    return isEstimateEnough && (failure.isProviders || failure.isWorthAnother) ? undefined : yield* failure.fault
+  }
+  if (answer.success._tag === "Some") return tokensOf(answer.success.value)
+  return isEstimateEnough ? undefined : yield* fault("TIMEOUT")
 })
 
 const tokensOf = (body: Parameters<typeof numberAt>[0]) => numberAt(body, "input_tokens")

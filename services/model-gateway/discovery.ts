@@ -12,7 +12,7 @@ import {
   type ModelEntry,
   type Payments
 } from "#contracts"
-import { DiscoveryGroup } from "#contracts/model-gateway"
+import { CallsGroup, DiscoveryGroup } from "#contracts/model-gateway"
 import { bytesAnswer, emptyAnswer, HttpCall, type JsonObject, route } from "#http"
 import { Configuration } from "#runtime"
 import type { BazaarText } from "#x402"
@@ -20,7 +20,7 @@ import { gatewayOpenApi } from "./documents.ts"
 import { listedModel } from "./models/answer-models.ts"
 import { ModelRegistry, type RegisteredModel } from "./models/ModelRegistry.ts"
 import { gatewayOrigin } from "./origin.ts"
-import { pricesOf, quoteCall } from "./payments/quote.ts"
+import { countPricesOf, pricesOf, quoteCall } from "./payments/quote.ts"
 
 /** One call as the declarations describe it. */
 interface Operation {
@@ -81,12 +81,18 @@ const kindOfTag: Readonly<Record<string, ModelEntry["Kind"] | undefined>> = {
   embeddings: "embedding"
 }
 
+const { path: countPath } = CallsGroup.endpoints.countTokens
+
 const itemOf = (sold: Sold, { path, chain, post, schemas }: PaidRoute) => {
   const kind = post.tags.map((tag) => kindOfTag[tag]).find((known) => known !== undefined)
-  const paid = sold.models.filter(({ entry }) => entry.Kind === kind && !entry.Free)
+  const pricesHere = path === countPath ? countPricesOf : pricesOf
+  const paid = sold.models.flatMap((model) => {
+    const prices = model.entry.Kind === kind && !model.entry.Free ? pricesHere(model) : undefined
+    return prices === undefined ? [] : [{ entry: model.entry, prices }]
+  })
   const base = chain === "solana" ? "/solana/api" : ""
-  const quotes = paid.flatMap((model) => {
-    const facts = { chain, path: `${base}${path}`, model: model.entry.Id, prices: pricesOf(model), ...shortest }
+  const quotes = paid.flatMap(({ entry, prices }) => {
+    const facts = { chain, path: `${base}${path}`, model: entry.Id, prices, ...shortest }
     return quoteCall(facts, { payments: sold.payments, origin: sold.origin, isOffered: () => true }) ?? []
   })
   const cheapest = quotes.toSorted((a, b) => Number(a.offers[0].priceUsd) - Number(b.offers[0].priceUsd))[0]

@@ -81,14 +81,14 @@ const gatewayParts: ApiParts = {
   answers: answerHeaders,
   takenBy: ({ method, identifier }) => {
     if (method !== "POST") return ["X-Request-Id"]
-    if (identifier === "countTokens") return ["anthropic-beta", "X-Request-Id"]
-    return ["PAYMENT-SIGNATURE", ...(identifier === "createMessage" ? ["anthropic-beta"] : []), "X-Request-Id"]
+    const isAnthropics = identifier === "createMessage" || identifier === "countTokens"
+    return ["PAYMENT-SIGNATURE", ...(isAnthropics ? ["anthropic-beta"] : []), "X-Request-Id"]
   },
   givenWith: (status, endpoint) => {
     const isCount = endpoint?.identifier === "countTokens"
-    const isCall = endpoint?.method === "POST" && !isCount
+    const isCall = endpoint?.method === "POST"
     const ofAnswer = endpoint?.identifier === "createImage" ? "X-Image-Job" : "X-Max-Tokens-Capped"
-    const hasOwn = isCall && endpoint.identifier !== "createEmbedding"
+    const hasOwn = isCall && !isCount && endpoint.identifier !== "createEmbedding"
     const refusals = endpoint === undefined ? [] : refusalsOf(endpoint)
     const hasCode = refusals.some((refusal) => refusal.status === status && refusal.codes.length > 0)
     return [
@@ -172,7 +172,7 @@ const chapters = [
   `### An unpaid answer`,
   `Who leaves an answer unpaid, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.`,
   `## Counts of tokens`,
-  `\`POST /v1/messages/count_tokens\` costs nothing. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are: a token for four bytes of text, 4 for a message, and 1,024 for a picture. That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for.`,
+  `\`POST /v1/messages/count_tokens\` costs nothing, unless the model has a price for it (\`CountMicroUsd\`; \`pricing.count\` in the list of models): then it is quoted and paid as a call is, by any way to pay, and has no limit by address. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are: a token for four bytes of text, 4 for a message, and 1,024 for a picture. That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for. A count that is paid for is never an estimate where a provider of the model counts: what that does not answer fails, and is not charged.`,
   `## Embeddings`,
   `A call has one input or up to 2,048, all of them texts or all lists of token ids. Its quote counts a token for an id or for four bytes of text, and nothing for the answer. \`exact\` charges that; \`upto\` and a channel charge the tokens that the provider reports, up to what was signed, and what was counted where it reports none. An input that surely has more tokens than the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\` before the quote; what else is too long is refused by the provider, and costs nothing. Vectors come in the \`encoding_format\` of the request, also from a provider that knows only lists of numbers. Answers of more than 64 MiB are refused and not charged, which 2,048 long vectors as lists of numbers may be: ask for \`base64\`, as OpenAI's own library does, or send fewer.`,
   `## What is not sold`,

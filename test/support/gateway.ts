@@ -100,6 +100,7 @@ const usualModels: ReadonlyArray<Json> = [
   { Id: "demo/nostream", ...via("plain", "nostream-1"), ...paid, Streams: false },
   { Id: "claude/echo", ...via("other", "echo-1"), ...paid },
   { Id: "claude/free", ...via("other", "free-1"), Free: true },
+  { Id: "claude/counted", ...via("other", "echo-1"), ...paid, CountMicroUsd: 50 },
   {
     Id: "demo/twice",
     Upstreams: [

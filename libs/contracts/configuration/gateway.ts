@@ -80,6 +80,10 @@ export const ModelEntry = Schema.Struct({
   InputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is asked, in millionths of a US dollar."),
   OutputMicroUsdPerMillionTokens: withDefault(MicroUsd, 0, "Price of what is answered, in millionths of a US dollar."),
   FlatMicroUsd: optional(MicroUsd, "Price of each call or image, instead of tokens."),
+  CountMicroUsd: optional(
+    MicroUsd,
+    "Price of each count of a conversation's tokens (`POST /v1/messages/count_tokens`). Without it counts are free, as Anthropic's own are, and limited by address."
+  ),
   ExtraParameters: withDefault(
     Schema.Array(ExtraParameter).check(Schema.isMaxLength(64)),
     [],

@@ -199,7 +199,8 @@ const repeated = (entries: ReadonlyArray<Entry>, key: string, path: string): Rea
 
 const modelFaults = (model: Json, path: string, providers: ReadonlyArray<Entry>) => [
   ...upstreamFaults(model, path, providers),
-  ...priceFaults(model, path)
+  ...priceFaults(model, path),
+  ...countFaults(model, path)
 ]
 
 const made: Readonly<Record<string, string>> = { image: "images", embedding: "embeddings" }
@@ -233,6 +234,14 @@ const priceFaults = (model: Json, path: string): Array<ConfigurationFault> => {
       ? [{ path: `${path}.OutputMicroUsdPerMillionTokens`, message: "an embedding has no output tokens" }]
       : [])
   ]
+}
+
+const countFaults = (model: Json, path: string): Array<ConfigurationFault> => {
+  if (model["CountMicroUsd"] === undefined) return []
+  const at = `${path}.CountMicroUsd`
+  if (model["Free"] === true) return [{ path: at, message: "a model that is Free has free counts" }]
+  const isChat = model["Kind"] === undefined || model["Kind"] === "chat" || model["Kind"] === unreadable
+  return isChat ? [] : [{ path: at, message: "only conversations are counted" }]
 }
 
 const suggestionsMax = 5

@@ -24,10 +24,14 @@ export const listedModel = ({ entry, family }: RegisteredModel): ListedModel => 
     entry.FlatMicroUsd === undefined || entry.Free
       ? {
           input: entry.Free ? 0 : usd(entry.InputMicroUsdPerMillionTokens),
-          output: entry.Free ? 0 : usd(entry.OutputMicroUsdPerMillionTokens)
+          output: entry.Free ? 0 : usd(entry.OutputMicroUsdPerMillionTokens),
+          ...countPriceOf(entry)
         }
-      : { flat: usd(entry.FlatMicroUsd) }
+      : { flat: usd(entry.FlatMicroUsd), ...countPriceOf(entry) }
 })
+
+const countPriceOf = ({ CountMicroUsd }: RegisteredModel["entry"]) =>
+  CountMicroUsd === undefined ? {} : { count: usd(CountMicroUsd) }
 
 const headers = { "cache-control": "no-store" }
 

@@ -81,6 +81,12 @@ export const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => (
   flatMicroUsd: entry.FlatMicroUsd
 })
 
+/** Of a count of tokens, which costs the same however many they are; undefined where it is free. */
+export const countPricesOf = (model: RegisteredModel): PayableCall["prices"] | undefined => {
+  const flatMicroUsd = model.entry.CountMicroUsd
+  return flatMicroUsd === undefined ? undefined : { ...pricesOf(model), flatMicroUsd }
+}
+
 /** The facts that any call gives for its payment. */
 export const payableParts = (http: HttpCall["Service"], model: RegisteredModel) => ({
   method: "POST" as const,

@@ -107,6 +107,13 @@ describe("the configuration check for the roles to run", async () => {
       await told([{ ...provider, Kind: "anthropic" }], [image, { Id: "x/z", Upstreams: model.Upstreams }]),
       ["Models[0].Upstreams[0].Provider", "Models[0].FlatMicroUsd", "Models[1]"]
     )
+    const counted = [{}, { Free: true }, { Kind: "image" }].map((parts, index) => ({
+      ...model,
+      ...parts,
+      Id: `x/${index}`,
+      CountMicroUsd: 1
+    }))
+    assert.deepStrictEqual(await told([provider], counted), ["Models[1].CountMicroUsd", "Models[2].CountMicroUsd"])
     const embedding = { Id: "x/e", Kind: "embedding", Upstreams: model.Upstreams, OutputMicroUsdPerMillionTokens: 1 }
     assert.deepStrictEqual(await told([{ ...provider, Kind: "anthropic" }], [embedding]), [
       "Models[0].Upstreams[0].Provider",

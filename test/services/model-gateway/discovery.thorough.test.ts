@@ -66,6 +66,23 @@ describe("the discovery document", () => {
     )
   })
 
+  it("has counts of tokens, at their own price, where a model has one for them", () => {
+    const counted = models.map(({ entry, ...rest }) => ({
+      ...rest,
+      entry: entry.Id === "demo/chat" ? { ...entry, CountMicroUsd: 5_000 } : entry
+    }))
+    const found = discoveryOf({ ...sold, models: counted })
+    const count = found.items.find(({ resource }) => resource.endsWith("/v1/messages/count_tokens"))
+    assert.deepStrictEqual(count?.models, ["demo/chat"])
+    // With the fee of any call.
+    assert.deepStrictEqual(
+      count?.accepts.map(({ amount }) => amount),
+      ["6000"]
+    )
+    assert.lengthOf(found.items, items.length + 1)
+    assert.deepInclude(found.models.find(({ id }) => id === "demo/chat")?.pricing, { count: 0.005 })
+  })
+
   it("declares every route as the bazaar's own validators ask", () => {
     for (const { extensions } of items) {
       const bazaar = extensions.bazaar as unknown as Parameters<typeof validateDiscoveryExtension>[0]

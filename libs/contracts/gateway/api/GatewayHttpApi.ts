@@ -9,15 +9,7 @@ import { described, descriptionGroup } from "../../http/declaration.ts"
 import type { PaymentPayload } from "../../payments/x402.ts"
 import { Count } from "../../primitives.ts"
 import { ChatRequest, EmbeddingsRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
-import {
-  chatRefusals,
-  errorShapes,
-  messagesRefusals,
-  messagesRefusalsOf,
-  plainRefusal,
-  refusals,
-  responsesRefusals
-} from "./refusals.ts"
+import { chatRefusals, errorShapes, messagesRefusals, plainRefusal, refusals, responsesRefusals } from "./refusals.ts"
 
 export { type GatewayCode, gatewayCodes, gatewayErrorCodes } from "./refusals.ts"
 
@@ -36,7 +28,11 @@ export const ListedModel = Schema.Struct({
   categories: Schema.Array(Schema.String),
   streaming: Schema.Boolean,
   billing_mode: Schema.Literals(["paid", "flat", "free"]),
-  pricing: Schema.Union([Schema.Struct({ input: Price, output: Price }), Schema.Struct({ flat: Price })])
+  /** `count`: of each count of tokens, which is free without it. */
+  pricing: Schema.Union([
+    Schema.Struct({ input: Price, output: Price, count: Schema.optionalKey(Price) }),
+    Schema.Struct({ flat: Price, count: Schema.optionalKey(Price) })
+  ])
 }).annotate({ identifier: "ListedModel" })
 export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 
@@ -142,29 +138,14 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
     disableCodecs: true,
     payload: MessagesRequest,
     success: TokenCount,
-    error: messagesRefusalsOf(
-      "INVALID_JSON",
-      "INVALID_REQUEST_BODY",
-      "EMPTY_CONVERSATION",
-      "INVALID_PARAMETER",
-      "CONTEXT_LENGTH_EXCEEDED",
-      "INVALID_IMAGE_URL",
-      "REQUEST_TOO_LARGE",
-      "CONTENT_FILTERED",
-      "STREAM_UNSUPPORTED",
-      "REASONING_FORMAT_ERROR",
-      "TOOL_ID_FORMAT_ERROR",
-      "INVALID_REQUEST",
-      "RATE_LIMITED",
-      "MODEL_UNAVAILABLE",
-      "INTERNAL_ERROR"
-    )
+    error: messagesRefusals
   }).annotateMerge(
     described({
       summary: "Count the tokens of a conversation",
       description:
-        "The tokens of a conversation in Anthropic's shape, for free. `X-Token-Count` says whether a provider counted them or they are the estimate of a quote.",
-      example: { model: "demo/echo", messages }
+        "The tokens of a conversation in Anthropic's shape, for free unless the model has a price for it. `X-Token-Count` says whether a provider counted them or they are the estimate of a quote.",
+      example: { model: "demo/echo", messages },
+      answerExample: { input_tokens: 14 }
     })
   ),
   HttpApiEndpoint.post("createResponse", "/v1/responses", {

@@ -248,14 +248,6 @@ export const messagesRefusals = callRefusals({
   failureCodeAt: errorCode
 })
 
-/** Refusals with these codes in Anthropic's shape, of a route that is not paid. */
-export const messagesRefusalsOf = <Code extends GatewayCode>(...codes: ReadonlyArray<Code>) => [
-  ...codesByStatus(gatewayErrorCodes, codes).map((refusal) =>
-    refusalShape(messagesError(refusal.codes), { ...refusal, envelope: "MessagesError", codeAt: errorCode })
-  ),
-  plainRefusal(400, "For an unknown model, ids that are near it.")
-]
-
 export const responsesRefusals = callRefusals({
   error: responsesError,
   quote: ResponsesPaymentQuote,

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inputTokensOf } from "#x402"
 import { promptSize } from "../../../../services/model-gateway/requests/read-call.ts"
-import { type TestGateway, withGateway } from "../../../support/gateway.ts"
+import { ask, money, type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"
 
 const anthropic = ({ url }: TestGateway) => new Anthropic({ baseURL: `${url}/api`, apiKey: "none", maxRetries: 0 })
@@ -119,6 +119,50 @@ describe("the official Anthropic client", () => {
         assert.strictEqual(picture.status, 400)
         assert.include(picture.message, "Unknown model: demo/picture")
       })
+    )
+  )
+
+  it.live("pays for a count whose model has a price for it, and nothing where its provider does not answer", () =>
+    withGateway(
+      (gateway) =>
+        Effect.gen(function* () {
+          const { payments } = gateway
+          const client = anthropic(gateway)
+          const counting = (content: string, headers: Readonly<Record<string, string>> = money) =>
+            client.messages.countTokens({ model: "claude/counted", messages: [{ role: "user", content }] }, { headers })
+          const unpaid = yield* refusal<AnthropicError>(counting("one two three", {}))
+          assert.strictEqual(unpaid.status, 402)
+          assert.isString(unpaid.headers?.get("payment-required"))
+
+          // Beyond what an address may count for free.
+          for (const _ of [1, 2]) {
+            const { data, response } = yield* Effect.promise(() => counting("one two three").withResponse())
+            assert.deepStrictEqual(data, { input_tokens: 3 })
+            assert.strictEqual(response.headers.get("x-token-count"), "provider")
+            assert.strictEqual(response.headers.get("payment-response"), "receipt")
+          }
+          assert.deepStrictEqual(payments.steps.splice(0), ["pay", "settle", "pay", "settle"])
+          const [call] = payments.calls
+          assert.deepInclude(
+            { ...call },
+            { model: "claude/counted", outputTokens: 0, count: 1, kind: "whole", path: "/api/v1/messages/count_tokens" }
+          )
+          assert.strictEqual(call?.prices.flatMicroUsd, 50)
+
+          const failing = yield* refusal<AnthropicError>(counting("!overloaded"))
+          assert.strictEqual(failing.status, 503)
+          const refused = yield* refusal<AnthropicError>(counting("!context-length"))
+          assert.instanceOf(refused, AnthropicBadRequest)
+          assert.deepStrictEqual(payments.steps.splice(0), ["pay", "release", "pay", "release"])
+
+          // One that is free, and one that nobody can read, are limited all the same.
+          const free = () => client.messages.countTokens({ model: "claude/echo", messages: question.messages })
+          yield* Effect.promise(free)
+          assert.strictEqual((yield* refusal<AnthropicError>(free())).status, 429)
+          assert.strictEqual((yield* ask(gateway, "/v1/messages/count_tokens", "{")).status, 429)
+          assert.deepStrictEqual(payments.steps, [])
+        }),
+      { settings: { TokenCountsPerMinute: 1 } }
     )
   )
 

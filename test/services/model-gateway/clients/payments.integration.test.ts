@@ -27,13 +27,20 @@ type Json = Readonly<Record<string, unknown>>
 
 /** All three ways to pay, in the order in which `up` offers them. */
 const offeringUpto = ({ chain, configuration, environment }: Parts) => {
-  const { Payments } = configuration as { readonly Payments: { readonly Networks: ReadonlyArray<Json> } }
+  const { Payments, ModelGateway } = configuration as {
+    readonly Payments: { readonly Networks: ReadonlyArray<Json> }
+    readonly ModelGateway: { readonly Models: ReadonlyArray<Json> }
+  }
   const Networks = Payments.Networks.map((entry) => ({
     ...entry,
     Schemes: ["exact", "upto"],
     FacilitatorAddresses: chain.settlers.map(({ address }) => address)
   }))
-  return { configuration: { ...configuration, Payments: { ...Payments, Networks } }, environment }
+  const Models = ModelGateway.Models.map((model) =>
+    model["Id"] === "demo/echo" ? { ...model, CountMicroUsd: 50 } : model
+  )
+  const changed = { Payments: { ...Payments, Networks }, ModelGateway: { ...ModelGateway, Models } }
+  return { configuration: { ...configuration, ...changed }, environment }
 }
 
 const schemes = {
@@ -87,6 +94,7 @@ const calls: ReadonlyArray<readonly [path: string, body: Json, end: RegExp]> = [
   ["/v1/chat/completions", { model: "demo/echo", messages, stream: true }, /data: \[DONE\]/u],
   ["/v1/messages", { model: "demo/echo", max_tokens: 64, messages }, /"text":\s*"sing along"/u],
   ["/v1/messages", { model: "demo/echo", max_tokens: 64, messages, stream: true }, /event: message_stop/u],
+  ["/v1/messages/count_tokens", { model: "demo/echo", messages }, /"input_tokens":\s*\d/u],
   ["/v1/responses", { model: "demo/echo", input: "sing along" }, /"text":\s*"sing along"/u],
   ["/v1/responses", { model: "demo/echo", input: "sing along", stream: true }, /response\.completed/u],
   ["/v1/images/generations", { model: "demo/picture", prompt: "a bird" }, /"(?:url|b64_json)":/u],
