@@ -34,9 +34,10 @@ afterAll(async () => {
 
 const streams = 50
 const few = 3
-// Some 7 MB on the wire each: more than fits between the fleet and a client that does not read.
 const sentence = "The harbour wakes before the town does, and nobody minds the gulls. "
-const input = sentence.repeat(26)
+// Of a few some 7 MB on the wire each: more than fits between the fleet and a client that does not read. Of many half as
+// much: they are heard nearly as fast as they can be spoken, so that most of them is still to be spoken at a kill.
+const inputs = { many: sentence.repeat(13), few: sentence.repeat(26) }
 const realTimeBytesPerSecond = 64_000
 // Of a few, for which that is little work.
 const fast = 7.5 * realTimeBytesPerSecond
@@ -46,9 +47,9 @@ const begunBytes = { many: 500_000, few: 48_000 }
 
 const listening: Array<Paced> = []
 
-const startStreams = async (of: keyof typeof begunBytes): Promise<ReadonlyArray<Paced>> => {
+const startStreams = async (of: keyof typeof inputs): Promise<ReadonlyArray<Paced>> => {
   const [count, pace] = of === "many" ? [streams, bytesPerSecond] : [few, fast]
-  const order = { input, voice_id: "henry", output_format: "pcm_24000" }
+  const order = { input: inputs[of], voice_id: "henry", output_format: "pcm_24000" }
   const started = await Promise.all(Array.from({ length: count }, () => listenSlowly(fleet, order, pace)))
   listening.push(...started)
   await until(() => started.every(({ listener }) => listener.bytes() > begunBytes[of]))
@@ -72,7 +73,7 @@ const paceOfThisMachine = async () => {
 }
 
 /** Whole, in order, each word once, and at its own pace. */
-const heardWhole = ({ audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, awayMs = 0) => {
+const heardWhole = (input: string, { audio, marks, durationMs, lateMs, waitedMs }: PacedEnd, awayMs = 0) => {
   assert.deepStrictEqual(faultsOfMarks([input], marks, durationMs), [])
   assert.strictEqual(unmarked(input, marks), "")
   assert.strictEqual(marks.length, input.trim().split(" ").length)
@@ -98,9 +99,11 @@ const sessionsOf = async (role: RunningRole) => sumOf(await role.metrics(), "spe
 describe("kill -9 in the middle of 50 streams", () => {
   it("of the synthesizer: every stream is heard to its end, in order, and in time", async () => {
     const started = await startStreams("many")
+    const [first = 0, second = 0] = await Promise.all(sequencers.map(sessionsOf))
+    assert.strictEqual(first + second, streams)
     const [, awayMs] = await killSynthesizer()
 
-    for (const { ended } of started) heardWhole(await ended, awayMs)
+    for (const { ended } of started) heardWhole(inputs.many, await ended, awayMs)
     assert.include(fleet.log(), "a role's process died, starting it again")
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
@@ -117,7 +120,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     await until(async () => (await fleet.metric("speech_takeovers_total")) - before >= lost)
     await until(async () => (await sessionsOf(other as RunningRole)) === streams)
 
-    for (const { ended } of started) heardWhole(await ended)
+    for (const { ended } of started) heardWhole(inputs.many, await ended)
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
     await until(async () => (await sessionsOf(other as RunningRole)) === 0)
   })
@@ -135,7 +138,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     await sequencer()
     const awayMs = performance.now() - killedAt
 
-    for (const { ended } of started) heardWhole(await ended, awayMs)
+    for (const { ended } of started) heardWhole(inputs.few, await ended, awayMs)
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 
@@ -145,7 +148,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     const [second, secondMs] = await killSynthesizer()
     assert.notStrictEqual(first, second)
 
-    for (const { ended } of started) heardWhole(await ended, firstMs + secondMs)
+    for (const { ended } of started) heardWhole(inputs.few, await ended, firstMs + secondMs)
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 })
