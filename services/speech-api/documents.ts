@@ -58,6 +58,11 @@ const requestHeaders = {
     "The version you are pinned to, a date; the newest without it. Also read as `Speechify-Version`.",
     { type: "string", format: "date", examples: [newestVersion] }
   ),
+  ...requestHeader(
+    "If-None-Match",
+    "The `ETag` of an answer that you hold. If the answer would be the same, nothing is spoken: a GET gets 304, a POST 412, " +
+      "whether the cache has it or not. A `*` is passed over."
+  ),
   ...requestIdHeader,
   ...idempotencyKeyHeader(
     "a repeated request gets the first one's answer, for 24 hours. What failed with 429 or 5xx is done anew."
@@ -96,6 +101,7 @@ type HeaderName = keyof typeof answerHeaders
 const ofStatus: Readonly<Record<number, ReadonlyArray<HeaderName>>> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
+  412: ["ETag"],
   429: ["Retry-After", "RateLimit-Remaining-Calls", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
   503: ["Retry-After"]
 }
@@ -124,7 +130,13 @@ const speechParts: ApiParts = {
   takenBy: (endpoint) => {
     if (endpoint.middlewares.size === 0) return []
     const isRepeatable = refusalsOf(endpoint).some(({ codes }) => codes.includes("idempotency_conflict"))
-    return ["Service-Version", "X-Request-Id", ...(isRepeatable ? ["Idempotency-Key"] : [])]
+    const isTagged = ofSuccess[endpoint.identifier]?.includes("ETag") === true
+    return [
+      "Service-Version",
+      "X-Request-Id",
+      ...(isRepeatable ? (["Idempotency-Key"] as const) : []),
+      ...(isTagged ? (["If-None-Match"] as const) : [])
+    ]
   },
   givenWith: (status, endpoint) => {
     // A refusal that was made before the route was known has the listener's own header alone.

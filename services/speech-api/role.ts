@@ -137,6 +137,7 @@ const speechCors = ({ origins, headerPrefixes }: SpeechCors): CorsPolicy => ({
     "Content-Type",
     "Accept",
     "Idempotency-Key",
+    "If-None-Match",
     "traceparent",
     "X-Request-Id",
     ...headerPrefixes.map((prefix) => `${prefix}-Version`)

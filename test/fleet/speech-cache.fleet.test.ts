@@ -63,6 +63,34 @@ describe("a repeated request", () => {
     assert.notStrictEqual(await tagOf(order({ speed: 2 })), tag)
   })
 
+  it("is answered with 412 and not spoken where If-None-Match names its answer, by every route, kept or not", async () => {
+    const body = order({ input: "Whoever holds this need not ask again.", output_format: "pcm_24000" })
+    const tag = (await fleet.post(speech, body)).headers.get("etag") ?? ""
+    const counted = () => fleet.metric("speech_billable_characters_total")
+    const [chunksBefore, countedBefore] = [await chunks(), await counted()]
+    for (const named of [tag, `"other", ${tag}`, tag.replace("W/", "")]) {
+      for (const route of [speech, "/v1/audio/stream", "/v1/audio/stream/with-timestamps"]) {
+        const answer = await fleet.post(route, body, { "if-none-match": named })
+        assert.deepStrictEqual([answer.status, answer.headers.get("etag")], [412, tag])
+        const { error } = (await answer.json()) as { readonly error: { readonly code: string } }
+        assert.strictEqual(error.code, "precondition_failed")
+      }
+    }
+    const dialogue = { turns: [{ voice_id: "henry", input: "And this?" }], output_format: "pcm_24000" }
+    const dialogueTag = (await fleet.post("/v1/audio/dialogue", dialogue)).headers.get("etag") ?? ""
+    const again = await fleet.post("/v1/audio/dialogue", dialogue, { "if-none-match": dialogueTag })
+    assert.strictEqual(again.status, 412)
+    assert.strictEqual(await chunks(), chunksBefore + 1)
+    assert.strictEqual(await counted(), countedBefore + "And this?".length)
+
+    for (const other of ['W/"other"', "*"]) {
+      const answer = await fleet.post(speech, body, { "if-none-match": other })
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.headers.get("etag"), tag)
+      await answer.arrayBuffer()
+    }
+  })
+
   it("counts its characters, needs its scope, and takes a place", async () => {
     const body = order({ input: "Count me each time.", output_format: "pcm_24000" })
     await fleet.speak(body)
@@ -122,9 +150,11 @@ describe("the preview of every voice", () => {
   it("is 304 for who holds it, differs by language, and is refused for a language that the voice lacks", async () => {
     const first = await get("/v1/voices/henry/preview")
     const tag = first.headers.get("etag") ?? ""
-    const again = await get("/v1/voices/henry/preview", { "if-none-match": `"other", ${tag}` })
-    assert.strictEqual(again.status, 304)
-    assert.strictEqual((await again.arrayBuffer()).byteLength, 0)
+    for (const named of [`"other", ${tag}`, tag.replace("W/", "")]) {
+      const again = await get("/v1/voices/henry/preview", { "if-none-match": named })
+      assert.strictEqual(again.status, 304)
+      assert.strictEqual((await again.arrayBuffer()).byteLength, 0)
+    }
     const german = await get("/v1/voices/henry/preview?locale=de", { "if-none-match": tag })
     assert.strictEqual(german.status, 200)
     assert.strictEqual((await get("/v1/voices/henry/preview?locale=zh-CN")).status, 400)

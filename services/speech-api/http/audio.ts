@@ -29,7 +29,7 @@ import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/ans
 import type { Order, SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
-import { headersOfContent, prepare, speak, started } from "./speaking.ts"
+import { headersOfContent, prepareAnswer, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
@@ -77,7 +77,7 @@ const decodeOpenAi = jsonDecoder(OpenAiSpeechRequest, options)
 const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest, startedAtMs: number) {
   const { SpeechApi } = yield* Configuration
   const { response_format: format = "mp3", stream_format: shape = "audio" } = request
-  const plan = yield* prepare(orderOf(request, SpeechApi), {
+  const plan = yield* prepareAnswer(orderOf(request, SpeechApi), {
     route: "/v1/audio/speech",
     charactersMax: openAiInputMax,
     isStreamed: format !== "wav"
@@ -129,7 +129,7 @@ export const audioRoutes = routesOf(
         }
         const { audio_format: audioFormat, ...request } = yield* decodeOwn(value)
         const order = { ...oneTurn(request), ...(audioFormat === undefined ? {} : { audio_format: audioFormat }) }
-        const plan = yield* prepare(order, { route: "/v1/audio/speech", charactersMax: speechInputMax.answer })
+        const plan = yield* prepareAnswer(order, { route: "/v1/audio/speech", charactersMax: speechInputMax.answer })
         return yield* whole(plan, request.output_format !== undefined, startedAtMs)
       }),
 
@@ -137,7 +137,7 @@ export const audioRoutes = routesOf(
       Effect.gen(function* () {
         const startedAtMs = yield* started
         const request = yield* body
-        const plan = yield* prepare(request, {
+        const plan = yield* prepareAnswer(request, {
           route: "/v1/audio/dialogue",
           charactersMax: speechInputMax.stream
         })
@@ -147,7 +147,7 @@ export const audioRoutes = routesOf(
     streamSpeech: ({ body }) =>
       Effect.gen(function* () {
         const startedAtMs = yield* started
-        const plan = yield* prepare(oneTurn(yield* body), {
+        const plan = yield* prepareAnswer(oneTurn(yield* body), {
           route: "/v1/audio/stream",
           charactersMax: speechInputMax.stream
         })
@@ -161,7 +161,7 @@ export const audioRoutes = routesOf(
         const startedAtMs = yield* started
         const { requestId } = yield* HttpCall
         const { SpeechApi } = yield* Configuration
-        const plan = yield* prepare(oneTurn(yield* body), {
+        const plan = yield* prepareAnswer(oneTurn(yield* body), {
           route: "/v1/audio/stream/with-timestamps",
           charactersMax: speechInputMax.stream
         })

@@ -1,7 +1,7 @@
 /** What all routes that speak do: the checks before, the place, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
 import { speechInputMax } from "#contracts/speech-api"
-import { Admission, Caller, HttpCall, validationFailed } from "#http"
+import { Admission, Caller, HttpCall, validationFailed, WireError } from "#http"
 import { fleetCatalogue, lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
@@ -28,6 +28,33 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
   yield* (yield* Admission).enter(caller.workspace)
   return yield* completed(plan, caller.workspace)
 })
+
+/**
+ * Whether the caller holds the answer, by `If-None-Match` and weak comparison (RFC 9110, 8.8.3.2). A star names no
+ * answer: before its request there is none.
+ */
+export const isHeld = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cacheKey">) {
+  const tag = entityTag(plan)
+  const named = Option.getOrElse((yield* HttpCall).header("if-none-match"), () => "").split(",")
+  return tag !== undefined && named.some((one) => strong(one.trim()) === strong(tag))
+})
+
+const strong = (tag: string) => tag.replace(/^W\//u, "")
+
+/** To a POST whose precondition is false: nothing is spoken (RFC 9110, 13.1.2). */
+const unlessHeld = Effect.fnUntraced(function* (plan: SpeechPlan) {
+  if (!(yield* isHeld(plan))) return plan
+  return yield* new WireError({
+    status: 412,
+    code: "precondition_failed",
+    message: "If-None-Match names this answer: you hold it already",
+    headers: { etag: entityTag(plan) ?? "" }
+  })
+})
+
+/** As `prepare`, for a POST: refuses what the caller holds already. */
+export const prepareAnswer = (order: Order, preparation: Preparation) =>
+  Effect.flatMap(prepare(order, preparation), unlessHeld)
 
 /** With the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {

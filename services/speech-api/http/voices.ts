@@ -26,7 +26,7 @@ import { cloneRules } from "../voices/speakable.ts"
 import { VoiceFiles } from "../voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
 import { createConsentChallenge, createVoice } from "./cloning.ts"
-import { entityTag, prepare, speak, started } from "./speaking.ts"
+import { entityTag, isHeld, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // Room for a name that is much too long, so that its refusal can say how long it was.
@@ -100,10 +100,7 @@ const heard = Effect.fnUntraced(function* (order: Order, startedAtMs: number) {
     "cache-control": "private, max-age=86400",
     ...(etag === undefined ? {} : { etag })
   }
-  const asked = Option.getOrElse((yield* HttpCall).header("if-none-match"), () => "")
-  if (etag !== undefined && asked.split(",").some((one) => one.trim() === etag)) {
-    return emptyAnswer({ status: 304, headers })
-  }
+  if (yield* isHeld(plan)) return emptyAnswer({ status: 304, headers })
   const spoken = yield* speak(plan, startedAtMs)
   const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) => refusalOf(error, false))
   return bytesAnswer(Buffer.concat(parts), plan.format.mediaType, { headers })

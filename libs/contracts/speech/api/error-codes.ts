@@ -32,6 +32,10 @@ export const speechErrorCodes = {
   idempotency_conflict: commonErrorCodes.idempotency_conflict,
   consent_challenge_expired: { status: 409, when: "The phrase was to be read earlier; start another challenge." },
   consent_challenge_already_used: { status: 409, when: "Another create has named the challenge before." },
+  precondition_failed: {
+    status: 412,
+    when: "`If-None-Match` names the `ETag` of the answer: nothing was spoken or counted."
+  },
   payload_too_large: {
     status: 413,
     when: "The input has too many characters, or the body or one of its parts too many bytes."
@@ -114,6 +118,7 @@ export const speakingCodes = [
   "forbidden",
   "voice_not_found",
   "concurrency_limit_reached",
+  "precondition_failed",
   "upstream_failure"
 ] as const
 /** The codes of routes that may be repeated with an idempotency key. */
