@@ -198,8 +198,8 @@ const liveChapter = () => [
     "clause by clause as before; an element is spoken once it has ended, and has 4,000 characters at most, a tag 1,000. `p`, `s` and " +
     "`speak` hold nothing up: they end sentences, and their attributes are not followed. A piece that cannot be SSML (`& `, a wrong " +
     "closing tag) is refused with the place of its fault, is not taken, and the context goes on; so is a flush or an end within an " +
-    "element or a tag. An element or attribute that is not understood ends the context. Without `ssml` a clause that begins with " +
-    "`<speak>` is refused, and any other tag is read as it is written.",
+    "element or a tag. An element or attribute that is not understood ends the context. A `break` alone between two flushes is as much " +
+    "silence. Without `ssml` a clause that begins with `<speak>` is refused, and any other tag is read as it is written.",
   table(["message", "from", "says"], liveMessages()),
   table(
     ["close code", "when"],

@@ -81,6 +81,33 @@ describe("text spoken while it comes", () => {
     assert.closeTo((lengths[0] ?? 0) - (lengths[2] ?? 0), 500, 30)
   })
 
+  it("is silent for as long as a break asks that stands alone between two flushes, and its marks follow that", async () => {
+    const client = await connectLive(fleet)
+    const flush = (flush_id: string) => ({ type: "flush", context_id: "a", flush_id }) as const
+    const flushed = async (id: string) => {
+      const message = await client.next((one) => one.type === "flushed" && one.flush_id === id)
+      return message.type === "flushed" ? message : assert.fail()
+    }
+    client.send({ ...context("a"), ssml: true }, said("a", "Hello."), flush("one"))
+    const before = await flushed("one")
+    const pauses = '<break time="1s"/>, <break time="500ms"></break>'
+    client.send(said("a", pauses), flush("two"), said("a", '<break strength="none"/> ... '), flush("three"))
+    const after = await flushed("two")
+    assert.closeTo(after.audio_duration_ms - before.audio_duration_ms, 1_500, 1)
+    assert.strictEqual(after.text_end, "Hello.".length + pauses.length)
+    const { audio } = heardIn(client, "a")
+    const [from, to] = [Math.ceil(before.audio_duration_ms * 48), Math.floor(after.audio_duration_ms * 48)]
+    assert.isTrue(audio.subarray(from, to).every((byte) => byte === 0))
+    assert.strictEqual((await flushed("three")).audio_duration_ms, after.audio_duration_ms)
+    client.send(said("a", "Goodbye."), end("a"))
+    const done = await client.next(isLast("a"))
+    assert.deepInclude(done, { type: "done", reason: "ended" })
+    const last = heardIn(client, "a").marks.at(-1)
+    assert.strictEqual(last?.value, "Goodbye.")
+    assert.isAtLeast(last?.start_time ?? 0, after.audio_duration_ms)
+    client.socket.close()
+  })
+
   it("is not taken where its SSML is faulty, and loses nothing of the rest", async () => {
     const client = await connectLive(fleet)
     client.send({ ...context("a"), ssml: true }, said("a", "Hello <emphasis>there"), said("a", " & you"))

@@ -434,3 +434,16 @@ export const ssmlClauseSplitter = (): ClauseSplitter => {
 
 /** A clause as a document of its own, and how much stands before it. */
 export const ssmlOf = ({ text }: Clause) => ({ input: `<speak>${text}</speak>`, before: "<speak>".length })
+
+/** The pauses of a clause without words, as a document of their own; undefined where it asks for no silence. */
+export const silenceOf = ({ text }: Clause): string | undefined => {
+  const breaks = Array.from(text.matchAll(/<break\b[^>]*?\/?>/gu), ([tag]) => tag.replace(/\/?>$/u, "/>"))
+  const input = `<speak>${breaks.join("")}</speak>`
+  const isNothing = (run: Run) => run._tag !== "Pause"
+  // One that cannot be read is refused like any other input.
+  const asksForNone = Result.match(readSsml(input, { locale: "en-US" }), {
+    onSuccess: (runs) => runs.every(isNothing),
+    onFailure: () => false
+  })
+  return asksForNone ? undefined : input
+}

@@ -11,6 +11,7 @@ import {
   clauseSplitter,
   type ClauseSplitter,
   isSsml,
+  silenceOf,
   ssmlClauseSplitter,
   ssmlOf,
   type TextFault as Fault
@@ -201,9 +202,9 @@ const lastOf = ({ isShuttingDown }: LiveContext, error: WireError): ContextEvent
 const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
 
 const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
-  // Punctuation between two clauses makes no sound; alone it could not be read.
-  if (!hasWords.test(context.isSsml ? clause.text.replaceAll(/<[^>]*>|&\w+;/gu, " ") : clause.text)) return
-  const { before, input } = context.isSsml ? ssmlOf(clause) : { input: clause.text, before: 0 }
+  const read = readOf(context, clause)
+  if (read === undefined) return
+  const { before, input } = read
   // Its tag came in pieces.
   if (!context.isSsml && isSsml(input)) return yield* ssmlRefused
   const plan = yield* planOf(context, clause, input)
@@ -211,6 +212,17 @@ const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: C
   const spoken = persistently(context, spokenOnce(context, { plan, clause, offset, knownAtMs }))
   return yield* Effect.mapError(Effect.flatMap(spoken, Effect.fromResult), (error) => placed(error, offset))
 })
+
+/** What is read of a clause, and how much stands before it; undefined where it makes no sound. */
+const readOf = ({ isSsml: isMarkup }: LiveContext, clause: Clause) => {
+  const { text } = clause
+  if (hasWords.test(isMarkup ? text.replaceAll(/<[^>]*>|&\w+;/gu, " ") : text)) {
+    return isMarkup ? ssmlOf(clause) : { input: text, before: 0 }
+  }
+  // Punctuation between two clauses could not be read alone.
+  const silence = isMarkup ? silenceOf(clause) : undefined
+  return silence === undefined ? undefined : { input: silence, before: 0 }
+}
 
 /** A refusal names places in what was read; the caller knows those of the whole text. */
 const placed = (error: WireError, offset: number): WireError => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { silenceOf } from "#speech"
 import { emotions, type Style } from "../../../../libs/speech/text/style.ts"
 import { assertLaws, read, seeded, sentenceOf, textOf, tokensOf, wordsOf } from "../laws.ts"
 
@@ -244,5 +245,22 @@ describe("the tokens of SSML", () => {
       const letters = (text: string) => (text.match(/[\p{L}\p{N}]/gu) ?? []).join("")
       assert.strictEqual(letters(marked), letters(input.replaceAll(/<[^>]*>/gu, "")))
     }
+  })
+})
+
+describe("a clause without words", () => {
+  it.each([
+    ['<break time="1s"/>', '<speak><break time="1s"/></speak>'],
+    [
+      ' <break time="1s"></break>, <break strength="weak"/>... ',
+      '<speak><break time="1s"/><break strength="weak"/></speak>'
+    ],
+    ['<s/><break time="0s"/>', undefined],
+    ['<break strength="none"/>', undefined],
+    [" ... <mark name='here'/>", undefined],
+    // Whoever reads it says what is wrong.
+    ['<break time="soon"/>', '<speak><break time="soon"/></speak>']
+  ])("asks for its breaks alone: %s", (text, silence) => {
+    assert.strictEqual(silenceOf({ text, start: 7 }), silence)
   })
 })
