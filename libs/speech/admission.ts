@@ -15,12 +15,23 @@ export interface Load {
   readonly young: number
   /** How long a beginning takes until that store is there, in milliseconds, by the last ones and those in progress. */
   readonly growMs: number
+  /** The time between two of them that get it, while several are at it. */
+  readonly storeEveryMs: number
   /** Listeners that wait for sound and have little left. */
   readonly thin: number
+  /** Of the young, those that are heard already, wait for their next sound and are about to fall silent. */
+  readonly lean: number
+  /**
+   * Seconds of sound that those with a store get for each second that they wait, lately; below 1 they have less and
+   * less. Infinite when nobody waits.
+   */
+  readonly gain: number
   /** All listeners, the beginning ones included. */
   readonly listening: number
   /** How long an utterance lasts, in milliseconds, by the last ones. */
   readonly lastsMs: number
+  /** The time between two beginnings in the last seconds, in milliseconds; infinite without one. */
+  readonly beganEveryMs: number
   /** How late this process's event loop is: a loop that is held up starts nothing in time. */
   readonly lateMs: number
 }
@@ -60,6 +71,8 @@ export type AdmissionVerdict =
 
 // A loop that is later than this gets more work than it can do.
 export const lateMsMax = 250
+// An engine makes first sounds as late as all else that is due: when it is later than this, others are about to lack it.
+const firstMsMax = 500
 // A caller that must wait longer would rather ask elsewhere.
 const retryAfterSecondsMax = 60
 // The wait after a refusal whose reason has just come up, and may be over as soon.
@@ -107,15 +120,24 @@ const decideByMs = ({ firstMs }: Load, { decideWithinMs, beginWithinMs }: Admiss
   Math.min(decideWithinMs, Math.max(beginWithinMs / 2, beginWithinMs - firstMs))
 
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
-  if (load.thin > 0) return "listeners"
+  if (load.thin > 0 || load.gain < 1) return "listeners"
+  const isLate = load.unheard > 0 && load.firstMs > firstMsMax
+  if (load.lean > 0 || isLate) return "beginnings"
   if (load.unheard >= limits.unheardMax || load.young >= placesNow(load, limits)) return "beginnings"
   // Without a beginning in progress nothing would show that the loop is on time again.
   return load.young > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
 
-/** How many may be without a store at once, at the measured pace. */
-const placesNow = ({ growMs }: Load, { unheardMax }: AdmissionLimits) =>
-  Math.max(1, Math.min(heardPerUnheard * unheardMax, Math.floor((unheardMax * growMsWanted) / growMs)))
+/** How many may be without a store at once, so that the last of them has it in time, at the measured pace. */
+const placesNow = ({ growMs, storeEveryMs }: Load, { unheardMax }: AdmissionLimits) =>
+  Math.max(
+    1,
+    Math.min(
+      heardPerUnheard * unheardMax,
+      Math.floor((unheardMax * growMsWanted) / growMs),
+      Math.floor(growMsWanted / storeEveryMs)
+    )
+  )
 
 /** The time between two places for a beginning that become free. */
 const msPerPlace = (load: Load, limits: AdmissionLimits) =>
@@ -123,10 +145,11 @@ const msPerPlace = (load: Load, limits: AdmissionLimits) =>
 
 /**
  * When all earlier requests have had their turn: by the pace of beginnings, or by that of ends when one must end first.
+ * While places are few, both take a stall for the rule; others began all the same, and no slower than that.
  */
 const comeAgain = (load: Load, { ahead, sentAway }: Asker, limits: AdmissionLimits) => {
-  const endsEveryMs = load.thin > 0 ? load.lastsMs / Math.max(1, load.listening) : 0
-  const everyMs = Math.max(msPerPlace(load, limits), endsEveryMs)
+  const endsEveryMs = load.thin > 0 || load.gain < 1 ? load.lastsMs / Math.max(1, load.listening) : 0
+  const everyMs = Math.min(load.beganEveryMs, Math.max(msPerPlace(load, limits), endsEveryMs))
   const seconds = Math.ceil(((ahead + sentAway + 1) * everyMs) / 1_000)
   return Math.min(retryAfterSecondsMax, Math.max(retryAfterSecondsMin, seconds))
 }
@@ -170,6 +193,16 @@ export interface Listeners {
 const grownMs = 3_000
 // A waiting listener with less than this is in need, and comes before all that have not begun.
 const thinMs = 2_000
+// The same for one without a store: it has that only for as long as its first words last.
+const leanMs = 400
+// A store that is to be thicker than this would hold all that a crowded window lets through.
+const takenMsMax = 2_000
+// A listener that has more may wait: it is no sign of a lack.
+const plentyMs = 5_000
+// What listeners got and how long they waited loses half of its weight in this time.
+const gainHalfLifeMs = 1_000
+// Less says nothing: one listener's wait for a chunk of text.
+const waitedMsLeast = 2_000
 // Sound reaches most listeners that ask within a frame of the coarsest codec and a turn of the loop.
 const waitsMs = 100
 // A beginning that takes longer lacks capacity that other listeners have in plenty.
@@ -180,16 +213,25 @@ const newest = 1 / 4
 const firstMsAssumed = 50
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
+const storeEveryMsAssumed = 10
 // A beginning that has not come through may take this many times as long: nothing is promised on its account.
 const unseenFactor = 3
 // An old measurement loses half of its weight in this time.
 const halfLifeMs = 2_000
+// Beginnings are counted over this time.
+const begunWithinMs = 10_000
 
 interface Group {
   readonly present: Set<State>
   readonly first: Pace
   readonly grow: Pace
   lastsMs: number
+  begunAtMs: ReadonlyArray<number>
+  storeEveryMs: number
+  /** Since when the young wait for the next of them to have its store. */
+  nextStoreSinceMs: number
+  /** What those with a store got after they had waited, and how long; both fade. */
+  gained: { gotMs: number; waitedMs: number; atMs: number }
 }
 
 /** How long something took lately. */
@@ -218,7 +260,11 @@ export const listeners = (): Listeners => {
   return {
     enter: (entry) => enter(groupOf(groups, entry.group), entry),
     load: (group, nowMs) => loadOf(groupOf(groups, group), nowMs),
-    isAnyInNeed: (nowMs) => allOf(groups).some((state) => isThin(state, nowMs) || isSlowToBegin(state, nowMs)),
+    isAnyInNeed: (nowMs) =>
+      [...groups.values()].some((group) => {
+        const takesMs = takenByOne(group, nowMs)
+        return [...group.present].some((state) => isInNeed(state, nowMs, takesMs))
+      }),
     leastStoreMs: (nowMs) => {
       const grown = allOf(groups).filter((state) => !state.isYoung && state.wantsSinceMs !== undefined && state.plays)
       return grown.length === 0 ? grownMs : Math.min(...grown.map((state) => Math.max(0, storeOf(state, nowMs))))
@@ -226,10 +272,11 @@ export const listeners = (): Listeners => {
     counts: (nowMs) => {
       for (const group of groups.values()) settle(group, [...group.present], nowMs)
       const present = allOf(groups)
+      const thin = [...groups.values()].map((group) => loadOf(group, nowMs).thin)
       return {
         unheard: present.filter(isUnheard).length,
         young: present.filter(({ isYoung }) => isYoung).length,
-        thin: present.filter((state) => isThin(state, nowMs)).length
+        thin: thin.reduce((sum, one) => sum + one, 0)
       }
     }
   }
@@ -242,7 +289,11 @@ const groupOf = (groups: Groups, name: string): Group => {
     present: new Set(),
     first: paceAssumed(firstMsAssumed),
     grow: paceAssumed(growMsAssumed),
-    lastsMs: lastsMsAssumed
+    lastsMs: lastsMsAssumed,
+    begunAtMs: [],
+    storeEveryMs: storeEveryMsAssumed,
+    nextStoreSinceMs: 0,
+    gained: { gotMs: 0, waitedMs: 0, atMs: 0 }
   }
   groups.set(name, group)
   return group
@@ -260,12 +311,15 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     isYoung: true,
     plays
   }
+  if (!youngIn(group)) group.nextStoreSinceMs = nowMs
   group.present.add(state)
+  group.begunAtMs = [...lately(group, nowMs), nowMs]
   return {
     wants: (atMs) => void (state.wantsSinceMs ??= atMs),
     got: (seconds, atMs) => {
       if (seconds <= 0) return
       // The player stood still, so the new sound is ahead of it, however late it came.
+      if (!state.isYoung && state.plays) gain(group, seconds * 1_000, lackedMs(state, atMs), atMs)
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
       if (state.startedAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
@@ -278,7 +332,10 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     rests: () => void (state.wantsSinceMs = undefined),
     storeMs: (atMs) => storeOf(state, atMs),
     leave: (atMs) => {
-      if (!group.present.delete(state) || state.startedAtMs === undefined) return
+      if (!group.present.delete(state)) return
+      // One that was short has all it needs.
+      if (state.isYoung) nextStore(group, state.startedAtMs === undefined ? undefined : state.tookAtMs, atMs)
+      if (state.startedAtMs === undefined) return
       group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
     }
   }
@@ -289,16 +346,45 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   settle(group, present, nowMs)
   const young = present.filter(({ isYoung }) => isYoung)
   const unheard = present.filter(isUnheard)
+  const takesMs = takenByOne(group, nowMs)
   return {
     unheard: unheard.length,
     firstMs: expectedMs(group.first, unheard, nowMs),
     young: young.length,
     growMs: expectedMs(group.grow, young, nowMs),
-    thin: present.filter((state) => isThin(state, nowMs)).length,
+    storeEveryMs: Math.max(group.storeEveryMs, young.length === 0 ? 0 : nowMs - group.nextStoreSinceMs),
+    thin: present.filter((state) => isThin(state, nowMs, takesMs)).length,
+    lean: present.filter((state) => isLean(state, nowMs)).length,
+    gain: gainOf(group, present, nowMs),
     listening: present.length,
-    lastsMs: group.lastsMs
+    lastsMs: group.lastsMs,
+    beganEveryMs: begunWithinMs / lately(group, nowMs).length
   }
 }
+
+/** How long it has waited for more while it had less than plenty. */
+const lackedMs = (state: State, nowMs: number) => {
+  const { wantsSinceMs } = state
+  if (wantsSinceMs === undefined) return 0
+  return Math.min(nowMs - wantsSinceMs, Math.max(0, plentyMs - storeOf(state, nowMs)))
+}
+
+const gain = ({ gained }: Group, gotMs: number, waitedMs: number, nowMs: number) => {
+  const kept = 2 ** -(Math.max(0, nowMs - gained.atMs) / gainHalfLifeMs)
+  gained.gotMs = gained.gotMs * kept + gotMs
+  gained.waitedMs = gained.waitedMs * kept + waitedMs
+  gained.atMs = nowMs
+}
+
+/** With the waits that are not over. */
+const gainOf = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
+  gain(group, 0, 0, nowMs)
+  const waiting = present.filter(({ isYoung, plays }) => !isYoung && plays)
+  const waitedMs = waiting.reduce((sum, state) => sum + lackedMs(state, nowMs), group.gained.waitedMs)
+  return waitedMs < waitedMsLeast ? Number.POSITIVE_INFINITY : group.gained.gotMs / waitedMs
+}
+
+const lately = ({ begunAtMs }: Group, nowMs: number) => begunAtMs.filter((atMs) => nowMs - atMs < begunWithinMs)
 
 /** A listener that has begun and takes no more has as much as it can hold. */
 const settle = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
@@ -312,6 +398,19 @@ const grow = (group: Group, state: State, atMs: number) => {
   if (!state.isYoung) return
   state.isYoung = false
   measure(group.grow, atMs - state.enteredAtMs, atMs)
+  nextStore(group, atMs, atMs)
+}
+
+const youngIn = ({ present }: Group) => [...present].some(({ isYoung }) => isYoung)
+
+/**
+ * Measures an engine's speed and not its load: each beginning shows it anew, so it is not forgotten. `hadAtMs`: when
+ * that one had its store; undefined when it left without.
+ */
+const nextStore = (group: Group, hadAtMs: number | undefined, nowMs: number) => {
+  const tookMs = hadAtMs === undefined ? undefined : Math.max(0, hadAtMs - group.nextStoreSinceMs)
+  if (tookMs !== undefined) group.storeEveryMs += (tookMs - group.storeEveryMs) * newest
+  group.nextStoreSinceMs = nowMs
 }
 
 const isUnheard = ({ startedAtMs }: State) => startedAtMs === undefined
@@ -341,11 +440,21 @@ const expectedMs = (pace: Pace, inProgress: ReadonlyArray<State>, nowMs: number)
 const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
   startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)
 
-const isThin = (state: State, nowMs: number) => {
-  const { isYoung, plays, wantsSinceMs } = state
-  if (isYoung || !plays || wantsSinceMs === undefined || nowMs - wantsSinceMs < waitsMs) return false
-  return storeOf(state, nowMs) < thinMs
-}
+/** What the next beginning may take from the store of the others, beyond what an idle fleet takes for one. */
+const takenByOne = ({ grow: pace }: Group, nowMs: number) =>
+  Math.min(takenMsMax, Math.max(0, paceNow(pace, nowMs) - pace.assumedMs))
+
+const isThin = (state: State, nowMs: number, takesMs: number) =>
+  !state.isYoung && isWaiting(state, nowMs) && storeOf(state, nowMs) < thinMs + takesMs
+
+const isLean = (state: State, nowMs: number) =>
+  state.isYoung && !isUnheard(state) && isWaiting(state, nowMs) && storeOf(state, nowMs) < leanMs
+
+const isWaiting = ({ plays, wantsSinceMs }: State, nowMs: number) =>
+  plays && wantsSinceMs !== undefined && nowMs - wantsSinceMs >= waitsMs
+
+const isInNeed = (state: State, nowMs: number, takesMs: number) =>
+  isThin(state, nowMs, takesMs) || isLean(state, nowMs) || isSlowToBegin(state, nowMs)
 
 const isSlowToBegin = ({ isYoung, enteredAtMs, wantsSinceMs }: State, nowMs: number) =>
   isYoung && wantsSinceMs !== undefined && nowMs - enteredAtMs > beginsSlowlyMs

@@ -200,6 +200,8 @@ const liveChapter = () => [
     "closing tag) is refused with the place of its fault, is not taken, and the context goes on; so is a flush or an end within an " +
     "element or a tag. An element or attribute that is not understood ends the context. A `break` alone between two flushes is as much " +
     "silence. Without `ssml` a clause that begins with `<speak>` is refused, and any other tag is read as it is written.",
+  "Words of a context are never told to come again as a request is: they wait their turn for ten seconds, and those that follow while " +
+    "earlier ones are heard, or within five seconds, go before all that have not begun.",
   table(["message", "from", "says"], liveMessages()),
   table(
     ["close code", "when"],

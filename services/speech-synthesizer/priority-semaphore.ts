@@ -1,12 +1,12 @@
 /**
  * Bounds the jobs that an engine works on at once. The job that is needed soonest goes first: the listener of a
- * session's first chunk hears nothing yet, while a chunk made ahead can wait as long as its listener has audio in
+ * session's first chunk needs it now, while a chunk made ahead can wait as long as its listener has audio in
  * store. Jobs needed at the same time go first come, first served.
  */
 import { Deferred, Effect } from "effect"
 
 export interface PrioritySemaphore {
-  /** `dueAtMs`: when the job is needed; `-Infinity` goes before all others. */
+  /** `dueAtMs`: when the job is needed. */
   readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
@@ -15,12 +15,12 @@ interface Waiter {
   readonly turn: Deferred.Deferred<void>
 }
 
-/** `onWaiting` is told how many wait, whenever that changes. */
+/** `permits` may change at any time. `onWaiting` is told how many wait, whenever that changes. */
 export const prioritySemaphore = (
-  permits: number,
+  permits: () => number,
   onWaiting: (count: number) => void = () => {}
 ): PrioritySemaphore => {
-  let free = permits
+  let taken = 0
   // In the order of their turns. At most as many as the consumer may hold unacked, 1,000.
   const line: Array<Waiter> = []
 
@@ -37,17 +37,18 @@ export const prioritySemaphore = (
     return true
   }
   const release = Effect.sync(() => {
-    const next = line.shift()
-    if (next === undefined) free += 1
-    else {
+    taken -= 1
+    while (taken < permits() && line.length > 0) {
+      const next = line.shift()
+      taken += 1
       onWaiting(line.length)
-      Deferred.doneUnsafe(next.turn, Effect.void)
+      if (next !== undefined) Deferred.doneUnsafe(next.turn, Effect.void)
     }
   })
   const take = (dueAtMs: number) =>
     Effect.suspend(() => {
-      if (free > 0) {
-        free -= 1
+      if (taken < permits()) {
+        taken += 1
         return Effect.void
       }
       const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }

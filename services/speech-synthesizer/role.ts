@@ -20,8 +20,12 @@ import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.
 
 // A job without a heartbeat for a second goes to another process; the bus sends three in that time.
 const ackWaitMs = 1_000
-// One job at work and one behind it keep an engine's thread busy; an urgent job waits for no more than these.
-const jobsPerThread = 2
+// One job at work and one behind it keep an engine's thread busy; an urgent job waits for no more than these. Behind a
+// job that takes longer, another one would only stand in the way of urgent ones.
+const jobsPerThread = { short: 2, long: 1 }
+const shortMsMax = 100
+// The weight of the last job in the time that one takes.
+const newest = 1 / 4
 // Jobs pulled at once. Those beyond the engine's capacity wait here, where a cancel still reaches them.
 const pullMax = 32
 const drainPatienceMs = 10_000
@@ -95,6 +99,8 @@ export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), 
 interface BoundedEngine {
   readonly engine: SpeechEngine
   readonly slots: PrioritySemaphore
+  /** How long a job took lately. */
+  jobMs: number
 }
 
 /** State that the jobs of this process share. */
@@ -114,15 +120,17 @@ const workOf = Effect.gen(function* () {
   const { SpeechSynthesizer } = yield* Configuration
   const clock = yield* Clock.Clock
   const waiting = (yield* Metrics).gauge(chunksWaiting)
-  const bounded = (engine: SpeechEngine): BoundedEngine => {
+  const boundedOf = (engine: SpeechEngine): BoundedEngine => {
     const onWaiting = (count: number) => waiting.set({ engine: engine.name }, count)
     onWaiting(0)
-    const atOnce = (engine.threads ?? SpeechSynthesizer.Threads) * jobsPerThread
-    return { engine, slots: prioritySemaphore(atOnce, onWaiting) }
+    const threads = engine.threads ?? SpeechSynthesizer.Threads
+    const jobs = () => (bounded.jobMs > shortMsMax ? jobsPerThread.long : jobsPerThread.short)
+    const bounded: BoundedEngine = { engine, jobMs: 0, slots: prioritySemaphore(() => threads * jobs(), onWaiting) }
+    return bounded
   }
   const work: Work = {
     mailbox: yield* Mailbox,
-    engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, bounded(engine)])),
+    engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, boundedOf(engine)])),
     nowMs: () => clock.currentTimeMillisUnsafe(),
     jobs: (yield* Metrics).counter(jobsTotal),
     cancels: new Map(),
@@ -169,16 +177,31 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   ).pipe(Effect.mapError((error) => error.message))
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
   yield* Effect.raceFirst(
-    bounded.slots.withPermit(dueAt(job, work.nowMs()), making),
+    bounded.slots.withPermit(dueAt(job, work.nowMs()), timed(work, bounded, making)),
     Effect.repeat(alive, Schedule.forever)
   )
   send.last()
   return "made" as const
 })
 
-/** A listener that hears nothing yet comes first; the others follow as they run out of audio. */
-const dueAt = ({ chunk, neededInMs = 0 }: ChunkJob, nowMs: number) =>
-  chunk === 0 ? Number.NEGATIVE_INFINITY : nowMs + neededInMs
+const timed = <A, E>({ nowMs }: Work, bounded: BoundedEngine, job: Effect.Effect<A, E>) =>
+  Effect.suspend(() => {
+    const beganAtMs = nowMs()
+    const measure = Effect.sync(() => {
+      bounded.jobMs += (nowMs() - beganAtMs - bounded.jobMs) * newest
+    })
+    return Effect.tap(job, measure)
+  })
+
+// A chunk takes this long from the engine to its listener on a busy machine.
+const onItsWayMs = 500
+
+/**
+ * A listener that hears nothing yet comes before all that have sound left; one that would fall silent comes before
+ * those that asked after that.
+ */
+export const dueAt = ({ chunk, neededInMs = 0 }: Pick<ChunkJob, "chunk" | "neededInMs">, nowMs: number) =>
+  chunk === 0 ? nowMs : nowMs + Math.max(0, neededInMs - onItsWayMs)
 
 /** Sends the frames of one run of a job to its sequencer. */
 const sender = (work: Work, job: ChunkJob) => {

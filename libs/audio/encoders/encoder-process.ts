@@ -5,14 +5,19 @@
 import { Effect } from "effect"
 import type { EncoderFailed, FfmpegMissing } from "../errors.ts"
 
+/** Before whose pieces one goes. */
+export interface PieceTurn {
+  /** Nothing of the answer was heard yet. */
+  readonly isUrgent: boolean
+  /** Hardly anything was. */
+  readonly isEarly: boolean
+}
+
 export interface EncoderProcess {
   /** An answer begins: nobody hears it yet. Called before its first write. */
   readonly begin: Effect.Effect<void>
-  /**
-   * Feeds the process; waits while it has enough. Does nothing when the process has ended. `isUrgent`: nothing of the
-   * answer was heard yet.
-   */
-  readonly write: (pcm: Int16Array, isUrgent: boolean) => Effect.Effect<void>
+  /** Feeds the process; waits while it has enough. Does nothing when the process has ended. */
+  readonly write: (pcm: Int16Array, turn: PieceTurn) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
   /** The bytes since the last read, or null when all is read and the process ended well. */
   readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>

@@ -210,10 +210,10 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
     begin: Effect.sync(() => {
       if (encoder.ending === undefined) tell(program, { kind: "begin", id })
     }),
-    write: (pcm, isUrgent) =>
+    write: (pcm, { isEarly, isUrgent }) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
-        ask({ kind: "encode", id, isUrgent, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
+        ask({ kind: "encode", id, isEarly, isUrgent, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {
       if (encoder.ending === undefined) ask({ kind: "end", id }, () => end(encoder, Effect.succeed(null)))

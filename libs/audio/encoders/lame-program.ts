@@ -1,9 +1,9 @@
 /**
  * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
  * does. Every processor takes the next piece, whosever it is. Whoever has heard nothing yet comes first: pieces of an
- * answer's beginning go before all others, and the others take turns. While a first sound is still being made, the
- * others leave a processor to its engine, and begin a moment later. It ends with the process that started it, and loads
- * nothing of Effect, so that it is small and starts fast.
+ * answer's beginning go before all others. Of those, whoever has hardly anything in store comes first, and the others take
+ * turns. While a first sound is still being made, the others leave a processor to its engine, and begin a moment later.
+ * It ends with the process that started it, and loads nothing of Effect, so that it is small and starts fast.
  */
 import { availableParallelism } from "node:os"
 import process from "node:process"
@@ -13,7 +13,14 @@ import koffi from "koffi"
 /** An encoder is known by its number. */
 export type ToLame =
   | { readonly kind: "open"; readonly id: number; readonly hz: number; readonly kbps: number; readonly prime: number }
-  | { readonly kind: "encode"; readonly id: number; readonly isUrgent: boolean; readonly pcm: Uint8Array }
+  | {
+      readonly kind: "encode"
+      readonly id: number
+      readonly isUrgent: boolean
+      /** Its listener has just begun to hear, and would soon fall silent. */
+      readonly isEarly?: boolean
+      readonly pcm: Uint8Array
+    }
   /** Pushes out the frames that the encoder still looks ahead for. */
   | { readonly kind: "end"; readonly id: number }
   | { readonly kind: "close"; readonly id: number }
@@ -147,11 +154,16 @@ const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
   if (message.kind === "begin") return void unheard.set(message.id, sinceMs)
   const isOther = isForListener(message)
   if (isOther || message.kind === "close") unheard.delete(message.id)
-  if (isOther) others.push({ message, sinceMs })
+  if (isOther)
+    others.splice(isEarly(message) ? others.findLastIndex(isOfEarly) + 1 : others.length, 0, { message, sinceMs })
   else urgent.push(message)
 }
 
 const isForListener = (message: ToLame) => message.kind === "encode" && !message.isUrgent
+
+const isEarly = (message: ToLame) => message.kind === "encode" && message.isEarly === true
+
+const isOfEarly = ({ message }: Other) => isEarly(message)
 
 /** Begins as much as there are processors. */
 const work = (serving: Serving) => {

@@ -106,11 +106,17 @@ const feed = (encoding: Encoding, pcm: Int16Array) =>
   Effect.suspend(() => {
     encoding.fed += pcm.length
     measureLead(encoding)
-    return encoding.process.write(pcm, isUrgent(encoding))
+    return encoding.process.write(pcm, turnOf(encoding))
   })
 
-/** Whoever has heard nothing yet comes first. */
-const isUrgent = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
+// Whoever has more than this does not fall silent while the beginnings of others go first.
+const earlySeconds = 1
+
+/** Whoever has heard nothing yet comes first, then whoever has just begun to hear. */
+const turnOf = ({ answerFrom, cutter, firstFrame, plan }: Encoding) => ({
+  isUrgent: cutter.framesSeen() <= firstFrame,
+  isEarly: cutter.samplesSeen() < answerFrom + earlySeconds * plan.rateHz
+})
 
 const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
   if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)

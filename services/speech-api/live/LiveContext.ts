@@ -55,6 +55,8 @@ export interface LiveContext extends ContextOptions {
   readonly jobs: Queue.Queue<Job>
   readonly marks: Array<WordMark>
   readonly overdue: FiberHandle.FiberHandle
+  /** When its listener has heard everything, if it plays at once; undefined before the first audio. */
+  silentAtMs: number | undefined
   /** All text taken, and how much of it was spoken or passed over, in UTF-16 units. */
   taken: number
   spoken: number
@@ -75,6 +77,7 @@ export const openContext = Effect.fnUntraced(function* (options: ContextOptions)
     jobs: yield* Queue.unbounded<Job>(),
     marks: [],
     overdue: yield* FiberHandle.make(),
+    silentAtMs: undefined,
     taken: 0,
     spoken: 0,
     billed: 0,
@@ -274,6 +277,7 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
           Effect.gen(function* () {
             if (!hasSent) context.onFirstAudio(((yield* Clock.currentTimeMillis) - knownAtMs) / 1_000)
             if (!hasSent) context.billed += clause.text.length
+            if (!hasSent) context.silentAtMs = Math.max(context.silentAtMs ?? 0, yield* Clock.currentTimeMillis)
             hasSent = true
             const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
             context.marks.push(...marks)
@@ -285,6 +289,7 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
         if (rest.length > 0)
           yield* context.tell(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
         context.audioMs += utterance.durationMs()
+        context.silentAtMs = (context.silentAtMs ?? 0) + utterance.durationMs()
       })
       const result = yield* Effect.result(said)
       if (Result.isFailure(result) && !hasSent) return yield* result.failure
@@ -294,10 +299,19 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
 
 const none = new Uint8Array(0)
 
-const planOf = ({ plan, workspace }: LiveContext, { text }: Clause, input: string) => {
+// A writer's pause between two sentences. After a longer one others may have its place.
+const pauseMsMax = 5_000
+
+const planOf = Effect.fnUntraced(function* (
+  { plan, silentAtMs = Number.NEGATIVE_INFINITY, workspace }: LiveContext,
+  { text }: Clause,
+  input: string
+) {
   const turns = plan.turns.map((turn) => ({ ...turn, input }))
-  return completed({ ...plan, turns, billableCharacters: text.length }, workspace)
-}
+  const goesOn = (yield* Clock.currentTimeMillis) < silentAtMs + pauseMsMax
+  const standing = { waitsTurn: true, goesOn }
+  return yield* completed({ ...plan, turns, billableCharacters: text.length, standing }, workspace)
+})
 
 const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({
   ...mark,

@@ -181,12 +181,12 @@ const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, ke
 const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   const { plan, startedAtMs } = asked
   const { admission, clock, nowMs, sessions } = parts
-  const { turns, textNormalization } = plan
+  const { isPlayed: plays, standing = {}, textNormalization, turns } = plan
   const stages = stageTimes(parts, startedAtMs)
   const engine = turns[0]?.voice.engine ?? ""
   // `startedAtMs` comes from the monotonic clock.
   const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
-  const pace = yield* admission.enter({ engine, arrivedAtMs, plays: plan.isPlayed })
+  const pace = yield* admission.enter({ engine, arrivedAtMs, plays, request: requestOf(plan), ...standing })
   stages.reached("wait")
   const session = yield* sessions
     .open({ turns, textNormalization }, pace)
@@ -205,6 +205,9 @@ const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   }
   return spoken
 })
+
+const requestOf = ({ cacheKey, turns }: SpeechPlan) =>
+  cacheKey?.digest ?? turns.map(({ input, voiceId }) => `${voiceId} ${input.slice(0, 200)}`).join("\n")
 
 /** A session's pieces, encoded in the format of the request. */
 const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): Spoken["bytes"] => {

@@ -10,6 +10,7 @@ import {
   admit,
   type AdmissionLimits,
   type AdmissionVerdict,
+  type Asker,
   lateMsMax,
   type Listener,
   listeners,
@@ -24,6 +25,12 @@ interface Entrance {
   readonly arrivedAtMs: number
   /** Whether the caller plays the sound as it comes. */
   readonly plays: boolean
+  /** The same for a request that is made again. */
+  readonly request: string
+  /** Whether it waits its turn rather than be told to come again: a live connection's next words. */
+  readonly waitsTurn?: boolean
+  /** Whether its listener has begun with earlier words, and would fall silent without these. */
+  readonly goesOn?: boolean
 }
 
 /** How fast an answer may go while there are other listeners. */
@@ -55,6 +62,8 @@ const patientlyMs = 5_000
 const willinglyMsMax = 2_500
 // Reading and refusing a thousand callers takes one second of a processor.
 const waitingMax = 256
+// More than come again within a minute, which is the longest that one is told to wait.
+const rememberedMax = 1_024
 // A place comes free every few milliseconds, and the next caller takes it.
 const lookEveryMs = 20
 // A store that lasts longer than a crowd takes to begin.
@@ -63,10 +72,10 @@ const plentyMs = 5_000
 const heldMsMax = 250
 // A crowded window holds only what a listener should have in store, and what is on the way to it.
 const crowdedWindowSamples = 5 * speechSampleRateHz
-// A refused caller comes back after some seconds; until then it counts as being ahead of later callers.
-const rememberedMs = 5_000
 
 type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
+
+type SentAway = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
 
 /** The callers that wait to begin, and the state that decides about them. */
 interface AdmissionQueue {
@@ -78,7 +87,8 @@ interface AdmissionQueue {
   readonly refused: CounterOf<typeof refusals>
   readonly gauges: Gauges
   waiting: ReadonlyArray<Waiter>
-  sentAway: ReadonlyArray<{ readonly engine: string; readonly atMs: number }>
+  /** Callers that were told to come again; until then they count as being ahead of later callers. */
+  sentAway: ReadonlyArray<SentAway>
   /** A loop is already deciding every few milliseconds. */
   isWatched: boolean
 }
@@ -132,13 +142,22 @@ export class SpeechAdmission extends Context.Service<
 
 const enter = Effect.fnUntraced(function* (queue: AdmissionQueue, entrance: Entrance) {
   const decided = Deferred.makeUnsafe<Listener, SpeechOverloaded>()
-  const waiter: Waiter = { ...entrance, decided, isPromised: false, listener: undefined }
+  const { goesOn = false, request, waitsTurn = false } = entrance
+  const waiter: Waiter = { ...entrance, decided, isPromised: goesOn || waitsTurn, listener: undefined }
   yield* Effect.addFinalizer(() => Effect.sync(() => leave(queue, waiter)))
-  queue.waiting = [...queue.waiting, waiter]
+  queue.sentAway = withoutOne(queue.sentAway, request)
+  if (goesOn) begin(queue, waiter)
+  else queue.waiting = [...queue.waiting, waiter]
   decide(queue)
   if (queue.waiting.includes(waiter)) yield* Effect.forkIn(decideWhileOneWaits(queue), queue.scope)
   return paceOf(queue, waiter, yield* Deferred.await(decided))
 })
+
+/** A caller that comes again counts once, however often it asks. */
+const withoutOne = (sentAway: ReadonlyArray<SentAway>, request: string) => {
+  const at = sentAway.findIndex((one) => one.request === request)
+  return at < 0 ? sentAway : sentAway.toSpliced(at, 1)
+}
 
 const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) {
   if (queue.isWatched) return
@@ -152,27 +171,36 @@ const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) 
 
 /** Decides on every waiting caller, first come first served. */
 const decide = (queue: AdmissionQueue) => {
-  queue.sentAway = queue.sentAway.filter(({ atMs }) => queue.nowMs() - atMs < rememberedMs)
+  queue.sentAway = queue.sentAway.filter(({ untilMs }) => queue.nowMs() < untilMs)
   const ahead = new Map<string, number>()
+  const sentAway = new Map<string, number>()
+  for (const { engine } of queue.sentAway) count(sentAway, engine)
   queue.waiting = queue.waiting.filter((waiter) => {
-    const before = ahead.get(waiter.engine) ?? 0
+    const { engine } = waiter
+    const before = { ahead: ahead.get(engine) ?? 0, sentAway: sentAway.get(engine) ?? 0 }
     const verdict = verdictOn(queue, waiter, before)
     if (verdict._tag === "Begin") begin(queue, waiter)
-    if (verdict._tag === "Refuse") refuse(queue, waiter, verdict)
+    if (verdict._tag === "Refuse") {
+      refuse(queue, waiter, verdict)
+      count(sentAway, engine)
+    }
     if (verdict._tag === "Begin" || verdict._tag === "Refuse") return false
     waiter.isPromised ||= verdict._tag === "Promise"
-    ahead.set(waiter.engine, before + 1)
+    count(ahead, engine)
     return true
   })
   show(queue)
 }
 
-const verdictOn = (queue: AdmissionQueue, { engine, arrivedAtMs, isPromised }: Waiter, ahead: number) => {
-  const { gauges, lateMs, limits, listening, nowMs, sentAway } = queue
+const count = (counts: Map<string, number>, engine: string) => counts.set(engine, (counts.get(engine) ?? 0) + 1)
+
+type Before = Pick<Asker, "ahead" | "sentAway">
+
+const verdictOn = (queue: AdmissionQueue, { engine, arrivedAtMs, isPromised }: Waiter, before: Before) => {
+  const { gauges, lateMs, limits, listening, nowMs } = queue
   const load = { ...listening.load(engine, nowMs()), lateMs: lateMs() }
   gauges.seconds.set({ engine }, load.growMs / 1_000)
-  const sent = sentAway.filter((one) => one.engine === engine).length
-  return admit(load, { ahead, waitedMs: nowMs() - arrivedAtMs, isPromised, sentAway: sent }, limits)
+  return admit(load, { ...before, waitedMs: nowMs() - arrivedAtMs, isPromised }, limits)
 }
 
 const begin = ({ listening, nowMs }: AdmissionQueue, waiter: Waiter) => {
@@ -182,7 +210,9 @@ const begin = ({ listening, nowMs }: AdmissionQueue, waiter: Waiter) => {
 
 const refuse = (queue: AdmissionQueue, waiter: Waiter, { reason, retryAfterSeconds }: Refusal) => {
   queue.refused.inc({ reason })
-  queue.sentAway = [...queue.sentAway, { engine: waiter.engine, atMs: queue.nowMs() }]
+  const { engine, request } = waiter
+  const untilMs = queue.nowMs() + retryAfterSeconds * 1_000
+  queue.sentAway = [...queue.sentAway.slice(1 - rememberedMax), { engine, request, untilMs }]
   Deferred.doneUnsafe(waiter.decided, Effect.fail(new SpeechOverloaded({ reason, retryAfterSeconds })))
 }
 
@@ -206,10 +236,11 @@ const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace
   // Its first sound may be due later than a sequencer is looked for at all.
   const mustBeginAtMs = Math.min(arrivedAtMs + limits.beginWithinMs, begunAtMs + willinglyMsMax)
   const isPromised = () => (waiter.isPromised ||= lateMs() > lateMsMax && nowMs() >= refusedByMs)
+  const goesOn = waiter.goesOn === true
   return {
     listener,
     begunByMs: () => (isPromised() ? begunAtMs + patientlyMs : refusedByMs),
-    mustBegin: () => isPromised() && nowMs() >= mustBeginAtMs,
+    mustBegin: () => goesOn || (isPromised() && nowMs() >= mustBeginAtMs),
     turn: turnOf(queue, listener),
     windowSamplesMax: () => (isCrowded(queue) ? crowdedWindowSamples : Number.POSITIVE_INFINITY)
   }

@@ -17,6 +17,14 @@ export type SpeechRoute =
   | "/v1/audio/stream/with-timestamps"
   | "/v1/audio/dialogue"
 
+/** What a listener of a live connection has before other callers. */
+export interface Standing {
+  /** It waits its turn, and is not told to come again. */
+  readonly waitsTurn: boolean
+  /** It hears earlier words, and would fall silent without these. */
+  readonly goesOn: boolean
+}
+
 export interface SpeechPlan {
   readonly turns: ReadonlyArray<SpeechTurn>
   readonly model: SpeechModel
@@ -30,6 +38,8 @@ export interface SpeechPlan {
   readonly billableCharacters: number
   /** The caller plays it as it comes, and does not wait for the whole. */
   readonly isPlayed: boolean
+  /** Absent for a caller that asks once. */
+  readonly standing?: Standing
   /** Under which the finished speech is kept; absent where it is not. */
   readonly cacheKey?: CacheKey
 }

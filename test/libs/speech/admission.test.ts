@@ -7,9 +7,13 @@ const idle: Load = {
   firstMs: 40,
   young: 0,
   growMs: 100,
+  storeEveryMs: 10,
   thin: 0,
+  lean: 0,
+  gain: Number.POSITIVE_INFINITY,
   listening: 0,
   lastsMs: 10_000,
+  beganEveryMs: Number.POSITIVE_INFINITY,
   lateMs: 0
 }
 const first: Asker = { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }
@@ -29,9 +33,18 @@ const cases: ReadonlyArray<Case> = [
   { says: "as many are unheard as may be", load: { unheard: 8, young: 8 }, is: "Wait" },
   { says: "those who began are heard and have no store yet", load: { unheard: 7, young: 31 }, is: "Begin" },
   { says: "four times as many have no store as may be unheard", load: { young: 32 }, is: "Wait" },
+  {
+    says: "its engine gives a store to so few that the last of more would fall silent",
+    load: { young: 3, storeEveryMs: 250 },
+    is: "Wait"
+  },
+  { says: "fewer are at it than that", load: { young: 2, storeEveryMs: 250 }, is: "Begin" },
   { says: "a store takes so long that fewer at once are faster", load: { young: 8, growMs: 750 }, is: "Wait" },
   { says: "somebody asked before", asker: { ahead: 1 }, is: "Wait" },
   { says: "a listener has little left", load: { thin: 1, listening: 9 }, is: "Wait" },
+  { says: "one that is heard is about to fall silent before it has a store", load: { lean: 1, young: 1 }, is: "Wait" },
+  { says: "its engine makes what is due half a second late", load: { unheard: 1, young: 1, firstMs: 600 }, is: "Wait" },
+  { says: "its engine was late, and nobody shows that it still is", load: { firstMs: 600 }, is: "Begin" },
   { says: "the process is late itself and one is at it", load: { young: 1, lateMs: 400 }, is: "Wait" },
   { says: "the process is late itself and nobody is at it", load: { young: 0, lateMs: 400 }, is: "Begin" },
   {
@@ -75,6 +88,18 @@ const cases: ReadonlyArray<Case> = [
     load: { young: 8, growMs: 6_000 },
     asker: { ahead: 7 },
     is: "Wait"
+  },
+  {
+    says: "the time to decide is over and one that is heard is about to fall silent: it is so in a moment no more",
+    load: { lean: 1, young: 1 },
+    asker: { waitedMs: 500 },
+    is: "Promise"
+  },
+  {
+    says: "places have become rare while others began all the same",
+    load: { unheard: 8, young: 8, growMs: 6_000, firstMs: 4_000, beganEveryMs: 150 },
+    asker: { ahead: 9, waitedMs: 500, sentAway: 30 },
+    is: "Refuse beginnings 6"
   },
   {
     says: "others were told to come again before it",
@@ -199,6 +224,22 @@ describe("a listener", () => {
     assert.strictEqual(book.load(group, 1_400).thin, 0)
   })
 
+  it("is lean when it is heard, waits for its next sound and has hardly any left, until it has a store", () => {
+    const { book, one } = entered()
+    one.wants(0)
+    assert.strictEqual(book.load(group, 400).lean, 0)
+    one.got(0.4, 400)
+    one.wants(400)
+    assert.strictEqual(book.load(group, 450).lean, 0)
+    assert.strictEqual(book.load(group, 500).lean, 1)
+    assert.isTrue(book.isAnyInNeed(500))
+    one.got(0.9, 550)
+    one.wants(550)
+    assert.strictEqual(book.load(group, 700).lean, 0)
+    one.got(3, 710)
+    assert.strictEqual(book.load(group, 900).lean, 0)
+  })
+
   it("that takes nothing, or rests, is never thin, at any time", () => {
     const { book, one } = entered()
     one.got(3, 0)
@@ -263,6 +304,39 @@ describe("the duration of a beginning", () => {
   })
 })
 
+describe("the time between two stores", () => {
+  it("follows those that get one after the other while several begin, also the short ones", () => {
+    const book = listeners()
+    for (let round = 0; round < 8; round++) {
+      const startMs = round * 10_000
+      const several = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: startMs, plays: true }))
+      several.forEach((one, nth) => one.got(nth % 2 === 0 ? 4 : 1, startMs + (nth + 1) * 200))
+      assert.isAtMost(book.load(group, startMs + 900).storeEveryMs, 900)
+      several.forEach((one) => one.leave(startMs + 1_000))
+    }
+    assert.closeTo(book.load(group, 90_000).storeEveryMs, 200, 120)
+  })
+
+  it("is at least as long as the next one has not come, and is not that of one that left unheard", () => {
+    const { book, one } = entered()
+    assert.strictEqual(book.load(group, 700).storeEveryMs, 700)
+    one.leave(800)
+    assert.isBelow(book.load(group, 900).storeEveryMs, 100)
+    book.enter({ group, nowMs: 1_000, plays: true })
+    assert.strictEqual(book.load(group, 1_300).storeEveryMs, 300)
+  })
+})
+
+describe("the time between beginnings", () => {
+  it("is that of the last ten seconds, and unknown without any", () => {
+    const { book } = entered()
+    for (const nowMs of [1_000, 2_000, 3_000]) book.enter({ group, nowMs, plays: true })
+    assert.strictEqual(book.load(group, 3_000).beganEveryMs, 2_500)
+    assert.strictEqual(book.load(group, 12_500).beganEveryMs, 10_000)
+    assert.strictEqual(book.load(group, 14_000).beganEveryMs, Number.POSITIVE_INFINITY)
+  })
+})
+
 describe("the duration of a first sound", () => {
   it("follows the listeners that were heard", () => {
     const book = listeners()
@@ -288,17 +362,17 @@ interface Crowd {
   readonly capacity: number
   readonly callersPerSecond: number
   readonly heldSeconds: number
+  /** How far a listener is served ahead; one that has all leaves. */
+  readonly windowMs?: number
 }
 
 const stepMs = 20
 const textSeconds = 20
-const windowMs = 5_000
-
 /**
  * Callers that play twenty seconds each in real time. In each step the fleet's capacity goes to whoever has least, as far
  * as a window; a caller that waits is decided about anew.
  */
-const crowded = ({ capacity, callersPerSecond, heldSeconds }: Crowd) => {
+const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: Crowd) => {
   const book = listeners()
   const seen = { refused: 0, retryAfterLeast: Number.POSITIVE_INFINITY, underruns: 0, mostAtOnce: 0, begun: 0 }
   let waiting: Array<{ readonly cameMs: number; isPromised: boolean }> = []
@@ -345,7 +419,7 @@ const crowded = ({ capacity, callersPerSecond, heldSeconds }: Crowd) => {
     for (const one of speaking) if (storeOf(one) < windowMs - 100 && one.gotMs < 20_000) one.listener.wants(nowMs)
     speaking = speaking.filter((one) => {
       const isOver = one.gotMs >= textSeconds * 1_000 && nowMs - one.startMs >= textSeconds * 1_000
-      if (isOver) one.listener.leave(nowMs)
+      if (one.gotMs >= textSeconds * 1_000) one.listener.leave(nowMs)
       return !isOver
     })
     seen.mostAtOnce = Math.max(seen.mostAtOnce, speaking.length)
@@ -358,11 +432,19 @@ describe("more callers than the fleet can speak for in real time", () => {
     { capacity: 20, callersPerSecond: 2 },
     { capacity: 100, callersPerSecond: 6 },
     { capacity: 250, callersPerSecond: 20 },
-    { capacity: 100, callersPerSecond: 40 }
+    { capacity: 100, callersPerSecond: 40 },
+    // Until others lack sound nobody is held up: a whole answer fits between the fleet and its listener.
+    { capacity: 155, callersPerSecond: 13, windowMs: 20_000 },
+    { capacity: 155, callersPerSecond: 18, windowMs: 20_000 }
   ])(
     "are refused with a time to come again, and no listener falls silent: $callersPerSecond/s at $capacity s/s",
-    ({ capacity, callersPerSecond }) => {
-      const seen = crowded({ capacity, callersPerSecond, heldSeconds: 60 })
+    ({ capacity, callersPerSecond, windowMs }) => {
+      const seen = crowded({
+        capacity,
+        callersPerSecond,
+        heldSeconds: 60,
+        ...(windowMs === undefined ? {} : { windowMs })
+      })
       assert.strictEqual(seen.underruns, 0)
       assert.isAbove(seen.refused, 0)
       assert.isAtLeast(seen.retryAfterLeast, 1)

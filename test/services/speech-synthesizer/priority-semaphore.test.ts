@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { prioritySemaphore } from "../../../services/speech-synthesizer/priority-semaphore.ts"
+import { dueAt } from "../../../services/speech-synthesizer/role.ts"
 
 const first = Number.NEGATIVE_INFINITY
 
 /** Jobs that note their beginning and end on request. */
-const bench = (count: number) => {
-  const line = prioritySemaphore(count)
+const bench = (permits: number | (() => number)) => {
+  const line = prioritySemaphore(typeof permits === "number" ? () => permits : permits)
   const begun: Array<string> = []
   const ends = new Map<string, Deferred.Deferred<void>>()
   const begin = (name: string, dueAtMs: number) => {
@@ -66,4 +67,29 @@ describe("the jobs of an engine", () => {
       assert.deepStrictEqual(begun, ["a", "c", "d"])
     })
   )
+
+  it.effect("are fewer at once as soon as fewer may be, and more when more may be", () =>
+    Effect.gen(function* () {
+      let permits = 2
+      const { begun, begin, end } = bench(() => permits)
+      for (const name of ["a", "b", "c", "d", "e"]) yield* begin(name, 0)
+      permits = 1
+      yield* end("a")
+      assert.deepStrictEqual(begun, ["a", "b"])
+      yield* end("b")
+      assert.deepStrictEqual(begun, ["a", "b", "c"])
+      permits = 2
+      yield* end("c")
+      assert.deepStrictEqual(begun, ["a", "b", "c", "d", "e"])
+    })
+  )
+})
+
+describe("a chunk", () => {
+  it("is due at once for who hears nothing yet, else half a second before its listener would fall silent", () => {
+    assert.strictEqual(dueAt({ chunk: 0, neededInMs: 0 }, 1_000), 1_000)
+    assert.strictEqual(dueAt({ chunk: 3, neededInMs: 4_000 }, 1_000), 4_500)
+    // So that it comes before first chunks that are asked for later.
+    assert.strictEqual(dueAt({ chunk: 1, neededInMs: 200 }, 1_000), 1_000)
+  })
 })

@@ -178,6 +178,19 @@ describe("the program of libmp3lame", () => {
       assert.deepStrictEqual(others, ids)
     }))
 
+  it("encodes the pieces of who has just begun to hear before those of who has more, in their order", () =>
+    withProgram(async (tell, next) => {
+      const ids = Array.from({ length: 60 }, (_, id) => id)
+      const early = [1_000, 1_001]
+      for (const id of [...ids, ...early]) tell(opening(id))
+      for (const _ of [...ids, ...early]) await next()
+      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, pcm })
+      for (const id of early) tell({ kind: "encode", id, isUrgent: false, isEarly: true, pcm })
+      const pieces: Array<number> = []
+      for (const _ of [...ids, ...early]) pieces.push(await next())
+      for (const id of early) assert.isBelow(pieces.indexOf(id), ids.length / 2)
+    }))
+
   it("lets a listener's piece wait for a first sound that is still being made, and no longer than that", () =>
     withProgram(async (tell, next) => {
       const [listener, beginner] = [1, 2]

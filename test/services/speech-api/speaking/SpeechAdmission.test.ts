@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Configuration, Metrics } from "#runtime"
+import type { Standing } from "../../../../services/speech-api/speaking/plan.ts"
 import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
 
 // One begins at a time; a caller that waits is promised a place, since it would begin within ten seconds.
@@ -14,10 +15,11 @@ const onePlace = SpeechAdmission.layer.pipe(
   )
 )
 
-const enter = Effect.gen(function* () {
+const enterAs = Effect.fnUntraced(function* (request: string, standing: Partial<Standing> = {}) {
   const arrivedAtMs = yield* Clock.currentTimeMillis
-  return yield* (yield* SpeechAdmission).enter({ engine: "espeak", arrivedAtMs, plays: true })
+  return yield* (yield* SpeechAdmission).enter({ engine: "espeak", arrivedAtMs, plays: true, request, ...standing })
 })
+const enter = enterAs("hello")
 
 describe("a caller's place", () => {
   it.effect("that is free at once is no promise: a sequencer may refuse the caller within a second", () =>
@@ -46,5 +48,62 @@ describe("a caller's place", () => {
         assert.isTrue(pace.mustBegin())
         assert.isAbove(pace.begunByMs(), yield* Clock.currentTimeMillis)
       }).pipe(Effect.scoped, Effect.provide(onePlace))
+  )
+})
+
+// One begins at a time, and one that cannot be heard within half a second is refused.
+const hasty = SpeechAdmission.layer.pipe(
+  Layer.provide(
+    Layer.mergeAll(
+      Configuration.layerOf({ SpeechApi: { BeginningsAtOnce: 1, FirstSoundSecondsMax: 0.5 } }),
+      Metrics.layerTest
+    )
+  )
+)
+
+describe("a caller that is refused", () => {
+  /** The seconds that it is told to wait, while another one begins. */
+  const told = Effect.fnUntraced(function* (request: string) {
+    yield* enter
+    const asked = yield* Effect.forkScoped(Effect.result(enterAs(request)))
+    yield* TestClock.adjust("600 millis")
+    return Result.match(yield* Fiber.join(asked), { onSuccess: () => 0, onFailure: (error) => error.retryAfterSeconds })
+  }, Effect.scoped)
+
+  it.effect("counts once as before the others, however often it asks; others count each", () =>
+    Effect.gen(function* () {
+      const toOne = yield* Effect.forEach(Array<string>(12).fill("again"), told)
+      assert.isTrue(toOne.every((seconds) => seconds >= 1 && seconds <= 2))
+      const toMany = yield* Effect.forEach(
+        Array.from({ length: 12 }, (_, nth) => `caller ${nth}`),
+        told
+      )
+      assert.isAtLeast(Math.max(...toMany), 3)
+    }).pipe(Effect.provide(hasty))
+  )
+})
+
+describe("a live connection's next words", () => {
+  it.effect("wait their turn where others are told to come again", () =>
+    Effect.gen(function* () {
+      const first = yield* Scope.make()
+      yield* Scope.provide(enter, first)
+      const live = yield* Effect.forkScoped(enterAs("live", { waitsTurn: true }))
+      const other = yield* Effect.forkScoped(Effect.result(enterAs("other")))
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(Result.isFailure(yield* Fiber.join(other)))
+      assert.isUndefined(live.pollUnsafe())
+      yield* Scope.close(first, Exit.void)
+      yield* TestClock.adjust("100 millis")
+      yield* Fiber.join(live)
+    }).pipe(Effect.scoped, Effect.provide(hasty))
+  )
+
+  it.effect("begin at once while its listener hears earlier ones, and no sequencer may refuse them", () =>
+    Effect.gen(function* () {
+      yield* enter
+      const pace = yield* enterAs("live", { waitsTurn: true, goesOn: true })
+      assert.isTrue(pace.mustBegin())
+    }).pipe(Effect.scoped, Effect.provide(hasty))
   )
 })
