@@ -138,18 +138,25 @@ const areCaughtUp = (receiver: TestReceiver, lives: ReadonlyArray<Life>, last: n
 // put off is late.
 const overtakenMsMax = 400
 
+/** The newest events when a process was told to end, and when it had ended. */
+interface HandOver {
+  readonly from: number
+  readonly to: number
+}
+
 /**
- * The events that came too long after a later one of the same endpoint; their retries aside. `eras`: the newest event
- * when each process had ended, for what it left behind may come after what its successor begins with.
+ * The events that came too long after a later one of the same endpoint; their retries aside. What was published while
+ * a process was ending may be left behind by it, and then comes after what others begin with.
  */
-const late = (receiver: TestReceiver, name: string, eras: ReadonlyArray<number>) => {
+const late = (receiver: TestReceiver, name: string, handOvers: ReadonlyArray<HandOver>) => {
   const newest = new Map<number, { readonly sequence: number; readonly atMs: number }>()
   const seen = new Set<number>()
   return requestsTo(receiver, path(name)).flatMap(({ headers, atMs }) => {
     const sequence = Number(headers["x-service-sequence"])
     if (seen.has(sequence)) return []
     seen.add(sequence)
-    const era = eras.filter((end) => end < sequence).length
+    if (handOvers.some(({ from, to }) => from < sequence && sequence <= to)) return []
+    const era = handOvers.filter(({ to }) => to < sequence).length
     const before = newest.get(era) ?? { sequence: 0, atMs }
     if (sequence > before.sequence) newest.set(era, { sequence, atMs })
     const isLate = sequence < before.sequence && atMs - before.atMs > overtakenMsMax
@@ -365,18 +372,20 @@ describe("deliveries over lanes", () => {
             const steady = yield* steadily(30)
             const churning = yield* churn(receiver, { concurrency: roomy, pauses: false })
             yield* steady.after(60)
+            const toFour = steady.newest()
             yield* one.kill("SIGTERM")
             yield* one.ended
-            const eras = [steady.newest()]
+            const handOvers = [{ from: toFour, to: steady.newest() }]
             const two = yield* many(4)
             yield* eventually(isSettledAt(4), 40_000)
             yield* steady.after(30)
             yield* Effect.promise(() => server.kill9())
             yield* Effect.promise(() => server.start())
             yield* steady.after(30)
+            const from = steady.newest()
             yield* two.kill("SIGTERM")
             yield* two.ended
-            eras.push(steady.newest())
+            handOvers.push({ from, to: steady.newest() })
             const three = yield* many(2)
             yield* eventually(isSettledAt(2), 40_000)
             yield* steady.after(30)
@@ -391,7 +400,7 @@ describe("deliveries over lanes", () => {
             assert.isAbove(lives.length, runTimeNames.length, "none was removed")
             for (const name of [...names, ...runTimeNames]) {
               assertSameAgain(receiver, name, Number.POSITIVE_INFINITY)
-              assert.deepStrictEqual(late(receiver, name, eras), [], name)
+              assert.deepStrictEqual(late(receiver, name, handOvers), [], name)
             }
           })
         )
