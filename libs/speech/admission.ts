@@ -318,8 +318,8 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     wants: (atMs) => void (state.wantsSinceMs ??= atMs),
     got: (seconds, atMs) => {
       if (seconds <= 0) return
-      // The player stood still, so the new sound is ahead of it, however late it came.
       if (!state.isYoung && state.plays) gain(group, seconds * 1_000, lackedMs(state, atMs), atMs)
+      // The player stood still, so the new sound is ahead of it, however late it came.
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
       if (state.startedAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
