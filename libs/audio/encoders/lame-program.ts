@@ -154,9 +154,9 @@ const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
   if (message.kind === "begin") return void unheard.set(message.id, sinceMs)
   const isOther = isForListener(message)
   if (isOther || message.kind === "close") unheard.delete(message.id)
-  if (isOther)
-    others.splice(isEarly(message) ? others.findLastIndex(isOfEarly) + 1 : others.length, 0, { message, sinceMs })
-  else urgent.push(message)
+  if (!isOther) return void urgent.push(message)
+  const at = isEarly(message) ? others.findLastIndex(isOfEarly) + 1 : others.length
+  others.splice(at, 0, { message, sinceMs })
 }
 
 const isForListener = (message: ToLame) => message.kind === "encode" && !message.isUrgent
