@@ -151,9 +151,11 @@ describe("the official Anthropic client", () => {
 
           const failing = yield* refusal<AnthropicError>(counting("!overloaded"))
           assert.strictEqual(failing.status, 503)
+          const uncounted = yield* refusal<AnthropicError>(counting("!no-usage"))
+          assert.strictEqual(uncounted.status, 500)
           const refused = yield* refusal<AnthropicError>(counting("!context-length"))
           assert.instanceOf(refused, AnthropicBadRequest)
-          assert.deepStrictEqual(payments.steps.splice(0), ["pay", "release", "pay", "release"])
+          assert.deepStrictEqual(payments.steps.splice(0), ["pay", "release", "pay", "release", "pay", "release"])
 
           // One that is free, and one that nobody can read, are limited all the same.
           const free = () => client.messages.countTokens({ model: "claude/echo", messages: question.messages })
