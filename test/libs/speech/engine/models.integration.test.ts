@@ -8,7 +8,16 @@ import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
 import { VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
 import { openModelPool } from "../../../../libs/speech/engine/models/ModelPool.ts"
-import { kokoroFramesPerSymbol, writeTinyKokoro, writeTinyPiper, writeTinyVits } from "../../../support/tiny-voices.ts"
+import {
+  kokoroFramesPerSymbol,
+  samplesPerToken,
+  tinyVoiceHz,
+  writeTinyKitten,
+  writeTinyKokoro,
+  writeTinyMatcha,
+  writeTinyPiper,
+  writeTinyVits
+} from "../../../support/tiny-voices.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "./jobs.ts"
 import { decibels, pitches, quantile } from "./signal.ts"
 
@@ -130,6 +139,58 @@ describe("a Piper voice as it is published", () => {
   )
 })
 
+describe.each([
+  // Matcha reads a blank beside each symbol.
+  { kind: "a Matcha model with its vocoder", write: writeTinyMatcha, tokensPerSymbol: 2 },
+  { kind: "a KittenTTS model", write: writeTinyKitten, tokensPerSymbol: 1 }
+])("$kind, read by the real sherpa-onnx", ({ write, tokensPerSymbol }) => {
+  it.live("speaks every symbol of a text, with a mark for every word in its order", () =>
+    scoped(
+      Effect.gen(function* () {
+        const text = "Call Katherine, then Thomas, then Brian."
+        const { pcm, words } = yield* heard(yield* opened(write), jobOf(voice(), piece(text)))
+
+        const symbols = ((pcm.length / 24_000) * tinyVoiceHz) / samplesPerToken / tokensPerSymbol
+        assert.isAtLeast(symbols, text.length)
+        assert.isBelow(symbols, 1.4 * text.length)
+        assert.deepStrictEqual(
+          words.map(({ position }) => position),
+          [...text.matchAll(/\S+/gu)].map(({ index }) => index)
+        )
+        assert.isTrue(words.every(({ sample }, at) => sample >= (words[at - 1]?.sample ?? 0) && sample < pcm.length))
+      })
+    )
+  )
+  it.live("is as fast as requested", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* opened(write)
+        const long = (ratePercent: number) =>
+          Effect.map(heard(engine, jobOf(voice(), piece("Hello there.", { ratePercent }))), ({ pcm }) => pcm.length)
+
+        assert.closeTo((yield* long(100)) / (yield* long(200)), 2, 0.02)
+        assert.closeTo((yield* long(50)) / (yield* long(100)), 2, 0.02)
+      })
+    )
+  )
+})
+
+describe("a KittenTTS model with two speakers", () => {
+  it.live("gives each its own style, and refuses a third", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* opened(writeTinyKitten, "1")
+        const loudness = (name: string) =>
+          Effect.map(heard(engine, jobOf(voice(name), piece("Hello there."))), ({ pcm }) => decibels(pcm))
+
+        assert.closeTo((yield* loudness("0")) - (yield* loudness("1")), 6, 0.1)
+        const failed = yield* Effect.flip(heard(engine, jobOf(voice("2"), piece("Hello there."))))
+        assert.match(failed.message, /the model has no speaker 2/u)
+      })
+    )
+  )
+})
+
 describe("a folder of a model", () => {
   const refused = (path: string, { speaker, bytesMax = 100_000_000 }: { speaker?: string; bytesMax?: number } = {}) =>
     Effect.flip(openModelPool({ model: modelOf(path, speaker), home: path, bytesMax }))
@@ -167,6 +228,30 @@ describe("a folder of a model", () => {
         rmSync(join(path, "voices"), { recursive: true })
       },
       /neither voices\.bin nor voices/u
+    ],
+    [
+      "lacks the styles of KittenTTS",
+      (path) => {
+        writeTinyKitten(path)
+        rmSync(join(path, "voices.bin"))
+      },
+      /no voices\.bin, which has the voices' styles/u
+    ],
+    [
+      "has a style too few for KittenTTS's speakers",
+      (path) => {
+        writeTinyKitten(path)
+        writeFileSync(join(path, "voices.bin"), new Uint8Array(8))
+      },
+      /Corrupted --kitten-voices/u
+    ],
+    [
+      "has a vocoder for Matcha that is none",
+      (path) => {
+        writeTinyMatcha(path)
+        writeFileSync(join(path, "hifigan_v2.onnx"), "no model")
+      },
+      /hifigan_v2\.onnx failed: ?Protobuf parsing failed/u
     ],
     [
       "has half a style",
