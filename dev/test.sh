@@ -1,11 +1,31 @@
 #!/usr/bin/env bash
-# Every test: the checks, and beside them the advisories against the packages; then real servers, whole fleets, and the
-# fleet in containers if there is a Docker engine, up to four files at once, and beside them the pure but slow tests. The
-# last lines name the failures and the flaky tests, and count all tests.
+# Every test: the checks, and beside them the advisories against the packages and what is fetched for the rest; then real
+# servers, whole fleets, and the fleet in containers if there is a Docker engine, up to four files at once, and beside them
+# the pure but slow tests. The last lines name the failures and the flaky tests, and count all tests.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ ${1:-} == --kubernetes ]] && exec dev/test-kubernetes.sh "${@:2}"
+root=$PWD
+tools=${STARLING_TOOLS:-$root/.starling/tools}
+for part in dev/install/*.sh; do source "$part"; done
+
+# One package manager, which locks itself.
+ensure_system_packages() { ensure_speech && ensure_prometheus; }
+fetch() { side_by_side ensure_nats_server ensure_system_packages ensure_voices ensure_kustomize ensure_schemas; }
+use_what_was_fetched() {
+  fetched=yes
+  ensure_nats_server
+  ensure_prometheus
+  ensure_voices
+  ensure_kustomize
+  ensure_schemas
+}
+
+if [[ ${1:-} == --kubernetes ]]; then
+  fetch || exit
+  use_what_was_fetched
+  exec dev/test-kubernetes.sh "${@:2}"
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
@@ -22,6 +42,8 @@ if ((has_engine == 0)); then
   fi
 fi
 
+fetch &
+fetching=$!
 # A registry is waited for.
 node dev/advisories.ts >"$folder/advisories" 2>&1 &
 advisories=$!
@@ -33,6 +55,9 @@ if ((code != 0)); then
   mv "$folder/advisories" "$folder/advisories.failed"
   failed=1
 fi
+
+wait "$fetching" || exit
+use_what_was_fetched
 
 run() { # report words...
   local report=$1

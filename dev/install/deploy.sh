@@ -6,23 +6,20 @@ kustomize_version=v5.7.1
 # Schemas come as Go modules, whose checksums Go verifies.
 schema_modules=(k8s.io/kubernetes@v1.33.5 github.com/kedacore/keda/v2@v2.21.0 github.com/prometheus-operator/prometheus-operator@v0.85.0)
 
-ensure_deploy() {
-  # Where Go's own archive is unpacked, which a bare PATH does not name.
-  command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin
-  ensure_kustomize
-  ensure_prometheus
-  ensure_schemas
-}
+# Where Go's own archive is unpacked, which a bare PATH does not name.
+find_go() { command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin; }
 
-left_out() { say "left out: $1 ($2)"; }
+# Said once: who fetches beside others leaves it to the second call.
+left_out() { [[ -n ${beside_others:-} ]] || say "left out: $1 ($2)"; }
 
 ensure_kustomize() {
+  find_go
   [[ -n ${STARLING_KUSTOMIZE:-} ]] && return
   local own=$tools/kustomize-$kustomize_version/kustomize
   if [[ ! -x $own ]]; then
     if command -v kustomize >/dev/null; then
       own=$(command -v kustomize)
-    elif command -v go >/dev/null && with_install_lock install_kustomize; then
+    elif command -v go >/dev/null && with_install_lock kustomize install_kustomize; then
       :
     elif kubectl kustomize --help >/dev/null 2>&1; then
       export STARLING_KUSTOMIZE="kubectl kustomize"
@@ -51,7 +48,7 @@ ensure_prometheus() {
   if [[ ! -x $own/prometheus ]]; then
     if command -v promtool >/dev/null && command -v prometheus >/dev/null; then
       own=$(dirname "$(command -v prometheus)")
-    elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock install_prometheus; then
+    elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock system install_prometheus; then
       left_out "trying the alerts" "needs Prometheus: apt-get install prometheus, or brew install prometheus"
       return
     fi
@@ -74,10 +71,11 @@ install_prometheus() {
 }
 
 ensure_schemas() {
+  find_go
   [[ -n ${STARLING_SCHEMAS:-} ]] && return
   local folder=$tools/schemas-1
   if [[ ! -d $folder ]]; then
-    if ! command -v go >/dev/null || ! with_install_lock install_schemas; then
+    if ! command -v go >/dev/null || ! with_install_lock schemas install_schemas; then
       left_out "checking deploy/k8s against the schemas" "needs Go and its module proxy, once"
       return
     fi

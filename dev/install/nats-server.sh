@@ -20,7 +20,7 @@ ensure_nats_server() {
     if command -v nats-server >/dev/null && nats_is_new_enough nats-server; then
       own=$(command -v nats-server)
     else
-      with_install_lock install_nats_server
+      with_install_lock nats-server install_nats_server
     fi
   fi
   export STARLING_NATS_SERVER=$own

@@ -15,7 +15,7 @@ ensure_node() {
     PATH=$own:$PATH
   elif ! node_is_new_enough node; then
     command -v npm >/dev/null || missing "npm" "install Node.js with npm (any version from 18 on), for example: apt-get install nodejs npm"
-    with_install_lock install_node
+    with_install_lock node install_node
     PATH=$own:$PATH
   fi
   export PATH

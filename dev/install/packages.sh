@@ -3,7 +3,7 @@
 ensure_packages() {
   local stamp=node_modules/.starling-lock
   cmp -s package-lock.json "$stamp" && return
-  with_install_lock install_packages "$stamp"
+  with_install_lock packages install_packages "$stamp"
 }
 
 install_packages() {

@@ -6,7 +6,7 @@ speech_brew=(ffmpeg espeak-ng flite)
 
 ensure_speech() {
   speech_is_here && return
-  with_install_lock install_speech
+  with_install_lock system install_speech
 }
 
 speech_is_here() {

