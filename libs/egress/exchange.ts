@@ -39,11 +39,11 @@ class Cancelled extends Error {}
 const cancelled = new Cancelled("the request was given up")
 
 /**
- * The deadlines of a receiver that hangs pass together, and each costs a third of a millisecond or more: a socket to
- * close, an error, and what its caller does next. A few are told each turn, so that other requests go on in between.
+ * The deadlines of a receiver that hangs pass together, and each costs half a millisecond or more: a socket to close, an
+ * error, and what its caller does next. One is told each turn, or a few, so that other requests go on in between.
  */
 const overdue = () => {
-  const waiting: Array<() => void> = []
+  const waiting: Array<Overdue> = []
   let isTurnComing = false
   const turnSoon = () => {
     if (isTurnComing) return
@@ -52,22 +52,29 @@ const overdue = () => {
   }
   const turn = () => {
     isTurnComing = false
-    const now = waiting.splice(0, Math.min(toldAtOnceMax, Math.ceil(waiting.length / turnsAhead)))
-    for (const tell of now) tell()
+    const lateMs = Math.min(lateMsMax, lateShareMax * (waiting[0]?.deadlineMs ?? 0))
+    const told = Math.min(toldAtOnceMax, Math.ceil((waiting.length * turnMs) / lateMs))
+    for (const { tell } of waiting.splice(0, told)) tell()
     if (waiting.length > 0) turnSoon()
   }
   return {
-    add: (tell: () => void) => {
-      waiting.push(tell)
+    add: (one: Overdue) => {
+      waiting.push(one)
       turnSoon()
     }
   }
 }
 
-const turnMs = 2
-// Nine at once are told within 18 ms, a hundred within 60; thousands as fast as the processor lets them.
-const turnsAhead = 8
-const toldAtOnceMax = 16
+interface Overdue {
+  readonly deadlineMs: number
+  readonly tell: () => void
+}
+
+const turnMs = 4
+// Those who wait are spread over about so long; a crowd is told as fast as the processor lets it.
+const lateShareMax = 0.1
+const lateMsMax = 1_000
+const toldAtOnceMax = 32
 
 const deadlines = overdue()
 
@@ -91,13 +98,13 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
       end(Effect.succeed({ status, headers, body: joined(chunks, bytes), truncated }))
     const cancel = () => controller?.abort(cancelled)
 
+    const { deadlineMs } = request
     const tooLate = () => {
       if (ended) return
-      const { deadlineMs } = request
       end(Effect.fail(new DeadlineExceeded({ phase, deadlineMs, status: phase === "body" ? status : null })))
       cancel()
     }
-    const timer = setTimeout(() => deadlines.add(tooLate), request.deadlineMs)
+    const timer = setTimeout(() => deadlines.add({ deadlineMs, tell: tooLate }), deadlineMs)
 
     pool.dispatch(
       { origin, path, method: request.method, headers: request.headers, body: request.body },
