@@ -1,15 +1,15 @@
 /**
  * Bundles the roles as plain JavaScript: `app/main.js` and `app/backup.js`, chunks that a role loads when it runs, and
  * a file for each thread that is started by its URL; and the console's page into `app/page`. Native and WebAssembly
- * packages, and those that load them, stay outside and are copied: for payments into `app`, for the engines into
- * `speech`, which only their image includes, with the voices that could be had.
+ * packages, and those that load them, stay outside and are copied: what calls the host's libraries into `app`, those of
+ * the engines into `speech`, which only their image includes, with the voices that could be had.
  * `node deploy/docker/bundle.ts [folder]`; the default is `dist`.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import type { Plugin } from "esbuild"
 import { buildPage } from "#dev/page"
-import { bundle as bundlePrograms, nativePackages } from "#dev/program"
+import { bundle as bundlePrograms, nativeNames, nativePackages } from "#dev/program"
 
 const root = join(import.meta.dirname, "../..")
 /** The programs of the image. */
@@ -37,7 +37,7 @@ export const bundle = async (folder: string) => {
     folder: join(folder, "app"),
     programs,
     from: ["libs", "services"],
-    external: [...nativePackages.speech],
+    external: nativeNames,
     plugins: [withoutUp],
     legalComments: "linked"
   })

@@ -94,7 +94,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/x402": {
     holds: "schemes, chains, claims, quotes, settlement",
     knows: [...bus, "libs/egress"],
-    packages: ["@bitauth/libauth", "@noble/hashes"]
+    packages: ["@bitauth/libauth", "@noble/hashes", "koffi"]
   },
   "services/pipeline-api": {
     holds: "work items, releases, projects, agents, queues",

@@ -35,8 +35,11 @@ export interface Bundling {
   readonly legalComments: "linked" | "none"
 }
 
-/** Packages with parts that no bundle can hold: those of the engines. */
-export const nativePackages = { speech: ["koffi", "sherpa-onnx-node"] } as const
+/** Packages with parts that no bundle can hold: what calls the host's libraries, and the engines'. */
+export const nativePackages = { app: ["koffi"], speech: ["sherpa-onnx-node"] } as const
+
+/** All of them, for a bundle that loads them as they are installed. */
+export const nativeNames = Object.values(nativePackages).flat()
 
 // `new URL("./thread.ts", import.meta.url)`: the form in which a thread or a separate program is named.
 const byUrl = /new URL\("(\.{0,2}\/?[\w./-]+\.ts)", import\.meta\.url\)/gu
@@ -125,7 +128,7 @@ export const buildProgramOnce = async (within: string, now = new Date()): Promis
       folder: fresh,
       programs: { "services/cli/main.ts": "main" },
       from: ["libs", "services", "dev/chain"],
-      external: [...nativePackages.speech, "esbuild", "litesvm", "solc"],
+      external: [...nativeNames, "esbuild", "litesvm", "solc"],
       plugins: [],
       legalComments: "none"
     }).finally(stop)

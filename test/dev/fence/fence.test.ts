@@ -98,7 +98,7 @@ const refused = [
   ["libs/bus/a.ts", `import { Registry } from "prom-client"`],
   ["libs/bus/inner/a.ts", `import { Kv } from "#bus"`],
   ["libs/bus/inner/a.ts", `import { metric } from "../../runtime/index.ts"`],
-  ["libs/x402/a.ts", `import koffi from "koffi"`],
+  ["libs/webhooks/a.ts", `import koffi from "koffi"`],
   ["libs/http/a.ts", `import { Actors } from "#actors"`],
   ["services/webhook-dispatcher/a.ts", `export { connect } from "@nats-io/transport-node"`],
   ["services/webhook-dispatcher/a.ts", `export { Pool } from "undici"`],

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 // This file of the package alone: the whole of it takes three times as long to load.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
 import { Effect, Redacted, Result } from "effect"
+import type { LibraryHandle } from "koffi"
 import type { LocalKey } from "../../scheme.ts"
 import {
   addressInWord,
@@ -47,14 +48,124 @@ const parityOf = (v: number): 0 | 1 | undefined => {
 }
 
 /**
- * The curve secp256k1, by Bitcoin's own library compiled to WebAssembly: recovering a signer costs 0.15 ms of
- * processor, in JavaScript 1.25 ms. It answers with a text where a signature or a key is invalid; this file turns that
- * into a value. It fills up what is too short, so lengths are looked at here. The random bytes blind what a signing
- * takes of time.
+ * The curve secp256k1, by Bitcoin's own library: the host's where it has one, else the same compiled to WebAssembly.
+ * Recovering a signer costs 0.036 ms of processor by the first, 0.14 by the second, and 1.25 in JavaScript; signing
+ * costs 0.023 and 0.085 ms.
  */
-const curve = await instantiateSecp256k1(randomBytes(32))
+export interface Curve {
+  /** The point of 65 bytes whose key has signed; undefined when no key can have. */
+  readonly recover: (digest: Uint8Array, signature: CurveSignature) => Uint8Array | undefined
+  /** Undefined for bytes that are no key. */
+  readonly sign: (digest: Uint8Array, key: Uint8Array) => CurveSignature | undefined
+  /** The point of a private key. */
+  readonly pointOf: (key: Uint8Array) => Uint8Array | undefined
+  /** The point of a public key in either form. */
+  readonly uncompress: (key: Uint8Array) => Uint8Array | undefined
+}
 
 const keyBytes = 32
+const digestBytes = 32
+const pointBytes = 65
+const compressedBytes = 33
+const rsBytes = 64
+
+/** It answers with a text where something is invalid. The random bytes blind what a signing takes of time. */
+export const wasmCurve = async (): Promise<Curve> => {
+  const curve = await instantiateSecp256k1(randomBytes(keyBytes))
+  const found = (point: Uint8Array | string) => (typeof point === "string" ? undefined : point)
+  return {
+    recover: (digest, { bytes, parity }) => found(curve.recoverPublicKeyUncompressed(bytes, parity, digest)),
+    sign: (digest, key) => {
+      const signed = curve.signMessageHashRecoverableCompact(key, digest)
+      return typeof signed === "string" ? undefined : parityFrom(signed.signature, signed.recoveryId)
+    },
+    pointOf: (key) => found(curve.derivePublicKeyUncompressed(key)),
+    uncompress: (key) => found(curve.uncompressPublicKey(key))
+  }
+}
+
+const parityFrom = (bytes: Uint8Array, recoveryId: number): CurveSignature => ({
+  bytes,
+  parity: recoveryId === 0 ? 0 : 1
+})
+
+// Found by the system's loader; on macOS where brew installs it. Each has all that is called here.
+const libraries = [
+  "libsecp256k1.so.1",
+  "libsecp256k1.so.2",
+  "libsecp256k1.so.6",
+  "/opt/homebrew/lib/libsecp256k1.dylib",
+  "/usr/local/lib/libsecp256k1.dylib"
+]
+
+/** Undefined where the host has no such library, or nothing to call it by. */
+export const hostCurve = async (): Promise<Curve | undefined> => {
+  const koffi = await import("koffi").then(
+    (loaded) => loaded.default,
+    () => undefined
+  )
+  if (koffi === undefined) return undefined
+  for (const path of libraries) {
+    const curve = Result.try(() => curveOf(koffi.load(path)))
+    if (Result.isSuccess(curve)) return curve.success
+  }
+  return undefined
+}
+
+// Of secp256k1.h. A context for signing and verifying; a point in its long form.
+const contextFlags = 0x301
+const uncompressed = 2
+
+/** The library reads as many bytes as it expects, and ends the process where it is called wrongly: lengths are looked at first. */
+const curveOf = (library: LibraryHandle): Curve => {
+  const call = (type: string, name: string, parameters: string): ((...given: ReadonlyArray<unknown>) => unknown) =>
+    library.func(`${type} secp256k1_${name}(${parameters})`)
+  const context = call("void *", "context_create", "unsigned int")(contextFlags)
+  call("int", "context_randomize", "void *, const uint8_t *")(context, randomBytes(keyBytes))
+  const parse = call("int", "ecdsa_recoverable_signature_parse_compact", "void *, uint8_t *, const uint8_t *, int")
+  const recover = call("int", "ecdsa_recover", "void *, uint8_t *, const uint8_t *, const uint8_t *")
+  const sign = call(
+    "int",
+    "ecdsa_sign_recoverable",
+    "void *, uint8_t *, const uint8_t *, const uint8_t *, void *, void *"
+  )
+  const split = call(
+    "int",
+    "ecdsa_recoverable_signature_serialize_compact",
+    "void *, uint8_t *, int *, const uint8_t *"
+  )
+  const create = call("int", "ec_pubkey_create", "void *, uint8_t *, const uint8_t *")
+  const read = call("int", "ec_pubkey_parse", "void *, uint8_t *, const uint8_t *, size_t")
+  const write = call("int", "ec_pubkey_serialize", "void *, uint8_t *, size_t *, const uint8_t *, unsigned int")
+  const [signature, key] = [Buffer.alloc(pointBytes), Buffer.alloc(rsBytes)]
+  const pointOfKey = () => {
+    const point = new Uint8Array(pointBytes)
+    write(context, point, new BigUint64Array([BigInt(pointBytes)]), key, uncompressed)
+    return point
+  }
+  return {
+    recover: (digest, { bytes, parity }) => {
+      if (digest.length !== digestBytes || bytes.length !== rsBytes) return undefined
+      if (parse(context, signature, bytes, parity) !== 1) return undefined
+      return recover(context, key, signature, digest) === 1 ? pointOfKey() : undefined
+    },
+    sign: (digest, privateKey) => {
+      if (digest.length !== digestBytes || privateKey.length !== keyBytes) return undefined
+      if (sign(context, signature, digest, privateKey, null, null) !== 1) return undefined
+      const [bytes, recoveryId] = [new Uint8Array(rsBytes), new Int32Array(1)]
+      split(context, bytes, recoveryId, signature)
+      return parityFrom(bytes, recoveryId[0] ?? 0)
+    },
+    pointOf: (privateKey) =>
+      privateKey.length === keyBytes && create(context, key, privateKey) === 1 ? pointOfKey() : undefined,
+    uncompress: (given) => {
+      if (given.length !== pointBytes && given.length !== compressedBytes) return undefined
+      return read(context, key, given, given.length) === 1 ? pointOfKey() : undefined
+    }
+  }
+}
+
+const curve = (await hostCurve()) ?? (await wasmCurve())
 
 export interface CurveSignature {
   /** r and s, 32 bytes each; s is in the lower half. */
@@ -65,8 +176,8 @@ export interface CurveSignature {
 
 /** The address whose key signed the digest, in lower case; undefined when no key can have made this signature. */
 export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): Hex | undefined => {
-  const point = curve.recoverPublicKeyUncompressed(signature.bytes, signature.parity, digest)
-  return typeof point === "string" ? undefined : addressOfPoint(point)
+  const point = curve.recover(digest, signature)
+  return point === undefined ? undefined : addressOfPoint(point)
 }
 
 /** 65 bytes r, s, v with v of 27 or 28, as contracts and other programs take them. */
@@ -75,21 +186,21 @@ export const signatureBytes = ({ bytes, parity }: CurveSignature): Buffer =>
 
 /** Deterministic (RFC 6979), s in the lower half. The key must have passed `addressOfKey`. */
 export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature => {
-  const signed = curve.signMessageHashRecoverableCompact(key, digest)
-  if (typeof signed === "string") throw new Error(signed)
-  return { bytes: signed.signature, parity: signed.recoveryId === 0 ? 0 : 1 }
+  const signed = curve.sign(digest, key)
+  if (signed === undefined) throw new Error("these bytes are no key, or no digest")
+  return signed
 }
 
 /** The address of a private key, in lower case; undefined when these 32 bytes are no key. */
 export const addressOfKey = (key: Uint8Array): Hex | undefined => {
-  const point = key.length === keyBytes ? curve.derivePublicKeyUncompressed(key) : undefined
-  return point === undefined || typeof point === "string" ? undefined : addressOfPoint(point)
+  const point = key.length === keyBytes ? curve.pointOf(key) : undefined
+  return point === undefined ? undefined : addressOfPoint(point)
 }
 
 /** The address of a public key of 33 or 65 bytes; undefined when these bytes are none. */
 export const addressOfPublicKey = (key: Uint8Array): Hex | undefined => {
-  const point = curve.uncompressPublicKey(key)
-  return typeof point === "string" ? undefined : addressOfPoint(point)
+  const point = curve.uncompress(key)
+  return point === undefined ? undefined : addressOfPoint(point)
 }
 
 /** Of a point of 65 bytes. */

@@ -8,9 +8,12 @@ import {
   addressOfKey,
   type Authorization,
   authorizationDigest,
+  type Curve,
   domainSeparator,
+  hostCurve,
   localKey,
-  signAuthorization
+  signAuthorization,
+  wasmCurve
 } from "../../../../../libs/x402/chains/evm/signature.ts"
 import { signTransaction } from "../../../../../libs/x402/chains/evm/transaction.ts"
 
@@ -106,5 +109,91 @@ describe("a payer's typed data", () => {
 describe("keccak", () => {
   it.prop("is the one of EVM chains", [Bytes], ([bytes]) => {
     assert.strictEqual(hexOf(ourKeccak256(Uint8Array.from(bytes))), keccak256(Uint8Array.from(bytes)))
+  })
+})
+
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const word = (value: bigint) => bytesOf(`0x${value.toString(16).padStart(64, "0")}`)
+const fieldPrime = 2n ** 256n - 2n ** 32n - 977n
+
+const host = await hostCurve()
+
+/** Whoever has no such library recovers by WebAssembly alone. */
+describe.skipIf(host === undefined)("the curve of the host", async () => {
+  const [ours, theirs] = [host as Curve, await wasmCurve()]
+
+  it.prop("signs and recovers as the one in WebAssembly does", [Schema.Int, Schema.Int], ([seed, other]) => {
+    const [digest, privateKey] = [bytesOf(bytesOfSeed(seed, 32)), bytesOf(bytesOfSeed(other, 32))]
+
+    const signed = ours.sign(digest, privateKey)
+
+    assert.deepStrictEqual(signed, theirs.sign(digest, privateKey))
+    if (signed === undefined) return
+    const point = ours.pointOf(privateKey)
+    assert.deepStrictEqual(point, theirs.pointOf(privateKey))
+    assert.deepStrictEqual(ours.recover(digest, signed), point)
+    const swapped = { ...signed, parity: signed.parity === 0 ? 1 : 0 } as const
+    assert.notDeepEqual(ours.recover(digest, swapped), point)
+    assert.deepStrictEqual(ours.recover(digest, swapped), theirs.recover(digest, swapped))
+  })
+
+  it.prop("makes the same of any 64 bytes", [Schema.Int, Schema.Int], ([seed, other]) => {
+    const digest = bytesOf(bytesOfSeed(other, 32))
+    for (const parity of [0, 1] as const) {
+      const signature = { bytes: bytesOf(bytesOfSeed(seed, 64)), parity }
+
+      assert.deepStrictEqual(ours.recover(digest, signature), theirs.recover(digest, signature))
+    }
+  })
+
+  it("makes the same of numbers at the ends of their range", () => {
+    const edges = [0n, 1n, 2n, order / 2n, order - 1n, order, order + 1n, fieldPrime - 1n, fieldPrime, 2n ** 256n - 1n]
+    for (const r of edges) {
+      for (const s of edges) {
+        for (const digest of [0n, 1n, order, 2n ** 256n - 1n]) {
+          for (const parity of [0, 1] as const) {
+            const signature = { bytes: Buffer.concat([word(r), word(s)]), parity }
+
+            const found = ours.recover(word(digest), signature)
+
+            assert.deepStrictEqual(found, theirs.recover(word(digest), signature), `${r} ${s} ${digest} ${parity}`)
+          }
+        }
+      }
+    }
+    for (const number of edges) {
+      const [digest, privateKey] = [word(3n), word(number)]
+      assert.deepStrictEqual(ours.sign(digest, privateKey), theirs.sign(digest, privateKey), `${number}`)
+      assert.deepStrictEqual(ours.pointOf(privateKey), theirs.pointOf(privateKey), `${number}`)
+    }
+  })
+
+  it("reads a public key in both forms, and nothing else", () => {
+    const point = ours.pointOf(key) ?? new Uint8Array()
+    const x = point.slice(1, 33)
+    const forms = [
+      point,
+      Buffer.concat([Buffer.from([2]), x]),
+      Buffer.concat([Buffer.from([3]), x]),
+      Buffer.concat([Buffer.from([5]), x]),
+      Buffer.concat([Buffer.from([2]), word(fieldPrime)]),
+      Buffer.concat([Buffer.from([4]), x, x]),
+      Buffer.alloc(65),
+      Buffer.alloc(33)
+    ]
+    for (const form of forms) assert.deepStrictEqual(ours.uncompress(form), theirs.uncompress(form), hexOf(form))
+    assert.deepStrictEqual(ours.uncompress(Buffer.concat([Buffer.from([2 + ((point[64] ?? 0) & 1)]), x])), point)
+    for (const length of [0, 1, 32, 34, 64, 66]) assert.isUndefined(ours.uncompress(Buffer.alloc(length, 2)))
+  })
+
+  it("answers bytes of a wrong length with nothing", () => {
+    const signed = ours.sign(word(7n), key)
+    assert.isDefined(signed)
+    if (signed === undefined) return
+    assert.isUndefined(ours.recover(word(7n).subarray(1), signed))
+    assert.isUndefined(ours.recover(word(7n), { ...signed, bytes: signed.bytes.subarray(1) }))
+    assert.isUndefined(ours.sign(word(7n).subarray(1), key))
+    assert.isUndefined(ours.sign(word(7n), key.subarray(1)))
+    assert.isUndefined(ours.pointOf(key.subarray(1)))
   })
 })
