@@ -10,7 +10,7 @@ tools=${STARLING_TOOLS:-$root/.starling/tools}
 for part in dev/install/*.sh; do source "$part"; done
 
 # One package manager, which locks itself.
-ensure_system_packages() { ensure_speech && ensure_prometheus; }
+ensure_system_packages() { ensure_signatures && ensure_speech && ensure_prometheus; }
 fetch() { side_by_side ensure_nats_server ensure_system_packages ensure_voices ensure_kustomize ensure_schemas; }
 use_what_was_fetched() {
   fetched=yes

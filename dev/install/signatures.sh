@@ -5,7 +5,7 @@ signatures_debian=(libsecp256k1-1 libsecp256k1-2)
 
 ensure_signatures() {
   [[ -e $tools/signatures ]] && return
-  has_curve || with_install_lock install_signatures || true
+  has_curve || with_install_lock system install_signatures || true
   # Asked once, whether or not it could be had.
   mkdir -p "$tools" && touch "$tools/signatures"
 }
