@@ -1,0 +1,108 @@
+/** A crowd of callers, step by step: nobody who is heard falls silent, and who cannot be served is told when to come again. */
+import { assert, describe, it } from "@effect/vitest"
+import { type AdmissionLimits, admit, listeners } from "#speech"
+
+const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
+const group = "espeak"
+
+interface Crowd {
+  /** Seconds of audio that the fleet makes in a second. */
+  readonly capacity: number
+  readonly callersPerSecond: number
+  readonly heldSeconds: number
+  /** How far a listener is served ahead; one that has all leaves. */
+  readonly windowMs?: number
+}
+
+const stepMs = 20
+const textSeconds = 20
+/**
+ * Callers that play twenty seconds each in real time. In each step the fleet's capacity goes to whoever has least, as far
+ * as a window; a caller that waits is decided about anew.
+ */
+const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: Crowd) => {
+  const book = listeners()
+  const seen = { refused: 0, retryAfterLeast: Number.POSITIVE_INFINITY, underruns: 0, mostAtOnce: 0, begun: 0 }
+  let waiting: Array<{ readonly cameMs: number; isPromised: boolean }> = []
+  let speaking: Array<{ readonly listener: ReturnType<typeof book.enter>; gotMs: number; startMs: number }> = []
+  const came = (nowMs: number) => Math.floor((nowMs * callersPerSecond) / 1_000)
+  for (let nowMs = 0; nowMs < heldSeconds * 1_000; nowMs += stepMs) {
+    for (let more = came(nowMs + stepMs) - came(nowMs); more > 0; more--) {
+      waiting.push({ cameMs: nowMs, isPromised: false })
+    }
+    let ahead = 0
+    waiting = waiting.filter((caller) => {
+      const load = { ...book.load(group, nowMs), lateMs: 0 }
+      const asker = { ahead, waitedMs: nowMs - caller.cameMs, isPromised: caller.isPromised, sentAway: 0 }
+      const verdict = admit(load, asker, limits)
+      if (verdict._tag === "Begin") {
+        const listener = book.enter({ group, nowMs, plays: true })
+        listener.wants(nowMs)
+        speaking.push({ listener, gotMs: 0, startMs: Number.NaN })
+        seen.begun += 1
+      } else if (verdict._tag === "Refuse") {
+        seen.refused += 1
+        seen.retryAfterLeast = Math.min(seen.retryAfterLeast, verdict.retryAfterSeconds)
+      } else {
+        caller.isPromised ||= verdict._tag === "Promise"
+        ahead += 1
+        return true
+      }
+      return false
+    })
+    let leftMs = capacity * stepMs
+    const storeOf = (one: (typeof speaking)[number]) => (one.gotMs === 0 ? -1 : one.gotMs - (nowMs - one.startMs))
+    for (const one of speaking.toSorted((left, right) => storeOf(left) - storeOf(right))) {
+      const roomMs = Math.min(windowMs - Math.max(0, storeOf(one)), textSeconds * 1_000 - one.gotMs)
+      const givenMs = Math.min(leftMs, roomMs, windowMs / 10)
+      if (storeOf(one) < 0 && one.gotMs > 0 && one.gotMs < textSeconds * 1_000) seen.underruns += 1
+      if (givenMs <= 0) continue
+      leftMs -= givenMs
+      if (one.gotMs === 0) one.startMs = nowMs
+      one.gotMs += givenMs
+      one.listener.got(givenMs / 1_000, nowMs)
+      if (givenMs < roomMs) one.listener.wants(nowMs)
+      else one.listener.rests()
+    }
+    for (const one of speaking) if (storeOf(one) < windowMs - 100 && one.gotMs < 20_000) one.listener.wants(nowMs)
+    speaking = speaking.filter((one) => {
+      const isOver = one.gotMs >= textSeconds * 1_000 && nowMs - one.startMs >= textSeconds * 1_000
+      if (one.gotMs >= textSeconds * 1_000) one.listener.leave(nowMs)
+      return !isOver
+    })
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, speaking.length)
+  }
+  return seen
+}
+
+describe("more callers than the fleet can speak for in real time", () => {
+  it.each([
+    { capacity: 20, callersPerSecond: 2 },
+    { capacity: 100, callersPerSecond: 6 },
+    { capacity: 250, callersPerSecond: 20 },
+    { capacity: 100, callersPerSecond: 40 },
+    // Until others lack sound nobody is held up: a whole answer fits between the fleet and its listener.
+    { capacity: 155, callersPerSecond: 13, windowMs: 20_000 },
+    { capacity: 155, callersPerSecond: 18, windowMs: 20_000 }
+  ])(
+    "are refused with a time to come again, and no listener falls silent: $callersPerSecond/s at $capacity s/s",
+    ({ capacity, callersPerSecond, windowMs }) => {
+      const seen = crowded({
+        capacity,
+        callersPerSecond,
+        heldSeconds: 60,
+        ...(windowMs === undefined ? {} : { windowMs })
+      })
+      assert.strictEqual(seen.underruns, 0)
+      assert.isAbove(seen.refused, 0)
+      assert.isAtLeast(seen.retryAfterLeast, 1)
+      assert.isAbove(seen.mostAtOnce, 0.9 * capacity)
+    }
+  )
+
+  it("are all served while it can", () => {
+    const seen = crowded({ capacity: 250, callersPerSecond: 11, heldSeconds: 60 })
+    assert.deepStrictEqual([seen.underruns, seen.refused], [0, 0])
+    assert.isAbove(seen.begun, 650)
+  })
+})
