@@ -28,7 +28,7 @@ import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
-import { alone, isolation, latency } from "./webhooks/latency.ts"
+import { alone, isolationFast, isolationSlow, latency } from "./webhooks/latency.ts"
 import { throughput } from "./webhooks/throughput.ts"
 
 export type Part = (options: LoadOptions) => Promise<Findings>
@@ -49,7 +49,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       throughput,
       latency,
       alone,
-      isolation,
+      "isolation-20": isolationSlow,
+      "isolation-100": isolationFast,
       retries,
       hanging,
       kills,
