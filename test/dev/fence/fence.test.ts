@@ -1,91 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join, posix } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Entrances, faultsOf } from "../../../dev/fence/fence.ts"
-import { roomOf, rooms, roomTable } from "../../../dev/fence/rooms.ts"
-
-const { imports, dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
-  readonly imports: Entrances
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly devDependencies: Readonly<Record<string, string>>
-}
-const names = Object.keys(rooms)
-
-const folder = mkdtempSync(join(tmpdir(), "starling-fence-"))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-/** Writes each room's statements into one file of it, a line each; returns the fence's verdict on a line. */
-const judged = (statements: ReadonlyMap<string, ReadonlyArray<string>>) => {
-  for (const [file, lines] of statements) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
-    writeFileSync(join(folder, file), lines.join("\n"))
-  }
-  const faults = new Map<string, Array<string>>()
-  // Circles, which many trials together make, name no file.
-  for (const fault of faultsOf(folder, [...statements.keys()], imports)) {
-    const place = /^[^ ]*(?=[ :])/u.exec(fault)?.[0].replace(/:$/u, "") ?? ""
-    faults.set(place, [...(faults.get(place) ?? []), fault])
-  }
-  return (file: string, line: number) => faults.get(`${file}:${line}`) ?? []
-}
-
-const bare = (path: string) => path.replace(/^\.\//u, "").replace("*", "bus")
-const entrancesOf = (room: string) =>
-  Object.entries(imports)
-    .filter(([, target]) => roomOf(bare(target)) === room)
-    .map(([name]) => name.replace("*", "bus"))
-const pathTo = (from: string, to: string) => {
-  const path = posix.relative(from, to)
-  return path.startsWith(".") ? path : `./${path}`
-}
-
-describe("the fence between rooms", () => {
-  const others = (room: string) => names.filter((name) => name !== room)
-  const byName = (from: string) => others(from).flatMap((to) => entrancesOf(to).map((name) => ({ to, name })))
-  const packages = [
-    ...Object.keys(dependencies),
-    ...Object.keys(devDependencies),
-    "effect/http",
-    "node:fs",
-    "node:module"
-  ]
-  let told: ReturnType<typeof judged>
-  beforeAll(() => {
-    const statements = names.flatMap((from): ReadonlyArray<[string, ReadonlyArray<string>]> => [
-      [`${from}/by-name.ts`, byName(from).map(({ name }) => `import type { Trial } from "${name}"`)],
-      [`${from}/by-path.ts`, others(from).map((to) => `export * from "${pathTo(from, `${to}/index.ts`)}"`)],
-      [`${from}/packages.ts`, packages.map((name) => `import type { Trial } from "${name}"`)]
-    ])
-    told = judged(new Map(statements))
-  })
-
-  it.each(names)("lets %s import by name only the rooms of its row in the table", (from) => {
-    const { looksInside = false, knows = [] } = rooms[from] ?? {}
-    assert.isAbove(byName(from).length, 30)
-    for (const [index, { to, name }] of byName(from).entries()) {
-      const found = told(`${from}/by-name.ts`, index + 1)
-      assert.lengthOf(found, looksInside || knows.includes(to) ? 0 : 1, `${from} imports ${name}: ${found}`)
-    }
-  })
-
-  it.each(names)("lets %s import no other room by a path, except from tests", (from) => {
-    for (const [index, to] of others(from).entries()) {
-      const found = told(`${from}/by-path.ts`, index + 1)
-      assert.lengthOf(found, from === "test" ? 0 : 1, `${from} reaches into ${to}: ${found}`)
-    }
-  })
-
-  it.each(names)("lets %s use only the packages of its row in the table", (from) => {
-    const { packages: own = [], isPure = false, looksInside = false } = rooms[from] ?? {}
-    for (const [index, name] of packages.entries()) {
-      const isListed = own.some((one) => (one.endsWith("/*") ? name.startsWith(one.slice(0, -1)) : one === name))
-      const isCommon = name === "effect" || (name === "node:fs" && !isPure)
-      const found = told(`${from}/packages.ts`, index + 1)
-      assert.lengthOf(found, looksInside || isListed || isCommon ? 0 : 1, `${from} uses ${name}: ${found}`)
-    }
-  })
-})
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { faultsOf } from "../../../dev/fence/fence.ts"
+import { rooms, roomTable } from "../../../dev/fence/rooms.ts"
+import { folder, imports, judged, names } from "./trial.ts"
 
 /** Stated apart from the table, so that a slip in the table is seen. */
 const refused = [
