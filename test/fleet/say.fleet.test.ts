@@ -98,6 +98,14 @@ describe("./starling say, to a file", () => {
     for (const { start, end, value } of marks) assert.strictEqual(text.slice(start, end), value)
   })
 
+  it("speaks with a voice that the default model does not have, and shows its words", async () => {
+    const path = file("dutch.mp3")
+    const ran = await say("Goedemorgen, het eten is klaar.", "--voice=daan", "-o", path, "--marks")
+    assert.strictEqual(ran.code, 0, ran.error)
+    assert.strictEqual(ran.out, "Goedemorgen, het eten is klaar.\n")
+    assert.closeTo(decodedMs(path), announcedMs(ran), 5)
+  })
+
   it("takes the text from standard input and from a file", async () => {
     const running = start(["-", "-o", file("c.ogg"), "--marks", "--voice", "nora"])
     running.child.stdin.end("Given by\na pipe.\n")

@@ -3,8 +3,8 @@
  * ends the request at once and leaves no partial file.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
-import { WordMark } from "#contracts"
-import type { SpeechRequest, StreamRequest } from "#contracts/speech-api"
+import { findModel, WordMark } from "#contracts"
+import { speechInputMax, type SpeechRequest, type StreamRequest } from "#contracts/speech-api"
 import { defaultVoiceId, isSsml, sharedVoices } from "#speech"
 import { CommandRefused, fileOf, note, print } from "../console.ts"
 import { findFleet, type SpeechFleet } from "./client.ts"
@@ -16,8 +16,8 @@ export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const fleet = yield* findFleet
   if (order === undefined) return yield* printVoices(fleet)
   const file = order.file === undefined ? undefined : yield* openFile(yield* fileOf(order.file), order.format.wavRateHz)
-  const asked = { ...order.asked, voice_id: order.asked.voice_id ?? (yield* defaultVoice(fleet, order.asked.language)) }
-  const durationMs = yield* speak(fleet, { ...order, asked }, file ?? (yield* openPlayer), wordsOf(order))
+  const spoken = yield* chosen(fleet, order)
+  const durationMs = yield* speak(fleet, spoken, file ?? (yield* openPlayer), wordsOf(order))
   if (file === undefined) return
   // On standard error, for standard output carries the words.
   yield* note(`${file.path}: ${(durationMs / 1_000).toFixed(3)} s, ${file.bytes()} bytes`)
@@ -38,13 +38,40 @@ const voicesOf = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
   return "voices" in listed ? listed.voices : listed
 })
 
+/** Without a voice the fleet's best one speaks, and without a model one that speaks with the voice. */
+const chosen = Effect.fnUntraced(function* (fleet: SpeechFleet, { asked, ...order }: SayOrder) {
+  const voices = yield* voicesOf(fleet)
+  const voiceId = asked.voice_id ?? defaultVoice(voices, asked.language)
+  const model = asked.model ?? modelFor(voices.find(({ id }) => id === voiceId))
+  const spoken: SpokenOrder = {
+    ...order,
+    asked: { ...asked, voice_id: voiceId, ...(model === undefined ? {} : { model }) },
+    format: routed(order, model)
+  }
+  return spoken
+})
+
+type Listed = Effect.Success<ReturnType<typeof voicesOf>>
+
 /** The voices of models come first: they are understood best. The list that a fleet gives is in another order. */
-const defaultVoice = Effect.fnUntraced(function* (fleet: SpeechFleet, language: string | undefined) {
-  const shared = (yield* voicesOf(fleet)).filter(({ type }) => type === "shared")
+const defaultVoice = (voices: Listed, language: string | undefined) => {
+  const shared = voices.filter(({ type }) => type === "shared")
   const listed = new Set(shared.map(({ id }) => id))
   const neural = shared.filter(({ tags = [] }) => tags.includes("neural"))
   return defaultVoiceId(language, [...neural, ...sharedVoices.filter(({ id }) => listed.has(id))])
-})
+}
+
+/** The model that a voice needs where the default one does not speak with it; undefined where it does. */
+export const modelFor = (voice: Pick<Listed[number], "models"> | undefined): string | undefined => {
+  const names = (voice?.models ?? []).map(({ name }) => name)
+  return names.some((name) => findModel(name)?.isDefault === true) ? undefined : names[0]
+}
+
+/** A model without marks on a stream answers at once, as long as the text may be that long. */
+export const routed = ({ text, format }: Pick<SayOrder, "text" | "format">, model = ""): SayOrder["format"] =>
+  findModel(model)?.hasMarks === false && text.length <= speechInputMax.answer && format.wavRateHz === undefined
+    ? { ...format, route: "answer" }
+    : format
 
 const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
   const voices = yield* voicesOf(fleet)

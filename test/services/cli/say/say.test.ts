@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { MarksShown } from "../../../../services/cli/say/order.ts"
-import { eventReader, showWords, type SpeechEvent } from "../../../../services/cli/say/say.ts"
+import { eventReader, modelFor, routed, showWords, type SpeechEvent } from "../../../../services/cli/say/say.ts"
 
 const mark = { type: "word", start: 0, end: 6, start_time: 0, end_time: 297.5, value: "Grüße!" }
 const event = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
@@ -21,6 +21,25 @@ const readIn = (bytesEach: number) => {
   for (let at = 0; at < whole.length; at += bytesEach) events.push(...read(whole.subarray(at, at + bytesEach)))
   return events
 }
+
+describe("the model of a voice", () => {
+  const voice = (...names: ReadonlyArray<"tts-3.0" | "tts-multilingual">) => ({
+    models: names.map((name) => ({ name, languages: [{ locale: "nl-NL", preview_audio: null }] }))
+  })
+  it("is named where the default one does not speak with it", () => {
+    assert.strictEqual(modelFor(voice("tts-multilingual")), "tts-multilingual")
+    assert.strictEqual(modelFor(voice("tts-3.0", "tts-multilingual")), undefined)
+    assert.strictEqual(modelFor(undefined), undefined)
+  })
+
+  it("answers at once where it has no marks on a stream, if the text is short enough", () => {
+    const format = { outputFormat: "mp3_24000_64", route: "stream", wavRateHz: undefined } as const
+    assert.strictEqual(routed({ text: "a".repeat(2_000), format }, "tts-multilingual").route, "answer")
+    assert.strictEqual(routed({ text: "a".repeat(2_001), format }, "tts-multilingual").route, "stream")
+    assert.strictEqual(routed({ text: "a", format }, "tts-3.0").route, "stream")
+    assert.strictEqual(routed({ text: "a", format }).route, "stream")
+  })
+})
 
 describe("the events of a speech", () => {
   it("are read from pieces of any size, and unknown ones are skipped", () => {
