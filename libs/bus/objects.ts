@@ -27,8 +27,13 @@ export class Objects extends Context.Service<
       name: string,
       content: Stream.Stream<Uint8Array, E>
     ) => Effect.Effect<StoredObject, BusError>
-    /** Stores bytes from memory in one round trip. The name's earlier object stays until it is too old. */
-    readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<StoredObject, BusError>
+    /**
+     * Stores bytes from memory in one round trip, and in one message where they fit: an object takes two. The name's
+     * earlier bytes stay until they are too old. Only `getWhole` finds them.
+     */
+    readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<void, BusError>
+    /** What was last stored whole under a name, from the leader. */
+    readonly getWhole: (store: string, name: string) => Effect.Effect<Option.Option<Uint8Array>, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
     readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
@@ -59,10 +64,10 @@ export class Objects extends Context.Service<
         return { name, bytes: info.size, digest: info.digest }
       })
 
-      const putWhole = Effect.fnUntraced(function* (store: string, name: string, bytes: Uint8Array) {
-        const digest = yield* writeObject(nats.write, { store, name, bytes })
-        return { name, bytes: bytes.length, digest }
-      })
+      const putWhole = (store: string, name: string, bytes: Uint8Array) =>
+        bytes.length > 0 && bytes.length <= chunkBytesMax
+          ? Effect.asVoid(nats.write(`put ${store}/${name}`, wholeMessage(store, name, bytes)))
+          : writeObject(nats.write, { store, name, bytes })
 
       const get = (store: string, name: string) =>
         Stream.unwrap(
@@ -79,6 +84,15 @@ export class Objects extends Context.Service<
           })
         )
 
+      const getWhole = Effect.fn("Objects.getWhole")(function* (store: string, name: string) {
+        const last = yield* nats.last(`OBJ_${store}`, wholeSubject(store, name))
+        if (Option.isSome(last) && last.value.data.length > 0) return Option.some(last.value.data)
+        return yield* Stream.runCollect(get(store, name)).pipe(
+          Effect.map((parts) => Option.some<Uint8Array>(Buffer.concat(parts))),
+          Effect.catchTag("BusNotFound", () => Effect.succeedNone)
+        )
+      })
+
       const info = Effect.fn("Objects.info")(function* (store: string, name: string) {
         const bucket = yield* open(store)
         const found = yield* nats.use(`info ${store}/${name}`, () => bucket.info(name))
@@ -94,7 +108,7 @@ export class Objects extends Context.Service<
       const removeUnfinished = Effect.fn("Objects.removeUnfinished")(function* (store: string, untouchedMs: number) {
         return yield* removeUnfinishedParts(nats, yield* open(store), { store, untouchedMs })
       })
-      return Objects.of({ put, putWhole, get, info, remove, removeUnfinished })
+      return Objects.of({ put, putWhole, getWhole, get, info, remove, removeUnfinished })
     })
   )
 }
@@ -119,7 +133,7 @@ const removeUnfinishedParts = Effect.fnUntraced(function* (
   const known = new Set(finished.map(({ nuid }) => `${prefix}${nuid}`))
   let removed = 0
   for (const subject of Object.keys(present.state.subjects ?? {})) {
-    if (known.has(subject)) continue
+    if (known.has(subject) || subject.startsWith(`${prefix}${wholePrefix}`)) continue
     const last = yield* nats.use(`read the last part of ${subject}`, ({ manager }) =>
       manager.streams.getMessage(stream, { last_by_subj: subject })
     )
@@ -139,15 +153,25 @@ interface WholeObject {
   readonly bytes: Uint8Array
 }
 
+// No id of the client library has small letters.
+const wholePrefix = "whole-"
+const wholeSubject = (store: string, name: string) =>
+  `$O.${store}.C.${wholePrefix}${Buffer.from(name).toString("base64url")}`
+const wholeMessage = (store: string, name: string, data: Uint8Array): StreamWrite => ({
+  subject: wholeSubject(store, name),
+  data,
+  headers: toHeaders([])
+})
+
 /**
  * One round trip, where the client library makes five: chunks and name leave together, in the form of ADR-20. The
  * broker stores in the order of sending, so a name is there only behind its chunks. An older object's chunks stay until
- * they are too old.
+ * they are too old. An empty message says that what was stored whole before is no longer the last.
  */
 const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],
   { store, name, bytes }: WholeObject
-): Effect.fn.Return<string, BusError> {
+): Effect.fn.Return<void, BusError> {
   const id = nuid.next()
   const chunks: Array<Uint8Array> = []
   for (let at = 0; at < bytes.length; at += chunkBytesMax) chunks.push(bytes.subarray(at, at + chunkBytesMax))
@@ -167,6 +191,7 @@ const writeObject = Effect.fnUntraced(function* (
   const noHeaders = toHeaders([])
   const messages: ReadonlyArray<StreamWrite> = [
     ...chunks.map((data) => ({ subject: `$O.${store}.C.${id}`, data, headers: noHeaders })),
+    wholeMessage(store, name, new Uint8Array()),
     {
       subject: `$O.${store}.M.${padded(Buffer.from(name).toString("base64url"))}`,
       data: Buffer.from(JSON.stringify(meta)),
@@ -177,7 +202,6 @@ const writeObject = Effect.fnUntraced(function* (
     concurrency: "unbounded",
     discard: true
   })
-  return digest
 })
 
 const padded = (base64url: string) => base64url.padEnd(Math.ceil(base64url.length / 4) * 4, "=")

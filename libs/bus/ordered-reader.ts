@@ -27,6 +27,11 @@ const roomLookedForMs = 2
 // A consumer whose reader died is removed by the broker.
 const forgottenAfterMs = 30_000
 
+interface ReadingOptions extends Pick<BatchOptions, "restMs"> {
+  /** Of the queue. */
+  readonly capacity: number
+}
+
 /**
  * Messages from `fromSequence` on. The queue fails when reading cannot go on and must begin again. `Extra`: values that
  * the reader itself may put between the messages.
@@ -35,15 +40,17 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   nats: Nats["Service"],
   stream: string,
   fromSequence: number,
-  capacity: number
+  { capacity, restMs = 0 }: ReadingOptions
 ): Effect.fn.Return<Queue.Queue<SourceMessage | Extra, BusError>, BusError, Scope.Scope> {
   const queue = yield* Queue.bounded<SourceMessage | Extra, BusError>(capacity)
   const consumer = yield* consumerFrom(nats, stream, fromSequence)
   let expected = 1
+  let pending = 0
   const take = (message: Msg) => {
     const delivery = deliveryOf(message.reply ?? "")
     if (delivery?.deliverySequence !== expected) return "a message is missing"
     expected += 1
+    pending = delivery.pending
     Queue.offerUnsafe(queue, sourceOf(nats, message, delivery))
     return undefined
   }
@@ -53,6 +60,7 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
       // Waits for room for a whole pull first: its messages then go into the queue as they come.
       while (Queue.sizeUnsafe(queue) > capacity - pullMessages) yield* Effect.sleep(roomLookedForMs)
       yield* pull(pullMessages)
+      if (restMs > 0 && pending < pullMessages) yield* Effect.sleep(restMs)
     }
   })
   yield* Effect.forkScoped(Effect.catchCause(pump, (cause) => Queue.failCause(queue, cause)))
@@ -189,6 +197,8 @@ interface Delivery {
   /** Counts the deliveries of the consumer, without a gap. */
   readonly deliverySequence: number
   readonly storedAtMs: number
+  /** How many more the consumer has. */
+  readonly pending: number
 }
 
 // `$JS.ACK.<stream>.<consumer>.<times>.<stream sequence>.<delivery sequence>.<nanoseconds>.<pending>`; since 2.15 with
@@ -208,8 +218,9 @@ export const deliveryOf = (ackSubject: string): Delivery | undefined => {
   const streamSequence = Number(tokens[first + 5])
   const deliverySequence = Number(tokens[first + 6])
   const storedAtMs = Number(tokens[first + 7]) / 1e6
-  return streamSequence > 0 && deliverySequence > 0 && storedAtMs >= 0
-    ? { streamSequence, deliverySequence, storedAtMs }
+  const pending = Number(tokens[first + 8])
+  return streamSequence > 0 && deliverySequence > 0 && storedAtMs >= 0 && pending >= 0
+    ? { streamSequence, deliverySequence, storedAtMs, pending }
     : undefined
 }
 
@@ -221,6 +232,8 @@ export interface BatchOptions {
   readonly messagesMax: number
   /** How long the first message waits for others. */
   readonly withinMs: number
+  /** Between two pulls, once there is less to read than a pull. What the stream replaces meanwhile is not sent. */
+  readonly restMs?: number
 }
 
 export const takeBatch = Effect.fnUntraced(function* <A>(

@@ -112,15 +112,16 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
 
   const follow: StreamReader["Service"]["follow"] = (stream, fromSequence) =>
     Stream.unwrap(
-      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), followCapacity), (queue) =>
+      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), { capacity: followCapacity }), (queue) =>
         Stream.fromQueue(queue)
       )
     )
 
   const followInBatches: StreamReader["Service"]["followInBatches"] = (stream, fromSequence, run) =>
     Stream.unwrap(
-      Effect.map(readInOrder(nats, stream, Math.max(1, fromSequence), followCapacity + run.messagesMax), (queue) =>
-        Stream.fromEffectRepeat(takeBatch(queue, run))
+      Effect.map(
+        readInOrder(nats, stream, Math.max(1, fromSequence), { ...run, capacity: followCapacity + run.messagesMax }),
+        (queue) => Stream.fromEffectRepeat(takeBatch(queue, run))
       )
     )
 

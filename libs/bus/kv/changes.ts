@@ -87,10 +87,12 @@ export const followBucket = <A>(
   run: BatchOptions
 ): Stream.Stream<ReadonlyArray<KvChange<A>>, BusError> =>
   Stream.unwrap(
-    Effect.map(readInOrder(nats, `KV_${bucket}`, Math.max(1, fromRevision), capacity + run.messagesMax), (queue) =>
-      Stream.fromEffectRepeat(
-        Effect.flatMap(takeBatch(queue, run), (messages) => changesOf(messages, `$KV.${bucket}.`.length, codec))
-      )
+    Effect.map(
+      readInOrder(nats, `KV_${bucket}`, Math.max(1, fromRevision), { ...run, capacity: capacity + run.messagesMax }),
+      (queue) =>
+        Stream.fromEffectRepeat(
+          Effect.flatMap(takeBatch(queue, run), (messages) => changesOf(messages, `$KV.${bucket}.`.length, codec))
+        )
     )
   )
 

@@ -134,7 +134,9 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   yield* options.onTaken ?? Effect.void
   yield* options.onCursor(held.cursor, [])
   yield* Effect.addFinalizer((exit) => (Exit.hasInterrupts(exit) ? handOver(nats, options, held) : Effect.void))
-  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, queueCapacity)
+  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, {
+    capacity: queueCapacity
+  })
 
   const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
     for (const step of steps) {

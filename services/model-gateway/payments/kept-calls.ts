@@ -9,7 +9,7 @@
  * refused as used.
  */
 import { createHash } from "node:crypto"
-import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
 import { type BusError, Kv, type Mailbox, Objects, parseJson } from "#bus"
 import type { PaymentPayload } from "#contracts"
 import { type Claim, type Claims, type PayerName, paymentIdentifier, type SettledPayment } from "#x402"
@@ -48,10 +48,8 @@ export class PaidAnswers extends Context.Service<
         yield* objects.putWhole(store, objectNameOf(claimKey), Buffer.concat([head, body]))
       })
       const find = Effect.fn("PaidAnswers.find")(function* (claimKey: string) {
-        const parts = yield* Stream.runCollect(objects.get(store, objectNameOf(claimKey))).pipe(
-          Effect.catchTag("BusNotFound", () => Effect.succeed<Array<Uint8Array>>([]))
-        )
-        return readAnswer(Buffer.concat(parts))
+        const kept = yield* objects.getWhole(store, objectNameOf(claimKey))
+        return Option.flatMap(kept, readAnswer)
       })
       return PaidAnswers.of({ keep, find })
     })
@@ -60,7 +58,7 @@ export class PaidAnswers extends Context.Service<
 
 const objectNameOf = (claimKey: string) => createHash("sha256").update(claimKey).digest("hex")
 
-const readAnswer = (bytes: Buffer): Option.Option<PaidAnswer> => {
+const readAnswer = (bytes: Uint8Array): Option.Option<PaidAnswer> => {
   const end = bytes.indexOf(lineFeed)
   if (end === -1) return Option.none()
   const label = Result.flatMap(parseJson(bytes.subarray(0, end)), (json) => decodeLabel(json))

@@ -134,12 +134,14 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   )
 })
 
-// A channel in use changes twice with each call, and only its last record counts; nothing here looks more often.
+// A channel in use changes twice with each call, and only its last record counts: what is replaced within a part of the
+// time between two looks need not be sent at all.
 const followedRun = { messagesMax: 256, withinMs: 100 }
+const restMsMax = 1_000
 
 /** Every record, and then every later one. */
-const follow = ({ channels, network }: Keeper, known: Known): Effect.Effect<void, BusError> =>
-  Stream.runForEach(channels.changes(1, followedRun), (run) =>
+const follow = ({ channels, network, watchEveryMs }: Keeper, known: Known): Effect.Effect<void, BusError> =>
+  Stream.runForEach(channels.changes(1, { ...followedRun, restMs: Math.min(watchEveryMs / 3, restMsMax) }), (run) =>
     Effect.sync(() => {
       for (const { key, entry } of run) {
         if (Option.isSome(entry) && entry.value.value.network === network.name) known.set(key, entry.value.value)

@@ -135,4 +135,36 @@ describe("changes in runs", () => {
       })
     )
   )
+
+  it.live("come through in little time however many there are, and rest only when nothing is left", () =>
+    trial(
+      Effect.gen(function* () {
+        const bucket = yield* things
+        yield* put(2_000, "own")
+        const [seen, later] = [new Set<string>(), [] as Array<string>]
+        const restMs = 3_000
+        const began = performance.now()
+        const runs = bucket.changesInBatches(1, { messagesMax: 256, withinMs: 1, restMs })
+        const following = Stream.runForEach(runs, (run) =>
+          Effect.sync(() => {
+            for (const { key, entry } of run) {
+              const { name } = Option.getOrThrow(entry).value
+              if (name === key.replace(".", " ")) seen.add(key)
+              else later.push(name)
+            }
+          })
+        )
+        yield* Effect.forkChild(following, { startImmediately: true })
+        yield* eventually(Effect.sync(() => seen.size === 2_000))
+        // Without a rest between the pulls: there are eight.
+        assert.isBelow(performance.now() - began, 2 * restMs)
+        let revision = Option.getOrThrow(yield* bucket.get("own.7")).revision
+        for (let time = 1; time <= 600; time += 1)
+          revision = yield* bucket.update("own.7", { name: `${time}` }, revision)
+        yield* eventually(Effect.sync(() => later.at(-1) === "600"))
+        // Of those that were replaced during a rest none was sent.
+        assert.isBelow(later.length, 600)
+      })
+    )
+  )
 })
