@@ -1,7 +1,8 @@
 /**
  * Calls paid by voucher over 64 channels, and in the same run a server of the protocol's own parts with its channels in
- * files and, where there is one, in Redis, and our own calls paid by `exact`; as fast as they go, in turn. Of each call by voucher the provider's time is
- * taken off: what is left is ours. At the end the books must agree: what the answers cost, what the records say was
+ * files and, where there is one, in Redis, and our own calls paid by `exact`; as fast as they go, in turn, all of them
+ * past the proxy that takes times. Of each call by voucher the provider's time is taken off, and what the proxy takes
+ * itself: what is left is ours. At the end the books must agree: what the answers cost, what the records say was
  * charged, and what arrives on the chain.
  */
 import { spawn, spawnSync } from "node:child_process"
@@ -14,18 +15,29 @@ import { atLeast, atMost, distribution, exactly, figuresOf, type Findings, perce
 import { closedLoop, pause } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"
 import { undisturbed } from "../undisturbed.ts"
-import { type Client, markOf, openClient } from "./client.ts"
+import { type Client, markOf, openClient, timedModel } from "./client.ts"
 import { closedPaid, courseTo } from "./course.ts"
 import { calledInTurn, type Server } from "./in-turn.ts"
 import { fundedPayers } from "./payers.ts"
-import { type Rig, withRig } from "./rig.ts"
+import { proxyCostMs } from "./proxy-cost.ts"
+import { type Rig, untimedModel, withRig } from "./rig.ts"
 import { outsideByKey } from "./stages.ts"
-import { channelOffer, channelsOf, type LoadChannel, payByChannel } from "./vouchers.ts"
+import { channelOffer, channelsOf, type LoadChannel, payByChannel, signAhead } from "./vouchers.ts"
 import type { PaymentRequirements } from "#contracts"
 
 const figure = figuresOf("channels")
 const channelCount = 64
-const load = { inFlight: 32, callsInRound: 4_000, warmUp: 2_000, rounds: 4, callsAlone: 400, depositCalls: 100_000 }
+const load = {
+  inFlight: 32,
+  callsInRound: 4_000,
+  // Those of a young process, which the compiler holds up; and as many more until it has compiled what they need.
+  young: 2_000,
+  warmUp: 10_000,
+  referenceWarmUp: 1_000,
+  rounds: 4,
+  callsAlone: 400,
+  depositCalls: 100_000
+}
 const referencePayTo = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 // What is charged is claimed within seconds of the end of a round, not within each.
 export const claimSeconds = 20
@@ -40,25 +52,36 @@ interface Course {
 
 const openCourse = async (url: string, channels: ReadonlyArray<LoadChannel>): Promise<Course> => {
   const client = openClient(url, 256)
-  return { client, offer: await channelOffer(client), channels, marks: { next: 0 }, served: { count: 0, refused: 0 } }
+  return {
+    client,
+    offer: await channelOffer(client, timedModel),
+    channels,
+    marks: { next: 0 },
+    served: { count: 0, refused: 0 }
+  }
 }
 
-const payOne = async (course: Course, channel: LoadChannel) => {
+const payOne = async (course: Course, channel: LoadChannel, model: string) => {
   const mark = markOf(++course.marks.next)
-  const { ms, status } = await payByChannel(course.client, channel, course.offer, { mark, calls: load.depositCalls })
+  const order = { mark, calls: load.depositCalls, model }
+  const { ms, status } = await payByChannel(course.client, channel, course.offer, order)
   if (status === 200) course.served.count += 1
   else course.served.refused += 1
   return { ms, mark }
 }
 
+// Channels take turns, but some answers overtake others.
+const spareVouchers = 8
+
 /** Each channel pays for one call at a time: so many of them at once, in turn. */
-const closedVouchers = async (course: Course, count: number, inFlight: number) => {
+const closedVouchers = async (course: Course, count: number, inFlight: number, model = untimedModel) => {
   const free = [...course.channels]
+  signAhead(free, course.offer, Math.ceil(count / free.length) + spareVouchers)
   const from = performance.now()
   const calls = await closedLoop(count, Math.min(inFlight, free.length), async () => {
     const channel = free.shift()
     if (channel === undefined) throw new Error("no channel is free")
-    const call = await payOne(course, channel)
+    const call = await payOne(course, channel, model)
     free.push(channel)
     return call
   })
@@ -67,15 +90,18 @@ const closedVouchers = async (course: Course, count: number, inFlight: number) =
 
 /** One call after the other, so that none waits for another: what a voucher adds to its answer. */
 const measureAlone = async (rig: Rig, course: Course): Promise<Findings> => {
+  const proxyMs = await proxyCostMs(rig.chain.rpcUrl, rig.proxy.chain, 0)
   await rig.proxy.begin()
-  const rounds = await undisturbed(load.rounds, async () => (await closedVouchers(course, load.callsAlone, 1)).calls)
+  const alone = async () => (await closedVouchers(course, load.callsAlone, 1, timedModel)).calls
+  const rounds = await undisturbed(load.rounds, alone)
   const passed = outsideByKey(await rig.proxy.report())
   const calls = rounds.results.flat()
-  const added = calls.map(({ ms, mark }) => ms - (passed.get(mark)?.ms ?? Number.NaN))
+  const added = calls.map(({ ms, mark }) => ms - proxyMs - (passed.get(mark)?.ms ?? Number.NaN))
   const p50 = percentile(added, 0.5)
   const p99 = percentile(added, 0.99)
   return {
     figures: [
+      figure("of it the proxy that takes the times", proxyMs, "ms"),
       figure("by voucher, added, p50", p50, "ms", atMost(2, p50, "ms")),
       figure("by voucher, added, p99", p99, "ms", atMost(10, p99, "ms")),
       figure(`of ${load.rounds} rounds disturbed`, rounds.disturbed, "")
@@ -113,7 +139,7 @@ const withReference = async <A>(
   const helper = await startHelper<{ url: string }>(
     join(import.meta.dirname, "reference-channel-server.ts"),
     rig.proxy.chain,
-    rig.proxy.provider,
+    rig.upstreamUrl,
     key,
     referencePayTo,
     offer.amount,
@@ -133,15 +159,16 @@ export const channelCalls = ({ apart }: LoadOptions): Promise<Findings> =>
   withRig(
     async (rig) => {
       const course = await openCourse(rig.url, await channelsOf(rig.chain, channelCount))
+      const young = await closedVouchers(course, load.young, load.inFlight)
       await closedVouchers(course, load.warmUp, load.inFlight)
       const alone = await measureAlone(rig, course)
-      const exact = await courseTo(rig.url, await fundedPayers(rig.chain, channelCount))
+      const exact = await courseTo(rig.url, await fundedPayers(rig.chain, channelCount), untimedModel)
       const calledBeside = async (references: ReadonlyArray<readonly [name: string, Reference]>) => {
         const others: Array<Server & { readonly other: Course }> = []
         // One after the other: they send their deposits from one account.
         for (const [name, { url, pids }] of references) {
           const other = await openCourse(url, await channelsOf(rig.chain, channelCount))
-          await closedVouchers(other, load.warmUp / 8, load.inFlight)
+          await closedVouchers(other, load.referenceWarmUp, load.inFlight)
           others.push({ name, pids, other, callsInRound: load.callsInRound / 16, ...calledBy(other) })
         }
         const servers = [
@@ -181,7 +208,8 @@ export const channelCalls = ({ apart }: LoadOptions): Promise<Findings> =>
       ])
       await course.client.close()
       await exact.client.close()
-      return { figures: [...alone.figures, ...rates, ...(await booksOf(rig, course))], series: alone.series }
+      const atFirst = figure("ours by voucher, the first calls of a process", (load.young / young.ms) * 1_000, "/s")
+      return { figures: [atFirst, ...alone.figures, ...rates, ...(await booksOf(rig, course))], series: alone.series }
     },
     apart,
     { channels: { claimSeconds } }

@@ -20,13 +20,16 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Its provider is asked through the proxy that takes the times. */
+export const timedModel = "demo/echo"
+
 /** Of every call the same length, so the same price. */
 export const markOf = (index: number) => index.toString(36).padStart(8, "0")
 
 export const openClient = (origin: string, connections: number) => {
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const call = async (options: CallOptions): Promise<Answered> => {
-    const { payment, mark, path = "/v1/chat/completions", model = "demo/echo" } = options
+    const { payment, mark, path = "/v1/chat/completions", model = timedModel } = options
     const body = JSON.stringify({ model, messages: [{ role: "user", content: `one two call-${mark}` }] })
     const from = performance.now()
     const {
@@ -53,8 +56,8 @@ export type Client = ReturnType<typeof openClient>
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(PaymentRequired))
 
-export const quoteFrom = async ({ call }: Client): Promise<PaymentRequired> => {
-  const { headers, status } = await call({ mark: markOf(0) })
+export const quoteFrom = async ({ call }: Client, model?: string): Promise<PaymentRequired> => {
+  const { headers, status } = await call({ mark: markOf(0), ...(model === undefined ? {} : { model }) })
   if (status !== 402) throw new Error(`a quote was expected, not ${status}`)
   return decode(Buffer.from(String(headers["payment-required"]), "base64").toString("utf8"))
 }

@@ -2,13 +2,14 @@
 import type { PaymentRequired } from "#contracts"
 import type { LocalAccount } from "#dev/chain"
 import { closedLoop, openLoop } from "../loops.ts"
-import { type Answered, type Client, markOf, openClient, quoteFrom } from "./client.ts"
+import { type Answered, type Client, markOf, openClient, quoteFrom, timedModel } from "./client.ts"
 import { signCall, type SignedCall } from "./payers.ts"
 
 export interface Course {
   readonly client: Client
   readonly quote: PaymentRequired
   readonly payers: ReadonlyArray<LocalAccount>
+  readonly model: string
   /** Counted over all of a run, so that no two calls have one mark. */
   readonly marks: { next: number }
   readonly served: { count: number; refused: number }
@@ -22,9 +23,9 @@ export interface TimedCall extends Answered {
 const signedAhead = ({ payers, quote }: Course, count: number): ReadonlyArray<SignedCall> =>
   Array.from({ length: count }, (_, index) => signCall(payers[index % payers.length] as LocalAccount, quote))
 
-const payOne = async ({ client, marks, served }: Course, { header, nonce }: SignedCall): Promise<TimedCall> => {
+const payOne = async ({ client, marks, served, model }: Course, { header, nonce }: SignedCall): Promise<TimedCall> => {
   const mark = markOf(++marks.next)
-  const answer = await client.call({ payment: header, mark })
+  const answer = await client.call({ payment: header, mark, model })
   if (answer.status === 200) served.count += 1
   else {
     served.refused += 1
@@ -46,7 +47,18 @@ export const openPaid = async (course: Course, perSecond: number, seconds: numbe
   return openLoop(perSecond, seconds, (index) => payOne(course, signed[index] as SignedCall))
 }
 
-export const courseTo = async (url: string, payers: ReadonlyArray<LocalAccount>): Promise<Course> => {
+export const courseTo = async (
+  url: string,
+  payers: ReadonlyArray<LocalAccount>,
+  model: string = timedModel
+): Promise<Course> => {
   const client = openClient(url, 256)
-  return { client, quote: await quoteFrom(client), payers, marks: { next: 0 }, served: { count: 0, refused: 0 } }
+  return {
+    client,
+    quote: await quoteFrom(client, model),
+    payers,
+    model,
+    marks: { next: 0 },
+    served: { count: 0, refused: 0 }
+  }
 }

@@ -52,6 +52,9 @@ export { payTo }
 
 const prices = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
 
+/** Paid for like `demo/echo`, and asked for past the proxy: for calls as fast as they go, where no single one is timed. */
+export const untimedModel = "demo/past"
+
 /** The most that can be configured. */
 export const callsOfAddressMax = 300
 
@@ -80,6 +83,7 @@ const configurationOf = ({ nats, chain, proxy, upstreamUrl }: Surroundings, { ch
         ],
         Models: [
           { Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices },
+          { Id: untimedModel, Upstreams: [{ Provider: "untimed", Model: "echo-1" }], ...prices },
           { Id: "demo/free", Upstreams: [{ Provider: "untimed", Model: "echo-1" }], Free: true }
         ],
         // Free calls come from many addresses, each within its limit, as their X-Forwarded-For says.
