@@ -150,6 +150,15 @@ export const parseTraceparent = (header: string | undefined): Option.Option<Trac
   return Option.some(Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }))
 }
 
+/**
+ * Runs in a span of that name, for what every call passes through: `Effect.fn` and `Effect.withSpan` also note where in
+ * the program it was begun, which costs several times the span.
+ */
+export const inSpan =
+  (name: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.useSpan(name, (span) => Effect.provideService(effect, Tracer.ParentSpan, span))
+
 /** The header for an outgoing request, if a span is open. */
 export const currentTraceparent: Effect.Effect<string | undefined> = Effect.map(
   Effect.serviceOption(Tracer.ParentSpan),

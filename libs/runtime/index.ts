@@ -77,6 +77,7 @@ export { logFormatOfChildren, minimumLevel, runProgram } from "./run-program.ts"
 export {
   currentTraceparent,
   formatTraceparent,
+  inSpan,
   OtlpRefused,
   OtlpTransport,
   parseTraceparent,

@@ -3,7 +3,7 @@
  * call has ended. Every 402 carries a fresh quote. Nothing is charged before an answer is made. A payment that no
  * verifier can check now is answered with 503, so that it can be sent again. Calls to free models never come here.
  */
-import { createHash } from "node:crypto"
+import { createHash, hash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, Mailbox, Requests } from "#bus"
 import {
@@ -16,7 +16,7 @@ import {
   type VerifyRequest
 } from "#contracts"
 import { sanitise } from "#egress"
-import { Configuration, type CounterOf, Metrics, timed } from "#runtime"
+import { Configuration, type CounterOf, inSpan, Metrics, timed } from "#runtime"
 import {
   bringsPayment,
   ClaimMove,
@@ -143,7 +143,7 @@ const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRe
     return payOffered(parts, { call, quote, payload: read.success })
   })
 
-const payOffered = Effect.fn("PaymentGate.pay")(function* (
+const payOffered = Effect.fnUntraced(function* (
   parts: Parts,
   given: Pick<Offered, "call" | "quote" | "payload">
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
@@ -162,7 +162,7 @@ const payOffered = Effect.fn("PaymentGate.pay")(function* (
         ? answerReplay(parts, offered, answer)
         : refuse(parts, offered, answer)
   }
-})
+}, inSpan("PaymentGate.pay"))
 
 const readOffered = Effect.fnUntraced(function* (
   parts: Parts,
@@ -172,9 +172,20 @@ const readOffered = Effect.fnUntraced(function* (
   const offers = quote.offers.map((offer) => requirementsFor(offer, payload))
   const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
   const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
-  const binding = createHash("sha256").update(`${call.method} ${call.path}\n`).update(call.body).digest("hex")
+  const binding = bindingOf(call)
   return { call, quote, payload, requirements, identifier, binding }
 })
+
+// Of a short text the hash is made in half the time in one go; a long one is not copied for that.
+const hashedAtOnceMax = 16_384
+
+/** The request, by its hash. */
+const bindingOf = ({ method, path, body }: Pick<PayableCall, "method" | "path" | "body">): string => {
+  const head = `${method} ${path}\n`
+  return body.length > hashedAtOnceMax
+    ? createHash("sha256").update(head).update(body).digest("hex")
+    : hash("sha256", Buffer.concat([Buffer.from(head), body]), "hex")
+}
 
 const refund = Effect.fn("PaymentGate.refund")(function* (
   parts: Parts,

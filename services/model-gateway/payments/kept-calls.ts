@@ -8,7 +8,7 @@
  * it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
  * refused as used.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
 import { type BusError, Kv, type Mailbox, Objects, parseJson } from "#bus"
 import type { PaymentPayload } from "#contracts"
@@ -56,7 +56,7 @@ export class PaidAnswers extends Context.Service<
   )
 }
 
-const objectNameOf = (claimKey: string) => createHash("sha256").update(claimKey).digest("hex")
+const objectNameOf = (claimKey: string) => hash("sha256", claimKey, "hex")
 
 const readAnswer = (bytes: Uint8Array): Option.Option<PaidAnswer> => {
   const end = bytes.indexOf(lineFeed)
@@ -109,7 +109,7 @@ export class PaidJobs extends Context.Service<
   )
 }
 
-const keyOf = (claimKey: string) => `paid.${createHash("sha256").update(claimKey).digest("hex")}`
+const keyOf = (claimKey: string) => `paid.${hash("sha256", claimKey, "hex")}`
 
 const NamedCall = Schema.Struct({ claimKey: Schema.String, binding: Schema.String })
 
@@ -134,9 +134,7 @@ export class CallNames extends Context.Service<
         identifier: string,
         call: typeof NamedCall.Type
       ) {
-        const digest = createHash("sha256")
-          .update(JSON.stringify([network, payer, identifier]))
-          .digest("hex")
+        const digest = hash("sha256", JSON.stringify([network, payer, identifier]), "hex")
         const key = `payment-identifier.${digest}`
         const isNew = yield* bucket.create(key, call).pipe(
           Effect.as(true),

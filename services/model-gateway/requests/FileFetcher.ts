@@ -47,11 +47,13 @@ const kinds: Readonly<Record<FileKind, Kind>> = {
   }
 }
 
+type Unfilled = Pick<ConversationFiles, "request" | "named">
+
 export class FileFetcher extends Context.Service<
   FileFetcher,
   {
     /** The request with its pictures and documents in it. */
-    readonly fill: (files: Pick<ConversationFiles, "request" | "named">) => Effect.Effect<JsonObject, GatewayFault>
+    readonly fill: (files: Unfilled) => Effect.Effect<JsonObject, GatewayFault>
   }
 >()("starling/model-gateway/FileFetcher") {
   static readonly layer = Layer.effect(
@@ -92,14 +94,12 @@ export class FileFetcher extends Context.Service<
         const file: FetchedFile = { mediaType, base64: Buffer.from(answer.body).toString("base64") }
         return [keyOf(named), file] as const
       })
-      const fill = Effect.fn("FileFetcher.fill")(function* ({
-        request,
-        named
-      }: Pick<ConversationFiles, "request" | "named">) {
-        if (named.length === 0) return request
+      const fetched = Effect.fn("FileFetcher.fill")(function* ({ request, named }: Unfilled) {
         return withFiles(request, new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce })))
       })
-      return FileFetcher.of({ fill })
+      return FileFetcher.of({
+        fill: (call) => (call.named.length === 0 ? Effect.succeed(call.request) : fetched(call))
+      })
     })
   )
 }

@@ -26,7 +26,7 @@ import {
   type SanitiseOptions,
   type StreamError
 } from "#egress"
-import { Configuration } from "#runtime"
+import { Configuration, inSpan } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { holdsVectors, inputsOf } from "../requests/read-embeddings.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
@@ -97,7 +97,7 @@ export class Providers extends Context.Service<
         deadlineMs: ModelGateway.StreamSeconds * 1_000
       }
 
-      const whole = Effect.fn("Providers.whole")(function* (call: ProviderCall) {
+      const whole = Effect.fnUntraced(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
         const answer = yield* client
           .request({ ...providerRequest(call), deadlineMs: headersMs, responseBytesMax: answerBytesMax })
@@ -116,7 +116,7 @@ export class Providers extends Context.Service<
         if (isRecord(body["error"]) && body["choices"] === undefined) return yield* refuse(errorStatus(body["error"]))
         if (!holdsContent(call, body)) return yield* garbled(context, "the answer holds nothing")
         return body
-      })
+      }, inSpan("Providers.whole"))
 
       const stream = Effect.fn("Providers.stream")(function* (call: ProviderCall) {
         const context = { hidden, family: call.family }
