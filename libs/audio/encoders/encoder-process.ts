@@ -9,8 +9,8 @@ import type { EncoderFailed, FfmpegMissing } from "../errors.ts"
 export interface PieceTurn {
   /** Nothing of the answer was heard yet. */
   readonly isUrgent: boolean
-  /** Hardly anything was. */
-  readonly isEarly: boolean
+  /** The sound that its listener has and has not played yet: whoever has least comes first. */
+  readonly storeMs: number
 }
 
 export interface EncoderProcess {

@@ -15,14 +15,23 @@ import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderPlan, type EncoderPlan, isLossy, type LossyCodec } from "./plan.ts"
 import { FfmpegPool, type FfmpegPoolOptions } from "./pool.ts"
 
+/** Whoever hears the sound that is encoded. */
+export interface EncoderListener {
+  /** Gets the seconds of sound of each run of bytes, before the reader takes them. */
+  readonly got: (seconds: number) => void
+  /** The sound that it has and has not played yet: of all encoders, that for the listener with least comes first. */
+  readonly storeMs: () => number
+}
+
+const nobody: EncoderListener = { got: () => {}, storeMs: () => 0 }
+
 export class Encoders extends Context.Service<
   Encoders,
   {
-    /** `onEncoded` gets the seconds of sound of each run of bytes, before the reader takes them. */
     readonly encode: <E, R>(
       format: AudioFormat,
       pcm: Stream.Stream<Int16Array, E, R>,
-      onEncoded?: (seconds: number) => void
+      listener?: EncoderListener
     ) => Stream.Stream<Uint8Array, E | AudioError, R>
   }
 >()("starling/audio/Encoders") {
@@ -30,10 +39,10 @@ export class Encoders extends Context.Service<
     Encoders,
     Effect.map(FfmpegPool, (pool) =>
       Encoders.of({
-        encode: (format, pcm, onEncoded = () => {}) => {
+        encode: (format, pcm, listener = nobody) => {
           const { codec } = format
-          if (!isLossy(codec)) return encodeInProcess(format, pcm, onEncoded)
-          return encodeWithFfmpeg(pool, { format: { ...format, codec }, onEncoded }, pcm)
+          if (!isLossy(codec)) return encodeInProcess(format, pcm, listener.got)
+          return encodeWithFfmpeg(pool, { format: { ...format, codec }, listener }, pcm)
         }
       })
     )
@@ -50,8 +59,7 @@ type BytesPull<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 interface LossyAnswer {
   readonly format: AudioFormat & { readonly codec: LossyCodec }
-  /** Called with the seconds of sound of each run of bytes. */
-  readonly onEncoded: (seconds: number) => void
+  readonly listener: EncoderListener
 }
 
 /**
@@ -60,12 +68,12 @@ interface LossyAnswer {
  */
 const encodeWithFfmpeg = <E, R>(
   pool: FfmpegPool["Service"],
-  { format, onEncoded }: LossyAnswer,
+  { format, listener }: LossyAnswer,
   pcm: Stream.Stream<Int16Array, E, R>
 ): Stream.Stream<Uint8Array, E | AudioError, R> => {
   const plan = encoderPlan(format.codec, format.sampleRateHz, format.bitrateKbps)
   return Stream.transformPull(pcm, (pull, scope) =>
-    encoding({ pool, plan, resampler: paddedResampler(format), onEncoded }, pull, scope)
+    encoding({ pool, plan, resampler: paddedResampler(format), listener }, pull, scope)
   )
 }
 
@@ -73,17 +81,19 @@ interface Encoding {
   readonly pool: FfmpegPool["Service"]
   readonly plan: EncoderPlan
   readonly resampler: PaddedResampler
-  readonly onEncoded: (seconds: number) => void
+  readonly listener: EncoderListener
 }
 
 const encoding = Effect.fnUntraced(function* <E>(
-  { pool, plan, resampler, onEncoded }: Encoding,
+  { pool, plan, resampler, listener }: Encoding,
   pull: PcmPull<E>,
   scope: Scope.Scope
 ): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
   const encoder = yield* Scope.provide(pool.take(plan), scope)
   let fault: Cause.Cause<Pull.ExcludeDone<E>> | undefined
-  yield* feed(pull, resampler, encoder).pipe(
+  const write = (pcm: Int16Array) => Effect.suspend(() => encoder.write(pcm, listener.storeMs()))
+  yield* feed(pull, resampler, write).pipe(
+    Effect.andThen(encoder.finish),
     Effect.catchCause((cause) =>
       Effect.sync(() => {
         fault = cause
@@ -94,7 +104,7 @@ const encoding = Effect.fnUntraced(function* <E>(
   )
   // An encoder that was killed because its source failed reports another failure.
   const next: BytesPull<Pull.ExcludeDone<E> | AudioError> = Effect.catchCause(
-    takeFrames(plan, encoder, onEncoded),
+    takeFrames(plan, encoder, listener.got),
     (cause) => Effect.failCause<Pull.ExcludeDone<E> | AudioError | Cause.Done<void>>(fault ?? cause)
   )
   return next
@@ -103,18 +113,17 @@ const encoding = Effect.fnUntraced(function* <E>(
 const feed = Effect.fnUntraced(function* <E>(
   pull: PcmPull<E>,
   resampler: PaddedResampler,
-  encoder: LossyEncoder
+  write: (pcm: Int16Array) => Effect.Effect<void>
 ): Effect.fn.Return<void, Pull.ExcludeDone<E>> {
   const more = pull.pipe(Pull.catchDone(() => Effect.succeed([])))
   for (let pieces = yield* more; pieces.length > 0; pieces = yield* more) {
     for (const piece of pieces) {
       for (let at = 0; at < piece.length; at += pieceSamplesMax) {
-        yield* encoder.write(resampler.push(piece.subarray(at, at + pieceSamplesMax)))
+        yield* write(resampler.push(piece.subarray(at, at + pieceSamplesMax)))
       }
     }
   }
-  yield* encoder.write(resampler.end())
-  yield* encoder.finish
+  yield* write(resampler.end())
 })
 
 const takeFrames = (

@@ -210,10 +210,10 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
     begin: Effect.sync(() => {
       if (encoder.ending === undefined) tell(program, { kind: "begin", id })
     }),
-    write: (pcm, { isEarly, isUrgent }) =>
+    write: (pcm, { isUrgent, storeMs }) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
-        ask({ kind: "encode", id, isEarly, isUrgent, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
+        ask({ kind: "encode", id, isUrgent, storeMs, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {
       if (encoder.ending === undefined) ask({ kind: "end", id }, () => end(encoder, Effect.succeed(null)))

@@ -1,8 +1,8 @@
 /**
  * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
  * does. Every processor takes the next piece, whosever it is. Whoever has heard nothing yet comes first: pieces of an
- * answer's beginning go before all others. Of those, whoever has hardly anything in store comes first, and the others take
- * turns. While a first sound is still being made, the others leave a processor to its engine, and begin a moment later.
+ * answer's beginning go before all others, and of those goes first whose listener would fall silent first. While a first
+ * sound is still being made, the others leave a processor to its engine, and begin a moment later.
  * It ends with the process that started it, and loads nothing of Effect, so that it is small and starts fast.
  */
 import { availableParallelism } from "node:os"
@@ -17,8 +17,8 @@ export type ToLame =
       readonly kind: "encode"
       readonly id: number
       readonly isUrgent: boolean
-      /** Its listener has just begun to hear, and would soon fall silent. */
-      readonly isEarly?: boolean
+      /** The sound that its listener has and has not played yet. */
+      readonly storeMs: number
       readonly pcm: Uint8Array
     }
   /** Pushes out the frames that the encoder still looks ahead for. */
@@ -37,7 +37,7 @@ export type FromLame =
 // Found by the system's loader; on macOS where brew installs it.
 const libraries = ["libmp3lame.so.0", "/opt/homebrew/lib/libmp3lame.0.dylib", "/usr/local/lib/libmp3lame.0.dylib"]
 const mono = 3
-// What others wait while somebody is unheard: less than the gap that a listener with nothing in store could hear.
+// What others wait while somebody is unheard, and no longer than half of what they have in store.
 const heldMsMax = 40
 // A first sound that takes longer waits for something else than a processor.
 const unheardMsMax = 500
@@ -111,10 +111,14 @@ interface Encoder {
 
 const tell = (message: FromLame) => void process.send?.(message)
 
+type Piece = Extract<ToLame, { readonly kind: "encode" }>
+
 /** A piece for a listener who hears something. */
 interface Other {
   readonly message: ToLame
-  readonly sinceMs: number
+  /** When its listener falls silent without it. */
+  readonly dueAtMs: number
+  readonly heldUntilMs: number
 }
 
 /** Each encoder has one message here at most, and its `close`, for it is fed again when it has answered. */
@@ -122,6 +126,7 @@ interface Serving {
   readonly lame: Lame
   readonly encoders: Map<number, Encoder>
   readonly urgent: Array<ToLame>
+  /** In the order in which they are due. */
   readonly others: Array<Other>
   /** Encoders whose answer is unheard, and since when. */
   readonly unheard: Map<number, number>
@@ -150,20 +155,18 @@ const serve = (lame: Lame) => {
 }
 
 const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
-  const sinceMs = performance.now()
-  if (message.kind === "begin") return void unheard.set(message.id, sinceMs)
+  const nowMs = performance.now()
+  if (message.kind === "begin") return void unheard.set(message.id, nowMs)
   const isOther = isForListener(message)
   if (isOther || message.kind === "close") unheard.delete(message.id)
   if (!isOther) return void urgent.push(message)
-  const at = isEarly(message) ? others.findLastIndex(isOfEarly) + 1 : others.length
-  others.splice(at, 0, { message, sinceMs })
+  const storeMs = Math.max(0, message.storeMs)
+  const dueAtMs = nowMs + storeMs
+  const heldUntilMs = nowMs + Math.min(heldMsMax, storeMs / 2)
+  others.splice(others.findLastIndex((other) => other.dueAtMs <= dueAtMs) + 1, 0, { message, dueAtMs, heldUntilMs })
 }
 
-const isForListener = (message: ToLame) => message.kind === "encode" && !message.isUrgent
-
-const isEarly = (message: ToLame) => message.kind === "encode" && message.isEarly === true
-
-const isOfEarly = ({ message }: Other) => isEarly(message)
+const isForListener = (message: ToLame): message is Piece => message.kind === "encode" && !message.isUrgent
 
 /** Begins as much as there are processors. */
 const work = (serving: Serving) => {
@@ -177,17 +180,13 @@ const work = (serving: Serving) => {
 
 const otherOf = (serving: Serving): ToLame | undefined => {
   const { others, othersAtWork } = serving
-  const [next] = others
-  if (next === undefined) return undefined
   const nowMs = performance.now()
-  if (isAnyUnheard(serving, nowMs)) {
-    // Each takes the next one when it is done.
-    if (othersAtWork >= Math.max(1, availableParallelism() - 1)) return undefined
-    const heldMs = next.sinceMs + heldMsMax - nowMs
-    if (heldMs > 0) return hold(serving, heldMs)
-  }
-  others.shift()
-  return next.message
+  if (others.length === 0 || !isAnyUnheard(serving, nowMs)) return others.shift()?.message
+  // Each takes the next one when it is done.
+  if (othersAtWork >= Math.max(1, availableParallelism() - 1)) return undefined
+  const at = others.findIndex(({ heldUntilMs }) => heldUntilMs <= nowMs)
+  if (at >= 0) return others.splice(at, 1)[0]?.message
+  return hold(serving, Math.min(...others.map(({ heldUntilMs }) => heldUntilMs)) - nowMs)
 }
 
 const isAnyUnheard = ({ unheard }: Serving, nowMs: number) => {

@@ -20,7 +20,8 @@ export interface LossyEncoder {
   readonly process: EncoderProcess
   /** Called before the first write of each answer. */
   readonly begin: Effect.Effect<void>
-  readonly write: (pcm: Int16Array) => Effect.Effect<void>
+  /** `storeMs`: the sound that the listener has and has not played yet. */
+  readonly write: (pcm: Int16Array, storeMs: number) => Effect.Effect<void>
   /** Called when the answer is written. */
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
@@ -85,7 +86,7 @@ const encoderOver = (plan: EncoderPlan, process: EncoderProcess): LossyEncoder =
       Effect.sync(() => begin(encoding)),
       process.begin
     ),
-    write: (pcm) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm)),
+    write: (pcm, storeMs) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm, storeMs)),
     finish: finish(encoding),
     read: read(encoding),
     encodedSamples: cutter.samplesSeen,
@@ -102,21 +103,14 @@ const begin = (encoding: Encoding) => {
   cutter.letOut(encoding.firstFrame, encoding.endFrame)
 }
 
-const feed = (encoding: Encoding, pcm: Int16Array) =>
+const feed = (encoding: Encoding, pcm: Int16Array, storeMs: number) =>
   Effect.suspend(() => {
     encoding.fed += pcm.length
     measureLead(encoding)
-    return encoding.process.write(pcm, turnOf(encoding))
+    return encoding.process.write(pcm, { isUrgent: isUnheard(encoding), storeMs })
   })
 
-// Whoever has more than this does not fall silent while the beginnings of others go first.
-const earlySeconds = 1
-
-/** Whoever has heard nothing yet comes first, then whoever has just begun to hear. */
-const turnOf = ({ answerFrom, cutter, firstFrame, plan }: Encoding) => ({
-  isUrgent: cutter.framesSeen() <= firstFrame,
-  isEarly: cutter.samplesSeen() < answerFrom + earlySeconds * plan.rateHz
-})
+const isUnheard = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
 
 const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
   if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)
@@ -128,7 +122,7 @@ const finish = (encoding: Encoding) =>
     const { plan, cutter, fed, firstFrame, answerFrom } = encoding
     encoding.endFrame = firstFrame + plan.framesOf(fed - answerFrom)
     cutter.letOut(firstFrame, encoding.endFrame)
-    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)))
+    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)), 0)
   })
 
 const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, fed: number) => {

@@ -215,7 +215,10 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const { plan, recorder } = answer
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const pcm = pcmOf(parts, answer, session.pieces)
-  const bytes = encoders.encode(plan.format, pcm, (seconds) => listener.got(seconds, epochMs()))
+  const bytes = encoders.encode(plan.format, pcm, {
+    got: (seconds) => listener.got(seconds, epochMs()),
+    storeMs: () => listener.storeMs(epochMs())
+  })
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
     Stream.tapError((error) => countRefusal(parts, error)),
     Stream.tap((piece) =>
