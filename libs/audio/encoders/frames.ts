@@ -21,12 +21,15 @@ export interface FrameCutter {
   readonly framesSeen: () => number
   /** In the encoder's rate. */
   readonly samplesSeen: () => number
+  /** Of them, those of the frames that were passed. */
+  readonly samplesPassed: () => number
 }
 
 export const makeFrameCutter = (shape: FrameShape): FrameCutter => {
   let rest: Uint8Array = new Uint8Array(0)
   let frames = 0
   let samples = 0
+  let passed = 0
   let window = { first: 0, end: Number.POSITIVE_INFINITY }
 
   return {
@@ -40,17 +43,20 @@ export const makeFrameCutter = (shape: FrameShape): FrameCutter => {
         const length = shape.lengthBytes(bytes, at)
         if (length === 0) return null
         if (at + length > bytes.length) break
-        samples += shape.samples(bytes, at)
+        const frameSamples = shape.samples(bytes, at)
+        samples += frameSamples
         at += length
         if (frames < window.first) from = at
         if (frames < window.end) to = at
+        if (frames >= window.first && frames < window.end) passed += frameSamples
         frames += 1
       }
       rest = bytes.slice(at)
       return bytes.subarray(from, Math.max(from, to))
     },
     framesSeen: () => frames,
-    samplesSeen: () => samples
+    samplesSeen: () => samples,
+    samplesPassed: () => passed
   }
 }
 

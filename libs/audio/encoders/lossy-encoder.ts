@@ -26,7 +26,7 @@ export interface LossyEncoder {
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
   readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
-  /** Samples since the process began, in the encoder's rate. */
+  /** Samples of all answers since the process began, in the encoder's rate: silence between them is none of theirs. */
   readonly encodedSamples: () => number
   readonly isReusable: () => boolean
 }
@@ -89,7 +89,7 @@ const encoderOver = (plan: EncoderPlan, process: EncoderProcess): LossyEncoder =
     write: (pcm, storeMs) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm, storeMs)),
     finish: finish(encoding),
     read: read(encoding),
-    encodedSamples: cutter.samplesSeen,
+    encodedSamples: cutter.samplesPassed,
     isReusable
   }
 }

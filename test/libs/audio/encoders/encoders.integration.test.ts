@@ -90,6 +90,19 @@ describe("an answer in any format", () => {
     }).pipe(Effect.provide(encoders))
   )
 
+  // Encoders run in on up to two seconds of silence, which no listener hears.
+  it.live.each(audioFormats)("tells its listener how much sound it has got, and not a frame more: $name", (format) =>
+    Effect.gen(function* () {
+      const { encode } = yield* Encoders
+      for (const samples of [24_000, 50_003]) {
+        let got = 0
+        const listener = { got: (seconds: number) => (got += seconds), storeMs: () => 0 }
+        yield* Stream.runDrain(encode(format, pieces(burst(samples), 1_111), listener))
+        assert.isBelow(Math.abs(got - samples / 24_000), 0.1, `${samples} samples`)
+      }
+    }).pipe(Effect.provide(encoders))
+  )
+
   it.live.each(["mp3_24000_64", "mp3_44100_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
     Effect.gen(function* () {
       const format = audioFormats.find((one) => one.name === name)

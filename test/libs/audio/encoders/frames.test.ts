@@ -35,6 +35,7 @@ describe("the frames of a lossy encoder", () => {
     assert.deepStrictEqual(Buffer.concat(out), Buffer.concat(frames.slice(3, 9)))
     assert.strictEqual(cutter.framesSeen(), 12)
     assert.strictEqual(cutter.samplesSeen(), 12 * 1_024)
+    assert.strictEqual(cutter.samplesPassed(), 6 * 1_024)
   })
 
   it("leave with the byte that completes them", () => {
