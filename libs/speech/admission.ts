@@ -163,6 +163,8 @@ export interface Listener {
   readonly rests: () => void
   /** Sound in store; 0 before the first. */
   readonly storeMs: (nowMs: number) => number
+  /** Sound that a player should have before it begins. */
+  readonly beginsWithMs: (nowMs: number) => number
   readonly leave: (nowMs: number) => void
 }
 
@@ -203,6 +205,11 @@ const plentyMs = 5_000
 const gainHalfLifeMs = 1_000
 // Less says nothing: one listener's wait for a chunk of text.
 const waitedMsLeast = 2_000
+// The first pieces of an answer hold 0.05, 0.09 and 0.22 s, and each crosses six threads: as long as all of them take on
+// a full machine. With more, the first byte would be late for nothing.
+const beginsWithMsMax = 400
+// How often the time beyond an idle fleet's that a first sound takes.
+const beginsWithWays = 4
 // Sound reaches most listeners that ask within a frame of the coarsest codec and a turn of the loop.
 const waitsMs = 100
 // A beginning that takes longer lacks capacity that other listeners have in plenty.
@@ -331,6 +338,7 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     },
     rests: () => void (state.wantsSinceMs = undefined),
     storeMs: (atMs) => storeOf(state, atMs),
+    beginsWithMs: (atMs) => (plays ? beginsWith(group, state, atMs) : 0),
     leave: (atMs) => {
       if (!group.present.delete(state)) return
       // One that was short has all it needs.
@@ -439,6 +447,15 @@ const expectedMs = (pace: Pace, inProgress: ReadonlyArray<State>, nowMs: number)
 
 const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
   startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)
+
+/**
+ * While first sounds take long, every later sound may come as late: a player that begins with the first has nothing to
+ * outlast that.
+ */
+const beginsWith = ({ first }: Group, { enteredAtMs, startedAtMs }: State, nowMs: number) => {
+  const wayMs = Math.max(paceNow(first, nowMs), (startedAtMs ?? nowMs) - enteredAtMs)
+  return Math.min(beginsWithMsMax, beginsWithWays * Math.max(0, wayMs - first.assumedMs))
+}
 
 /** What the next beginning may take from the store of the others, beyond what an idle fleet takes for one. */
 const takenByOne = ({ grow: pace }: Group, nowMs: number) =>

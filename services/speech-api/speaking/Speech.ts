@@ -2,7 +2,7 @@
  * A plan, spoken and encoded: bytes at the caller's pace, with the speech marks that became final beside them. It keeps
  * the times of its stages for metrics and for the Server-Timing header.
  */
-import { Clock, Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Pull, type Scope, Stream } from "effect"
 import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#audio"
 import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#contracts"
 import { Metrics } from "#runtime"
@@ -215,11 +215,16 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const { plan, recorder } = answer
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const pcm = pcmOf(parts, answer, session.pieces)
+  let encodedMs = 0
   const bytes = encoders.encode(plan.format, pcm, {
-    got: (seconds) => listener.got(seconds, epochMs()),
+    got: (seconds) => {
+      encodedMs += seconds * 1_000
+      listener.got(seconds, epochMs())
+    },
     storeMs: () => listener.storeMs(epochMs())
   })
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
+    heldBackUntil(() => encodedMs >= listener.beginsWithMs(epochMs())),
     Stream.tapError((error) => countRefusal(parts, error)),
     Stream.tap((piece) =>
       Effect.sync(() => {
@@ -267,6 +272,27 @@ const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, piece
 /** Calls `tell` each time the consumer asks for more. */
 const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
   Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))
+
+/** Lets nothing out until there is enough, or all. */
+export const heldBackUntil =
+  (isEnough: () => boolean) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+    Stream.transformPull(bytes, (pull) =>
+      Effect.sync(() => {
+        const held: Array<Uint8Array> = []
+        let [isOut, hasEnded] = [false, false]
+        const gathered: typeof pull = pull.pipe(
+          Effect.map((pieces) => void held.push(...pieces)),
+          Pull.catchDone(() => Effect.sync(() => void (hasEnded = true))),
+          Effect.flatMap(() => {
+            isOut = hasEnded || isEnough()
+            if (!isOut) return gathered
+            return held.length === 0 ? Cause.done() : Effect.succeed([Buffer.concat(held)] as const)
+          })
+        )
+        return Effect.suspend(() => (hasEnded ? Cause.done() : isOut ? pull : gathered))
+      })
+    )
 
 const countRefusal = ({ admission }: Parts, error: SpeechError) =>
   Effect.sync(() => {

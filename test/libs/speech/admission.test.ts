@@ -263,6 +263,26 @@ describe("a listener", () => {
     assert.strictEqual(one.storeMs(5_000), 2_000)
   })
 
+  it("begins with its first sound while first sounds come at once", () => {
+    const { one } = entered()
+    one.got(0.05, 40)
+    assert.strictEqual(one.beginsWithMs(40), 0)
+  })
+
+  it("begins with four times what a first sound takes beyond that of an idle fleet, its own or those of late", () => {
+    const { book, one } = entered()
+    assert.strictEqual(one.beginsWithMs(90), 160)
+    one.got(0.05, 100)
+    assert.strictEqual(one.beginsWithMs(5_000), 200)
+    const next = book.enter({ group, nowMs: 100, plays: true })
+    assert.strictEqual(next.beginsWithMs(100), 50)
+  })
+
+  it("begins with 0.4 s at most, and with nothing held back where it waits for the whole answer", () => {
+    assert.strictEqual(entered().one.beginsWithMs(9_000), 400)
+    assert.strictEqual(entered(false).one.beginsWithMs(9_000), 0)
+  })
+
   it("of another engine does not count for this one", () => {
     const { book, one } = entered()
     one.got(3, 0)
