@@ -4,6 +4,7 @@ import { sharedVoices } from "#speech"
 import { decoded, lengthMs, rms } from "../support/speech-audio.ts"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
@@ -112,6 +113,12 @@ describe("a repeated request", () => {
     } finally {
       for (const { leave } of held) leave()
     }
+    const isSpoken = async () => {
+      const answer = await fleet.post(speech, body)
+      await answer.arrayBuffer()
+      return answer.status === 200
+    }
+    await until(isSpoken)
   })
 
   it("of another workspace is spoken for it", async () => {
