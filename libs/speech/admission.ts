@@ -163,8 +163,8 @@ export interface Listener {
   readonly rests: () => void
   /** Sound in store; 0 before the first. */
   readonly storeMs: (nowMs: number) => number
-  /** Sound that a player should have before it begins. */
-  readonly beginsWithMs: (nowMs: number) => number
+  /** A player that begins with the sound it got outlasts the way of the next. */
+  readonly mayBegin: (nowMs: number) => boolean
   readonly leave: (nowMs: number) => void
 }
 
@@ -338,7 +338,7 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     },
     rests: () => void (state.wantsSinceMs = undefined),
     storeMs: (atMs) => storeOf(state, atMs),
-    beginsWithMs: (atMs) => (plays ? beginsWith(group, state, atMs) : 0),
+    mayBegin: (atMs) => !plays || state.gotMs >= beginsWithMs(group, state, atMs),
     leave: (atMs) => {
       if (!group.present.delete(state)) return
       // One that was short has all it needs.
@@ -450,9 +450,9 @@ const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
 
 /**
  * While first sounds take long, every later sound may come as late: a player that begins with the first has nothing to
- * outlast that.
+ * outlast that. One that would have fallen silent meanwhile has taken as much longer.
  */
-const beginsWith = ({ first }: Group, { enteredAtMs, startedAtMs }: State, nowMs: number) => {
+const beginsWithMs = ({ first }: Group, { enteredAtMs, startedAtMs }: State, nowMs: number) => {
   const wayMs = Math.max(paceNow(first, nowMs), (startedAtMs ?? nowMs) - enteredAtMs)
   return Math.min(beginsWithMsMax, beginsWithWays * Math.max(0, wayMs - first.assumedMs))
 }

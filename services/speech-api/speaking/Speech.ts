@@ -215,16 +215,12 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const { plan, recorder } = answer
   const epochMs = () => clock.currentTimeMillisUnsafe()
   const pcm = pcmOf(parts, answer, session.pieces)
-  let encodedMs = 0
   const bytes = encoders.encode(plan.format, pcm, {
-    got: (seconds) => {
-      encodedMs += seconds * 1_000
-      listener.got(seconds, epochMs())
-    },
+    got: (seconds) => listener.got(seconds, epochMs()),
     storeMs: () => listener.storeMs(epochMs())
   })
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
-    heldBackUntil(() => encodedMs >= listener.beginsWithMs(epochMs())),
+    heldBackUntil(() => listener.mayBegin(epochMs())),
     Stream.tapError((error) => countRefusal(parts, error)),
     Stream.tap((piece) =>
       Effect.sync(() => {

@@ -263,25 +263,35 @@ describe("a listener", () => {
     assert.strictEqual(one.storeMs(5_000), 2_000)
   })
 
-  it("begins with its first sound while first sounds come at once", () => {
+  it("may begin with its first sound while first sounds come at once, and not before", () => {
     const { one } = entered()
-    one.got(0.05, 40)
-    assert.strictEqual(one.beginsWithMs(40), 0)
+    assert.isFalse(one.mayBegin(60))
+    one.got(0.05, 60)
+    assert.isTrue(one.mayBegin(60))
   })
 
-  it("begins with four times what a first sound takes beyond that of an idle fleet, its own or those of late", () => {
+  it("may begin with four times what a first sound takes beyond that of an idle fleet, its own or those of late", () => {
     const { book, one } = entered()
-    assert.strictEqual(one.beginsWithMs(90), 160)
-    one.got(0.05, 100)
-    assert.strictEqual(one.beginsWithMs(5_000), 200)
+    one.got(0.19, 100)
+    assert.isFalse(one.mayBegin(150))
+    one.got(0.02, 150)
+    assert.isTrue(one.mayBegin(150))
     const next = book.enter({ group, nowMs: 100, plays: true })
-    assert.strictEqual(next.beginsWithMs(100), 50)
+    next.got(0.04, 160)
+    assert.isFalse(next.mayBegin(160))
+    next.got(0.02, 170)
+    assert.isTrue(next.mayBegin(170))
   })
 
-  it("begins with 0.4 s at most, and with nothing held back where it waits for the whole answer", () => {
-    assert.strictEqual(entered().one.beginsWithMs(9_000), 400)
-    assert.strictEqual(entered(false).one.beginsWithMs(9_000), 0)
+  it("may begin with 0.4 s, however long first sounds take", () => {
+    const { one } = entered()
+    one.got(0.39, 9_000)
+    assert.isFalse(one.mayBegin(9_000))
+    one.got(0.02, 9_000)
+    assert.isTrue(one.mayBegin(9_000))
   })
+
+  it("may always begin where it waits for the whole answer", () => assert.isTrue(entered(false).one.mayBegin(9_000)))
 
   it("of another engine does not count for this one", () => {
     const { book, one } = entered()
