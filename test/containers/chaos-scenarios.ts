@@ -9,10 +9,10 @@ import { pauseMs } from "./worker.ts"
 const answers = async (url: string) =>
   (await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined))?.status === 200
 
-export const untilReady = (role: RunningRole) => until(() => answers(`${role.ops}/readyz`), 30_000)
+export const untilReady = (role: RunningRole) => until(() => answers(`${role.ops}/readyz`))
 
 /** A server has caught up with the messages it missed. */
-const untilHealthy = ({ monitor }: Server) => until(() => answers(`${monitor}/healthz`), 40_000)
+const untilHealthy = ({ monitor }: Server) => until(() => answers(`${monitor}/healthz`))
 
 export const untilAllReady = async ({ broker, roles }: Fleet) =>
   void (await Promise.all([...broker.servers.map(untilHealthy), ...roles.map(untilReady)]))

@@ -91,13 +91,11 @@ describe("the broker of compose.yaml", () => {
   it("has a role as its own user, which sees no other user's password", async () => {
     const id = await standing("sweeper")
     const ready = "fetch('http://127.0.0.1:9400/readyz').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"
-    await until(
-      () =>
-        docker("exec", id, "node", "-e", ready).then(
-          () => true,
-          () => false
-        ),
-      60_000
+    await until(() =>
+      docker("exec", id, "node", "-e", ready).then(
+        () => true,
+        () => false
+      )
     )
 
     assert.strictEqual(await docker("exec", id, "ls", "/run/bus"), "sweeper")

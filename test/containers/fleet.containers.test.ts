@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 // A fleet that one scenario has broken fails the next ones at once, and says so.
-beforeEach(() => untilAllReady(fleet), 50_000)
+beforeEach(() => untilAllReady(fleet))
 
 describe("the three jobs, every role in its container", () => {
   it("an event that an internal service publishes is delivered", async () => {
@@ -181,5 +181,5 @@ describe("SIGTERM", () => {
 
     tell("everything restarted in rolling order", survived)
     assert.strictEqual(survived.cut, 0)
-  }, 300_000)
+  })
 })

@@ -16,7 +16,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const backupAs = (user: string, url: string, ...parameters: ReadonlyArray<string>) =>
   spawnSync(process.execPath, [join(repository, "deploy/backup/main.ts"), ...parameters], {
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 120_000,
     env: { ...process.env, BUS_URL: url, BUS_USER: user, BUS_PASSWORD: passwordOf(user) }
   })
 

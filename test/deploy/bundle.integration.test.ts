@@ -65,7 +65,7 @@ describe("the bundle", () => {
   })
 
   it("refuses to run the fleet of one machine in a container, and says that it runs roles", () => {
-    const { status, stderr } = spawnSync(process.execPath, [program, "up"], { encoding: "utf8", timeout: 20_000 })
+    const { status, stderr } = spawnSync(process.execPath, [program, "up"], { encoding: "utf8", timeout: 120_000 })
 
     assert.strictEqual(status, 2)
     assert.include(stderr, "role <name>")
@@ -74,7 +74,7 @@ describe("the bundle", () => {
   it("runs any command by its name", () => {
     const { status, stdout } = spawnSync(join(folder, "app/starling"), ["topology"], {
       encoding: "utf8",
-      timeout: 20_000
+      timeout: 120_000
     })
 
     assert.strictEqual(status, 0)
@@ -82,7 +82,7 @@ describe("the bundle", () => {
   })
 
   it("contains the program that copies streams", () => {
-    const { status } = spawnSync(process.execPath, [join(folder, "app/backup.js")], { timeout: 20_000 })
+    const { status } = spawnSync(process.execPath, [join(folder, "app/backup.js")], { timeout: 120_000 })
 
     assert.strictEqual(status, 2)
   })

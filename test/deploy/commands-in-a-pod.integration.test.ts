@@ -49,7 +49,7 @@ const inPod = (environment: Readonly<Record<string, string | undefined>>, ...par
       STARLING_CONFIG: configuration,
       ...environment
     }
-    execFile(process.execPath, [program, ...parameters], { cwd: folder, env, timeout: 55_000 }, (fault, out, error) =>
+    execFile(process.execPath, [program, ...parameters], { cwd: folder, env, timeout: 120_000 }, (fault, out, error) =>
       resolve({ code: fault === null ? 0 : typeof fault.code === "number" ? fault.code : null, out, error })
     )
   })

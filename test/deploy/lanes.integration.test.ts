@@ -10,6 +10,7 @@ import { generatedFiles } from "../../deploy/generate/files.ts"
 import { passwordVariable, streamKeeper } from "../../deploy/generate/users.ts"
 import { natsServer, eventually } from "../../dev/fixtures/bus.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { readFanOutCursor } from "#webhooks"
 import { passwordOf } from "../support/fleet-broker.ts"
 import { startReceiver, type TestReceiver } from "../support/receiver.ts"
@@ -153,7 +154,7 @@ const publish = (options: ConnectionOptions, count: number) =>
     onceConnected(options, async (connection) => {
       const { sequence } = { sequence: [] as Array<number> }
       for (let index = 0; index < count; index += 1) {
-        const answer = await connection.request(subjects.event(event), body, { timeout: 5_000 })
+        const answer = await connection.request(subjects.event(event), body, { timeout: 60_000 })
         sequence.push(answer.json<{ readonly seq: number }>().seq)
       }
       return sequence
@@ -251,7 +252,10 @@ describe("streams and users generated for four lanes", () => {
       const after = yield* start(lanes)
       yield* isReady(after)
       sequences.push(...(yield* publish(as(server, serviceUser), 20)))
-      yield* eventually(isSettledAt(lanes).pipe(Effect.provide(busAs(() => server, "webhook-dispatcher"))), 40_000)
+      yield* eventually(
+        isSettledAt(lanes).pipe(Effect.provide(busAs(() => server, "webhook-dispatcher"))),
+        hangsAfterMs
+      )
       yield* eventually(gotAll(receiver, sequences))
       after.signal("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => after.ended), 0)

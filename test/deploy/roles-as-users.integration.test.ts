@@ -40,7 +40,7 @@ interface Connections {
 
 /** A role's sent messages, as the broker counts them. */
 const sentBy = async (role: RoleName) => {
-  const answer = await system.request("$SYS.REQ.SERVER.PING.CONNZ", JSON.stringify({ auth: true }), { timeout: 5_000 })
+  const answer = await system.request("$SYS.REQ.SERVER.PING.CONNZ", JSON.stringify({ auth: true }), { timeout: 60_000 })
   const { connections } = answer.json<Connections>().data
   return connections.find(({ authorized_user: user }) => user === role)?.in_msgs ?? 0
 }

@@ -35,7 +35,7 @@ const run = (registry: string) =>
     )
   })
 
-describe("the audit of the lock file's packages at the registry", { timeout: 90_000 }, () => {
+describe("the audit of the lock file's packages at the registry", () => {
   const registries: Array<Awaited<ReturnType<typeof startRegistry>>> = []
   const start = async (advisories?: Record<string, unknown>) => {
     const registry = await startRegistry(advisories)

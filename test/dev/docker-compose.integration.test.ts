@@ -18,7 +18,7 @@ const ask = (version: string | null) => {
   const { status, stdout } = spawnSync("/bin/bash", ["dev/docker-compose.sh"], {
     env: { PATH: `${folder}:${process.env["PATH"]}` },
     encoding: "utf8",
-    timeout: 30_000
+    timeout: 120_000
   })
   return { status, stdout }
 }

@@ -5,7 +5,7 @@ const ask = (environment: Readonly<Record<string, string>>) => {
   const { status, stdout } = spawnSync("/bin/bash", ["dev/docker-engine.sh"], {
     env: environment,
     encoding: "utf8",
-    timeout: 30_000
+    timeout: 120_000
   })
   return { status, lines: stdout.trim().split("\n") }
 }

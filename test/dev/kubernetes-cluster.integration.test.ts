@@ -5,7 +5,7 @@ const ask = (script: string, environment: Readonly<Record<string, string>>) => {
   const { status, stdout } = spawnSync("/bin/bash", [script], {
     env: { PATH: process.env["PATH"] ?? "", ...environment },
     encoding: "utf8",
-    timeout: 30_000
+    timeout: 120_000
   })
   return { status, lines: stdout.trim().split("\n") }
 }

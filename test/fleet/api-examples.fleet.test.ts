@@ -143,7 +143,7 @@ const begin = async () => {
 }
 
 describe("the examples of the API pages", () => {
-  beforeAll(begin, 120_000)
+  beforeAll(begin)
   afterAll(async () => {
     if (fleet !== undefined) await fleet.stop("SIGTERM")
     home.remove()
@@ -158,7 +158,6 @@ describe("the examples of the API pages", () => {
       const [wanted] = otherwise[route] ?? []
       if (wanted === undefined) assert.isTrue(status >= 200 && status < 300, `${status}: ${said.slice(0, 1_000)}`)
       else assert.strictEqual(status, wanted, said.slice(0, 1_000))
-    },
-    60_000
+    }
   )
 })

@@ -104,7 +104,7 @@ describe.each(["call", "answer"] as const)(
       assert.strictEqual(again.response.status, 200)
       assert.deepStrictEqual(channelReceipt(again.response).extra, channelReceipt(response).extra)
       assert.strictEqual((await seen(payer)).balance, deposit)
-    }, 60_000)
+    })
 
     it("leaves a part of a refund to another one, which gives it back once and soon", async () => {
       const payer = await newPayer(`refund ${held}`)
@@ -120,7 +120,7 @@ describe.each(["call", "answer"] as const)(
       assert.strictEqual(before - after.balance, 1_000n)
       assert.strictEqual(after.refundNonce, 1n)
       await payOnce(fleet.url, offer, payer, "another question")
-    }, 60_000)
+    })
   }
 )
 
@@ -146,5 +146,5 @@ describe("a settler that is killed with a deposit in hand, and is the only one",
     const asked = /^gateway_payments_total\{[^}]*outcome="asked_again"[^}]*\} (\d+)$/gmu
     const counts = [...(await fleet.of("model-gateway").metrics()).matchAll(asked)].map(([, count]) => Number(count))
     assert.isAbove(Math.max(...counts), 0)
-  }, 60_000)
+  })
 })

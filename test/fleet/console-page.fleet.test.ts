@@ -56,7 +56,7 @@ describe("the page of a fleet on one machine", () => {
     const up = startCommand(["up"], other.environment)
     try {
       const banner = /^Starling is up: (http:\S+)\/#code=([\w-]{22})$/mu
-      await until(() => banner.test(up.said()), 60_000)
+      await until(() => banner.test(up.said()))
       const [, origin = "", code = ""] = banner.exec(up.said()) ?? []
       const signedIn = await fetch(`${origin}/session`, {
         method: "POST",

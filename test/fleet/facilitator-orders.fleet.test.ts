@@ -160,7 +160,7 @@ describe.each(["call", "answer"] as const)(
       assert.strictEqual(after.totalClaimed, after.totalSettled)
       // Whoever was told of it is not told of it again.
       assert.include((await settle(sweep())).errorReason, "nothing_to_settle")
-    }, 90_000)
+    })
 
     it("leaves a refund to another one, which makes it once and soon", async () => {
       const payer = await newPayer(`refund ${held}`)
@@ -171,7 +171,7 @@ describe.each(["call", "answer"] as const)(
       const again = await settle(refund)
       assert.deepStrictEqual([again.success, again.transaction], [true, given.transaction])
       assert.strictEqual((await seen(payer)).balance, deposit - 4_000n)
-    }, 90_000)
+    })
   }
 )
 
@@ -193,5 +193,5 @@ describe("a settler that is killed when its sweep is made, and is the only one",
     assert.strictEqual(said.amount, "1000")
     assert.match(said.transaction, /^0x[0-9a-f]{64}$/u)
     assert.include((await settle(sweep())).errorReason, "nothing_to_settle")
-  }, 60_000)
+  })
 })

@@ -75,7 +75,7 @@ describe("failure 7: a settlement with an unknown outcome", () => {
           assert.deepStrictEqual([again.status, again.body["code"]], [402, "PAYMENT_REPLAY"], how)
         }
         // It stays silent: the payment is found on the chain.
-        assert.strictEqual(yield* balanced(fleet, 90_000), silentAfterSettling.length)
+        assert.strictEqual(yield* balanced(fleet), silentAfterSettling.length)
       })
     )
   )
@@ -87,7 +87,7 @@ describe("failure 7: a settlement with an unknown outcome", () => {
         const body = chat("hello", { stream: true })
         const said = yield* payWith(fleet, body, yield* signFor(fleet, body, yield* fundedKey(fleet)))
         assert.isTrue(streamed(said))
-        assert.strictEqual(yield* balanced(fleet, 90_000), 1)
+        assert.strictEqual(yield* balanced(fleet), 1)
       })
     )
   )
@@ -197,7 +197,7 @@ describe("failure 11: a false success", () => {
         assert.deepStrictEqual(yield* fleet.transfers, [])
         // The requested settlement happens as soon as a settler can.
         facilitator.behaviour = honest
-        assert.isAtLeast(yield* balanced(fleet, 60_000), emptySuccesses.length)
+        assert.isAtLeast(yield* balanced(fleet), emptySuccesses.length)
       })
     )
   )

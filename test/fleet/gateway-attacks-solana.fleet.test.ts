@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto"
 import { SolanaLLMClient } from "@blockrun/llm"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { vi } from "vitest"
 import type { PaymentRequirements } from "#contracts"
 import { readSvmKey, signTransfer } from "#x402"
+import { until } from "../../dev/fixtures/starling.ts"
 import { type PaidFleet, startPaidFleet } from "../support/paid-fleet.ts"
 
 let paid: PaidFleet
@@ -97,7 +97,7 @@ describe("many calls of one Solana wallet at once", () => {
       Array.from({ length: 10 }, () => 200),
       answers.map(({ text }) => text.slice(-200)).join("\n")
     )
-    await vi.waitFor(async () => assert.isBelow(Number(await paid.solana.balance()), Number(before)), 15_000)
+    await until(async () => Number(await paid.solana.balance()) < Number(before))
   })
 })
 

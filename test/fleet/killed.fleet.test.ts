@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { until } from "../../load-tests/loops.ts"
 import { startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
@@ -12,7 +13,7 @@ describe("kill -9 under load", () => {
         const endpoints = [{ Name: "a", Url: rig.receiver.url("ok"), Concurrency: concurrency }]
         let dispatcher = await startDispatcher(rig.nats.url, endpoints)
         const publishing = publishAtRate(rig.jetstream, rate, 5)
-        await until(async () => (await rig.receiver.taken()) > rate, 30_000)
+        await until(async () => (await rig.receiver.taken()) > rate, hangsAfterMs)
 
         if (victim !== "nats-server") await dispatcher.stop("SIGKILL")
         if (victim !== "dispatcher") {
@@ -26,7 +27,7 @@ describe("kill -9 under load", () => {
           const got = new Set((await rig.receiver.arrivals()).map(([id]) => id))
           return [...confirmedAtMs.keys()].filter((id) => !got.has(id)).length
         }
-        await until(async () => (await missing()) === 0, 60_000)
+        await until(async () => (await missing()) === 0, hangsAfterMs)
         await dispatcher.stop()
 
         const arrivals = await rig.receiver.arrivals()

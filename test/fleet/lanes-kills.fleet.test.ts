@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { pause, until } from "../../load-tests/loops.ts"
 import { requestsTo, sequencesTo } from "../support/webhooks.ts"
 import { everyEvent } from "../support/pipeline-fleet.ts"
@@ -67,10 +68,10 @@ describe("a change from two lanes to four while items come and go", () => {
     const ordering = orders(projectId)
     const more = (count: number) => {
       const wanted = ordering.count() + count
-      return until(() => ordering.count() >= wanted, 60_000, "items went on")
+      return until(() => ordering.count() >= wanted, hangsAfterMs, "items went on")
     }
     await more(10)
-    await until(() => isSettledAt(2), 60_000, "there are two lanes")
+    await until(() => isSettledAt(2), hangsAfterMs, "there are two lanes")
     await fleet.killAndRestart("pipeline-api")
     await more(10)
     await fleet.killAndRestart("sweeper")
@@ -82,7 +83,7 @@ describe("a change from two lanes to four while items come and go", () => {
     await nats.kill9()
     await nats.start()
     await more(5)
-    await until(() => isSettledAt(4), 60_000, "there are four lanes")
+    await until(() => isSettledAt(4), hangsAfterMs, "there are four lanes")
     await fleet.killAndRestart("webhook-dispatcher")
     await fleet.killAndRestart("pipeline-api")
     await more(10)
@@ -96,12 +97,12 @@ describe("a change from two lanes to four while items come and go", () => {
     const dispatchersKilled = 3
     for (const name of names) {
       const got = () => new Set(sequencesTo(receiver, path(name)))
-      await until(() => got().size >= events.length, 60_000, `${name} had them all`)
+      await until(() => got().size >= events.length, hangsAfterMs, `${name} had them all`)
       const sequences = sequencesTo(receiver, path(name))
       assert.deepStrictEqual([...new Set(sequences)], events, name)
       const ids = requestsTo(receiver, path(name)).map(({ headers }) => headers["x-service-delivery"])
       assert.strictEqual(new Set(ids).size, events.length, `${name}: one delivery of each event`)
       assert.isAtMost(ids.length - events.length, dispatchersKilled + 1, `${name}: what was unacked in a kill`)
     }
-  }, 400_000)
+  })
 })

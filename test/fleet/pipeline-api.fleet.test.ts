@@ -72,129 +72,110 @@ const wanted = [
 ]
 
 describe("the pipeline in the fleet", () => {
-  it.live(
-    "takes an item all the way, and its receiver gets every event, signed and in order",
-    () =>
-      Effect.gen(function* () {
-        const receiver = yield* startReceiver
-        const { running } = yield* fleet({
-          Fleet: { Roles: ["pipeline-api", "webhook-dispatcher"] },
-          Webhooks: [
-            {
-              Name: "all",
-              Url: receiver.url("/all"),
-              SecretEnvVar: "RECEIVER_SECRET",
-              EventFilter: ["*"],
-              Concurrency: 1
-            }
-          ]
-        })
-        const { pipeline, token } = running.ready
-        const call = (method: string, path: string, body: Json) =>
-          Effect.promise(async () => {
-            const response = await fetch(`${pipeline}${path}`, {
-              method,
-              headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-              body: JSON.stringify(body)
-            })
-            assert.isBelow(response.status, 300)
-            return (await response.json()) as Json
-          })
-        yield* call("PUT", "/projects/gates", { displayName: "Gates", repositoryUrl: "https://git.example/gates" })
-        const item = yield* call("POST", "/workitems", { title: "Oil the gate", projectId: "gates", agent: "smith" })
-        yield* Effect.gen(function* () {
-          yield* reportSuccess(yield* dispatched())
-          const audit = yield* dispatched()
-          const finding = {
-            auditor: "tests",
-            severity: "Error",
-            title: "Rust",
-            location: null,
-            description: "It creaks."
+  it.live("takes an item all the way, and its receiver gets every event, signed and in order", () =>
+    Effect.gen(function* () {
+      const receiver = yield* startReceiver
+      const { running } = yield* fleet({
+        Fleet: { Roles: ["pipeline-api", "webhook-dispatcher"] },
+        Webhooks: [
+          {
+            Name: "all",
+            Url: receiver.url("/all"),
+            SecretEnvVar: "RECEIVER_SECRET",
+            EventFilter: ["*"],
+            Concurrency: 1
           }
-          yield* publishReport({
-            kind: "audit-ended",
-            workItemId: audit.workItem.id,
-            dispatchId: audit.dispatchId,
-            findings: [finding],
-            durationMs: 1
+        ]
+      })
+      const { pipeline, token } = running.ready
+      const call = (method: string, path: string, body: Json) =>
+        Effect.promise(async () => {
+          const response = await fetch(`${pipeline}${path}`, {
+            method,
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+            body: JSON.stringify(body)
           })
-          for (let phase = 0; phase < 4; phase++) yield* reportSuccess(yield* dispatched())
-        }).pipe(Effect.provide(busAt(running.serviceBus)))
-        yield* eventually(
-          Effect.sync(() => receiver.requests.length >= wanted.length),
-          20_000
-        )
-        const heard = receiver.requests.map(({ body, headers }) => {
-          const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
-          assert.strictEqual(headers["x-service-signature"], signature)
-          const envelope = JSON.parse(body) as { readonly event: string; readonly workItem: Json }
-          assert.strictEqual(envelope.workItem["id"], item["id"])
-          return envelope.event
+          assert.isBelow(response.status, 300)
+          return (await response.json()) as Json
         })
-        assert.deepStrictEqual(heard, wanted)
-      }),
-    60_000
+      yield* call("PUT", "/projects/gates", { displayName: "Gates", repositoryUrl: "https://git.example/gates" })
+      const item = yield* call("POST", "/workitems", { title: "Oil the gate", projectId: "gates", agent: "smith" })
+      yield* Effect.gen(function* () {
+        yield* reportSuccess(yield* dispatched())
+        const audit = yield* dispatched()
+        const finding = {
+          auditor: "tests",
+          severity: "Error",
+          title: "Rust",
+          location: null,
+          description: "It creaks."
+        }
+        yield* publishReport({
+          kind: "audit-ended",
+          workItemId: audit.workItem.id,
+          dispatchId: audit.dispatchId,
+          findings: [finding],
+          durationMs: 1
+        })
+        for (let phase = 0; phase < 4; phase++) yield* reportSuccess(yield* dispatched())
+      }).pipe(Effect.provide(busAt(running.serviceBus)))
+      yield* eventually(Effect.sync(() => receiver.requests.length >= wanted.length))
+      const heard = receiver.requests.map(({ body, headers }) => {
+        const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
+        assert.strictEqual(headers["x-service-signature"], signature)
+        const envelope = JSON.parse(body) as { readonly event: string; readonly workItem: Json }
+        assert.strictEqual(envelope.workItem["id"], item["id"])
+        return envelope.event
+      })
+      assert.deepStrictEqual(heard, wanted)
+    })
   )
 })
 
 describe("a killed pipeline", () => {
   afterEach(() => endRoles())
 
-  it.live(
-    "loses no event of its decisions, and sends none twice",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* natsServer
-        yield* Effect.gen(function* () {
-          const configuration = { Bus: { Url: server.url }, PipelineApi: { Port: 0 } }
-          const start = Effect.promise(() => startRole("pipeline-api", { configuration }))
-          const ready = (role: Effect.Success<typeof start>) =>
-            eventually(
-              Effect.map(
-                Effect.promise(() => role.status("/readyz")),
-                (status) => status === 200
-              ),
-              30_000
+  it.live("loses no event of its decisions, and sends none twice", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      yield* Effect.gen(function* () {
+        const configuration = { Bus: { Url: server.url }, PipelineApi: { Port: 0 } }
+        const start = Effect.promise(() => startRole("pipeline-api", { configuration }))
+        const ready = (role: Effect.Success<typeof start>) =>
+          eventually(
+            Effect.map(
+              Effect.promise(() => role.status("/readyz")),
+              (status) => status === 200
             )
-          const first = yield* start
-          yield* ready(first)
-          const cancelled = (id: string) =>
-            Effect.andThen(
-              again(commandOver("workitem", id, create, "create")),
-              again(commandOver("workitem", id, { _tag: "Cancel", reason: null, resolutionSha: null }, "cancel"))
-            )
-          const ids = Array.from({ length: 400 }, () => randomUUID())
-          const working = yield* Effect.forkScoped(Effect.forEach(ids, cancelled, { concurrency: 32 }))
-          const reader = yield* StreamReader
-          yield* eventually(
-            Effect.map(reader.bounds("LOG"), ({ messages }) => messages > 200),
-            20_000
           )
-          first.signal("SIGKILL")
-          yield* Effect.promise(() => first.ended)
-          const second = yield* start
-          yield* ready(second)
-          yield* eventually(
-            Effect.sync(() => working.pollUnsafe() !== undefined),
-            40_000
+        const first = yield* start
+        yield* ready(first)
+        const cancelled = (id: string) =>
+          Effect.andThen(
+            again(commandOver("workitem", id, create, "create")),
+            again(commandOver("workitem", id, { _tag: "Cancel", reason: null, resolutionSha: null }, "cancel"))
           )
-          const told = Effect.gen(function* () {
-            const { lastSequence: toSequence } = yield* reader.bounds("EVENTS")
-            const range = { fromSequence: 1, toSequence, subject: "events.work_item.cancelled" }
-            const events = toSequence === 0 ? [] : yield* Stream.runCollect(reader.range("EVENTS", range))
-            return events.map(
-              ({ data }) => (JSON.parse(new TextDecoder().decode(data)) as { workItem: { id: string } }).workItem.id
-            )
-          })
-          yield* eventually(
-            Effect.map(told, (items) => items.length >= ids.length),
-            20_000
+        const ids = Array.from({ length: 400 }, () => randomUUID())
+        const working = yield* Effect.forkScoped(Effect.forEach(ids, cancelled, { concurrency: 32 }))
+        const reader = yield* StreamReader
+        yield* eventually(Effect.map(reader.bounds("LOG"), ({ messages }) => messages > 200))
+        first.signal("SIGKILL")
+        yield* Effect.promise(() => first.ended)
+        const second = yield* start
+        yield* ready(second)
+        yield* eventually(Effect.sync(() => working.pollUnsafe() !== undefined))
+        const told = Effect.gen(function* () {
+          const { lastSequence: toSequence } = yield* reader.bounds("EVENTS")
+          const range = { fromSequence: 1, toSequence, subject: "events.work_item.cancelled" }
+          const events = toSequence === 0 ? [] : yield* Stream.runCollect(reader.range("EVENTS", range))
+          return events.map(
+            ({ data }) => (JSON.parse(new TextDecoder().decode(data)) as { workItem: { id: string } }).workItem.id
           )
-          assert.sameMembers([...(yield* told)], ids)
-        }).pipe(Effect.provide(busOn(server)))
-      }),
-    120_000
+        })
+        yield* eventually(Effect.map(told, (items) => items.length >= ids.length))
+        assert.sameMembers([...(yield* told)], ids)
+      }).pipe(Effect.provide(busOn(server)))
+    })
   )
 })
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   fleet.receiver.answer("/refusing", () => 500)
   await fleet.runner({ agents: ["coder"] })
   await fleet.runner({ agents: ["publisher"], more: ["--forge", fleet.forge, "--watch-forge", "300"] })
-}, 120_000)
+})
 afterAll(() => fleet.stop())
 
 const requestsOf = (path: string, id: string) =>
@@ -47,7 +47,7 @@ describe("an item with a receiver that refuses every event", () => {
     // No forge has its branch: no pull request was opened.
     assert.notInclude(all, "work_item.pull_request_opened")
 
-    await until(() => namesAt("/refusing", id).length >= all.length * refusals, 30_000)
+    await until(() => namesAt("/refusing", id).length >= all.length * refusals)
     const attempts = Object.entries(
       Object.groupBy(requestsOf("/refusing", id), ({ headers }) => String(headers["x-service-delivery"]))
     )
@@ -91,7 +91,7 @@ describe("a pull request that fell behind its base", () => {
     const { workBranch } = await fleet.api.call("GET", `/workitems/${id}`)
     const ours = fleet.repository.file(String(workBranch), `items/${id}.md`) ?? ""
     fleet.repository.commit("main", `items/${id}.md`, "somebody was quicker\n")
-    await until(() => namesOf(id).filter((event) => event === "work_item.done").length === 2, 60_000)
+    await until(() => namesOf(id).filter((event) => event === "work_item.done").length === 2)
 
     const [stale, ...after] = fleet.deliveries.of(id).slice(before)
     assert.strictEqual(stale?.event, "upstream.pr_stale_base")
@@ -116,7 +116,7 @@ describe("a rework whose host shuts down", () => {
     await until(async () => (await fleet.api.call("GET", `/workitems/${id}`))["state"] === "Queued", 10_000)
     const before = namesOf(id).length
     await fleet.runner({ agents: ["mortal"] })
-    await until(() => namesOf(id).slice(before).includes("audit.started"), 30_000)
+    await until(() => namesOf(id).slice(before).includes("audit.started"))
     const numbered = fleet.deliveries
       .of(id)
       .slice(before)

@@ -36,7 +36,7 @@ describe("a hundred items at once", () => {
     await fleet.runner({ agents: ["coder"], atOnce: 8 })
     const ended = ["work_item.done", "work_item.failed", "work_item.no_action_required"]
     const isEnded = (id: string) => fleet.deliveries.of(id).some(({ event }) => ended.includes(event))
-    await until(() => ids.every(isEnded), 270_000)
+    await until(() => ids.every(isEnded), 500_000)
 
     const logs = new Map((await readItemLogs(fleet.bus)).map((log) => [log.id, log]))
     const states = ids.map((id) => logs.get(id)?.state.state)
@@ -59,7 +59,7 @@ describe("a hundred items at once", () => {
       done.filter((file) => !files.includes(file)),
       []
     )
-  }, 300_000)
+  })
 })
 
 describe("hanging receivers", () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   // A paused queue would hold up the others.
   await run(names.filter((name) => name !== "a queue that is paused"))
   await run(["a queue that is paused"])
-}, 150_000)
+})
 afterAll(() => fleet.stop())
 
 describe("the running fleet", () => {

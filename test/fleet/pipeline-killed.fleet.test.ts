@@ -16,7 +16,7 @@ const processOf: Begin = (url) => {
   return {
     begun: Effect.promise(async () => {
       const { status } = await role
-      await until(async () => (await status("/readyz")) === 200, 60_000)
+      await until(async () => (await status("/readyz")) === 200)
     }),
     end: Effect.promise(async () => {
       const { signal, ended } = await role
@@ -44,7 +44,6 @@ describe("processes of pipeline-api, each killed with SIGKILL at a message of it
             }
           })
       )
-    },
-    300_000
+    }
   )
 })

@@ -14,8 +14,6 @@ import { evmBalance } from "../support/paid-fleet.ts"
 import { isReceipted, type PaidProcesses, sending, simulating, startPaidProcesses } from "../support/payment-kills.ts"
 import { givingBack, refunder } from "../support/refund-fleet.ts"
 
-// A dead settler's keys are free after seconds, and a refund is looked at again each half minute.
-const madeWithinMs = 70_000
 const filled = 1_000_000n
 
 const account = refunder()
@@ -115,29 +113,25 @@ const cases = (Object.keys(steps) as ReadonlyArray<keyof typeof steps>).flatMap(
 )
 
 describe("a refund", () => {
-  it.each(cases)(
-    "is made once when the %s is killed %s",
-    async (victim, step) => {
-      const payment = await paid(`${victim} ${step}`)
-      const { chain } = fleet
-      const { payer, claimKey } = payment.receipt
-      const before = await evmBalance(chain.rpcUrl, chain.asset, payer)
-      steps[step]()
-      void order(payment, "one", "700")
-      await fleet.held()
-      await dies(victim)
-      // As an operator does who got no answer: the same order, which is the same refund.
-      await until(async () => (await order(payment, "one", "700"))?._tag === "Done", madeWithinMs)
-      await until(async () => (await refundsOf(claimKey)).every(({ state }) => state !== "ordered"), madeWithinMs)
-      back += 700n
-      assert.deepStrictEqual(
-        (await refundsOf(claimKey)).map(({ key, amount, state }) => [key, amount, state]),
-        [["one", "700", "made"]]
-      )
-      assert.strictEqual(await evmBalance(chain.rpcUrl, chain.asset, payer), before + 700n)
-    },
-    240_000
-  )
+  it.each(cases)("is made once when the %s is killed %s", async (victim, step) => {
+    const payment = await paid(`${victim} ${step}`)
+    const { chain } = fleet
+    const { payer, claimKey } = payment.receipt
+    const before = await evmBalance(chain.rpcUrl, chain.asset, payer)
+    steps[step]()
+    void order(payment, "one", "700")
+    await fleet.held()
+    await dies(victim)
+    // As an operator does who got no answer: the same order, which is the same refund.
+    await until(async () => (await order(payment, "one", "700"))?._tag === "Done")
+    await until(async () => (await refundsOf(claimKey)).every(({ state }) => state !== "ordered"))
+    back += 700n
+    assert.deepStrictEqual(
+      (await refundsOf(claimKey)).map(({ key, amount, state }) => [key, amount, state]),
+      [["one", "700", "made"]]
+    )
+    assert.strictEqual(await evmBalance(chain.rpcUrl, chain.asset, payer), before + 700n)
+  })
 
   it("that nobody asks for again is made all the same", async () => {
     const payment = await paid("nobody asks again")
@@ -147,8 +141,8 @@ describe("a refund", () => {
     await dies("payment-settler")
     back += 700n
     const { claimKey } = payment.receipt
-    await until(async () => (await refundsOf(claimKey))[0]?.state === "made", madeWithinMs)
-  }, 240_000)
+    await until(async () => (await refundsOf(claimKey))[0]?.state === "made")
+  })
 })
 
 describe("afterwards", () => {

@@ -32,7 +32,7 @@ describe("live speech", () => {
   it("runs as the page shows it", async () => {
     const code = /```js\n(.*?)```/su.exec(readFileSync("docs/speech-api.md", "utf8"))?.[1] ?? ""
     const env = { ...process.env, SPEECH: fleet.url, TOKEN: fleet.token }
-    const { stdout } = await promisify(execFile)(process.execPath, ["-e", code], { env, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(process.execPath, ["-e", code], { env, timeout: 120_000 })
     const words = stdout
       .trim()
       .split("\n")

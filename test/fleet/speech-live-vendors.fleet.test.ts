@@ -29,7 +29,7 @@ const script = join(import.meta.dirname, "../support/live/stock_clients.py")
 const words = "Good morning to you. The harbour wakes early. And now, rest.".split(" ")
 
 const run = async (client: string): Promise<Spoken> => {
-  const { stdout } = await promisify(execFile)(python, [script, client, fleet.url, fleet.token], { timeout: 60_000 })
+  const { stdout } = await promisify(execFile)(python, [script, client, fleet.url, fleet.token], { timeout: 120_000 })
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Spoken
 }
 

@@ -16,7 +16,7 @@ const started = Effect.fnUntraced(function* (name: string, server: TestNatsServe
     Effect.promise(() => role.status("/readyz")),
     (status) => status === 200
   )
-  yield* eventually(isReady, 30_000)
+  yield* eventually(isReady)
   return role
 })
 
@@ -67,10 +67,7 @@ describe("the role sweeper", () => {
         (events) => events.map(({ subject }) => subject.replace("events.project.", ""))
       )
       const become = (names: ReadonlyArray<string>) =>
-        eventually(
-          Effect.map(told, (events) => events.join() === names.join()),
-          20_000
-        )
+        eventually(Effect.map(told, (events) => events.join() === names.join()))
       const spend = (costMicroUsd: number) =>
         Effect.promise(() =>
           bus.report("progress", {

@@ -71,7 +71,7 @@ describe("./starling top", () => {
     const published = await starling(home, "publish", "queue.paused", "--example")
     assert.strictEqual(published.code, 0, published.error)
     const wanted = (before.totals["webhooks"]?.["delivered"] ?? 0) + 1
-    await until(async () => (await frame()).totals["webhooks"]?.["delivered"] === wanted, 60_000)
+    await until(async () => (await frame()).totals["webhooks"]?.["delivered"] === wanted)
   })
 
   it("prints text into a pipe, or for a single frame", async () => {
@@ -84,22 +84,22 @@ describe("./starling top", () => {
 
   it("shows a killed role as down, and restores the terminal on q", async () => {
     const terminal = inTerminal("--interval", "0.2")
-    await until(() => /speech-synthesizer +up/u.test(terminal.out()), 60_000)
+    await until(() => /speech-synthesizer +up/u.test(terminal.out()))
     const pid = synthesizerPid()
     assert.isDefined(pid)
     process.kill(pid, "SIGKILL")
-    await until(() => /speech-synthesizer +down/u.test(terminal.out()), 60_000)
+    await until(() => /speech-synthesizer +down/u.test(terminal.out()))
     terminal.press("q")
     const { code, out } = await terminal.ended
     assert.strictEqual(code, 0)
     assert.include(out, "\u001B[?1049h")
     assert.isTrue(out.trimEnd().endsWith("\u001B[?7h\u001B[?25h\u001B[?1049l"), JSON.stringify(out.slice(-40)))
-    await until(async () => stateOf(await frame(), "speech-synthesizer") === "up", 60_000)
+    await until(async () => stateOf(await frame(), "speech-synthesizer") === "up")
   })
 
   it("restores the terminal on Ctrl-C too", async () => {
     const terminal = inTerminal()
-    await until(() => terminal.out().includes("roles up"), 60_000)
+    await until(() => terminal.out().includes("roles up"))
     terminal.press("\u0003")
     const { code, out } = await terminal.ended
     assert.strictEqual(code, 0)

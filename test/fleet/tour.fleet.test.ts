@@ -167,7 +167,7 @@ describe("the examples of the tour, the README and the operators' pages", () => 
   beforeAll(async () => {
     home = newHome()
     fleet = await startFleet(home)
-  }, 120_000)
+  })
   afterAll(async () => {
     if (fleet !== undefined) await fleet.stop("SIGTERM")
     home.remove()
@@ -194,7 +194,6 @@ describe("the examples of the tour, the README and the operators' pages", () => 
       else assert.match(said, says)
       // curl ends with 0 whatever it is answered.
       if (command.startsWith("curl")) assert.notInclude(said, '"error"')
-    },
-    120_000
+    }
   )
 })

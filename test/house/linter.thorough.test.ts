@@ -48,7 +48,7 @@ describe("the linter", () => {
     assert.strictEqual(number_of_files, trials.length)
     for (const { filename, code } of diagnostics) said.set(filename, [...(said.get(filename) ?? []), code])
     // A linter that comes from a cold disk has been seen to take ten seconds.
-  }, 60_000)
+  })
 
   it.each(refused)("refuses in %s: %s", (path, line) => {
     assert.match((said.get(fileOf(path, line)) ?? []).join(" "), /restricted|no-console|max-lines-per-function/u)

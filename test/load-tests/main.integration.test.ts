@@ -38,7 +38,7 @@ const load = (environment: Readonly<Record<string, string>>, ...parameters: Read
   })
 
 describe("./starling load", () => {
-  it("names in a sentence what the machine lacks, with 69 and a report", { timeout: 120_000 }, async () => {
+  it("names in a sentence what the machine lacks, with 69 and a report", async () => {
     const { code, error, report } = await load({ STARLING_NATS_SERVER: "/nowhere/nats-server" }, "pipeline")
     assert.strictEqual(code, 69, error)
     assert.include(
@@ -52,25 +52,21 @@ describe("./starling load", () => {
     assert.isTrue(report?.figures.some(({ name }) => name === "load average before it"))
   })
 
-  it(
-    "beside another fleet's ports names the failure, goes on with the next part, and writes its measurements",
-    { timeout: 120_000 },
-    async () => {
-      // The role is started with a flag that no program of this kind knows.
-      const broken = { LOAD_NODE_FLAGS: "--no-such-flag" }
-      const theirs = { PIPELINE_API_PORT: "7401", BUS_URL: "nats://127.0.0.1:9", STARLING_NATS_PORT: "4222" }
-      const { code, error, report } = await load({ ...broken, ...theirs }, "pipeline")
-      assert.match(error, /^left out of the environment: .*BUS_URL.*PIPELINE_API_PORT.*STARLING_NATS_PORT/u)
-      assert.strictEqual(code, 1, error)
-      const [failure, ...others] = report?.failures ?? []
-      assert.include(
-        failure?.sentence,
-        "commands was not measured to its end: pipeline-api ended with 9 before it was ready"
-      )
-      assert.deepStrictEqual(others, [])
-      assert.include(error, failure?.sentence ?? "?")
-      assert.notMatch(error, /^\s+at /mu)
-      assert.isTrue(report?.figures.some(({ name }) => name === "records loaded"))
-    }
-  )
+  it("beside another fleet's ports names the failure, goes on with the next part, and writes its measurements", async () => {
+    // The role is started with a flag that no program of this kind knows.
+    const broken = { LOAD_NODE_FLAGS: "--no-such-flag" }
+    const theirs = { PIPELINE_API_PORT: "7401", BUS_URL: "nats://127.0.0.1:9", STARLING_NATS_PORT: "4222" }
+    const { code, error, report } = await load({ ...broken, ...theirs }, "pipeline")
+    assert.match(error, /^left out of the environment: .*BUS_URL.*PIPELINE_API_PORT.*STARLING_NATS_PORT/u)
+    assert.strictEqual(code, 1, error)
+    const [failure, ...others] = report?.failures ?? []
+    assert.include(
+      failure?.sentence,
+      "commands was not measured to its end: pipeline-api ended with 9 before it was ready"
+    )
+    assert.deepStrictEqual(others, [])
+    assert.include(error, failure?.sentence ?? "?")
+    assert.notMatch(error, /^\s+at /mu)
+    assert.isTrue(report?.figures.some(({ name }) => name === "records loaded"))
+  })
 })

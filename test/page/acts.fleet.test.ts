@@ -11,7 +11,7 @@ import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
 import { bookFinding, Books } from "../../services/payment-settler/reconciliation/Books.ts"
 import { publishOver } from "../support/bus-contents.ts"
-import { hasBrowser, openBrowser, seriousFaults, signedIn } from "../support/page.ts"
+import { hasBrowser, openBrowser, openPage, seriousFaults, signedIn } from "../support/page.ts"
 import { hex32 } from "../support/payments.ts"
 
 let home: Home
@@ -23,7 +23,6 @@ const received: Array<string> = []
 const proxySecret = "only the proxy and the console know it"
 
 type Json = Readonly<Record<string, unknown>>
-const within = (ms: number) => ({ timeout: ms })
 
 const asked = async (path: string, { body, token = fleet.ready.token }: { body?: Json; token?: string } = {}) => {
   const answer = await fetch(`${fleet.ready.console}${path}`, {
@@ -135,7 +134,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     fleet = await startFleet({ ...home, environment })
     browser = await openBrowser()
     await Promise.all([abandonThree(), rejectTwo(), findTwo()])
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await fleet?.stop("SIGTERM")
@@ -272,7 +271,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await rows.nth(1).waitFor({ state: "detached" })
     await until(() => received.length === before + 1)
     await rejectTwo()
-    await rows.nth(2).waitFor(within(15_000))
+    await rows.nth(2).waitFor()
     await rows.first().getByRole("link").click()
     await act(page, drawer, "Discard", "Discard it for good?")
     await rows.nth(2).waitFor({ state: "detached" })
@@ -296,7 +295,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       await stateIn(finding, end).waitFor()
       await page.goto(`${fleet.ready.console}/#/activity/books`)
     }
-    await page.getByText("Chain, claims and receipts agree").waitFor(within(15_000))
+    await page.getByText("Chain, claims and receipts agree").waitFor()
     await page.close()
   })
 
@@ -338,8 +337,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
 
   it("are a person's by name, whom a proxy in front signs in without a token", async () => {
     const extraHTTPHeaders = { "x-forwarded-user": "Ada Lovelace", "x-starling-proxy-secret": proxySecret }
-    const context = await browser.newContext({ extraHTTPHeaders })
-    const page = await context.newPage()
+    const page = await openPage(browser, { extraHTTPHeaders })
     await page.goto(`${fleet.ready.console}/#/settings/acts`)
     await page
       .getByRole("row")
@@ -349,7 +347,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     assert.strictEqual(await page.locator(".rail-who").getByText("Ada Lovelace").count(), 1)
     await page.goto(`${fleet.ready.console}/#/events`)
     await page.locator(".badge", { hasText: "Live" }).waitFor()
-    await context.close()
+    await page.context().close()
   })
 
   it("are explained by the runbook beside each condition of the fleet", async () => {
@@ -361,7 +359,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       ["broke the schema", "./starling rejected"]
     ] as const) {
       const condition = page.getByRole("list", { name: "What needs a hand" }).locator("li", { hasText: title })
-      await condition.getByText("Runbook").click(within(15_000))
+      await condition.getByText("Runbook").click()
       await condition.locator("code", { hasText: words }).first().waitFor()
     }
     await assertForAll(page, "open runbooks")

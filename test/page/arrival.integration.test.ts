@@ -9,7 +9,7 @@ import { HttpListener } from "#http"
 import { until } from "../../dev/fixtures/starling.ts"
 import { buildPage } from "../../dev/page/build.ts"
 import { withConsole } from "../support/console.ts"
-import { hasBrowser, openBrowser } from "../support/page.ts"
+import { hasBrowser, openBrowser, openPage } from "../support/page.ts"
 
 const home = mkdtempSync(join(tmpdir(), "starling-arrival-"))
 const folder = join(home, "page")
@@ -30,9 +30,9 @@ describe.skipIf(!hasBrowser)("a page that does not arrive whole", () => {
       () =>
         Effect.flatMap(HttpListener, ({ url }) =>
           Effect.acquireUseRelease(
-            Effect.promise(() => browser.newContext()),
-            (context) => Effect.promise(async () => story(await context.newPage(), url)),
-            (context) => Effect.promise(() => context.close())
+            Effect.promise(() => openPage(browser)),
+            (page) => Effect.promise(() => story(page, url)),
+            (page) => Effect.promise(() => page.context().close())
           )
         ),
       { Console: { Page: true, PageFolder: folder } }

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
-import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
+import { hasBrowser, openBrowser, openPage, signedIn } from "../support/page.ts"
 
 const rounds = 5
 const usableMsMax = 1_000
@@ -44,15 +44,14 @@ describe.skipIf(!hasBrowser)("the first act on the page", () => {
     const seen: Array<{ readonly clickable: number; readonly answered: number }> = []
     for (let round = 0; round < rounds; round += 1) {
       // A context has a cache of its own, which is empty.
-      const context = await browser.newContext({ storageState })
-      await context.addInitScript({ content: script })
-      const page = await context.newPage()
+      const page = await openPage(browser, { storageState })
+      await page.context().addInitScript({ content: script })
       await page.goto(`${fleet.ready.console}/`)
       await until(() => page.evaluate("window.answeredMs !== undefined"))
       const [clickable, answered]: [number, number] = await page.evaluate("[clickableMs, answeredMs].map(Math.round)")
       seen.push({ clickable, answered })
       await page.getByText(/^Published/u).waitFor()
-      await context.close()
+      await page.context().close()
     }
     console.info(`from the navigation, in ms: ${JSON.stringify(seen)}`)
     const median = seen.map(({ answered }) => answered).toSorted((left, right) => left - right)[rounds >> 1] ?? Infinity

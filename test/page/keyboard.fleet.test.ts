@@ -1,9 +1,8 @@
 import type { Locator, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
-import { hasBrowser, signedIn } from "../support/page.ts"
+import { hasBrowser, openPage, signedIn } from "../support/page.ts"
 
-const within = (ms: number) => ({ timeout: ms })
 // The way through the list of screens and a card is a dozen stops; more would be no way for a person.
 const stopsMax = 30
 
@@ -49,7 +48,7 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
   }
 
   it("signs in", async () => {
-    const page = await world.browser.newPage()
+    const page = await openPage(world.browser)
     await page.goto(`${world.fleet.ready.console}/`)
     await tabTo(page, page.getByLabel("Token"))
     await page.keyboard.insertText(world.fleet.ready.token)
@@ -62,10 +61,10 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     const page = await open("/")
     await tabTo(page, page.getByRole("button", { name: "Publish it" }))
     await page.keyboard.press("Enter")
-    await page.getByText("204 delivered").waitFor(within(10_000))
+    await page.getByText("204 delivered").waitFor()
     await tabTo(page, page.getByRole("link", { name: /^event \d+$/u }))
     await page.keyboard.press("Enter")
-    await page.getByRole("dialog").getByText("204 delivered").waitFor(within(10_000))
+    await page.getByRole("dialog").getByText("204 delivered").waitFor()
     await page.keyboard.press("Escape")
     await page.getByRole("dialog").waitFor({ state: "detached" })
     await page.context().close()
@@ -77,7 +76,7 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     await tabTo(page, page.getByLabel("Why"))
     await page.keyboard.type("a look at a broken receiver")
     await page.keyboard.press("Enter")
-    await page.getByText("500, given up").waitFor(within(10_000))
+    await page.getByText("500, given up").waitFor()
     world.answerWith(204)
     await page.keyboard.press("Escape")
 
@@ -99,7 +98,7 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     await page.keyboard.press("Enter")
     await tabTo(page, page.getByText("Sent again as").getByRole("link"))
     await page.keyboard.press("Enter")
-    await page.getByRole("dialog").getByText("204 delivered").waitFor(within(10_000))
+    await page.getByRole("dialog").getByText("204 delivered").waitFor()
     await page.context().close()
   })
 
@@ -122,7 +121,7 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     const page = await open("/")
     await tabTo(page, page.getByRole("button", { name: "Speak a sentence" }))
     await page.keyboard.press("Enter")
-    await page.locator(".sounding[data-phase=spoken]").waitFor(within(60_000))
+    await page.locator(".sounding[data-phase=spoken]").waitFor()
     await page.context().close()
   })
 
@@ -131,7 +130,7 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     await tabTo(page, page.getByRole("button", { name: "Pay and ask" }))
     await page.keyboard.press("Enter")
     const answer = page.locator(".answer[data-phase=answered]")
-    await answer.waitFor(within(60_000))
+    await answer.waitFor()
     await tabTo(page, answer.getByRole("link", { name: /^0x/u }))
     await page.keyboard.press("Enter")
     const receipts = page.getByRole("region", { name: "Receipts" })

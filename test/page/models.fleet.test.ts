@@ -54,17 +54,15 @@ describe.skipIf(!hasBrowser)("the models on the page", () => {
 
     await askFree(page, "one two three", "answered")
     const whole = page.getByRole("button", { name: "Uptime of demo/free: 100 % of 1 call in 24 h" })
-    await whole.waitFor({ timeout: 25_000 })
+    await whole.waitFor()
     assert.strictEqual(await page.getByText("No model was called in the last thirty days").count(), 0)
     const paid = await starling(home, "pay", "Why is the sky blue?")
     assert.strictEqual(paid.code, 0, paid.error)
-    await page
-      .getByRole("button", { name: "Uptime of demo/echo: 100 % of 1 call in 24 h" })
-      .waitFor({ timeout: 25_000 })
+    await page.getByRole("button", { name: "Uptime of demo/echo: 100 % of 1 call in 24 h" }).waitFor()
 
     await askFree(page, "!status 503", "refused")
     const half = page.getByRole("button", { name: "Uptime of demo/free: 50 % of 2 calls in 24 h" })
-    await half.waitFor({ timeout: 25_000 })
+    await half.waitFor()
     await page.setViewportSize({ width: 1_440, height: 900 })
     await assertLooks(page, "uptime-list")
     // The keyboard alone opens it, and gives the focus back.

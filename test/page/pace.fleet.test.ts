@@ -19,8 +19,6 @@ const taskMsMax = 200
 const answerMsMax = 200
 const pausesCount = 3
 
-const within = (ms: number) => ({ timeout: ms })
-
 describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
   let home: Home
   let fleet: RunningFleet
@@ -76,7 +74,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
       const { page, complaints, pace } = await openEvents()
       const rows = page.locator("table.events tbody tr")
       const flooding = flood(seconds)
-      await page.getByText("more went by").waitFor(within(30_000))
+      await page.getByText("more went by").waitFor()
 
       for (let time = 0; time < pausesCount; time += 1) {
         await page.getByRole("button", { name: "Pause" }).click()
@@ -105,13 +103,13 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
       assert.deepStrictEqual(complaints(), [])
       await page.context().close()
     },
-    (seconds + 60) * 1_000
+    (seconds + 600) * 1_000
   )
 
   it("takes a filter letter by letter, opens an event and changes the screen while they come", async () => {
     const { page, complaints, pace } = await openEvents()
     const flooding = flood(10)
-    await page.getByText("more went by").waitFor(within(30_000))
+    await page.getByText("more went by").waitFor()
     await page.getByRole("searchbox", { name: "Event" }).pressSequentially("release.*")
     await page.getByText("No event of the newest matches").waitFor()
     await page.getByRole("searchbox", { name: "Event" }).fill("")

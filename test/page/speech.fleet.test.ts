@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)("speech on the page", () => {
       await page.goto(`${fleet.ready.console}/#/speech`)
       await page.getByLabel("Text").fill("The starling learns its songs from others. It forgets none of them.")
       await page.getByLabel("Text").press("Control+Enter")
-      await page.locator(".sounding[data-phase=spoken]").waitFor({ timeout: 30_000 })
+      await page.locator(".sounding[data-phase=spoken]").waitFor()
 
       const marks = marksIn(await page.evaluate("window.sent"))
       const seen: ReadonlyArray<Seen> = await page.evaluate("window.seen")

@@ -38,14 +38,14 @@ describe.skipIf(!hasBrowser)("work items on the page", () => {
       await page.getByRole("button", { name: "Create" }).click()
 
       const question = page.getByRole("form", { name: "A question of the agent" })
-      await question.getByText("Which oil?").waitFor({ timeout: 60_000 })
+      await question.getByText("Which oil?").waitFor()
       await question.getByLabel("Your answer").fill("Linseed.")
       await question.getByLabel("Your answer").press("Control+Enter")
       await question.waitFor({ state: "detached" })
 
       const timeline = page.getByRole("region", { name: "What happened" })
       await timeline.getByText("Linseed.", { exact: true }).waitFor()
-      await timeline.getByRole("link", { name: "work_item.done" }).waitFor({ timeout: 60_000 })
+      await timeline.getByRole("link", { name: "work_item.done" }).waitFor()
       await page.getByRole("link", { name: "Work items" }).first().click()
       await page.getByRole("region", { name: "done" }).getByText("Oil the gate").waitFor()
       assert.isEmpty(complaints())

@@ -39,8 +39,6 @@ export const channelOfferIn = ({ accepts }: PaymentRequired) =>
 const headers = { "content-type": "application/json" }
 /** The least that a call costs, so that every one costs the same. */
 const bodyOf = (text: string) => JSON.stringify(chat(text, { max_tokens: 8 }))
-// A machine under load takes long to start a process, and a payer waits for several.
-const patienceMs = 90_000
 
 export const channelOffer = async (url: string) =>
   channelOfferIn(quoteOf(await fetch(`${url}${path}`, { method: "POST", headers, body: bodyOf("hello") })))
@@ -84,7 +82,7 @@ export const payOnce = async (url: string, offer: PaymentRequirements, payer: Ki
     payer.usable = BigInt(channelState.balance)
     payer.answered += 1
     return true
-  }, patienceMs).catch((error) => assert.fail(`${String(error)}: ${last}`))
+  }).catch((error) => assert.fail(`${String(error)}: ${last}`))
 }
 
 /**
@@ -119,7 +117,7 @@ export const streamOnce = async (
     payer.charged = BigInt(channelState.chargedCumulativeAmount)
     payer.answered += 1
     return true
-  }, patienceMs)
+  })
 }
 
 /** Asks for all that is left until nothing is. */
@@ -136,6 +134,6 @@ export const refundAll = async (url: string, offer: PaymentRequirements, payer: 
     const reason = reasonOf(quoteOf(response).error)
     assert.oneOf(reason, ["refund_no_balance", "channel_not_found"])
     return true
-  }, patienceMs)
+  })
   payer.usable = 0n
 }

@@ -84,6 +84,6 @@ const askQuestion = async ({ ready }: RunningFleet, { title, question, repositor
   await call("PUT", "/projects/garden", { displayName: "Garden", repositoryUrl })
   const wish = { title, projectId: "garden", agent: "coder", instructions: `!ask ${question}` }
   const { id } = await call("POST", "/workitems", wish)
-  await until(async () => (await call("GET", `/workitems/${id}`)).openQuestions?.length === 1, 60_000)
+  await until(async () => (await call("GET", `/workitems/${id}`)).openQuestions?.length === 1)
   return id
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import type { RunningFleet } from "../../dev/fixtures/starling.ts"
 
 const executablePath = process.env["STARLING_CHROMIUM"] ?? "/usr/bin/chromium"
@@ -15,6 +16,13 @@ export const openBrowser = (): Promise<Browser> =>
     // Sound plays without a click, as on a page that somebody uses often.
     args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"]
   })
+
+/** A page in a context of its own, whose waits only end what hangs. */
+export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Page> => {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(hangsAfterMs)
+  return context.newPage()
+}
 
 export interface SignedIn {
   readonly page: Page
@@ -45,9 +53,8 @@ export const signedIn = async (
   options: BrowserContextOptions & { readonly script?: string; readonly token?: string } = {}
 ): Promise<SignedIn> => {
   const { script, token = ready.token, ...rest } = options
-  const context = await browser.newContext(rest)
-  if (script !== undefined) await context.addInitScript({ content: script })
-  const page = await context.newPage()
+  const page = await openPage(browser, rest)
+  if (script !== undefined) await page.context().addInitScript({ content: script })
   const complaints: Array<string> = []
   const { origin } = new URL(ready.console)
   page.on("request", (request) => {

@@ -13,6 +13,7 @@ import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/Local
 import { modelGateway } from "../../services/model-gateway/role.ts"
 import { paymentSettler } from "../../services/payment-settler/role.ts"
 import { paymentVerifier } from "../../services/payment-verifier/role.ts"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { natsServer, busOn, eventually } from "../../dev/fixtures/bus.ts"
 import type { TestSigner } from "../../dev/fixtures/evm/remote-signer.ts"
 import { paymentAccountsOf, payTo } from "../../dev/fixtures/payment-accounts.ts"
@@ -188,10 +189,7 @@ export const withPayments = <A, E>(
   }).pipe(Effect.scoped)
 
 /** Until transfers, receipts and settled claims are as many, and nothing is on its way; the number of them. */
-export const balanced = (
-  fleet: Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">,
-  withinMs = 15_000
-): Effect.Effect<number> =>
+export const balanced = (fleet: Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">): Effect.Effect<number> =>
   Effect.gen(function* () {
     let count = -1
     yield* eventually(
@@ -209,7 +207,7 @@ export const balanced = (
           states.filter((state) => state === "SETTLED").length === keys.size
         )
       }),
-      withinMs
+      hangsAfterMs
     )
     return count
   })

@@ -51,8 +51,7 @@ export interface PaidProcesses {
   readonly payUntil: (
     is: (answer: GatewayAnswer) => boolean,
     body: unknown,
-    payment: string,
-    withinMs?: number
+    payment: string
   ) => Promise<GatewayAnswer | undefined>
   /** Until the model works on a call that is verified. */
   readonly modelWorks: () => Promise<void>
@@ -69,7 +68,7 @@ export interface PaidProcesses {
   readonly restartChain: () => Promise<void>
   readonly transfers: () => Promise<number>
   /** Until everything has ended and the books fit; how many payments were collected. */
-  readonly collected: (withinMs?: number) => Promise<number>
+  readonly collected: () => Promise<number>
   readonly end: () => Promise<void>
 }
 
@@ -137,12 +136,12 @@ const payerOf = (parts: Parts, url: string) => {
   }
   const pay = (body: unknown, payment: string): Promise<GatewayAnswer | undefined> =>
     Effect.runPromise(ask({ url }, path, body, { "payment-signature": payment })).catch(() => undefined)
-  const payUntil: PaidProcesses["payUntil"] = async (is, body, payment, withinMs = 30_000) => {
+  const payUntil: PaidProcesses["payUntil"] = async (is, body, payment) => {
     let answer: GatewayAnswer | undefined
     await until(async () => {
       answer = await pay(body, payment)
       return answer !== undefined && is(answer)
-    }, withinMs)
+    })
     return answer
   }
   return { sign, pay, payUntil }
@@ -228,7 +227,7 @@ export const startPaidProcesses = async (
     },
     restartChain: () => restartChain({ chain: around.chain, gate, inScope }),
     transfers: async () => (await Effect.runPromise(books.transfers)).length,
-    collected: (withinMs) => Effect.runPromise(balanced(books, withinMs)),
+    collected: () => Effect.runPromise(balanced(books)),
     end: async () => {
       await endRoles()
       await Effect.runPromise(Scope.close(scope, Exit.void))

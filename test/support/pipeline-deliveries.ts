@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { verify } from "@octokit/webhooks-methods"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import type { ReceivedRequest, TestReceiver } from "./receiver.ts"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { until } from "../../dev/fixtures/starling.ts"
 
 export interface ReceivedEnvelope {
@@ -30,8 +31,6 @@ export interface Deliveries {
   readonly faults: () => Promise<ReadonlyArray<string>>
 }
 
-const heardWithinMs = 60_000
-
 const header = ({ headers }: ReceivedRequest, name: string) => String(headers[name] ?? "")
 
 export const readEnvelope = (request: ReceivedRequest): ReceivedEnvelope => ({
@@ -53,7 +52,7 @@ export const watchDeliveries = ({ requests }: TestReceiver, path: string): Deliv
   }
   const all = () => [...catchUp().values()].toSorted((left, right) => left.sequence - right.sequence)
   const of = (workItemId: string) => all().filter(({ workItem }) => workItem?.id === workItemId)
-  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs = heardWithinMs) => {
+  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs = hangsAfterMs) => {
     const find = () => [...catchUp().values()].find((envelope) => envelope.event === event && is(envelope))
     await until(() => find() !== undefined, withinMs).catch(() => {
       const lately = all()

@@ -47,7 +47,7 @@ export const startPipelineRoles = async (
   const start = async (name: RoleName) => {
     const role = await startRole(name, { configuration, environment: { [secretVariable]: deliverySecret } })
     running.set(name, role)
-    await until(async () => (await role.status("/readyz")) === 200, 60_000)
+    await until(async () => (await role.status("/readyz")) === 200)
   }
   await start("pipeline-api")
   await Promise.all(roles.slice(1).map(start))

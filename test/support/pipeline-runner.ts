@@ -62,7 +62,7 @@ export const startRunner = async (options: TestRunnerOptions): Promise<TestRunne
     )
   }
   start()
-  await until(() => log.includes("the runner takes work"), 30_000).catch(() => {
+  await until(() => log.includes("the runner takes work")).catch(() => {
     child.kill("SIGKILL")
     throw new Error(`the runner did not start:\n${log}`)
   })

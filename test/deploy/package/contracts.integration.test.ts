@@ -98,7 +98,7 @@ const typesOf = (file: string, options: Readonly<Record<string, unknown>> = {}) 
 }
 
 describe("the package of the contracts", () => {
-  beforeAll(install, 300_000)
+  beforeAll(install)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it("verifies a webhook without Effect, and its declarations stand alone", () => {

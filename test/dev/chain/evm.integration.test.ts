@@ -22,7 +22,7 @@ const isRunning = (pid: number) => {
 }
 
 const isGone = async (pid: number) => {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 60_000
   while (isRunning(pid)) {
     if (performance.now() > deadline) return false
     await new Promise((resolve) => setTimeout(resolve, 10))

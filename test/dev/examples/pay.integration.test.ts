@@ -38,7 +38,7 @@ const runs = [
 /** What the client printed, called as its page says. */
 const answerOf = (program: string, path: string, options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) =>
   Effect.promise(() =>
-    promisify(execFile)(program, [resolve(path), question], { ...options, timeout: 30_000 }).then(
+    promisify(execFile)(program, [resolve(path), question], { ...options, timeout: 120_000 }).then(
       ({ stdout }) => stdout,
       (failed: { readonly stderr?: string }) => assert.fail(failed.stderr ?? String(failed))
     )

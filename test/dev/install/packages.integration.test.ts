@@ -92,7 +92,7 @@ describe("parts that are fetched side by side", () => {
     return spawnSync("bash", ["-c", `set -euo pipefail; source dev/install/steps.sh; ${script}`], {
       cwd: root,
       encoding: "utf8",
-      timeout: 20_000,
+      timeout: 120_000,
       env: { ...process.env, tools: folder }
     })
   }

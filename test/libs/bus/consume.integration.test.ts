@@ -218,10 +218,7 @@ describe("consuming", () => {
             publish,
             { discard: true }
           )
-          yield* eventually(
-            Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100),
-            20_000
-          )
+          yield* eventually(Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100))
           // A message that the publisher had to send again is another message; none was handled twice.
           const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
           assert.strictEqual(new Set(sequences).size, sequences.length)

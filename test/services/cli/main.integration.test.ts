@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 
 const run = (program: string, ...parameters: ReadonlyArray<string>) => {
-  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: "utf8", timeout: 60_000 })
+  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: "utf8", timeout: 120_000 })
   return { code: status, out: stdout, error: stderr }
 }
 const starling = (...parameters: ReadonlyArray<string>) => run("./starling", ...parameters)

@@ -7,6 +7,7 @@ import { Metrics } from "#runtime"
 import { type CheckedPayment, ClaimMove, Claims, openEvmScheme, readPayment } from "#x402"
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
+import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
 import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
 import { program } from "../../../dev/fixtures/starling.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
@@ -96,101 +97,95 @@ const seen = (run: Run, ...words: ReadonlyArray<string>) =>
   })
 
 describe("a difference in the payment books", () => {
-  it.live(
-    "is found, looked at and accepted by three commands, and is told no more",
-    () =>
-      withTerminal(
-        (fleet, run) =>
-          Effect.gen(function* () {
-            yield* giveMoney(fleet)
-            yield* eventually(
-              Effect.map(seen(run), ({ findings }) => findings.length === 1),
-              60_000
-            )
+  it.live("is found, looked at and accepted by three commands, and is told no more", () =>
+    withTerminal(
+      (fleet, run) =>
+        Effect.gen(function* () {
+          yield* giveMoney(fleet)
+          yield* eventually(
+            Effect.map(seen(run), ({ findings }) => findings.length === 1),
+            hangsAfterMs
+          )
 
-            const [book] = (yield* seen(run)).books
-            const settler = fleet.chain.settlers[0]?.address.toLowerCase()
-            const keys = (book?.["keys"] ?? []) as ReadonlyArray<Json>
-            const held = keys.find(({ address }) => address === settler)
-            assert.strictEqual(held?.["decimals"], 18)
-            assert.isAbove(Number(held?.["balance"]), 0)
-            const listed = yield* run("books", "list")
-            const [, id = ""] = /^([0-9a-f]{32}) +TransferWithoutReceipt .* 0\.000123 /mu.exec(listed.out) ?? []
-            assert.lengthOf(id, 32, listed.out)
-            const shown = yield* run("books", "show", id)
-            assert.include(shown.out, "Money arrived that no payment of ours explains.")
-            assert.include(shown.out, fleet.chain.payer.address.toLowerCase())
-            const refused = yield* run("books", "mend", id)
-            assert.deepStrictEqual([refused.code, refused.out], [1, ""])
-            assert.include(refused.error, "accept it once it is explained")
-            const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept", "--json")
-            const [act, ...further] = objectsIn(accepted)
-            assert.deepStrictEqual([accepted.code, further], [0, []])
-            assert.deepInclude(act, { id, kind: "TransferWithoutReceipt", canBeMended: false })
-            assert.deepInclude(act?.["end"], { how: "accepted", reason: "a gift; it is kept" })
+          const [book] = (yield* seen(run)).books
+          const settler = fleet.chain.settlers[0]?.address.toLowerCase()
+          const keys = (book?.["keys"] ?? []) as ReadonlyArray<Json>
+          const held = keys.find(({ address }) => address === settler)
+          assert.strictEqual(held?.["decimals"], 18)
+          assert.isAbove(Number(held?.["balance"]), 0)
+          const listed = yield* run("books", "list")
+          const [, id = ""] = /^([0-9a-f]{32}) +TransferWithoutReceipt .* 0\.000123 /mu.exec(listed.out) ?? []
+          assert.lengthOf(id, 32, listed.out)
+          const shown = yield* run("books", "show", id)
+          assert.include(shown.out, "Money arrived that no payment of ours explains.")
+          assert.include(shown.out, fleet.chain.payer.address.toLowerCase())
+          const refused = yield* run("books", "mend", id)
+          assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+          assert.include(refused.error, "accept it once it is explained")
+          const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept", "--json")
+          const [act, ...further] = objectsIn(accepted)
+          assert.deepStrictEqual([accepted.code, further], [0, []])
+          assert.deepInclude(act, { id, kind: "TransferWithoutReceipt", canBeMended: false })
+          assert.deepInclude(act?.["end"], { how: "accepted", reason: "a gift; it is kept" })
 
-            assert.deepStrictEqual((yield* seen(run)).findings, [])
-            const [ended] = (yield* seen(run, "--ended")).findings
-            assert.include(ended?.["end"] as Json, { how: "accepted", reason: "a gift; it is kept" })
-            // It is compared again every second.
-            const comparedAt = (yield* seen(run)).books[0]?.["comparedAt"]
-            yield* eventually(
-              Effect.map(seen(run), ({ books }) => books[0]?.["comparedAt"] !== comparedAt),
-              60_000
-            )
-            const standing = /^payment_book_findings_standing\{.*TransferWithoutReceipt.*\} 0$/mu
-            assert.match(yield* fleet.metrics, standing)
-            assert.match(yield* fleet.metrics, /^payment_book_findings_total\{.*TransferWithoutReceipt.*\} 1$/mu)
-            assert.deepStrictEqual((yield* seen(run)).findings, [])
-          }),
-        { chain: { blockTimeMs: 100 }, settler: { BooksGraceSeconds: 2 } }
-      ),
-    180_000
+          assert.deepStrictEqual((yield* seen(run)).findings, [])
+          const [ended] = (yield* seen(run, "--ended")).findings
+          assert.include(ended?.["end"] as Json, { how: "accepted", reason: "a gift; it is kept" })
+          // It is compared again every second.
+          const comparedAt = (yield* seen(run)).books[0]?.["comparedAt"]
+          yield* eventually(
+            Effect.map(seen(run), ({ books }) => books[0]?.["comparedAt"] !== comparedAt),
+            hangsAfterMs
+          )
+          const standing = /^payment_book_findings_standing\{.*TransferWithoutReceipt.*\} 0$/mu
+          assert.match(yield* fleet.metrics, standing)
+          assert.match(yield* fleet.metrics, /^payment_book_findings_total\{.*TransferWithoutReceipt.*\} 1$/mu)
+          assert.deepStrictEqual((yield* seen(run)).findings, [])
+        }),
+      { chain: { blockTimeMs: 100 }, settler: { BooksGraceSeconds: 2 } }
+    )
   )
 
-  it.live(
-    "is mended when a payment was given up and paid after all: its payer is served again",
-    () =>
-      withTerminal(
-        (fleet, run) =>
-          Effect.gen(function* () {
-            const money = yield* Layer.build(yield* moneyOn(fleet))
-            const checked = yield* Effect.provideContext(checkedOn(fleet), money)
-            const claims = yield* Effect.provideContext(Claims, money)
-            const books = yield* Effect.provideContext(Books, money)
-            const claim = yield* claims.claim(checked, testCall())
-            const settling = yield* claims.move(claim, ClaimMove.Settle())
-            yield* claims.move(settling, ClaimMove.Uncollected({ reason: "insufficient_funds" }))
-            const denied = Effect.map(claims.payer(checked), (payer) => Option.getOrUndefined(payer)?.denied ?? null)
-            assert.strictEqual((yield* denied)?.claimKey, claim.key)
-            const { network, asset, payer, payTo: account, amount } = checked
-            const transfer = { transaction: hex32("paid after all"), network, asset, payer, payTo: account, amount }
-            const receiver: Receiver = { Network: network, PayTo: account }
-            const faulty = bookFinding(
-              receiver,
-              {
-                _tag: "UncollectedButPaid",
-                claimKey: claim.key,
-                transfer: { ...transfer, nonce: null, position: "1:0" }
-              },
-              yield* Clock.currentTimeMillis
-            )
-            assert.isTrue(yield* books.keep(faulty, 0))
-            const unanswered = yield* run("books", "mend", faulty.id)
-            assert.deepStrictEqual([unanswered.code, unanswered.out], [1, ""])
-            assert.include(unanswered.error, "no settler answers")
+  it.live("is mended when a payment was given up and paid after all: its payer is served again", () =>
+    withTerminal(
+      (fleet, run) =>
+        Effect.gen(function* () {
+          const money = yield* Layer.build(yield* moneyOn(fleet))
+          const checked = yield* Effect.provideContext(checkedOn(fleet), money)
+          const claims = yield* Effect.provideContext(Claims, money)
+          const books = yield* Effect.provideContext(Books, money)
+          const claim = yield* claims.claim(checked, testCall())
+          const settling = yield* claims.move(claim, ClaimMove.Settle())
+          yield* claims.move(settling, ClaimMove.Uncollected({ reason: "insufficient_funds" }))
+          const denied = Effect.map(claims.payer(checked), (payer) => Option.getOrUndefined(payer)?.denied ?? null)
+          assert.strictEqual((yield* denied)?.claimKey, claim.key)
+          const { network, asset, payer, payTo: account, amount } = checked
+          const transfer = { transaction: hex32("paid after all"), network, asset, payer, payTo: account, amount }
+          const receiver: Receiver = { Network: network, PayTo: account }
+          const faulty = bookFinding(
+            receiver,
+            {
+              _tag: "UncollectedButPaid",
+              claimKey: claim.key,
+              transfer: { ...transfer, nonce: null, position: "1:0" }
+            },
+            yield* Clock.currentTimeMillis
+          )
+          assert.isTrue(yield* books.keep(faulty, 0))
+          const unanswered = yield* run("books", "mend", faulty.id)
+          assert.deepStrictEqual([unanswered.code, unanswered.out], [1, ""])
+          assert.include(unanswered.error, "no settler answers")
 
-            yield* fleet.start("payment-settler")
-            const mended = yield* run("books", "mend", faulty.id, "--reason", "the chain has it")
-            assert.strictEqual(mended.out, `${faulty.id} is mended: payer-served\n`, mended.error)
-            assert.isNull(yield* denied)
-            assert.lengthOf(yield* fleet.transfers, 0)
-            const acts = yield* run("claims", "show", claim.key)
-            assert.match(acts.out, /^payerDenied: -$/mu)
-          }),
-        { roles: ["payment-verifier", "model-gateway"], settler: { SweepSeconds: 60, ReconcileSeconds: 3_600 } }
-      ),
-    180_000
+          yield* fleet.start("payment-settler")
+          const mended = yield* run("books", "mend", faulty.id, "--reason", "the chain has it")
+          assert.strictEqual(mended.out, `${faulty.id} is mended: payer-served\n`, mended.error)
+          assert.isNull(yield* denied)
+          assert.lengthOf(yield* fleet.transfers, 0)
+          const acts = yield* run("claims", "show", claim.key)
+          assert.match(acts.out, /^payerDenied: -$/mu)
+        }),
+      { roles: ["payment-verifier", "model-gateway"], settler: { SweepSeconds: 60, ReconcileSeconds: 3_600 } }
+    )
   )
 
   it.live(
@@ -208,7 +203,7 @@ describe("a difference in the payment books", () => {
             yield* fleet.start("payment-settler")
             yield* eventually(
               Effect.map(seen(run), (now) => now.books[0]?.["comparedAt"] !== null),
-              60_000
+              hangsAfterMs
             )
             // As the reconciliation finds it when the payment's time is over and no settler came.
             const receiver: Receiver = { Network: record.network, PayTo: record.payTo }
@@ -255,48 +250,44 @@ describe("a difference in the payment books", () => {
           // The sweep and the reconciliation would settle it by themselves.
           settler: { SweepSeconds: 60, ReconcileSeconds: 3_600 }
         }
-      ),
-    180_000
+      )
   )
 
-  it.live(
-    "of a payment channel is told with its channel and what differs, and ended by a person's word alone",
-    () =>
-      withTerminal(
-        (fleet, run) =>
-          Effect.gen(function* () {
-            const { chain } = fleet
-            const channel = {
-              channelId: hex32("a channel"),
-              asset: chain.asset,
-              payer: chain.payer.address,
-              fault: "700 of what is charged has no receipt",
-              amount: "700"
-            }
-            const id = "7".repeat(32)
-            const foundAtMs = yield* Clock.currentTimeMillis
-            const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }
-            const kept = { id, network: chain.network, payTo, kind: "ChannelDiffers" as const, foundAtMs, ...parts }
-            const keeping = Effect.flatMap(Books, (books) => books.keep(kept, 0))
-            assert.isTrue(yield* Effect.provide(keeping, yield* moneyOn(fleet)))
+  it.live("of a payment channel is told with its channel and what differs, and ended by a person's word alone", () =>
+    withTerminal(
+      (fleet, run) =>
+        Effect.gen(function* () {
+          const { chain } = fleet
+          const channel = {
+            channelId: hex32("a channel"),
+            asset: chain.asset,
+            payer: chain.payer.address,
+            fault: "700 of what is charged has no receipt",
+            amount: "700"
+          }
+          const id = "7".repeat(32)
+          const foundAtMs = yield* Clock.currentTimeMillis
+          const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }
+          const kept = { id, network: chain.network, payTo, kind: "ChannelDiffers" as const, foundAtMs, ...parts }
+          const keeping = Effect.flatMap(Books, (books) => books.keep(kept, 0))
+          assert.isTrue(yield* Effect.provide(keeping, yield* moneyOn(fleet)))
 
-            const [finding] = (yield* seen(run)).findings
-            const { channelId, fault, amount } = channel
-            assert.deepInclude(finding, { id, kind: "ChannelDiffers", channel: channelId, fault, amount })
-            assert.deepInclude(finding, { payer: channel.payer, transaction: null, canBeMended: false })
-            const listed = yield* run("books", "list")
-            assert.include(listed.out, channelId)
-            assert.match(listed.out, /^7{32} +ChannelDiffers .* 0\.000700 .*700 of what is charged has no receipt/mu)
-            assert.include(
-              (yield* run("books", "show", id)).out,
-              "is not what its receipts, its vouchers or the chain say"
-            )
-            assert.strictEqual((yield* run("books", "mend", id)).code, 1)
-            assert.strictEqual((yield* run("books", "accept", id, "--reason", "an older backup")).code, 0)
-            assert.deepStrictEqual((yield* seen(run)).findings, [])
-          }),
-        { settler: { ReconcileSeconds: 3_600 } }
-      ),
-    180_000
+          const [finding] = (yield* seen(run)).findings
+          const { channelId, fault, amount } = channel
+          assert.deepInclude(finding, { id, kind: "ChannelDiffers", channel: channelId, fault, amount })
+          assert.deepInclude(finding, { payer: channel.payer, transaction: null, canBeMended: false })
+          const listed = yield* run("books", "list")
+          assert.include(listed.out, channelId)
+          assert.match(listed.out, /^7{32} +ChannelDiffers .* 0\.000700 .*700 of what is charged has no receipt/mu)
+          assert.include(
+            (yield* run("books", "show", id)).out,
+            "is not what its receipts, its vouchers or the chain say"
+          )
+          assert.strictEqual((yield* run("books", "mend", id)).code, 1)
+          assert.strictEqual((yield* run("books", "accept", id, "--reason", "an older backup")).code, 0)
+          assert.deepStrictEqual((yield* seen(run)).findings, [])
+        }),
+      { settler: { ReconcileSeconds: 3_600 } }
+    )
   )
 })

@@ -58,28 +58,25 @@ const queries = {
 }
 
 describe("the deliveries of an hour at 500 a second", () => {
-  it.live(
-    "are listed by endpoint and outcome in less than 200 ms a page",
-    () =>
-      withConsole((call) =>
-        Effect.gen(function* () {
-          yield* fill
-          for (const [name, query] of Object.entries(queries)) {
-            const took: Array<number> = []
-            for (let round = 0; round < 9; round += 1) {
-              const beganMs = performance.now()
-              const { status, body } = yield* call(`GET /deliveries?${query}`)
-              took.push(performance.now() - beganMs)
-              assert.strictEqual(status, 200)
-              assert.strictEqual(itemsOf(body).length, query.includes("nobody") ? 0 : 50, name)
-            }
-            const sorted = took.toSorted((left, right) => left - right)
-            const [median = 0, slowest = 0] = [sorted[4], sorted[8]]
-            console.info(`deliveries ${name}: median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`)
-            assert.isBelow(median, 200, name)
+  it.live("are listed by endpoint and outcome in less than 200 ms a page", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        yield* fill
+        for (const [name, query] of Object.entries(queries)) {
+          const took: Array<number> = []
+          for (let round = 0; round < 9; round += 1) {
+            const beganMs = performance.now()
+            const { status, body } = yield* call(`GET /deliveries?${query}`)
+            took.push(performance.now() - beganMs)
+            assert.strictEqual(status, 200)
+            assert.strictEqual(itemsOf(body).length, query.includes("nobody") ? 0 : 50, name)
           }
-        })
-      ),
-    300_000
+          const sorted = took.toSorted((left, right) => left - right)
+          const [median = 0, slowest = 0] = [sorted[4], sorted[8]]
+          console.info(`deliveries ${name}: median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`)
+          assert.isBelow(median, 200, name)
+        }
+      })
+    )
   )
 })

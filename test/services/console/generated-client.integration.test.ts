@@ -48,7 +48,6 @@ describe("a client that openapi-typescript generates from the console's document
             removed: 204
           })
         })
-      ),
-    240_000
+      )
   )
 })

@@ -67,7 +67,6 @@ describe(`${count} receipts`, () => {
             assert.lengthOf(String(table.body["text"]).trimEnd().split("\r\n"), count + 1)
           }),
         moneySettings
-      ),
-    300_000
+      )
   )
 })

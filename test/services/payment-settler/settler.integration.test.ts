@@ -99,7 +99,7 @@ describe.each(signerKinds)(
           yield* claims.move(claim, ClaimMove.Release({ reason: "lease ended" }))
           const other = yield* claims.claim(checked, testCall())
           yield* fleet.start("payment-settler")
-          yield* eventually(noJobs, 20_000)
+          yield* eventually(noJobs)
           assert.deepStrictEqual(yield* fleet.transfers, [])
           assert.deepStrictEqual(yield* fleet.receipts, [])
           assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED"])
@@ -121,7 +121,7 @@ describe.each(signerKinds)("a job with a forged signature, of a settler whose ke
         const block = fleet.chain.rpc("eth_blockNumber", [])
         const before = yield* block
         yield* fleet.start("payment-settler")
-        yield* eventually(noJobs, 20_000)
+        yield* eventually(noJobs)
         assert.deepStrictEqual(yield* fleet.transfers, [])
         assert.deepStrictEqual(
           (yield* fleet.receipts).map(({ outcome, reason }) => ({ outcome, reason })),

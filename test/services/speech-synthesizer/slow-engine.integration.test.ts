@@ -50,10 +50,7 @@ describe("a slow chunk", () => {
         }
 
         yield* (yield* Publisher).publish(subjects.speechChunks("espeak"), jsonCodec(ChunkJob), job)
-        yield* eventually(
-          Effect.sync(() => frames.some(({ isLast }) => isLast)),
-          15_000
-        )
+        yield* eventually(Effect.sync(() => frames.some(({ isLast }) => isLast)))
 
         const beats = frames.filter(({ samples, isLast }) => samples === 0 && !isLast)
         assert.isAtLeast(beats.length, 3)

@@ -140,8 +140,7 @@ describe("the worker-progress watchdog", () => {
           Effect.andThen(
             heardOf,
             Effect.map(sweep, (found) => found["no-progress"] === 1)
-          ),
-          20_000
+          )
         )
         assert.deepInclude((yield* recoveries(still))[0], {
           fromState: "Working",

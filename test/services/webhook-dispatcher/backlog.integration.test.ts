@@ -47,7 +47,7 @@ describe("an endpoint with a backlog above its BacklogMax", () => {
           yield* arrived(receiver, "/slow", 6)
           isOpen = true
           held.at(-1)?.writeHead(204).end()
-          yield* arrived(receiver, "/slow", 40, 30_000)
+          yield* arrived(receiver, "/slow", 40)
           assert.deepStrictEqual(sequencesTo(receiver, "/slow"), sequences)
           yield* eventually(Effect.map(parked, (count) => count === 0))
           yield* eventually(Effect.map(waiting, (all) => all.length === 0))

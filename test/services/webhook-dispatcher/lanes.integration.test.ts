@@ -5,6 +5,7 @@ import { deliveryLaneOf, deliveryStream, endpointIdOf, subjects } from "#contrac
 import { Configuration } from "#runtime"
 import { readAbandoned, readFanOutCursor, readRoster, WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { startRoleProcess } from "../../support/role-process.ts"
@@ -221,9 +222,6 @@ const assertSameAgain = (receiver: TestReceiver, name: string, repeatsMax: numbe
   assert.isAtMost(repeats(ids), repeatsMax, name)
 }
 
-// Each starts and kills some processes; they take a third of it on a quiet machine.
-const withinMs = 120_000
-
 describe("deliveries over lanes", () => {
   it.live("from the start go each to the lane of its endpoint, once and in order", () =>
     Effect.gen(function* () {
@@ -252,101 +250,95 @@ describe("deliveries over lanes", () => {
     })
   )
 
-  it.live(
-    "change from 2 to 4 and back under load with every process killed, and lose nothing nor their order",
-    () =>
-      Effect.gen(function* () {
-        const { server, receiver } = yield* setUp
-        // A retry is on its way while its endpoint moves.
-        for (const name of names.slice(0, 2)) receiver.answer(path(name), (nth) => (nth % 10 === 3 ? 503 : 204))
-        yield* Effect.gen(function* () {
+  it.live("change from 2 to 4 and back under load with every process killed, and lose nothing nor their order", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      // A retry is on its way while its endpoint moves.
+      for (const name of names.slice(0, 2)) receiver.answer(path(name), (nth) => (nth % 10 === 3 ? 503 : 204))
+      yield* Effect.gen(function* () {
+        const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
+        const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
+        const steady = yield* steadily(40)
+        yield* steady.after(40)
+        yield* eventually(isSettledAt(2), hangsAfterMs)
+
+        const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
+          concurrency: "unbounded"
+        })
+        yield* steady.after(20)
+        assert.isTrue(yield* isSettledAt(2), "the number waits for the last dispatcher of the old one")
+        yield* two.kill("SIGTERM")
+        const four = yield* dispatcher(server, receiver, 4)
+        yield* three.kill("SIGKILL")
+        yield* eventually(isSettledAt(4), hangsAfterMs)
+        yield* steady.after(20)
+
+        yield* Effect.promise(() => server.kill9())
+        yield* Effect.promise(() => server.start())
+        yield* steady.after(20)
+        const five = yield* dispatcher(server, receiver, 2)
+        yield* four.kill("SIGKILL")
+        yield* Effect.promise(() => server.kill9())
+        yield* Effect.promise(() => server.start())
+        yield* eventually(isSettledAt(2), hangsAfterMs)
+        yield* steady.after(20)
+        const last = yield* steady.stop
+        yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+        yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+        yield* five.kill("SIGTERM")
+
+        for (const name of names) {
+          const requests = requestsTo(receiver, path(name))
+          const ids = requests.map(({ headers }) => headers["x-service-delivery"])
+          const sequences = sequencesTo(receiver, path(name))
+          // Whatever came again was the same delivery: a retry, or unacked when a process was killed.
+          assert.strictEqual(new Set(ids).size, new Set(sequences).size, name)
+          if (!names.slice(0, 2).includes(name)) assert.isAtMost(repeats(ids), 5, name)
+          assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
+        }
+      }).pipe(Effect.provide(busOn(server, topologyOf(4))))
+    })
+  )
+
+  it.live("change from 2 to 4 while endpoints are made, changed and removed and every process is killed", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* administered(
+        server,
+        Effect.gen(function* () {
           const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
           const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
-          const steady = yield* steadily(40)
-          yield* steady.after(40)
-          yield* eventually(isSettledAt(2))
-
+          const steady = yield* steadily(30)
+          const churning = yield* churn(receiver, { concurrency: 1, pauses: true })
+          yield* steady.after(60)
           const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
             concurrency: "unbounded"
           })
-          yield* steady.after(20)
-          assert.isTrue(yield* isSettledAt(2), "the number waits for the last dispatcher of the old one")
-          yield* two.kill("SIGTERM")
+          yield* steady.after(30)
+          yield* two.kill("SIGKILL")
           const four = yield* dispatcher(server, receiver, 4)
           yield* three.kill("SIGKILL")
-          yield* eventually(isSettledAt(4))
-          yield* steady.after(20)
-
           yield* Effect.promise(() => server.kill9())
           yield* Effect.promise(() => server.start())
-          yield* steady.after(20)
-          const five = yield* dispatcher(server, receiver, 2)
-          yield* four.kill("SIGKILL")
-          yield* Effect.promise(() => server.kill9())
-          yield* Effect.promise(() => server.start())
-          yield* eventually(isSettledAt(2))
-          yield* steady.after(20)
+          yield* eventually(isSettledAt(4), hangsAfterMs)
+          yield* steady.after(60)
+          const lives = yield* churning.stop
           const last = yield* steady.stop
           yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+          yield* eventually(areCaughtUp(receiver, lives, last))
           yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
-          yield* five.kill("SIGTERM")
-
-          for (const name of names) {
-            const requests = requestsTo(receiver, path(name))
-            const ids = requests.map(({ headers }) => headers["x-service-delivery"])
-            const sequences = sequencesTo(receiver, path(name))
-            // Whatever came again was the same delivery: a retry, or unacked when a process was killed.
-            assert.strictEqual(new Set(ids).size, new Set(sequences).size, name)
-            if (!names.slice(0, 2).includes(name)) assert.isAtMost(repeats(ids), 5, name)
+          yield* assertPlaces(4)
+          yield* four.kill("SIGTERM")
+          yield* assertLives(receiver, lives, last)
+          assert.isAbove(lives.length, runTimeNames.length, "none was removed")
+          for (const name of [...names, ...runTimeNames]) {
             assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
+            // One that is disabled breaks off what is on its way.
+            assertSameAgain(receiver, name, killings + (churning.disablings.get(name) ?? 0))
           }
-        }).pipe(Effect.provide(busOn(server, topologyOf(4))))
-      }),
-    withinMs
-  )
-
-  it.live(
-    "change from 2 to 4 while endpoints are made, changed and removed and every process is killed",
-    () =>
-      Effect.gen(function* () {
-        const { server, receiver } = yield* setUp
-        yield* administered(
-          server,
-          Effect.gen(function* () {
-            const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
-            const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
-            const steady = yield* steadily(30)
-            const churning = yield* churn(receiver, { concurrency: 1, pauses: true })
-            yield* steady.after(60)
-            const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
-              concurrency: "unbounded"
-            })
-            yield* steady.after(30)
-            yield* two.kill("SIGKILL")
-            const four = yield* dispatcher(server, receiver, 4)
-            yield* three.kill("SIGKILL")
-            yield* Effect.promise(() => server.kill9())
-            yield* Effect.promise(() => server.start())
-            yield* eventually(isSettledAt(4), 40_000)
-            yield* steady.after(60)
-            const lives = yield* churning.stop
-            const last = yield* steady.stop
-            yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
-            yield* eventually(areCaughtUp(receiver, lives, last))
-            yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
-            yield* assertPlaces(4)
-            yield* four.kill("SIGTERM")
-            yield* assertLives(receiver, lives, last)
-            assert.isAbove(lives.length, runTimeNames.length, "none was removed")
-            for (const name of [...names, ...runTimeNames]) {
-              assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
-              // One that is disabled breaks off what is on its way.
-              assertSameAgain(receiver, name, killings + (churning.disablings.get(name) ?? 0))
-            }
-          })
-        )
-      }),
-    withinMs
+        })
+      )
+    })
   )
 
   it.live(
@@ -377,7 +369,7 @@ describe("deliveries over lanes", () => {
             yield* one.ended
             const handOvers = [{ from: toFour, to: steady.newest() }]
             const two = yield* many(4)
-            yield* eventually(isSettledAt(4), 40_000)
+            yield* eventually(isSettledAt(4), hangsAfterMs)
             yield* steady.after(30)
             yield* Effect.promise(() => server.kill9())
             yield* Effect.promise(() => server.start())
@@ -387,7 +379,7 @@ describe("deliveries over lanes", () => {
             yield* two.ended
             handOvers.push({ from, to: steady.newest() })
             const three = yield* many(2)
-            yield* eventually(isSettledAt(2), 40_000)
+            yield* eventually(isSettledAt(2), hangsAfterMs)
             yield* steady.after(30)
             const lives = yield* churning.stop
             const last = yield* steady.stop
@@ -404,7 +396,6 @@ describe("deliveries over lanes", () => {
             }
           })
         )
-      }),
-    withinMs
+      })
   )
 })

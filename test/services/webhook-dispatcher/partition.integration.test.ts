@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../dev/fixtures/bus.ts"
+import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, attemptRecords, httpDate, publishMany, setUp } from "../../support/webhooks.ts"
 
@@ -31,7 +32,7 @@ describe("an endpoint that shares its consumer with others", () => {
         { endpoints: [endpoint], delivery: { PartitionsAbove: 0 } },
         Effect.gen(function* () {
           yield* publishMany("work_item.merged", events)
-          yield* arrived(receiver, "/a", 2 * events, 40_000)
+          yield* arrived(receiver, "/a", 2 * events, hangsAfterMs)
           yield* eventually(Effect.map(attemptRecords, (all) => all.length === 2 * events))
           const outcomes = (yield* attemptRecords).filter(({ attempt }) => attempt === 2).map(({ outcome }) => outcome)
           assert.deepStrictEqual(

@@ -28,7 +28,7 @@ describe("two dispatchers at once", () => {
             Effect.gen(function* () {
               for (let index = 0; index < count / 2; index++) yield* publish("work_item.merged")
               yield* publishMany("work_item.done", count / 2)
-              yield* arrived(receiver, "/a", count, 30_000)
+              yield* arrived(receiver, "/a", count)
               const due = Effect.map(stream("DELIVERIES"), (all) =>
                 all.filter(({ subject }) => subject.startsWith("deliveries.due.") || subject.includes(".wait."))
               )
@@ -77,7 +77,7 @@ describe("two dispatchers at once", () => {
 
               isOpen = true
               for (const response of held) response.writeHead(204).end()
-              yield* arrived(receiver, "/slow", 40, 30_000)
+              yield* arrived(receiver, "/slow", 40)
               yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === 0 && other === 0))
               assert.strictEqual(requestsTo(receiver, "/slow").length, 40)
             })

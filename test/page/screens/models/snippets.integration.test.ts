@@ -54,7 +54,7 @@ describe("the page's code to copy", () => {
             for (const scheme of title === "x402" ? ["exact", "upto", "batch-settlement"] : [undefined]) {
               const common = { ...process.env, GATEWAY: fleet.url, RPC_URL: fleet.chain.rpcUrl, WALLET_KEY: key }
               const env = scheme === undefined ? common : { ...common, SCHEME: scheme }
-              const options = { cwd, env, timeout: 30_000 }
+              const options = { cwd, env, timeout: 120_000 }
               const { stdout } = yield* Effect.promise(() =>
                 promisify(execFile)(process.execPath, [`${title}.mjs`], options).catch(
                   (failed: { readonly stderr?: string }) => assert.fail(failed.stderr ?? String(failed))

@@ -40,10 +40,7 @@ const isCounted = (text: string, finding: string) =>
   new RegExp(`^payment_book_findings_total\\{.*finding="${finding}".*\\} [1-9]`, "mu").test(text)
 
 const finds = (fleet: PaymentFleet, finding: string) =>
-  eventually(
-    Effect.map(fleet.metrics, (text) => isCounted(text, finding)),
-    20_000
-  )
+  eventually(Effect.map(fleet.metrics, (text) => isCounted(text, finding)))
 
 describe("the reconciliation", () => {
   it.live("reports an unrequested transfer, and finds nothing else", () =>
@@ -74,10 +71,7 @@ describe("the reconciliation", () => {
           const reader = yield* StreamReader
           yield* reader.remove("RECEIPTS", 1)
         }).pipe(Effect.provideContext(bus))
-        yield* eventually(
-          Effect.map(fleet.receipts, (all) => all.length === 1),
-          20_000
-        )
+        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 1))
         const [after] = yield* fleet.receipts
         assert.strictEqual(after?.transaction, before?.transaction)
         assert.strictEqual(after?.claimKey, before?.claimKey)

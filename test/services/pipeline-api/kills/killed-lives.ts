@@ -70,7 +70,7 @@ const watchPositions = Effect.fnUntraced(function* (stream: string, subject: (of
 })
 
 const check = Effect.fnUntraced(function* (life: KilledLife) {
-  yield* eventually(isSettled, 30_000)
+  yield* eventually(isSettled)
   const records = recordsOf(yield* allOf("LOG"))
   assertReplays(records)
   assertOnce(records, life.told)

@@ -198,7 +198,7 @@ describe("a program that tells no word times", () =>
 
 // STARLING_TEST_HIBARI names a Python that has hibari-tts.
 const python = process.env["STARLING_TEST_HIBARI"] ?? "python3"
-const hasHibari = spawnSync(python, ["-c", "import hibari, onnxruntime"], { timeout: 60_000 }).status === 0
+const hasHibari = spawnSync(python, ["-c", "import hibari, onnxruntime"], { timeout: 120_000 }).status === 0
 const why = hasHibari ? "" : " (skipped: no Python with hibari-tts; STARLING_TEST_HIBARI names one)"
 const adapter = fileURLToPath(new URL("../../../../../dev/examples/engines/hibari_engine.py", import.meta.url))
 const hibari = { Command: python, Arguments: [adapter], Environment: ["PYTHONPATH"] }
