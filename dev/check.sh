@@ -10,24 +10,24 @@ trap 'rm -rf "$folder"' EXIT
 reports=${STARLING_REPORTS:-$folder}
 bin=node_modules/.bin
 failed=0
+# The compiler's checkers and the tests' threads each repeat some of the work: with two cores, beside all else, one of
+# each is the quickest.
 cores=$(getconf _NPROCESSORS_ONLN)
-at_most() { echo $(($1 < $2 ? $1 : $2)); }
+threads=$((cores < 4 ? 1 : cores < 8 ? cores / 2 : 4))
 
 # One compiler reports TypeScript's errors and Effect's, so that types are computed once: the TypeScript of the
-# Effect package, a build of the very version that is installed. Each further checker repeats much of the work, so
-# with few cores one is the quickest. Its findings are cached with hashes of everything that it read, in a file of
-# its own: a plain tsc would drop Effect's findings from a shared one.
+# Effect package, a build of the very version that is installed. Its findings are cached with hashes of everything that
+# it read, in a file of its own: a plain tsc would drop Effect's findings from a shared one.
 read -r version platform < <(
   node --print '`${require("typescript/package.json").version} ${process.platform}-${process.arch}`'
 )
 compiler=node_modules/@effect/tsgo-$platform/artifacts/typescript/$version/tsc
-checkers=$(at_most $((cores < 2 ? 1 : cores / 2)) 4)
 findings=.starling/cache/check.tsbuildinfo
 # It lives for seconds: most garbage collection would be in vain, and is a third of its work.
 # It peaks at 1.8 GB without collection; beyond this limit it collects again.
 types_check() {
   GOGC=off GOMEMLIMIT=2500MiB "$compiler" --noEmit --project tsconfig.json --incremental \
-    --tsBuildInfoFile "$findings" --checkers "$checkers"
+    --tsBuildInfoFile "$findings" --checkers "$threads"
 }
 
 # The page runs in browsers, whose globals nothing else may see.
@@ -64,7 +64,7 @@ start fence node dev/fence/main.ts; fence=$!
 start lint "$bin/oxlint" --quiet; lint=$!
 start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker deploy/package test load-tests page vitest.config.ts; format=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
-  --maxWorkers="$(at_most "$cores" 4)" --reporter=dot --reporter=./dev/report-failures.ts \
+  --maxWorkers="$threads" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
 
 report types $types

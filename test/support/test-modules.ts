@@ -1,16 +1,34 @@
 /**
- * Loads each test file by its plain URL. Vitest adds the time to it, so that a run of one worker may load it again when
- * it is watched; but Node keeps compiled code by URL, so that it would compile every test file anew in each run.
+ * Finds the modules of tests, each by its plain URL.
+ *
+ * Node looks for every import on the disk, and vitest tells its main thread of each: a tenth of a check, for names that
+ * already say which file they mean. Vitest also adds the time to a test file's URL, so that a run of one worker may load
+ * it again when it is watched; but Node keeps compiled code by URL, so that it would compile every test file in each run.
  */
-import { registerHooks } from "node:module"
+import { registerHooks, type ResolveFnOutput } from "node:module"
 
 const added = /\?vitest=\d+$/u
+const root = new URL("../../", import.meta.url).href
+const packages = new URL("node_modules/", root).href
+
+/** What `#` names and packages mean to each of our files. */
+const named = new Map<string, ResolveFnOutput>()
 
 if (process.env["VITEST_MODE"] !== "WATCH") {
   registerHooks({
-    resolve: (specifier, context, next) => {
-      const resolved = next(specifier, context)
-      return { ...resolved, url: resolved.url.replace(added, "") }
+    resolve: (specifier, { conditions, parentURL = "", ...context }, next) => {
+      const isImport = conditions.includes("import")
+      if (isImport && /^\.\.?\//u.test(specifier)) {
+        const format = specifier.endsWith(".ts") ? "module-typescript" : undefined
+        return { url: new URL(specifier, parentURL).href, format, shortCircuit: true }
+      }
+      const isOurs = isImport && parentURL.startsWith(root) && !parentURL.startsWith(packages)
+      const known = isOurs ? named.get(specifier) : undefined
+      if (known !== undefined) return known
+      const found = next(specifier, { conditions, parentURL, ...context })
+      const resolved = { ...found, url: found.url.replace(added, ""), shortCircuit: true }
+      if (isOurs) named.set(specifier, resolved)
+      return resolved
     }
   })
 }
