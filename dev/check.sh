@@ -5,6 +5,7 @@
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source dev/passed-files.sh
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 reports=${STARLING_REPORTS:-$folder}
@@ -35,6 +36,20 @@ page_types() {
   GOGC=off GOMEMLIMIT=1500MiB "$compiler" --noEmit --project page/tsconfig.json --incremental --checkers 1
 }
 
+code="libs services dev load-tests test page"
+judged_by="package.json package-lock.json .gitignore"
+
+# What lint asks of the files that one imports, the compiler asks too; a circle is found from the file that closes it.
+lint() {
+  judge_changed .starling/cache/lint.passed "$judged_by .oxlintrc.json" "$code deploy vitest.config.ts" \
+    "$bin/oxlint" --quiet
+}
+
+well_formed() {
+  judge_changed .starling/cache/format.passed "$judged_by .oxfmtrc.json" \
+    "$code deploy/backup deploy/generate deploy/docker deploy/package vitest.config.ts" "$bin/oxfmt" --check
+}
+
 start() { # name command...
   local name=$1
   shift
@@ -61,8 +76,8 @@ report() { # name
 start types types_check; types=$!
 start page page_types; page=$!
 start fence node dev/fence/main.ts; fence=$!
-start lint "$bin/oxlint" --quiet; lint=$!
-start format "$bin/oxfmt" --check libs services dev deploy/backup deploy/generate deploy/docker deploy/package test load-tests page vitest.config.ts; format=$!
+start lint lint; lint=$!
+start format well_formed; format=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$threads" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!

@@ -9,6 +9,12 @@ interface Report {
   readonly number_of_files: number
 }
 
+const lint = (folder: string, ...paths: ReadonlyArray<string>) => {
+  const options = ["--format=json", ...paths]
+  const { stdout } = spawnSync("node_modules/.bin/oxlint", options, { cwd: folder, encoding: "utf8" })
+  return JSON.parse(stdout) as Report
+}
+
 describe("the linter", () => {
   const refused = [
     ["libs/runtime/trial.ts", `export const now = () => Date.now()`],
@@ -40,11 +46,7 @@ describe("the linter", () => {
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, `/** A trial. */\n${line}\n`)
     }
-    const { stdout } = spawnSync(join(process.cwd(), "node_modules/.bin/oxlint"), ["--format=json"], {
-      cwd: folder,
-      encoding: "utf8"
-    })
-    const { diagnostics, number_of_files } = JSON.parse(stdout) as Report
+    const { diagnostics, number_of_files } = lint(folder)
     assert.strictEqual(number_of_files, trials.length)
     for (const { filename, code } of diagnostics) said.set(filename, [...(said.get(filename) ?? []), code])
     // A linter that comes from a cold disk has been seen to take ten seconds.
@@ -56,5 +58,22 @@ describe("the linter", () => {
 
   it("accepts correct code", () => {
     for (const [path, line] of taken) assert.isUndefined(said.get(fileOf(path, line)), line)
+  })
+
+  // A check gives it the files that have changed.
+  it("finds a circle of files from the one that closes it", () => {
+    const circle = [
+      ["libs/http/first.ts", `import { second } from "./second.ts"\nexport const first = () => second()`],
+      ["libs/http/second.ts", `import { first } from "./first.ts"\nexport const second = (): void => first()`]
+    ] as const
+    mkdirSync(join(folder, "libs/http"), { recursive: true })
+    for (const [path, text] of circle) writeFileSync(join(folder, path), `/** A trial. */\n${text}\n`)
+    for (const [path] of circle)
+      assert.include(
+        lint(folder, path)
+          .diagnostics.map(({ code }) => code)
+          .join(),
+        "no-cycle"
+      )
   })
 })
