@@ -24,6 +24,9 @@ export type Answer =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | ((response: ServerResponse) => void)
 
+// One beyond what the system queues is asked for again after a second, and then after two: its request comes late.
+const connectionsMax = 4_096
+
 export const startReceiver = Effect.acquireRelease(
   Effect.callback<TestReceiver & { readonly close: Effect.Effect<void> }>((resume) => {
     const requests: Array<ReceivedRequest> = []
@@ -50,7 +53,7 @@ export const startReceiver = Effect.acquireRelease(
         else response.writeHead(answer.status, answer.headers).end()
       })
     })
-    server.listen(0, "127.0.0.1", () => {
+    server.listen({ port: 0, host: "127.0.0.1", backlog: connectionsMax }, () => {
       const { port } = server.address() as AddressInfo
       resume(
         Effect.succeed({

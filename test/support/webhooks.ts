@@ -5,6 +5,7 @@ import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
 import { Metrics } from "#runtime"
 import { eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 
 const utf8 = new TextEncoder()
@@ -25,8 +26,16 @@ export const publishMany = (event: string, count: number) =>
 // What an endpoint of one request at a time keeps up with on a busy machine.
 const perSecondDefault = 100
 
-/** Publishes steadily until stopped, also while the broker is away. It answers once the first events are stored. */
-export const steadily = Effect.fnUntraced(function* (eventsPerSecond = perSecondDefault) {
+const neverBehind = () => false
+
+/**
+ * Publishes steadily until stopped, also while the broker is away. It answers once the first events are stored.
+ * `isBehind`: publishes nothing while this is so, by the newest event; a machine that bears less gets less.
+ */
+export const steadily = Effect.fnUntraced(function* (
+  eventsPerSecond = perSecondDefault,
+  isBehind: (newest: number) => boolean = neverBehind
+) {
   let [begun, stored, newest] = [0, 0, 0]
   const one = Effect.map(
     Effect.retry(publish("work_item.merged"), { schedule: Schedule.spaced("50 millis") }),
@@ -35,10 +44,12 @@ export const steadily = Effect.fnUntraced(function* (eventsPerSecond = perSecond
       newest = Math.max(newest, sequence)
     }
   )
-  const beganMs = performance.now()
+  let [turnMs, wanted] = [performance.now(), 0]
   const due = Effect.gen(function* () {
-    const wanted = Math.floor(((performance.now() - beganMs) / 1_000) * eventsPerSecond)
-    for (; begun < wanted; begun += 1) yield* Effect.forkScoped(one)
+    const lastMs = turnMs
+    turnMs = performance.now()
+    if (!isBehind(newest)) wanted += ((turnMs - lastMs) / 1_000) * eventsPerSecond
+    for (; begun < Math.floor(wanted); begun += 1) yield* Effect.forkScoped(one)
     yield* Effect.promise(() => pause(2))
   })
   const publishing = yield* Effect.forkScoped(Effect.forever(due))
@@ -46,7 +57,10 @@ export const steadily = Effect.fnUntraced(function* (eventsPerSecond = perSecond
   const after = (more: number) =>
     Effect.suspend(() => {
       const wanted = stored + more
-      return eventually(Effect.sync(() => stored >= wanted))
+      return eventually(
+        Effect.sync(() => stored >= wanted),
+        hangsAfterMs
+      )
     })
   // Those on their way are stored, and so have a place in EVENTS, before it answers with the last sequence.
   const stop = Effect.gen(function* () {
