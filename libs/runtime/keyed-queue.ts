@@ -8,6 +8,8 @@ interface KeyedQueue {
     whenFull: Effect.Effect<B, E2, R2>,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<A | B, E | E2, R | R2>
+  /** Nothing of that key is at work or waits. */
+  readonly isIdle: (key: string) => boolean
 }
 
 interface Line {
@@ -31,6 +33,7 @@ export const keyedQueue = (waitingMax: number): KeyedQueue => {
       if (line.present === 0) lines.delete(key)
     })
   return {
+    isIdle: (key) => !lines.has(key),
     run: <A, E, R, B, E2, R2>(key: string, whenFull: Effect.Effect<B, E2, R2>, work: Effect.Effect<A, E, R>) =>
       Effect.suspend((): Effect.Effect<A | B, E | E2, R | R2> => {
         const line = enter(key)

@@ -66,7 +66,8 @@ export {
   owedOf,
   type OwedReceipt,
   receiptIdOf,
-  unclaimedOf
+  unclaimedOf,
+  withoutAnswer
 } from "./channels/channel.ts"
 export {
   channelKeyOf,

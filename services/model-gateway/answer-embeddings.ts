@@ -27,10 +27,10 @@ const answerCall = Effect.fnUntraced(function* (call: EmbeddingCall) {
     headers: {},
     bodyFor: () => Result.succeed(without(call.request, "stream"))
   } as const
-  const answer = yield* withinPayment(payment, (yield* Upstreams).whole(order)).pipe(
-    Effect.mapError((given) => freeFault({ model: call.model, isStreamed: false }, given)),
-    Effect.tapError(() => payment.release)
+  const asked = Effect.mapError((yield* Upstreams).whole(order), (given) =>
+    freeFault({ model: call.model, isStreamed: false }, given)
   )
+  const answer = yield* withinPayment(payment, asked).pipe(Effect.tapError(() => payment.release))
   const usage = usageOf(answer.body)
   const costMicroUsd = (yield* usageCounter(call))(usage, answer.route)
   const encoding = call.request["encoding_format"] === "base64" ? "base64" : "float"

@@ -80,10 +80,10 @@ interface Work {
 
 /** Releases the payment before the caller hears of the failure, so that the same payment can be used again. */
 const released = <A, R>({ call, payment }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
-  withinPayment(payment, answer).pipe(
-    Effect.mapError((given) => freeFault(call, given)),
-    Effect.tapError(() => payment.release)
-  )
+  withinPayment(
+    payment,
+    Effect.mapError(answer, (given) => freeFault(call, given))
+  ).pipe(Effect.tapError(() => payment.release))
 
 const streamed = Effect.fnUntraced(function* (work: Work) {
   const { count, order, ...frame } = work

@@ -180,11 +180,12 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
   },
   {
     name: "channels",
-    why: "Payment channels: what was charged of each, the voucher that covers it, what the chain has of it, and the call in work. One record per decision, of which the last counts; never removed, for it is worth the money that is not claimed.",
+    why: "Payment channels: what was charged of each, the voucher that covers it, what the chain has of it, the call in work, and the last answer where it is short. One record per decision, of which the last counts; never removed, for it is worth the money that is not claimed.",
     ttlMs: null,
     keyTtl: false,
-    // Two vouchers with signatures of contract wallets, 4 KiB each in hex, and 32 charges that wait for their receipts.
-    valueBytesMax: 32 * kib,
+    // Two vouchers with signatures of contract wallets, 4 KiB each in hex, 32 charges that wait for their receipts, and a
+    // short answer, 8 KiB in base64.
+    valueBytesMax: 48 * kib,
     leaderReads: true,
     writers: ["model-gateway", "payment-settler"],
     readers: ["model-gateway", "payment-settler", "console", "operator"]

@@ -12,7 +12,7 @@ import { BusUnavailable, type BusError, jsonCodec, Kv, type KvBucket, type KvEnt
 import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#contracts"
 import { keyedQueue, Metrics } from "#runtime"
 import { channelCommands } from "../metrics.ts"
-import { Channel, type ChannelCommand, channelReason, decideAll, isLapsed } from "./channel.ts"
+import { Channel, type ChannelCommand, channelReason, decideAll, isLapsed, withoutAnswer } from "./channel.ts"
 
 /** One of each: by them the bus knows that a question and its answer need not leave the process. */
 export const channelOrderCodec = jsonCodec(ChannelOrder)
@@ -55,6 +55,11 @@ export class Channels extends Context.Service<
   {
     /** The channel after the command. A command that comes twice is carried out once. */
     readonly run: (name: ChannelName, command: ChannelCommand) => Effect.Effect<Channel, ChannelRefused | BusError>
+    /**
+     * Whether the command would be carried out by the record that is remembered, and nothing else is under way on the
+     * channel. Asks nobody; another process may have gone on meanwhile.
+     */
+    readonly isForeseen: (name: ChannelName, command: ChannelCommand) => Effect.Effect<boolean>
     /** The last record, from the leader. */
     readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
     /** All records, in their present state. */
@@ -83,8 +88,15 @@ export class Channels extends Context.Service<
             )
           )
         })
+        const isForeseen = (name: ChannelName, command: ChannelCommand) =>
+          Effect.map(Clock.currentTimeMillis, (nowMs) => {
+            const key = channelKeyOf(name)
+            const known = rememberedOf(parts, key, command)
+            return queue.isIdle(key) && known !== undefined && decideAll(known.channel, command, nowMs).refused === null
+          })
         return Channels.of({
           run,
+          isForeseen,
           read: (name) =>
             Effect.map(
               bucket.get(channelKeyOf(name)),
@@ -107,7 +119,11 @@ const rememberedMax = 16_384
 interface Parts {
   readonly bucket: KvBucket<Channel>
   readonly holder: string | null
-  readonly remembered: Map<string, StoredChannel>
+  readonly remembered: Map<string, RememberedChannel>
+}
+
+interface RememberedChannel extends StoredChannel {
+  readonly lacksAnswer: boolean
 }
 
 /** A channel as far as it is known here. `revision` 0: no record. */
@@ -122,7 +138,7 @@ const carryOut = Effect.fnUntraced(function* (
   key: string,
   command: ChannelCommand
 ): Effect.fn.Return<Channel, ChannelRefused | BusError> {
-  let known: Known | undefined = rememberedOf(parts, key)
+  let known: Known | undefined = rememberedOf(parts, key, command)
   let unsure: BusError | undefined
   for (let tries = 0; tries < triesMax; tries += 1) {
     const nowMs = yield* Clock.currentTimeMillis
@@ -158,9 +174,11 @@ const refusal = (reason: string, channel: Channel | null) => Effect.fail(new Cha
 const isOwnWork = ({ holder }: Parts, channel: Channel | null, nowMs: number) =>
   channel?.work?.holder === holder && holder !== null && channel !== null && !isLapsed(channel, nowMs)
 
-const rememberedOf = ({ remembered }: Parts, key: string): Known | undefined => {
+/** A record that is remembered without its answer is good for the next call alone, which gives the answer up. */
+const rememberedOf = ({ remembered }: Parts, key: string, { _tag }: ChannelCommand): Known | undefined => {
   const found = remembered.get(key)
-  return found && { channel: found.channel, revision: found.revision, isFresh: false }
+  if (found === undefined || (found.lacksAnswer && _tag !== "Begin")) return undefined
+  return { channel: found.channel, revision: found.revision, isFresh: false }
 }
 
 const load = Effect.fnUntraced(function* (parts: Parts, key: string): Effect.fn.Return<Known, BusError> {
@@ -170,10 +188,11 @@ const load = Effect.fnUntraced(function* (parts: Parts, key: string): Effect.fn.
   return { channel: found.value, revision: found.revision, isFresh: true }
 })
 
-/** The channels used last stay. */
-const remember = ({ remembered }: Parts, stored: StoredChannel) => {
-  remembered.delete(stored.key)
-  remembered.set(stored.key, stored)
+/** The channels used last stay, without their answers: those are several times as long as the rest. */
+const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {
+  remembered.delete(key)
+  const lean = withoutAnswer(channel)
+  remembered.set(key, { key, channel: lean, revision, lacksAnswer: lean !== channel })
   const [oldest] = remembered.keys()
   if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest)
 }

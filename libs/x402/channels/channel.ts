@@ -3,7 +3,7 @@
  * the chain has of it, and the call that is in work. `decide` answers a command with facts or refuses it, `evolve` gives
  * the state after a fact. Pure.
  *
- * What it promises, whoever crashes when: one call at a time; a voucher is stored before its call is made; no charge
+ * What it promises, whoever crashes when: one call at a time; a voucher is stored before anything of its answer goes out; no charge
  * without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to the payer; a
  * voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was last known
  * to cost; and each charge is kept until its receipt is written.
@@ -71,8 +71,10 @@ export interface ChannelWork extends Schema.Schema.Type<typeof ChannelWork> {}
 export const EndedWork = Schema.Struct({
   ticket: InstanceName,
   charged: AtomicAmount,
-  /** Of the request whose answer is kept under this ticket: its payer may have lost it on the way. */
-  binding: Schema.optionalKey(Schema.String)
+  /** Of the request whose answer is kept, here or under this ticket: its payer may have lost it on the way. */
+  binding: Schema.optionalKey(Schema.String),
+  /** That answer, in base64, where it is short: it is stored by the very write that charges it. */
+  answer: Schema.optionalKey(Schema.String)
 })
 
 /** A charge whose receipt is not known to be written. */
@@ -138,8 +140,8 @@ export type ChannelCommand =
       readonly ticket: string
       readonly amount: string
       readonly providerCost?: string
-      /** The answer is kept under the ticket. */
-      readonly holdsAnswer?: boolean
+      /** The answer is kept under the ticket; or, in base64, in the record itself. */
+      readonly holdsAnswer?: boolean | string
     }
   /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly ticket: string }
@@ -147,6 +149,8 @@ export type ChannelCommand =
   | { readonly _tag: "Lapse" }
   /** The receipts of these charges are written. */
   | { readonly _tag: "Receipted"; readonly tickets: ReadonlyArray<string> }
+  /** Nobody asks any more for an answer that was charged before then. */
+  | { readonly _tag: "Forget"; readonly beforeMs: number }
   /** A refund is about to be signed: its money is no longer sold for. */
   | { readonly _tag: "SignRefund"; readonly nonce: string; readonly amount: string }
 
@@ -164,8 +168,10 @@ const Charged = Schema.TaggedStruct("Charged", {
   model: Schema.NullOr(Schema.String),
   isLost: Schema.Boolean,
   providerCost: Schema.optionalKey(AtomicAmount),
-  binding: Schema.optionalKey(Schema.String)
+  binding: Schema.optionalKey(Schema.String),
+  answer: Schema.optionalKey(Schema.String)
 })
+const Forgotten = Schema.TaggedStruct("Forgotten", {})
 const Receipted = Schema.TaggedStruct("Receipted", { tickets: Schema.Array(InstanceName) })
 const RefundSigned = Schema.TaggedStruct("RefundSigned", { refund: SignedRefund })
 const Released = Schema.TaggedStruct("Released", { ticket: InstanceName, isLost: Schema.Boolean })
@@ -179,7 +185,8 @@ export const ChannelFact = Schema.Union([
   Charged,
   Released,
   Receipted,
-  RefundSigned
+  RefundSigned,
+  Forgotten
 ])
 export type ChannelFact = Schema.Schema.Type<typeof ChannelFact>
 
@@ -220,6 +227,8 @@ export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: 
       return Result.succeed(decideReceipted(channel, command.tickets))
     case "SignRefund":
       return decideRefund(channel, command)
+    case "Forget":
+      return Result.succeed(holdsAnswerOf(channel, command.beforeMs) ? [{ _tag: "Forgotten" }] : nothing)
     case "Charge":
       return decideCharge(channel, command)
     case "Release":
@@ -352,9 +361,21 @@ const decideCharge = (
     if (BigInt(amount) > leftOf(channel, work)) return Result.fail(channelReason.exceedsSigned)
     const charge = chargedFor(work, amount, false)
     const cost = providerCost === undefined ? {} : { providerCost }
-    const answer = holdsAnswer && work.binding !== undefined ? { binding: work.binding } : {}
-    return Result.succeed<ReadonlyArray<ChannelFact>>([{ ...charge, ...cost, ...answer }])
+    const isKept = holdsAnswer !== false && work.binding !== undefined
+    const kept = isKept ? { binding: work.binding, ...(holdsAnswer === true ? {} : { answer: holdsAnswer }) } : {}
+    return Result.succeed<ReadonlyArray<ChannelFact>>([{ ...charge, ...cost, ...kept }])
   })
+}
+
+/** Whether the record itself holds an answer that was charged before then. */
+const holdsAnswerOf = ({ ended, chargedAtMs }: Channel, beforeMs: number): boolean =>
+  ended?.answer !== undefined && chargedAtMs < beforeMs
+
+/** For whoever keeps many records in memory. */
+export const withoutAnswer = (channel: Channel): Channel => {
+  if (channel.ended?.answer === undefined) return channel
+  const { answer: _, ...ended } = channel.ended
+  return { ...channel, ended }
 }
 
 /** The most that a work can still be charged: less than was agreed when money was claimed meanwhile without us. */
@@ -398,11 +419,14 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Mirrored":
       return withMirror(channel, fact.mirror)
     case "Begun":
-      return { ...withOwed(channel, stillOwed(channel, fact.receipted)), work: fact.work }
+      // Its payer has gone on: it has the last answer, or wants it no more.
+      return { ...withOwed(withoutAnswer(channel), stillOwed(channel, fact.receipted)), work: fact.work }
     case "Receipted":
       return withOwed(channel, stillOwed(channel, fact.tickets))
     case "RefundSigned":
       return { ...channel, refunding: fact.refund }
+    case "Forgotten":
+      return withoutAnswer(channel)
     case "Renewed":
       return { ...channel, work: channel.work && { ...channel.work, untilMs: fact.untilMs, spent: fact.spent } }
     case "Serving":
@@ -415,7 +439,7 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
 }
 
 const withCharge = (channel: Channel, fact: ChargedFact, nowMs: number): Channel => {
-  const { ticket, amount, binding, model, providerCost } = fact
+  const { ticket, amount, answer, binding, model, providerCost } = fact
   const { work } = channel
   const receipt = work !== null &&
     work.kind !== "refund" && {
@@ -432,7 +456,12 @@ const withCharge = (channel: Channel, fact: ChargedFact, nowMs: number): Channel
     charged: (BigInt(channel.charged) + BigInt(amount)).toString(),
     signed: work?.voucher ?? channel.signed,
     work: null,
-    ended: { ticket, charged: amount, ...(binding === undefined ? {} : { binding }) },
+    ended: {
+      ticket,
+      charged: amount,
+      ...(binding === undefined ? {} : { binding }),
+      ...(answer === undefined ? {} : { answer })
+    },
     chargedAtMs: nowMs
   }
 }

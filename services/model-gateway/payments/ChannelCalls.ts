@@ -1,14 +1,14 @@
 /**
- * Calls that are paid by channel. A voucher is checked here, and stored before its call is made; what the answer costs
- * is stored before the answer goes out. Neither asks a chain, a facilitator or a verifier, while the settlers watch the
+ * Calls that are paid by channel. A voucher is checked here, and stored before anything of its answer goes out; so is
+ * what the answer costs. Neither asks a chain, a facilitator or a verifier, while the settlers watch the
  * chain: its record says what lies in the channel. Deposits, refunds and channels that are not known yet are ordered of
  * the settlers.
  *
  * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back when
- * the lease is over, unless its stream had begun. A whole answer is kept before it is charged: to the last voucher that
- * was charged, with the same request, it is given again.
+ * the lease is over, unless its stream had begun. A whole answer is kept with its charge, or before it where it is long:
+ * to the last voucher that was charged, with the same request, it is given again.
  */
-import { Clock, Context, Effect, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, Kv, Mailbox, Requests } from "#bus"
 import {
   type ChannelOrder,
@@ -67,7 +67,7 @@ export interface OfferedVoucher {
   readonly identifier?: string | null
 }
 
-type PricedCall = Pick<PayableCall, "kind" | "model" | "shape" | "prices" | "prompt" | "count">
+type PricedCall = Pick<PayableCall, "kind" | "model" | "shape" | "prices" | "prompt" | "count" | "jobId">
 
 /** What a refund has given back. */
 export interface RefundedChannel {
@@ -223,11 +223,31 @@ const pay = Effect.fnUntraced(function* (
   const deposit = payload.type === "deposit" ? yield* deposited(parts, voucher) : null
   const ticket = newTicket()
   const begin = { ticket, kind: offered.call.kind, amount: offered.requirements.amount }
-  yield* parts.timed("verify", begun(parts, voucher, begin))
-  yield* parts.count("verified")
-  const held = { voucher, ticket, deposit, charge: priceOf(parts, voucher, nothingUsed) }
+  const storing = Effect.andThen(parts.timed("verify", begun(parts, voucher, begin)), parts.count("verified"))
+  const stored = (yield* mayBeAskedAhead(parts, voucher, begin))
+    ? yield* beside(parts, storing)
+    : yield* Effect.as(storing, undefined)
+  const held = { voucher, ticket, deposit, stored, charge: priceOf(parts, voucher, nothingUsed) }
   return open(parts, held, yield* Clock.currentTimeMillis)
 })
+
+/**
+ * Whether the provider may be asked while the voucher is being stored: the record as this gateway wrote it last allows
+ * it, and nothing else is under way on the channel. A voucher is for the very total of that record, so of several
+ * gateways only the one that wrote last can think so; a storm on one channel asks no provider but once. Of an image its
+ * caller is told before it is made.
+ */
+const mayBeAskedAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, begin: Begin) {
+  const { name, call, checked } = voucher
+  const nowMs = yield* Clock.currentTimeMillis
+  if (checked.payload.type !== "voucher" || call.jobId !== undefined || !parts.isWatched(name.network, nowMs))
+    return false
+  return yield* parts.channels.isForeseen(name, beginOf(parts, voucher, begin))
+})
+
+/** Goes on when the caller leaves: what is not known to be stored cannot be given back. */
+const beside = ({ scope }: Parts, storing: Effect.Effect<void, PaymentRefusal>) =>
+  Effect.map(Effect.forkIn(storing, scope, { startImmediately: true }), Fiber.join)
 
 const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVoucher) {
   const nowMs = yield* Clock.currentTimeMillis
@@ -429,20 +449,26 @@ const givenAgain = Effect.fnUntraced(function* (
   const { maxClaimable, signature } = signedOf(voucher)
   const isLast = signed?.maxClaimable === maxClaimable && signed.signature === signature
   if (!isLast || binding === undefined || ended === null || ended.binding !== binding) return
-  const found = yield* Effect.catch(parts.answers.find(answerKeyOf(name, ended.ticket)), () =>
-    cannotSay(parts, voucher.call.shape)
-  )
-  if (Option.isNone(found)) return
+  const inRecord = Option.map(Option.fromUndefinedOr(ended.answer), (answer) => Buffer.from(answer, "base64"))
+  const kept = Option.isSome(inRecord)
+    ? inRecord
+    : yield* parts.answers.find(answerKeyOf(name, ended.ticket)).pipe(
+        Effect.map(Option.map(({ body }) => body)),
+        Effect.catch(() => cannotSay(parts, voucher.call.shape))
+      )
+  if (Option.isNone(kept)) return
   yield* parts.count("given_again")
   const chargedAmount = ended.charged
   const headers = channelHeaders({ channelId: name.channelId, channel, chargedAmount, moved: null })
-  return yield* Effect.fail(paidBefore({ answer: found.value.body, headers }))
+  return yield* Effect.fail(paidBefore({ answer: kept.value, headers }))
 })
 
 interface Held {
   readonly voucher: Voucher
   readonly ticket: string
   readonly deposit: Moved | null
+  /** Ends when the voucher is stored; undefined where it was before the call. */
+  readonly stored: Effect.Effect<void, PaymentRefusal> | undefined
   /** What is charged for all that was given out. */
   charge: bigint
 }
@@ -450,7 +476,9 @@ interface Held {
 const open = (parts: Parts, held: Held, beganAtMs: number): PaidCall => {
   parts.held.set(held, beganAtMs)
   const stop = Effect.sync(() => void parts.held.delete(held))
-  return openCall(tasksOf(parts, held, stop))
+  const { stored } = held
+  const call = openCall(tasksOf(parts, held, stop))
+  return stored === undefined ? call : { ...call, stored }
 }
 
 const ceilingOf = ({ requirements }: Pick<OfferedVoucher, "requirements">) => BigInt(requirements.amount)
@@ -493,27 +521,33 @@ const renewAll = ({ channels, held: calls, leaseMs, scope }: Parts) => {
 
 const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks => {
   const { channels, count } = parts
-  const { voucher, ticket } = held
+  const { voucher, ticket, stored = Effect.void } = held
   const { shape } = voucher.call
   const run = (command: ChannelCommand) => Effect.retry(channels.run(voucher.name, command), patiently)
   return {
     serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
       Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
       Effect.mapError(() => unavailable(shape, "The payment could not be held", 1)),
+      (serving) => Effect.andThen(stored, serving),
       Effect.asVoid
     ),
     // Vouchers have no end.
     force: Effect.void,
     keep: stop,
     release: Effect.andThen(
-      Effect.andThen(stop, count("released")),
-      run(ChannelCommand.Release({ ticket })).pipe(
-        Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
-        Effect.asVoid
-      )
+      stop,
+      Effect.matchEffect(stored, {
+        // What was not stored is not to be given back.
+        onFailure: () => Effect.void,
+        onSuccess: () =>
+          Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
+            Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
+            Effect.asVoid
+          )
+      })
     ),
     measure: (used) => measure(parts, held, used),
-    settle: (answer) => Effect.ensuring(charge(parts, held, answer), stop)
+    settle: (answer) => Effect.ensuring(Effect.andThen(stored, charge(parts, held, answer)), stop)
   }
 }
 
@@ -524,6 +558,12 @@ const patiently = {
   while: ({ _tag }: ChannelRefused | BusError) => _tag === "BusUnavailable"
 }
 
+/**
+ * Most answers are shorter than this, and stored by the write that charges them. A longer one has a message of its own,
+ * for a record is read and written at every step of its channel.
+ */
+const answerInRecordBytesMax = 8_192
+
 const charge = Effect.fnUntraced(function* (
   parts: Parts,
   held: Held,
@@ -533,21 +573,21 @@ const charge = Effect.fnUntraced(function* (
   const { call, name, binding } = voucher
   if (used !== null) held.charge = priceOf(parts, voucher, used)
   const amount = held.charge.toString()
-  const holdsAnswer = body !== null && binding !== undefined
+  const answer = binding === undefined ? null : body
+  const isShort = answer !== null && answer.byteLength <= answerInRecordBytesMax
   const command = ChannelCommand.Charge({
     ticket,
     amount,
-    holdsAnswer,
+    holdsAnswer: isShort ? Buffer.from(answer).toString("base64") : answer !== null,
     ...(costMicroUsd === null ? {} : { providerCost: parts.unitsOf(costMicroUsd, name.network).toString() })
   })
-  // Before the charge: nobody is charged for an answer that dies with this process.
-  const kept = holdsAnswer
-    ? parts.answers.keep(answerKeyOf(name, ticket), { label: { identifier: null, binding }, body })
-    : Effect.void
-  const charging = Effect.andThen(
-    parts.timed("store", Effect.retry(kept, patiently)),
-    parts.timed("settle", Effect.retry(parts.channels.run(name, command), patiently))
-  )
+  const charged = parts.timed("settle", Effect.retry(parts.channels.run(name, command), patiently))
+  // With the charge or before it: nobody is charged for an answer that dies with this process.
+  const keep = (long: Uint8Array) => {
+    const kept = { label: { identifier: null, binding: binding ?? "" }, body: long }
+    return parts.timed("store", Effect.retry(parts.answers.keep(answerKeyOf(name, ticket), kept), patiently))
+  }
+  const charging = answer === null || isShort ? charged : Effect.andThen(keep(answer), charged)
   const channel = yield* charging.pipe(
     Effect.tapError((error) => Effect.logWarning("a call could not be charged", error)),
     Effect.mapError(

@@ -24,7 +24,8 @@ import {
   microUsdOf,
   owedOf,
   settleCall,
-  sweptIn
+  sweptIn,
+  withoutAnswer
 } from "#x402"
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
@@ -45,6 +46,10 @@ const lapsesAtOnce = 16
 const receiptsAtOnce = 16
 // A gateway says with the next voucher that the receipt of the last is written; this is for channels without a next one.
 const receiptsAfterMs = 5_000
+// As long as the store `paid-answers` keeps the longer ones.
+const answerKeptMs = 2 * 86_400_000
+// The next look at the chain does not wait for more.
+const forgottenAtOnce = 128
 
 const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
 const sweepGas = 150_000n
@@ -103,15 +108,19 @@ export interface Keeper {
   readonly compareEveryMs: number
 }
 
-/** The records of the network, by their key, as far as they were followed. */
+/** The records of the network, by their key, as far as they were followed; without the answers that they hold. */
 type Known = Map<string, Channel>
+
+/** Of the records that hold an answer, when it was charged. */
+type Answered = Map<string, number>
 
 /** While the lease is held. */
 const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   const known: Known = new Map()
+  const answered: Answered = new Map()
   // All of them before the first look: what it finds of a channel that is not known yet would be passed over.
   yield* Stream.runForEach(keeper.channels.all, ({ key, value }) =>
-    Effect.sync(() => void (value.network === keeper.network.name && known.set(key, value)))
+    Effect.sync(() => note(keeper, { known, answered }, key, value))
   )
   const lastClaimMs = yield* Ref.make(yield* Clock.currentTimeMillis)
   const watch: WatchState = { block: undefined, movedAtMs: yield* Clock.currentTimeMillis }
@@ -122,6 +131,7 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
     yield* endLapsed(keeper, known)
     yield* writeLate(keeper, known)
     yield* claimDue(keeper, known, lastClaimMs)
+    yield* forgetOld(keeper, known, answered)
   }).pipe(Effect.catch((error) => Effect.logWarning("channels could not be kept", error)))
   const comparing = compareChannels(keeper, known).pipe(
     Effect.catch((error) => Effect.logWarning("channels could not be compared with the chain", error)),
@@ -129,7 +139,7 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
     Effect.forever
   )
   yield* Effect.raceFirst(
-    follow(keeper, known),
+    follow(keeper, { known, answered }),
     Effect.raceFirst(comparing, Effect.repeat(once, Schedule.spaced(keeper.watchEveryMs)))
   )
 })
@@ -140,14 +150,26 @@ const followedRun = { messagesMax: 256, withinMs: 100 }
 const restMsMax = 1_000
 
 /** Every record, and then every later one. */
-const follow = ({ channels, network, watchEveryMs }: Keeper, known: Known): Effect.Effect<void, BusError> =>
-  Stream.runForEach(channels.changes(1, { ...followedRun, restMs: Math.min(watchEveryMs / 3, restMsMax) }), (run) =>
+const follow = (keeper: Keeper, records: Records): Effect.Effect<void, BusError> => {
+  const restMs = Math.min(keeper.watchEveryMs / 3, restMsMax)
+  return Stream.runForEach(keeper.channels.changes(1, { ...followedRun, restMs }), (run) =>
     Effect.sync(() => {
-      for (const { key, entry } of run) {
-        if (Option.isSome(entry) && entry.value.value.network === network.name) known.set(key, entry.value.value)
-      }
+      for (const { key, entry } of run) if (Option.isSome(entry)) note(keeper, records, key, entry.value.value)
     })
   )
+}
+
+interface Records {
+  readonly known: Known
+  readonly answered: Answered
+}
+
+const note = ({ network }: Keeper, { known, answered }: Records, key: string, channel: Channel): void => {
+  if (channel.network !== network.name) return
+  known.set(key, withoutAnswer(channel))
+  if (channel.ended?.answer === undefined) answered.delete(key)
+  else answered.set(key, channel.chargedAtMs)
+}
 
 interface WatchState {
   block: number | undefined
@@ -213,6 +235,20 @@ const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
       )
     },
     { concurrency: receiptsAtOnce, discard: true }
+  )
+})
+
+/** Answers of channels that are not used any more: a record is never removed, but what was said is not kept for ever. */
+const forgetOld = Effect.fnUntraced(function* ({ channels, network }: Keeper, known: Known, answered: Answered) {
+  const beforeMs = (yield* Clock.currentTimeMillis) - answerKeptMs
+  const old = [...answered].filter(([, chargedAtMs]) => chargedAtMs < beforeMs).map(([key]) => known.get(key))
+  yield* Effect.forEach(
+    old.filter((channel) => channel !== undefined).slice(0, forgottenAtOnce),
+    ({ config }) => {
+      const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
+      return Effect.ignore(channels.run(name, ChannelCommand.Forget({ beforeMs })))
+    },
+    { concurrency: lapsesAtOnce, discard: true }
   )
 })
 
@@ -294,7 +330,7 @@ const lookAgain = Effect.fnUntraced(function* (
   )
   const channel = Option.getOrUndefined(renewed)
   if (channel === undefined) return yield* Effect.die(new Error(`the record of channel ${name.channelId} is gone`))
-  known.set(channelKeyOf(name), channel)
+  known.set(channelKeyOf(name), withoutAnswer(channel))
   return channel
 })
 

@@ -28,15 +28,18 @@ describe("work queued by key", () => {
   it.effect("is refused at once when too many wait, and has room again when they end or give up", () =>
     Effect.gen(function* () {
       const queue = keyedQueue(2)
+      assert.isTrue(queue.isIdle("a"))
       const held = yield* Effect.forkChild(queue.run("a", busy, Effect.never))
       const waiting = yield* Effect.forkChild(queue.run("a", busy, Effect.void))
       yield* Effect.yieldNow
+      assert.deepStrictEqual([queue.isIdle("a"), queue.isIdle("b")], [false, true])
 
       assert.deepStrictEqual(yield* Effect.exit(queue.run("a", busy, Effect.void)), Exit.fail("busy" as const))
       yield* Fiber.interrupt(held)
       yield* Fiber.join(waiting)
 
       assert.strictEqual(yield* queue.run("a", busy, Effect.succeed("mine")), "mine")
+      assert.isTrue(queue.isIdle("a"))
     })
   )
 })

@@ -4,7 +4,17 @@ import { Kv } from "#bus"
 import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { Channels, ChannelRefused } from "../../../../libs/x402/channels/Channels.ts"
 import { Channel, type ChannelCommand, channelReason } from "../../../../libs/x402/channels/channel.ts"
-import { begin, charge, mirror, network, release, serve, testConfig } from "./channel-at-work.ts"
+import {
+  begin,
+  charge,
+  chargeWithAnswer,
+  mirror,
+  network,
+  receipted,
+  release,
+  serve,
+  testConfig
+} from "./channel-at-work.ts"
 
 const name = { network, channelId: `0x${"7a".repeat(32)}` }
 
@@ -104,6 +114,32 @@ describe("the records of channels", () => {
         assert.isNull(stored.work)
         // The first gateway was not dead but slow: its charge comes too late, and nothing is charged twice.
         assert.strictEqual(refusalOf(yield* Effect.result(run(one, charge(500)))), channelReason.workOver)
+      })
+    )
+  )
+
+  it.live("keep their answers whoever writes what between two calls, and give them up to the next call alone", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        const answer = Effect.map(one.read(name), (read) => Option.getOrThrow(read).ended?.answer)
+        yield* run(one, mirror())
+        yield* run(one, begin(1_000))
+        const charged = yield* run(one, chargeWithAnswer(700))
+        assert.strictEqual(charged.ended?.answer, "SGVsbG8=")
+        yield* run(one, mirror({ balance: "20000", block: 2 }))
+        yield* run(two, mirror({ balance: "30000", block: 3 }))
+        yield* run(one, receipted("t1"))
+        assert.strictEqual(yield* answer, "SGVsbG8=")
+        const refused = yield* Effect.result(run(one, begin(1_000, { ticket: "t2" })))
+        assert.strictEqual(refusalOf(refused), channelReason.mismatch)
+        assert.strictEqual(
+          Result.isFailure(refused) &&
+            refused.failure instanceof ChannelRefused &&
+            refused.failure.channel?.ended?.answer,
+          "SGVsbG8="
+        )
+        yield* run(one, begin(1_700, { ticket: "t2" }))
+        assert.isUndefined(yield* answer)
       })
     )
   )

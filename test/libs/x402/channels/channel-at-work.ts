@@ -58,6 +58,10 @@ export const charge = (amount: bigint | number, ticket = "t1") =>
 export const release = (ticket = "t1") => ChannelCommand.Release({ ticket })
 export const serve = (ticket = "t1", spent = 100) => ChannelCommand.Serve({ ticket, spent: String(spent) })
 export const renew = (ticket = "t1", spent = 0) => ChannelCommand.Renew({ ticket, leaseMs, spent: String(spent) })
+/** The charge of a call whose answer lies in the record. */
+export const chargeWithAnswer = (amount: bigint | number, ticket = "t1") =>
+  ChannelCommand.Charge({ ticket, amount: String(amount), holdsAnswer: "SGVsbG8=" })
+export const forget = (beforeMs: number) => ChannelCommand.Forget({ beforeMs })
 export const lapse = ChannelCommand.Lapse()
 export const receipted = (...tickets: ReadonlyArray<string>) => ChannelCommand.Receipted({ tickets })
 export const signRefund = (amount: bigint | number, nonce = 0) =>

@@ -11,6 +11,9 @@ import {
   begin,
   channelAtWork,
   charge,
+  chargeWithAnswer,
+  forget,
+  receipted,
   lapse,
   leaseMs,
   mirror,
@@ -251,6 +254,30 @@ describe("an answer that was lost", () => {
     channel.tries(begin(1_700, { ticket: "t2" }))
     channel.tries(charge(1, "t2"))
     assert.isUndefined(channel.state().ended?.binding)
+  })
+
+  it("lies in the record with its charge where it is short, until the payer goes on", () => {
+    const channel = after(begin(1_000), chargeWithAnswer(700))
+    assert.deepStrictEqual(channel.state().ended, {
+      ticket: "t1",
+      charged: "700",
+      binding: "request of t1",
+      answer: "SGVsbG8="
+    })
+    for (const other of [mirror({ block: 2 }), receipted("t1"), signRefund(100)]) channel.tries(other)
+    assert.strictEqual(channel.state().ended?.answer, "SGVsbG8=")
+    channel.tries(begin(1_700, { ticket: "t2" }))
+    assert.deepStrictEqual(channel.state().ended, { ticket: "t1", charged: "700", binding: "request of t1" })
+  })
+
+  it("is forgotten once nobody asks for it any more", () => {
+    const channel = after(begin(1_000), chargeWithAnswer(700))
+    const { chargedAtMs } = channel.state()
+    assert.deepStrictEqual(channel.tries(forget(chargedAtMs)).facts, [])
+    channel.tries(forget(chargedAtMs + 1))
+    assert.isUndefined(channel.state().ended?.answer)
+    assert.strictEqual(channel.state().charged, "700")
+    assert.deepStrictEqual(channel.tries(forget(chargedAtMs + 1)).facts, [])
   })
 })
 

@@ -16,6 +16,8 @@ import {
   begin,
   channelAtWork,
   charge,
+  chargeWithAnswer,
+  forget,
   lapse,
   mirror,
   network,
@@ -58,6 +60,8 @@ const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelC
     charge(dice.below(1_600), own),
     charge(dice.below(1_600), own),
     charge(dice.below(100), "t0"),
+    chargeWithAnswer(dice.below(1_600), own),
+    forget(held.chargedAtMs + dice.of([0, 1])),
     release(dice.of([own, own, "t0"])),
     serve(own, dice.below(1_600)),
     renew(dice.of([own, "t0"]), dice.below(1_600)),
@@ -185,6 +189,17 @@ describe("a random life of a channel", () => {
       // Others claimed more than its voucher is for: there is nothing left to charge.
       const isOverrun = BigInt(before.charged) > BigInt(before.work.voucher.maxClaimable)
       assert.isTrue(isGivenBack || isOverrun || facts.some(({ _tag }) => _tag === "Charged"))
+    }
+  })
+
+  lives("holds an answer only of the last call that was charged, and none beside a call in work", ({ steps }) => {
+    for (const { before, after, facts } of steps) {
+      const answer = after?.ended?.answer
+      if (answer === undefined) continue
+      assert.isNull(after?.work)
+      assert.isTrue(
+        answer === before?.ended?.answer || facts.some((fact) => fact._tag === "Charged" && fact.answer === answer)
+      )
     }
   })
 

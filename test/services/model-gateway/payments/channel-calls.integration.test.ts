@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted } from "effect"
 import type { PaymentRequirements } from "#contracts"
 import { permit2Address } from "#dev/chain"
+import type { UpstreamCall } from "#dev/upstream"
 import { channelIdFor, channelPaymentOf, channelRefundOf, openWallet } from "#x402"
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
@@ -212,8 +213,8 @@ const chargedAfter = (response: Response) => channelReceipt(response).extra.chan
 
 const errorOf = (response: Response) => (quoteOf(response).error ?? "").replace("invalid_batch_settlement_evm_", "")
 
-const upstreamCalls = ({ upstream }: ChannelFleet) =>
-  upstream.calls.filter(({ path }) => !path.endsWith("/models")).length
+const isOfModel = ({ path }: UpstreamCall) => !path.endsWith("/models")
+const upstreamCalls = ({ upstream }: ChannelFleet) => upstream.calls.filter(isOfModel).length
 
 const sign = (payer: ChannelPayer, offer: PaymentRequirements) => Effect.promise(() => payer.sign(offer))
 
@@ -238,7 +239,10 @@ describe("a hostile payer of a channel", () => {
         // Copies that come after the charge get the same answer again: it may have been lost.
         assert.strictEqual(new Set(answered.map(({ text }) => text)).size, 1)
         assert.strictEqual(new Set(answered.map(({ response }) => chargedAfter(response))).size, 1)
-        assert.strictEqual(upstreamCalls(fleet) - before, 1)
+        // The gateway that wrote the channel last asks ahead, and breaks off where the other one was faster.
+        const asked = fleet.upstream.calls.filter(isOfModel).slice(before)
+        assert.strictEqual(asked.filter(({ state }) => state === "answered").length, 1)
+        assert.isAtMost(asked.length, 2)
         for (const { status, response } of answers) {
           if (status === 429) assert.strictEqual(errorOf(response), "channel_busy")
           else if (status !== 200) assert.strictEqual(errorOf(response), "cumulative_amount_mismatch")
@@ -339,17 +343,22 @@ const signerOf = (key: `0x${string}`, salt = `0x${"0".repeat(64)}`) => ({
 })
 
 /** A payer that signs by hand, with a channel that holds so much. */
-const payerByHand = Effect.fnUntraced(function* (fleet: ChannelFleet, deposit: bigint, more: object = {}) {
+const payerByHand = Effect.fnUntraced(function* (
+  fleet: ChannelFleet,
+  deposit: bigint,
+  more: object = {},
+  text = "hello"
+) {
   const key = generatePrivateKey()
   const signer = signerOf(key)
   yield* fleet.chain.fund(signer.address, 1_000_000_000n)
-  const offer = yield* offerOf(fleet, "hello", more)
+  const offer = yield* offerOf(fleet, text, more)
   const price = BigInt(offer.amount)
   const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
   const pay = (charged: bigint, deposit = 0n) =>
     headerOf(channelPaymentOf(signer, offer, { maxClaimable: charged + price, deposit, nowSeconds }))
   const opening = pay(0n, deposit)
-  const first = yield* call(fleet.url, "hello", opening, more)
+  const first = yield* call(fleet.url, text, opening, more)
   assert.strictEqual(first.status, 200, first.text)
   const refund = (charged: bigint, amount: bigint | null = null) =>
     Effect.promise(async () => {
@@ -401,29 +410,86 @@ describe("a payer whose voucher is not for this channel", () => {
   )
 })
 
-describe("a payer whose answer was lost", () => {
+describe.each([
+  // Beside its charge, and apart from it.
+  ["short", "hello"],
+  ["long", "hello ".repeat(4_000)]
+])("a payer whose answer was lost, a %s one", (_, text) => {
   it.live("gets it again for the same voucher and request, at any gateway, and is charged once", () =>
     withChannels((fleet) =>
       Effect.gen(function* () {
         yield* fleet.start("model-gateway")
-        const { opening, pay, first, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const { opening, pay, first, charged } = yield* payerByHand(fleet, 1_000_000n, {}, text)
         const made = upstreamCalls(fleet)
         for (const url of fleet.gateways()) {
-          const again = yield* call(url, "hello", opening)
+          const again = yield* call(url, text, opening)
           assert.strictEqual(again.status, 200, again.text)
           assert.strictEqual(again.text, first.text)
           assert.strictEqual(BigInt(chargedAfter(again.response)), charged)
           assert.strictEqual(channelReceipt(again.response).extra.chargedAmount, String(charged))
         }
-        const other = yield* call(fleet.url, "something else", opening)
+        const other = yield* call(fleet.url, text.replace("hello", "howdy"), opening)
         assert.strictEqual(errorOf(other.response), "cumulative_amount_mismatch")
         assert.strictEqual(upstreamCalls(fleet), made)
 
-        const next = yield* call(fleet.url, "hello", pay(charged))
+        const next = yield* call(fleet.url, text, pay(charged))
         assert.strictEqual(next.status, 200, next.text)
-        const late = yield* call(fleet.url, "hello", opening)
+        const late = yield* call(fleet.url, text, opening)
         assert.strictEqual(errorOf(late.response), "cumulative_amount_mismatch")
         assert.isAbove(yield* sumOf(fleet, "gateway_payments_total", 'outcome="given_again"'), 0)
+      })
+    )
+  )
+})
+
+describe("a voucher that is being stored", () => {
+  it.live(
+    "has its model asked meanwhile by the gateway that wrote the channel last, and nothing given out before",
+    () =>
+      withChannels((fleet) =>
+        Effect.gen(function* () {
+          const { pay, charged } = yield* payerByHand(fleet, 1_000_000n)
+          const made = upstreamCalls(fleet)
+          const signal = (name: NodeJS.Signals) => Effect.sync(() => void process.kill(fleet.server.pid(), name))
+          const isOut = { now: false }
+          yield* signal("SIGSTOP")
+          const answering = yield* Effect.forkChild(
+            Effect.tap(call(fleet.url, "hello", pay(charged)), () => Effect.sync(() => void (isOut.now = true)))
+          )
+          const isAnswered = eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "answered"))
+          yield* Effect.ensuring(
+            Effect.andThen(
+              isAnswered,
+              Effect.sync(() => assert.isFalse(isOut.now))
+            ),
+            signal("SIGCONT")
+          )
+          const answered = yield* Fiber.join(answering)
+          assert.strictEqual(answered.status, 200, answered.text)
+          assert.isAbove(Number(chargedAfter(answered.response)), Number(charged))
+        })
+      )
+  )
+
+  it.live("has its model's call broken off where another gateway has the channel", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        yield* fleet.start("model-gateway")
+        const { pay, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const other = fleet.gateways().find((url) => url !== fleet.url) ?? assert.fail("one gateway")
+        const first = yield* Effect.forkChild(call(other, "!delay 2s", pay(charged)))
+        yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "running"))
+        const made = fleet.upstream.calls.length
+        const refused = yield* call(fleet.url, "!delay 20s", pay(charged))
+        assert.strictEqual(refused.status, 429, refused.text)
+        assert.strictEqual(errorOf(refused.response), "channel_busy")
+        assert.strictEqual(fleet.upstream.calls.length, made + 1)
+        yield* eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "cancelled"))
+        const answered = yield* Fiber.join(first)
+        assert.strictEqual(answered.status, 200, answered.text)
+        // The voucher of the next call is for what the first one has left.
+        const next = yield* call(fleet.url, "hello", pay(BigInt(chargedAfter(answered.response))))
+        assert.strictEqual(next.status, 200, next.text)
       })
     )
   )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Schema, Scope, Stream } from "effect"
+import { Clock, Effect, Exit, Schema, Scope, Stream } from "effect"
+import type { KvBucket, KvEntry } from "#bus"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { BookFinding, ChannelPayload, subjects } from "#contracts"
 import { receiptCodec } from "#x402"
@@ -311,4 +312,51 @@ describe("the books of payment channels", () => {
       }
     )
   )
+})
+
+describe("the answer that a channel's record holds", () => {
+  it.live("is kept for two days, and no longer where the payer does not go on", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const { chain, authorizer, server } = fleet
+          const gateway = yield* channelGateway(server, chain.network)
+          const offered = channelRequirements(authorizer, { extra: fleet.extra })
+          const payers = [newPayer(), newPayer()]
+          const records = yield* gateway.kv.open("channels", Channel)
+          for (const [index, payer] of payers.entries()) {
+            yield* chain.fund(payer.address, 20_000n)
+            const reference = referenceChannels(chain)
+            const payload = depositOf(
+              (yield* Effect.promise(() => reference.pay(reference.client(payer), offered))).payload
+            )
+            yield* gateway.deposit(payload)
+            yield* gateway.call(payload, "1000", "700")
+            yield* gateway.receipts(payload)
+            yield* answeredDaysAgo(records, payer.address, index === 0 ? 2.01 : 1.99)
+          }
+          const answers = Effect.map(Stream.runCollect(records.scan(">")), (all) =>
+            payers.map(({ address }) => all.find(isOf(address))?.value.ended?.answer)
+          )
+          yield* eventually(Effect.map(answers, ([old]) => old === undefined))
+          assert.deepStrictEqual(yield* answers, [undefined, "SGVsbG8="])
+        }),
+      {
+        roles: ["payment-settler"],
+        settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 1, ChannelWatchSeconds: 1 }
+      }
+    )
+  )
+
+  const isOf = (payer: string) => (entry: KvEntry<Channel>) =>
+    entry.value.config.payer.toLowerCase() === payer.toLowerCase()
+
+  /** As if it had been charged then. */
+  const answeredDaysAgo = Effect.fnUntraced(function* (records: KvBucket<Channel>, payer: string, days: number) {
+    const record = (yield* Stream.runCollect(records.scan(">"))).find(isOf(payer)) ?? assert.fail("no record")
+    const { value } = record
+    const ended = { ...(value.ended ?? assert.fail("no call")), answer: "SGVsbG8=" }
+    const chargedAtMs = Math.floor((yield* Clock.currentTimeMillis) - days * 86_400_000)
+    yield* records.update(record.key, { ...value, ended, chargedAtMs }, record.revision)
+  })
 })
