@@ -1,15 +1,19 @@
 /**
- * Finds the modules of tests, each by its plain URL.
+ * Readies a thread for tests: finds their modules, each by its plain URL.
  *
  * Node looks for every import on the disk, and vitest tells its main thread of each: a tenth of a check, for names that
  * already say which file they mean. Vitest also adds the time to a test file's URL, so that a run of one worker may load
  * it again when it is watched; but Node keeps compiled code by URL, so that it would compile every test file in each run.
  */
 import { registerHooks, type ResolveFnOutput } from "node:module"
+import { chai } from "vitest"
 
 const added = /\?vitest=\d+$/u
 const root = new URL("../../", import.meta.url).href
 const packages = new URL("node_modules/", root).href
+
+// The compiler finds a misspelt assertion, for which chai puts a proxy around each.
+chai.config.useProxy = false
 
 /** What `#` names and packages mean to each of our files. */
 const named = new Map<string, ResolveFnOutput>()

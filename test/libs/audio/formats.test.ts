@@ -50,12 +50,12 @@ describe("the output formats", () => {
     ([samples]) => {
       for (const format of audioFormats) {
         const padded = paddedSamples(format, samples)
-        assert.isAtLeast(padded, samples)
-        assert.isBelow(padded - samples, format.gridSamples + 1)
-        assert.strictEqual(paddedSamples(format, padded), padded)
+        const isLeast = padded >= samples && padded - samples < format.gridSamples + 1
         // A whole number of samples at the rate of the format.
         const there = (padded * format.sampleRateHz) / 24_000
-        assert.isBelow(Math.abs(there - Math.round(there)), 0.5)
+        const isWhole = Math.abs(there - Math.round(there)) < 0.5
+        if (!isLeast || !isWhole) assert.fail(`${format.name}: ${samples} to ${padded}`)
+        if (paddedSamples(format, padded) !== padded) assert.fail(`${format.name}: ${padded} is padded further`)
       }
     }
   )

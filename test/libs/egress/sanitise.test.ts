@@ -1,72 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { sanitise } from "#egress"
 import { computed } from "../../support/processor-time.ts"
-
-const own = { secrets: ["correct-horse-battery"], names: ["acme-west", "models.acme.example", "acme-large-2"] }
-const clean = (text: string) => sanitise(text, own) ?? ""
-
-/** Texts that must never get outside, each in a provider's form. */
-const planted = [
-  "correct-horse-battery",
-  "sk-proj-abcDEF123456ghiJKL",
-  "sk-ant-api03-abcdefghijk",
-  "sk-...wxyz",
-  "gsk_8a7b6c5d4e3f2a1b",
-  "AKIAIOSFODNN7EXAMPLE",
-  "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
-  "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
-  "0123456789abcdef0123456789abcdef",
-  "https://api.acme.example/v1/chat?key=abc",
-  "wss://10.1.2.3:8443/stream",
-  "http://user:pass@proxy.internal:3128/",
-  "llm-7.prod.svc.cluster.local",
-  "gateway.us-east-1.amazonaws.com:443",
-  "localhost:8000",
-  "worker-3:9090",
-  "10.42.0.17",
-  "192.168.1.20:5000",
-  "2001:db8:85a3::8a2e:370:7334",
-  "fe80::1%eth0",
-  "::ffff:10.0.0.1",
-  "org-AbCdEf123456",
-  "req_011CSHoEeqs5C35K2UUqR7Fy",
-  "ops@acme.example",
-  "acme-west",
-  "models.acme.example",
-  "acme-large-2",
-  "OpenRouter",
-  "nginx",
-  "Azure"
-] as const
-
-const words = [
-  "the",
-  "request",
-  "failed",
-  "model",
-  "temperature",
-  "must be",
-  "at most 2",
-  "(see",
-  "docs)",
-  "'top_p'",
-  "for",
-  "error:"
-] as const
+import { clean, own, planted } from "./planted.ts"
 
 describe("a provider's sanitised message", () => {
-  const Around = Schema.Literals(["", "'", "(", '"', "<", ": ", ", ", "= "])
-  const Text = Schema.Array(Schema.Literals(words))
-  it.prop(
-    "contains no key, no place and no provider's name, anywhere in it",
-    [Text, Schema.Literals(planted), Around, Around, Text],
-    ([before, secret, left, right, after]) => {
-      const said = `${before.slice(0, 20).join(" ")} ${left}${secret}${right} ${after.slice(0, 20).join(" ")}`
-      assert.notInclude(clean(said).toLowerCase(), secret.toLowerCase(), said)
-    },
-    { arbitrary: { runs: 800 } }
-  )
+  it("contains no key, no place and no provider's name", () => {
+    for (const secret of planted) {
+      for (const said of [`the request to ${secret} failed`, `error: '${secret}'`, `(see <${secret}>, docs)`]) {
+        assert.notInclude(clean(said).toLowerCase(), secret.toLowerCase(), said)
+      }
+    }
+  })
 
   it("contains no header with a key", () => {
     for (const said of [

@@ -2,16 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { VerifyAnswer } from "#contracts"
 import { claimRefusalAnswer, ClaimRefused } from "#x402"
-import {
-  hasEnded,
-  moved,
-  type ClaimMove,
-  timeToLiveMs,
-  type ClaimRecord,
-  type ClaimState,
-  dueMove,
-  moveOf
-} from "../../../../libs/x402/claims/claim.ts"
+import { moved, timeToLiveMs, type ClaimState, dueMove } from "../../../../libs/x402/claims/claim.ts"
 import {
   type Place,
   afterSettled,
@@ -22,55 +13,7 @@ import {
   withoutPlace,
   withPlace
 } from "../../../../libs/x402/claims/PayerStore.ts"
-import { testPayload, testRequirements } from "../../../support/payments.ts"
-
-const record = (state: ClaimState, kind: ClaimRecord["kind"] = "whole"): ClaimRecord => ({
-  state,
-  network: testRequirements.network,
-  asset: testRequirements.asset,
-  payer: "0xAA",
-  payTo: testRequirements.payTo,
-  amount: "25685",
-  binding: "0".repeat(64),
-  kind,
-  holder: "gateway-1",
-  ticket: "t0",
-  moves: 0,
-  validBeforeMs: 1_000_000,
-  claimedAtMs: 0,
-  requestedAtMs: null,
-  transactions: [],
-  asked: 0,
-  reason: null,
-  payment: { payload: testPayload("one"), requirements: testRequirements }
-})
-
-const steps: Readonly<Record<ClaimMove["_tag"], ClaimMove>> = {
-  Renew: { _tag: "Renew" },
-  Serve: { _tag: "Serve" },
-  Settle: { _tag: "Settle" },
-  AskAgain: { _tag: "AskAgain" },
-  Prepare: { _tag: "Prepare", transaction: "0xaa" },
-  Settled: { _tag: "Settled", transaction: "0xaa" },
-  Uncollected: { _tag: "Uncollected", reason: "expired" },
-  Withheld: { _tag: "Withheld", reason: "expired" },
-  Release: { _tag: "Release", reason: "upstream failed" }
-}
-
-const allowed: Readonly<Record<ClaimState, Readonly<Partial<Record<ClaimMove["_tag"], ClaimState>>>>> = {
-  CLAIMED: { Renew: "CLAIMED", Serve: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
-  SERVING: { Renew: "SERVING", Settle: "SETTLING", Release: "RELEASED" },
-  SETTLING: {
-    AskAgain: "SETTLING",
-    Prepare: "SETTLING",
-    Settled: "SETTLED",
-    Uncollected: "UNCOLLECTED",
-    Withheld: "UNCOLLECTED"
-  },
-  SETTLED: {},
-  UNCOLLECTED: {},
-  RELEASED: {}
-}
+import { allowed, record, steps } from "./moves.ts"
 
 describe("the life of a claim", () => {
   for (const [from, targets] of Object.entries(allowed)) {
@@ -234,91 +177,5 @@ describe("a refused claim", () => {
     })
     for (const why of ["replay", "denied", "exposure", "unfunded"] as const)
       assert.isTrue(Schema.is(VerifyAnswer)(answer(why)))
-  })
-})
-
-/** One key of the bucket: a write succeeds only on the revision it names. */
-const makeKey = () => {
-  let stored: { readonly record: ClaimRecord; readonly revision: number } | undefined
-  let revision = 0
-  return {
-    read: () => stored,
-    write: (next: ClaimRecord, expected: number) => {
-      if ((stored?.revision ?? 0) !== expected) return undefined
-      revision += 1
-      stored = { record: next, revision }
-      return revision
-    }
-  }
-}
-
-describe("any actions in any order, with any crashes in between", () => {
-  const actors = 4
-  // A crash forgets the actor's reading; a look reads anew; every other step writes from its last reading.
-  const deeds = [
-    "crash",
-    "look",
-    "look",
-    "look",
-    "claim",
-    "sweep",
-    ...(Object.keys(steps) as Array<ClaimMove["_tag"]>)
-  ] as const
-  const scriptOf = (seed: number) => {
-    let state = seed >>> 0
-    const below = (bound: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-      return Math.floor((state / 2 ** 32) * bound)
-    }
-    return Array.from({ length: 200 }, () => ({ actor: below(actors), does: deeds[below(deeds.length)] ?? "look" }))
-  }
-  const reached = new Set<string>()
-
-  it.prop(
-    "give a payment one holder at a time, never free it once it is to be settled, and end it once",
-    [Schema.Int],
-    ([seed]) => {
-      const script = scriptOf(seed)
-      const key = makeKey()
-      const seen: Array<ReturnType<typeof key.read>> = Array.from({ length: actors })
-      const history: Array<ClaimRecord> = []
-      const writesOf = new Map<number, number>()
-      let tickets = 0
-      for (const { actor, does } of script) {
-        const known = seen[actor]
-        if (does === "crash") seen[actor] = undefined
-        if (does === "look") seen[actor] = key.read()
-        if (does === "crash" || does === "look") continue
-        let next: ClaimRecord | undefined
-        if (does === "claim") {
-          const isFree = known === undefined || known.record.state === "RELEASED"
-          next = isFree ? { ...record("CLAIMED"), ticket: `t${(tickets += 1)}` } : undefined
-        } else if (does === "sweep" && known !== undefined) {
-          const due = dueMove({ ...known.record, writtenAtMs: 0 }, 10 ** 9, { leaseMs: 1, settleWithinMs: 1 })
-          next = due === undefined ? undefined : moved(known.record, moveOf(due), 0)
-        } else if (does !== "sweep" && known !== undefined) next = moved(known.record, steps[does], 0)
-        if (next === undefined) continue
-        const written = key.write(next, known?.revision ?? 0)
-        if (written === undefined) continue
-        writesOf.set(written, (writesOf.get(written) ?? 0) + 1)
-        seen[actor] = { record: next, revision: written }
-        history.push(next)
-        reached.add(next.state)
-      }
-      let mustSettle = false
-      for (const [index, now] of history.entries()) {
-        const before = history[index - 1]
-        if (mustSettle) assert.include(["SETTLING", "SETTLED", "UNCOLLECTED"], now.state)
-        mustSettle ||= now.state === "SETTLING"
-        if (before !== undefined && before.ticket !== now.ticket) assert.strictEqual(before.state, "RELEASED")
-        if (before !== undefined && hasEnded(before.state)) assert.strictEqual(before.state, "RELEASED")
-      }
-      assert.isTrue([...writesOf.values()].every((writes) => writes === 1))
-    },
-    { arbitrary: { runs: 500 } }
-  )
-
-  it("visit every state", () => {
-    assert.deepStrictEqual([...reached].toSorted(), Object.keys(allowed).toSorted())
   })
 })

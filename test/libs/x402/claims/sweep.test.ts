@@ -91,9 +91,9 @@ describe("a sweeper's view of the bucket", () => {
     )
   })
 
-  it("is the same for a bucket far larger than the unread buffer", () => {
+  it("is the same for a bucket larger than the unread buffer", () => {
     const live = liveClaims()
-    const count = 5_000
+    const count = 1_500
     for (let index = 0; index < count; index += 1) live.see(`claim.${index}`, message(index + 1, claim("CLAIMED")))
     for (let index = 0; index < count; index += 1) {
       if (index % 5 !== 0) live.see(`claim.${index}`, message(count + index + 1, claim("SETTLED")))

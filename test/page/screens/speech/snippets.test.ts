@@ -4,9 +4,9 @@ import { shellQuoted } from "../../../../page/design/shell-quoted.ts"
 import { speechSnippets } from "../../../../page/screens/speech/snippets.ts"
 
 it("quotes any text so that a shell reads it as one word", () => {
-  for (const word of ["plain", "two words", "it's", `"$HOME" \`x\` \\`, "line\nbreak", ""]) {
-    assert.strictEqual(execFileSync("sh", ["-c", `printf %s ${shellQuoted(word)}`]).toString(), word)
-  }
+  const words = ["plain", "two words", "it's", `"$HOME" \`x\` \\`, "line\nbreak", ""]
+  const said = execFileSync("sh", ["-c", `printf '%s\\0' ${words.map((word) => shellQuoted(word)).join(" ")}`])
+  assert.deepStrictEqual(said.toString().split("\0"), [...words, ""])
 })
 
 it("writes the request of a text into curl, TypeScript and Python", () => {

@@ -51,7 +51,7 @@ describe("an endpoint made at run time", () => {
 
 describe("the list of endpoints", () => {
   it("stays sorted by id as endpoints come, change and go", () => {
-    const ids = Array.from({ length: 300 }, (_, index) => String((index * 7_919) % 100).padStart(2, "0"))
+    const ids = Array.from({ length: 60 }, (_, index) => String((index * 7_919) % 20).padStart(2, "0"))
     let all: ReadonlyArray<{ readonly id: string; readonly at: number }> = []
     const model = new Map<string, number>()
     ids.forEach((id, at) => {

@@ -5,7 +5,7 @@ import { keystoreVectors } from "../../../../../dev/fixtures/evm/keystore-files.
 import { hexOf } from "../../../../../libs/x402/chains/evm/encoding.ts"
 
 describe("a keystore file of another program, at its full cost", () => {
-  for (const { name, file, password, key } of keystoreVectors.slice(0, 1)) {
+  for (const { name, file, password, key } of keystoreVectors.slice(0, 2)) {
     it.effect(`is opened by its password: ${name}`, () =>
       Effect.gen(function* () {
         const keystore = yield* Effect.fromResult(readKeystore(JSON.stringify(file)))
