@@ -114,7 +114,11 @@ cat "$folder/thorough"
 ((code == 0)) || ended thorough $code
 
 [[ -n $without ]] && echo "$without"
-browser=${STARLING_CHROMIUM:-/usr/bin/chromium}
-[[ -x $browser ]] || echo "== page: left out, for there is no Chromium at $browser: the console's page is not tried in a browser"
+browser=
+for path in ${STARLING_CHROMIUM:-/usr/bin/chromium-headless-shell /usr/bin/chromium}; do
+  [[ ! -x $path ]] || browser=$path
+done
+[[ -n $browser ]] ||
+  echo "== page: left out, for there is no Chromium at ${STARLING_CHROMIUM:-/usr/bin}: the console's page is not tried in a browser"
 node dev/count-tests.ts "$failed" "$folder"
 exit $failed
