@@ -2,9 +2,8 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
 import { homePicture, pictures } from "../support/page-pictures.ts"
-import { hasBrowser, openPage, portray, seriousFaults, shoot, signedIn } from "../support/page.ts"
+import { faultsOf, hasBrowser, openPage, portray, signedIn } from "../support/page.ts"
 
-const widths = [360, 768, 1_440] as const
 const height = 900
 
 const others = [
@@ -53,33 +52,12 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await page.getByRole("heading").first().waitFor()
   }
 
-  /** What is wrong with what stands there now, in both schemes and at every width; with a picture of each. */
-  const faultsHere = async (name: string): Promise<ReadonlyArray<string>> => {
-    const faults: Array<string> = []
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme })
-      for (const width of widths) {
-        await page.setViewportSize({ width, height })
-        const wider = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number
-        if (wider > 0) faults.push(`${name} is ${wider} px wider than ${width} px`)
-        await shoot(page, `${name}-${width}-${colorScheme}`)
-      }
-      for (const fault of await seriousFaults(page)) faults.push(`${name} ${colorScheme} ${fault}`)
-    }
-    return faults
-  }
-
   it("has no serious fault on the sign-in, in light and in dark, at any width", async () => {
-    const signedInPage = page
-    page = await openPage(world.browser)
-    try {
-      await page.goto(`${world.fleet.ready.console}/`)
-      await page.getByLabel("Token").waitFor()
-      assert.deepStrictEqual(await faultsHere("sign-in"), [])
-    } finally {
-      await page.context().close()
-      page = signedInPage
-    }
+    const form = await openPage(world.browser, { reducedMotion: "reduce" })
+    await form.goto(`${world.fleet.ready.console}/`)
+    await form.getByLabel("Token").waitFor()
+    assert.deepStrictEqual(await faultsOf(form, "sign-in"), [])
+    await form.context().close()
   })
 
   it("has no serious fault on Home after each of its four jobs was done there", async () => {
@@ -102,10 +80,10 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await page.getByRole("button", { name: "Speak a sentence" }).click()
     await page.locator(".sounding[data-phase=spoken]").waitFor()
     await portray(page, homePicture)
-    assert.deepStrictEqual(await faultsHere("home"), [])
+    assert.deepStrictEqual(await faultsOf(page, "home"), [])
     await begin(`/work-items/${item}`)
     await page.getByRole("form", { name: "A question of the agent" }).waitFor()
-    assert.deepStrictEqual(await faultsHere("work-item"), [])
+    assert.deepStrictEqual(await faultsOf(page, "work-item"), [])
   })
 
   /** Until what a screen is looked at for stands there. */
@@ -126,26 +104,26 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
       await begin(screen)
       await stands[screen]?.()
       await portray(page, picture)
-      assert.deepStrictEqual(await faultsHere(picture), [])
+      assert.deepStrictEqual(await faultsOf(page, picture), [])
     }
   )
 
   it.each(others)("has no serious fault on %s", async (screen) => {
     await begin(screen)
-    assert.deepStrictEqual(await faultsHere(`part${screen.replaceAll("/", "_")}`), [])
+    assert.deepStrictEqual(await faultsOf(page, `part${screen.replaceAll("/", "_")}`), [])
   })
 
   it("has no serious fault on a delivery and on an event with all that is known of it", async () => {
     await begin("/deliveries?outcome=failed")
     await page.locator("a.row-link").first().click()
     await page.getByText("the database is away").waitFor()
-    assert.deepStrictEqual(await faultsHere("delivery"), [])
+    assert.deepStrictEqual(await faultsOf(page, "delivery"), [])
     await page
       .getByRole("dialog")
       .getByRole("link", { name: /^work_item\.merged/u })
       .click()
     await page.getByRole("dialog").getByText("Envelope").waitFor()
-    assert.deepStrictEqual(await faultsHere("event"), [])
+    assert.deepStrictEqual(await faultsOf(page, "event"), [])
   })
 
   it("asks no other host on any screen, and its scripts have no fault", () => {

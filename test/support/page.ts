@@ -94,12 +94,21 @@ interface Violation {
   readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary: string }>
 }
 
+/** A scheme changes colours alone; what all other rules look at depends on what stands where. */
+const colourRules = ["color-contrast", "link-in-text-block"]
+const checks = {
+  all: {},
+  colours: { runOnly: colourRules },
+  shapes: { rules: Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }])) }
+}
+
 /** What axe finds that keeps people out. It runs outside the page's own policy, as a browser's tools do. */
-export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
+export const seriousFaults = async (page: Page, of: keyof typeof checks = "all"): Promise<ReadonlyArray<string>> => {
   // Half a megabyte that a document keeps while it stands.
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe)
   // What passed need not be described.
-  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+  const options = JSON.stringify({ ...checks[of], resultTypes: ["violations"] })
+  const found = (await page.evaluate(`axe.run(document, ${options})`)) as {
     readonly violations: ReadonlyArray<Violation>
   }
   return found.violations
@@ -109,10 +118,32 @@ export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> 
     )
 }
 
+const widths = [360, 768, 1_440] as const
+const height = 900
+
+/** What is wrong with a page as it stands: with its shape at every width, and with its colours in both schemes. */
+export const faultsOf = async (page: Page, name: string): Promise<ReadonlyArray<string>> => {
+  const faults: Array<string> = []
+  for (const width of widths) {
+    await page.setViewportSize({ width, height })
+    const wider = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number
+    if (wider > 0) faults.push(`${name} is ${wider} px wider than ${width} px`)
+    for (const fault of await seriousFaults(page, "shapes")) faults.push(`${name} at ${width} px: ${fault}`)
+    await shoot(page, `${name}-${width}`)
+  }
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const fault of await seriousFaults(page, "colours")) faults.push(`${name} in ${colorScheme}: ${fault}`)
+    await shoot(page, `${name}-${colorScheme}`)
+  }
+  return faults
+}
+
 const pictures = join(import.meta.dirname, "../../.starling/screenshots")
 
-/** Keeps a picture for who wants to look at it. */
+/** Keeps a picture where somebody wants to look at it: a browser takes longer for one than for all that is checked. */
 export const shoot = async (page: Page, name: string) => {
+  if (process.env["STARLING_PICTURES"] === undefined) return
   mkdirSync(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
