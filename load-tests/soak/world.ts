@@ -10,7 +10,7 @@ import { type RoleName, roleNames } from "#contracts"
 import { startLocalEvmChain } from "#dev/chain"
 import type { BusAddress } from "#dev/fixtures/bus-address"
 import { startNatsServer } from "#dev/fixtures/nats-server"
-import { newHome, program, startFleet } from "#dev/fixtures/starling"
+import { modelVoice, newHome, program, startFleet } from "#dev/fixtures/starling"
 import { startHelper, startRoles } from "../children.ts"
 import { processesOf, useOf } from "../process-use.ts"
 import { startReceiver } from "../webhooks/rig.ts"
@@ -54,7 +54,7 @@ const sumBy = (entries: ReadonlyArray<readonly [string, number]>) => {
 const ofRoles = new Set(["up", "synthesizer", "encoder"])
 
 const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
-  const home = newHome({ TELEMETRY_LOG_LEVEL: "Error", LOAD_SECRET: secret })
+  const home = newHome({ ...modelVoice, TELEMETRY_LOG_LEVEL: "Error", LOAD_SECRET: secret })
   const config = join(home.folder, "config.json")
   writeFileSync(config, JSON.stringify(webhooksTo(receiver)))
   try {

@@ -1,5 +1,5 @@
 /** What a scenario stands on: the fleet as `./starling up` starts it, in a home of its own, ended by its pid. */
-import { newHome, startFleet } from "#dev/fixtures/starling"
+import { modelVoice, newHome, startFleet } from "#dev/fixtures/starling"
 
 export interface Fleet {
   readonly speech: string
@@ -16,7 +16,7 @@ export const withFleet = async <A>(
   use: (fleet: Fleet) => Promise<A>,
   changes: Readonly<Record<string, string>> = {}
 ): Promise<A> => {
-  const home = newHome({ SPEECH_API_PORT: "0", ...roomForAll, ...changes })
+  const home = newHome({ ...modelVoice, ...roomForAll, ...changes })
   try {
     const running = await startFleet(home)
     const { speech, token } = running.ready

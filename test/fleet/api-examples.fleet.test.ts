@@ -2,7 +2,15 @@
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Home, newHome, type RunningFleet, startFleet, starling, until } from "../../dev/fixtures/starling.ts"
+import {
+  type Home,
+  modelVoice,
+  newHome,
+  type RunningFleet,
+  startFleet,
+  starling,
+  until
+} from "../../dev/fixtures/starling.ts"
 
 const pages = ["docs/pipeline-api.md", "docs/model-gateway.md", "docs/speech-api.md", "docs/console-api.md"]
 
@@ -105,7 +113,7 @@ const getJson = async (url: string) => {
 }
 
 const begin = async () => {
-  home = newHome()
+  home = newHome(modelVoice)
   fleet = await startFleet(home)
   const { ready } = fleet
   variables = {

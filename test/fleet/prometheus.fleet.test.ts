@@ -9,7 +9,15 @@ import { prometheus as program } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import {
+  type Home,
+  modelVoice,
+  newHome,
+  type RunningFleet,
+  starling,
+  startFleet,
+  until
+} from "../../dev/fixtures/starling.ts"
 
 interface Targets {
   readonly activeTargets: ReadonlyArray<{ readonly health: string; readonly labels: Readonly<Record<string, string>> }>
@@ -68,7 +76,7 @@ const work = async () => {
 
 const begin = async () => {
   collector = await startCollector()
-  home = newHome({ TELEMETRY_OTLP_URL: collector.url })
+  home = newHome({ ...modelVoice, TELEMETRY_OTLP_URL: collector.url })
   fleet = await startFleet(home)
   const synthesizer = await startRole("speech-synthesizer", {
     configuration: { Bus: fleet.roleBus }

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePort } from "../../dev/fixtures/free-port.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
 
 /** The blocks of shell below a heading. */
 const blocksOf = (page: string, heading: string): ReadonlyArray<string> => {
@@ -72,7 +72,7 @@ const runWell = async (block: string, andThen: (shell: Shell) => Promise<void>) 
 }
 
 const begin = async () => {
-  home = newHome()
+  home = newHome(modelVoice)
   receiverPort = await freePort()
   fleet = await startFleet(home)
 }

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
   type Home,
+  modelVoice,
   newHome,
   type Ran,
   type RunningFleet,
@@ -21,7 +22,7 @@ let fleet: RunningFleet
 let folder: string
 
 beforeAll(async () => {
-  home = newHome({ SPEECH_API_PORT: "0" })
+  home = newHome(modelVoice)
   fleet = await startFleet(home)
   folder = join(home.folder, "spoken")
   mkdirSync(folder)

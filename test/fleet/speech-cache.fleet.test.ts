@@ -9,7 +9,6 @@ import { until } from "../../dev/fixtures/starling.ts"
 let fleet: SpeechFleet
 beforeAll(async () => {
   fleet = await startSpeechFleet({
-    FLEET_ROLES: JSON.stringify(["speech-api", "speech-sequencer", "speech-synthesizer"]),
     SPEECH_API_CACHE_MEGABYTES: "16",
     SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2"
   })

@@ -27,7 +27,6 @@ const engine = {
 let fleet: SpeechFleet
 beforeAll(async () => {
   fleet = await startSpeechFleet({
-    FLEET_ROLES: JSON.stringify(["speech-api", "speech-sequencer", "speech-synthesizer"]),
     VOICES_PROCESSES: JSON.stringify([engine]),
     SPEECH_API_CONCURRENCY_PER_WORKSPACE: "1000",
     SPEECH_API_FIRST_SOUND_SECONDS_MAX: "2.5"

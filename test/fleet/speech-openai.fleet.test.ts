@@ -14,9 +14,6 @@ import { decoded, lengthMs } from "../support/speech-audio.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { containerOf, eventsIn, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
-// No other role has a part in it.
-const speechAlone = { FLEET_ROLES: JSON.stringify(["speech-api", "speech-sequencer", "speech-synthesizer"]) }
-
 let fleet: SpeechFleet
 let client: OpenAI
 
@@ -24,7 +21,6 @@ const clientWith = (apiKey: string) => new OpenAI({ baseURL: `${fleet.url}/v1`, 
 
 beforeAll(async () => {
   fleet = await speechFleet({
-    ...speechAlone,
     SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2",
     SPEECH_API_STREAMS_MAX: "3"
   })

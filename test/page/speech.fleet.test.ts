@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
 import type { WordMark } from "#contracts"
-import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
 import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
 
 describe.skipIf(!hasBrowser)("speech on the page", () => {
@@ -9,7 +9,7 @@ describe.skipIf(!hasBrowser)("speech on the page", () => {
   let fleet: RunningFleet
   let browser: Browser
   beforeAll(async () => {
-    home = newHome()
+    home = newHome(modelVoice)
     fleet = await startFleet(home)
     browser = await openBrowser()
   })

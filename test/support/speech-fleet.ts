@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import { type Answered, contractOf, type Json } from "./openapi-answers.ts"
 import { type Home, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
+import { speechFleetDefaults } from "./speech.ts"
 
 export interface Asked {
   readonly method?: "GET" | "POST" | "DELETE"
@@ -28,11 +29,8 @@ export interface SpeechFleet {
   readonly stop: () => Promise<void>
 }
 
-// A machine with other tests is slow; refusals for that are not under test.
-const patient = { SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" }
-
 export const speechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
-  const home = newHome({ SPEECH_API_PORT: "0", ...patient, ...changes })
+  const home = newHome({ ...speechFleetDefaults, ...changes })
   const fleet = await startFleet(home)
   const { speech: url, token } = fleet.ready
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Json
