@@ -170,7 +170,7 @@ interface BusMessage {
   readonly name: string
   readonly summary: string
   readonly schema: Schema.Codec<unknown, unknown>
-  readonly example?: unknown
+  readonly hasExample?: true
 }
 
 const reports: ReadonlyArray<readonly [kind: string, ReportDeclaration]> = Object.entries(reportKinds)
@@ -180,7 +180,7 @@ const reportMessages: ReadonlyArray<BusMessage> = reports.map(([kind, { why, sch
   name: `report.${kind}`,
   summary: `Says that ${why}.`,
   schema,
-  example: exampleValue(schema)
+  hasExample: true
 }))
 
 const question = { name: "pickup", summary: "A runner asks for something to do.", schema: PickupQuestion }
@@ -259,7 +259,7 @@ const pipelineOperations = (): JsonObject => ({
 
 const pipelineMessages = (): JsonObject =>
   Object.fromEntries(
-    busMessages.map(({ name, summary, example }) => [
+    busMessages.map(({ name, summary, schema, hasExample }) => [
       name,
       {
         name,
@@ -267,7 +267,7 @@ const pipelineMessages = (): JsonObject =>
         summary,
         contentType: "application/json",
         payload: { $ref: `#/components/schemas/${name}` },
-        ...(example === undefined ? {} : { examples: [{ payload: example }] })
+        ...(hasExample === undefined ? {} : { examples: [{ payload: exampleValue(schema) }] })
       }
     ])
   )
