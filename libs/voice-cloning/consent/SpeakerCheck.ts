@@ -100,8 +100,9 @@ interface Live {
 }
 
 /**
- * A thread that measures distances, as the check sees it: started with its scope, used by many fibers, ended with its
- * scope. A thread that dies or hangs fails its open questions and is started anew for the next one.
+ * A thread that measures distances, as the check sees it: started with its scope where it has a model, else by the first
+ * question; used by many fibers, ended with its scope. A thread that dies or hangs fails its open questions and is
+ * started anew for the next one.
  */
 export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (options: SpeakerThreadOptions) {
   let live: Live | undefined
@@ -115,7 +116,8 @@ export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (optio
     }))
     return Effect.as(Deferred.await(current.ready), current)
   })
-  yield* thread
+  // A model's faults are told at the start; without one the thread takes less time than the check before it.
+  if (options.model !== "") yield* thread
 
   const ask = Effect.fn("SpeakerCheck.distance")(function* (one: Recording, other: Recording) {
     const current = yield* thread
