@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { HttpListener } from "#http"
-import { program } from "../../dev/fixtures/starling.ts"
+import { program, programEnvironment } from "../../dev/fixtures/starling.ts"
 import { commandLine } from "../../services/cli/run.ts"
 import { tokenOf } from "./console.ts"
 
@@ -68,7 +68,7 @@ export interface RunningCommand {
 export const startCommand = (words: ReadonlyArray<string>, variables: Variables): RunningCommand => {
   const child = spawn(process.execPath, [program, ...words], {
     cwd: root,
-    env: { ...process.env, ...variables },
+    env: { ...process.env, ...programEnvironment, ...variables },
     stdio: ["ignore", "pipe", "pipe"]
   })
   const said = { out: "", error: "" }

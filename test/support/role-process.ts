@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import type { RoleName } from "#contracts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { program } from "../../dev/fixtures/starling.ts"
+import { program, programEnvironment } from "../../dev/fixtures/starling.ts"
 
 interface RoleProcess {
   /** Where its API listens; empty for a role without one. */
@@ -48,7 +48,7 @@ const start = async (server: TestNatsServer, role: RoleName, settings: Settings)
   writeFileSync(path, JSON.stringify(configuration))
   const child = spawn(process.execPath, [program, "role", role, "--ready-json"], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, STARLING_CONFIG: path }
+    env: { ...process.env, ...programEnvironment, STARLING_CONFIG: path }
   })
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const end = async (signal: NodeJS.Signals) => {
