@@ -14,7 +14,7 @@ const burstMs = 40
 const pauseMs = 360
 
 /** Those who want the rest may be the product itself: it may not make its own time longer without end. */
-const shareMin = 0.2
+const shareMin = 0.25
 
 const bursts = `
 const { parentPort } = require("node:worker_threads")
