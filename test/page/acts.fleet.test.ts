@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       assert.lengthOf(await actsOf(`endpoint-${action}`), 1, action)
     }
     assert.deepStrictEqual(complaints(), [])
-    await page.close()
+    await page.context().close()
   })
 
   it("make a token that works at once, and revoke it: it is refused within five seconds", async () => {
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await act(page, row, "Revoke", "Revoke of a story?")
     await until(async () => (await asked("/events", { token })).status === 401, 5_000)
     await stateIn(row, "revoked").waitFor()
-    await page.close()
+    await page.context().close()
   })
 
   it("count what was sent since a time, and send so many again", async () => {
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await dialog.getByRole("button", { name: "Send 3 deliveries" }).click()
     await dialog.getByText("3 deliveries sent again.").waitFor()
     await until(() => received.length === before + 3)
-    await page.close()
+    await page.context().close()
   })
 
   it("send an abandoned delivery again, and discard another, each from its drawer", async () => {
@@ -256,7 +256,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     }
     await until(() => received.length === before + 1)
     assert.lengthOf(await itemsOf("/abandoned"), 1)
-    await page.close()
+    await page.context().close()
   })
 
   it("send a rejected message again, which then is delivered, and discard another", async () => {
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await act(page, drawer, "Discard", "Discard it for good?")
     await rows.nth(2).waitFor({ state: "detached" })
     assert.lengthOf(await itemsOf("/rejected"), 2)
-    await page.close()
+    await page.context().close()
   })
 
   it("mend a finding of the books by a settler, and accept one that a person explains", async () => {
@@ -297,7 +297,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       await page.goto(`${fleet.ready.console}/#/activity/books`)
     }
     await page.getByText("Chain, claims and receipts agree").waitFor()
-    await page.close()
+    await page.context().close()
   })
 
   it("are not there for a viewer, on no screen and in no drawer", async () => {
@@ -333,7 +333,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       )
       assert.strictEqual(await page.getByRole("textbox", { name: "Why" }).count(), 0, screen)
     }
-    await page.close()
+    await page.context().close()
   })
 
   it("are a person's by name, whom a proxy in front signs in without a token", async () => {
@@ -365,7 +365,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     }
     await assertForAll(page, "open runbooks")
     assert.deepStrictEqual(complaints(), [])
-    await page.close()
+    await page.context().close()
     await asked("/endpoints/demo/resume", { body: { reason: "a story" } })
   })
 
@@ -380,7 +380,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await rows.filter({ hasText: "queue.resumed" }).waitFor()
     assert.strictEqual(await rows.count(), 1)
     assert.strictEqual(await page.getByLabel("Event's number").inputValue(), String(sequence))
-    await page.close()
+    await page.context().close()
   })
 
   it("count all that was abandoned, and send it again", async () => {
@@ -389,6 +389,6 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await page.getByRole("status").getByText("1 delivery").waitFor()
     await act(page, page, "Send all again", "Send all of them again?")
     await until(async () => (await itemsOf("/abandoned")).length === 0)
-    await page.close()
+    await page.context().close()
   })
 })
