@@ -1,9 +1,11 @@
 /**
  * Admission: whether another utterance may begin, waits for its turn or is refused. The decision is pure, and rests on
- * measurements and not on configuration: how long a beginning takes now, and whether every listener already has sound
- * in store. An utterance begins only with the capacity that those listeners leave, so it never takes their sound away.
- * A request that cannot begin in time learns so at once, and when to come again.
+ * measurements and not on configuration: how long a beginning takes now, whether every listener already has sound in
+ * store, and whether all that they still need can be made in time. An utterance begins only with the capacity that those
+ * listeners leave, so it never takes their sound away. A request that cannot begin in time learns so at once, and when to
+ * come again.
  */
+import type { SpeechTurn } from "#contracts"
 
 /** The measurements at the moment of a request. */
 export interface Load {
@@ -26,6 +28,12 @@ export interface Load {
    * less. Infinite when nobody waits.
    */
   readonly gain: number
+  /** The same for each second that they wait with however much in store. */
+  readonly share: number
+  /** Seconds of sound that are made in a second while anybody waits, lately; infinite when hardly anybody does. */
+  readonly makes: number
+  /** Seconds of sound to be made in a second so that none of the listeners falls silent before its end. */
+  readonly needs: number
   /** All listeners, the beginning ones included. */
   readonly listening: number
   /** How long an utterance lasts, in milliseconds, by the last ones. */
@@ -88,6 +96,11 @@ const hopeless = 2
 // processors from each other.
 const growMsWanted = 800
 
+// With a larger share than this stores grow: more can be made than is heard.
+const shareEnough = 1.1
+// What is made in a second changes, and with it must be left more than is needed.
+const reserve = 1.05
+
 // As many times as many may be without a store as may be unheard.
 const heardPerUnheard = 4
 
@@ -120,13 +133,19 @@ const decideByMs = ({ firstMs }: Load, { decideWithinMs, beginWithinMs }: Admiss
   Math.min(decideWithinMs, Math.max(beginWithinMs / 2, beginWithinMs - firstMs))
 
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
-  if (load.thin > 0 || load.gain < 1) return "listeners"
+  if (isShort(load) || isOverbooked(load)) return "listeners"
   const isLate = load.unheard > 0 && load.firstMs > firstMsMax
   if (load.lean > 0 || isLate) return "beginnings"
   if (load.unheard >= limits.unheardMax || load.young >= placesNow(load, limits)) return "beginnings"
   // Without a beginning in progress nothing would show that the loop is on time again.
   return load.young > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
+
+const isShort = ({ gain, thin }: Load) => thin > 0 || gain < 1
+
+/** Stores hide for a while that too many listen: all have enough now, and long texts would lack sound before their end. */
+const isOverbooked = ({ makes, needs, share }: Load) =>
+  needs > 0 && share < shareEnough && (needs + 1) * reserve > makes
 
 /** How many may be without a store at once, so that the last of them has it in time, at the measured pace. */
 const placesNow = ({ growMs, storeEveryMs }: Load, { unheardMax }: AdmissionLimits) =>
@@ -148,7 +167,7 @@ const msPerPlace = (load: Load, limits: AdmissionLimits) =>
  * While places are few, both take a stall for the rule; others began all the same, and no slower than that.
  */
 const comeAgain = (load: Load, { ahead, sentAway }: Asker, limits: AdmissionLimits) => {
-  const endsEveryMs = load.thin > 0 || load.gain < 1 ? load.lastsMs / Math.max(1, load.listening) : 0
+  const endsEveryMs = isShort(load) || isOverbooked(load) ? load.lastsMs / Math.max(1, load.listening) : 0
   const everyMs = Math.min(load.beganEveryMs, Math.max(msPerPlace(load, limits), endsEveryMs))
   const seconds = Math.ceil(((ahead + sentAway + 1) * everyMs) / 1_000)
   return Math.min(retryAfterSecondsMax, Math.max(retryAfterSecondsMin, seconds))
@@ -160,7 +179,7 @@ export interface Listener {
   /** The listener got this many seconds of sound. */
   readonly got: (seconds: number, nowMs: number) => void
   /** The listener would take no sound now. */
-  readonly rests: () => void
+  readonly rests: (nowMs: number) => void
   /** Sound in store; 0 before the first. */
   readonly storeMs: (nowMs: number) => number
   /** A player that begins with the sound it got outlasts the way of the next. */
@@ -174,7 +193,16 @@ export interface Entry {
   readonly nowMs: number
   /** Whether the listener plays sound as it comes; one that waits for the whole never falls silent. */
   readonly plays: boolean
+  /** How long its sound will be, about. */
+  readonly soundMs: number
 }
+
+// A voice's own pace in European languages. In denser ones a sound lasts longer than thought, and counts as about to end.
+const msPerCharacter = 65
+
+/** How long texts take to be heard, about. */
+export const soundMsOf = (turns: ReadonlyArray<Pick<SpeechTurn, "input" | "voice">>) =>
+  turns.reduce((sum, { input, voice }) => sum + (input.length * msPerCharacter * 100) / voice.ratePercent, 0)
 
 /**
  * How much sound each listener has in store: the sound that a player has not played yet if it began with the first. A
@@ -203,6 +231,14 @@ const takenMsMax = 2_000
 const plentyMs = 5_000
 // What listeners got and how long they waited loses half of its weight in this time.
 const gainHalfLifeMs = 1_000
+// The same for what was made: it is compared with needs that change slowly.
+const madeHalfLifeMs = 4_000
+// In less time than this there is little to see of what can be made.
+const busyMsLeast = 1_000
+// The moments by which sound must be there, looked at from now: up to some four minutes.
+const horizonsMs = Array.from({ length: 13 }, (_, nth) => 2_000 * 1.5 ** nth)
+// A listener that is still there needs at least so much.
+const restMsLeast = 2_000
 // Less says nothing: one listener's wait for a chunk of text.
 const waitedMsLeast = 2_000
 // The first pieces of an answer hold 0.05, 0.09 and 0.22 s, and each crosses six threads: as long as all of them take on
@@ -237,8 +273,12 @@ interface Group {
   storeEveryMs: number
   /** Since when the young wait for the next of them to have its store. */
   nextStoreSinceMs: number
-  /** What those with a store got after they had waited, and how long; both fade. */
-  gained: { gotMs: number; waitedMs: number; atMs: number }
+  /** What those with a store got after they had waited, how long, and how long with less than plenty; all fade. */
+  gained: { gotMs: number; waitedMs: number; lackedMs: number; atMs: number }
+  /** What all got, and the time in which anybody waited; both fade. */
+  made: { gotMs: number; busyMs: number; atMs: number }
+  /** Those that wait now. */
+  waiting: number
 }
 
 /** How long something took lately. */
@@ -258,6 +298,7 @@ interface State {
   tookAtMs: number
   isYoung: boolean
   readonly plays: boolean
+  readonly soundMs: number
 }
 
 type Groups = Map<string, Group>
@@ -300,7 +341,9 @@ const groupOf = (groups: Groups, name: string): Group => {
     begunAtMs: [],
     storeEveryMs: storeEveryMsAssumed,
     nextStoreSinceMs: 0,
-    gained: { gotMs: 0, waitedMs: 0, atMs: 0 }
+    gained: { gotMs: 0, waitedMs: 0, lackedMs: 0, atMs: 0 },
+    made: { gotMs: 0, busyMs: 0, atMs: 0 },
+    waiting: 0
   }
   groups.set(name, group)
   return group
@@ -308,7 +351,7 @@ const groupOf = (groups: Groups, name: string): Group => {
 
 const allOf = (groups: Groups) => [...groups.values()].flatMap(({ present }) => [...present])
 
-const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
+const enter = (group: Group, { nowMs, plays, soundMs }: Entry): Listener => {
   const state: State = {
     enteredAtMs: nowMs,
     startedAtMs: undefined,
@@ -316,37 +359,64 @@ const enter = (group: Group, { nowMs, plays }: Entry): Listener => {
     wantsSinceMs: undefined,
     tookAtMs: nowMs,
     isYoung: true,
-    plays
+    plays,
+    soundMs
   }
   if (!youngIn(group)) group.nextStoreSinceMs = nowMs
   group.present.add(state)
   group.begunAtMs = [...lately(group, nowMs), nowMs]
   return {
-    wants: (atMs) => void (state.wantsSinceMs ??= atMs),
+    wants: (atMs) => {
+      if (state.wantsSinceMs !== undefined || !group.present.has(state)) return
+      pass(group, atMs)
+      group.waiting += 1
+      state.wantsSinceMs = atMs
+    },
     got: (seconds, atMs) => {
       if (seconds <= 0) return
-      if (!state.isYoung && state.plays) gain(group, seconds * 1_000, lackedMs(state, atMs), atMs)
+      if (!state.isYoung && state.plays) gain(group, { gotMs: seconds * 1_000, ...waitOf(state, atMs) }, atMs)
       // The player stood still, so the new sound is ahead of it, however late it came.
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
       if (state.startedAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
       state.startedAtMs ??= atMs
       state.gotMs += seconds * 1_000
-      state.wantsSinceMs = undefined
+      pass(group, atMs)
+      group.made.gotMs += seconds * 1_000
+      rest(group, state)
       state.tookAtMs = atMs
       if (storeOf(state, atMs) >= grownMs) grow(group, state, atMs)
     },
-    rests: () => void (state.wantsSinceMs = undefined),
+    rests: (atMs) => {
+      pass(group, atMs)
+      rest(group, state)
+    },
     storeMs: (atMs) => storeOf(state, atMs),
     mayBegin: (atMs) => !plays || state.gotMs >= beginsWithMs(group, state, atMs),
     leave: (atMs) => {
       if (!group.present.delete(state)) return
+      pass(group, atMs)
+      rest(group, state)
       // One that was short has all it needs.
       if (state.isYoung) nextStore(group, state.startedAtMs === undefined ? undefined : state.tookAtMs, atMs)
       if (state.startedAtMs === undefined) return
       group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
     }
   }
+}
+
+/** Called before the number of those that wait changes. */
+const pass = ({ made, waiting }: Group, nowMs: number) => {
+  const passedMs = Math.max(0, nowMs - made.atMs)
+  const kept = 2 ** -(passedMs / madeHalfLifeMs)
+  made.gotMs *= kept
+  made.busyMs = made.busyMs * kept + (waiting > 0 ? passedMs : 0)
+  made.atMs = Math.max(made.atMs, nowMs)
+}
+
+const rest = (group: Group, state: State) => {
+  if (state.wantsSinceMs !== undefined) group.waiting -= 1
+  state.wantsSinceMs = undefined
 }
 
 const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
@@ -363,33 +433,70 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
     storeEveryMs: Math.max(group.storeEveryMs, young.length === 0 ? 0 : nowMs - group.nextStoreSinceMs),
     thin: present.filter((state) => isThin(state, nowMs, takesMs)).length,
     lean: present.filter((state) => isLean(state, nowMs)).length,
-    gain: gainOf(group, present, nowMs),
+    ...gainOf(group, present, nowMs),
+    makes: makesOf(group, nowMs),
+    needs: needsOf(present, nowMs),
     listening: present.length,
     lastsMs: group.lastsMs,
     beganEveryMs: begunWithinMs / lately(group, nowMs).length
   }
 }
 
-/** How long it has waited for more while it had less than plenty. */
-const lackedMs = (state: State, nowMs: number) => {
-  const { wantsSinceMs } = state
-  if (wantsSinceMs === undefined) return 0
-  return Math.min(nowMs - wantsSinceMs, Math.max(0, plentyMs - storeOf(state, nowMs)))
+interface Wait {
+  readonly waitedMs: number
+  /** While it had less than plenty. */
+  readonly lackedMs: number
 }
 
-const gain = ({ gained }: Group, gotMs: number, waitedMs: number, nowMs: number) => {
+const waitOf = (state: State, nowMs: number): Wait => {
+  const waitedMs = state.wantsSinceMs === undefined ? 0 : nowMs - state.wantsSinceMs
+  return { waitedMs, lackedMs: Math.min(waitedMs, Math.max(0, plentyMs - storeOf(state, nowMs))) }
+}
+
+const gain = ({ gained }: Group, more: Wait & { readonly gotMs: number }, nowMs: number) => {
   const kept = 2 ** -(Math.max(0, nowMs - gained.atMs) / gainHalfLifeMs)
-  gained.gotMs = gained.gotMs * kept + gotMs
-  gained.waitedMs = gained.waitedMs * kept + waitedMs
+  gained.gotMs = gained.gotMs * kept + more.gotMs
+  gained.waitedMs = gained.waitedMs * kept + more.waitedMs
+  gained.lackedMs = gained.lackedMs * kept + more.lackedMs
   gained.atMs = nowMs
 }
 
 /** With the waits that are not over. */
 const gainOf = (group: Group, present: ReadonlyArray<State>, nowMs: number) => {
-  gain(group, 0, 0, nowMs)
-  const waiting = present.filter(({ isYoung, plays }) => !isYoung && plays)
-  const waitedMs = waiting.reduce((sum, state) => sum + lackedMs(state, nowMs), group.gained.waitedMs)
-  return waitedMs < waitedMsLeast ? Number.POSITIVE_INFINITY : group.gained.gotMs / waitedMs
+  gain(group, { gotMs: 0, waitedMs: 0, lackedMs: 0 }, nowMs)
+  const { gained } = group
+  const waits = present.filter(({ isYoung, plays }) => !isYoung && plays).map((state) => waitOf(state, nowMs))
+  const gotFor = (ms: number) => (ms < waitedMsLeast ? Number.POSITIVE_INFINITY : gained.gotMs / ms)
+  return {
+    gain: gotFor(waits.reduce((sum, { lackedMs }) => sum + lackedMs, gained.lackedMs)),
+    share: gotFor(waits.reduce((sum, { waitedMs }) => sum + waitedMs, gained.waitedMs))
+  }
+}
+
+const makesOf = (group: Group, nowMs: number) => {
+  pass(group, nowMs)
+  const { busyMs, gotMs } = group.made
+  return busyMs < busyMsLeast ? Number.POSITIVE_INFINITY : gotMs / busyMs
+}
+
+/** It has played all that it got, and takes no more. */
+const hasPaused = (state: State, nowMs: number) =>
+  !isUnheard(state) && state.wantsSinceMs === undefined && storeOf(state, nowMs) <= 0
+
+/**
+ * Until each of the moments a listener needs the sound that it has not got, as far as it has more to come, and what it
+ * should always have in store.
+ */
+const needsOf = (present: ReadonlyArray<State>, nowMs: number) => {
+  const playing = present
+    .filter((state) => state.plays && !hasPaused(state, nowMs))
+    .map((state) => ({
+      storeMs: Math.max(0, storeOf(state, nowMs) - thinMs),
+      restMs: Math.max(restMsLeast, state.soundMs - state.gotMs)
+    }))
+  const neededUntil = (horizonMs: number) =>
+    playing.reduce((sum, { restMs, storeMs }) => sum + Math.min(restMs, Math.max(0, horizonMs - storeMs)), 0)
+  return Math.max(...horizonsMs.map((horizonMs) => neededUntil(horizonMs) / horizonMs))
 }
 
 const lately = ({ begunAtMs }: Group, nowMs: number) => begunAtMs.filter((atMs) => nowMs - atMs < begunWithinMs)

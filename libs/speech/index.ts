@@ -11,7 +11,8 @@ export {
   type Listener,
   type Listeners,
   listeners,
-  type Load
+  type Load,
+  soundMsOf
 } from "./admission.ts"
 export { alignChunk, type Aligned } from "./align.ts"
 export {

@@ -52,7 +52,7 @@ export const takeovers = defineCounter({
 })
 export const refusals = defineCounter({
   name: "speech_refusals_total",
-  help: "Answers refused for want of capacity, by reason: beginnings (too many were before it), listeners (who listens already has little left), stalled (the process is late itself), sequencers (all are busy), unavailable (none answers), encoders (all places are taken), encoder_start (one does not start).",
+  help: "Answers refused for want of capacity, by reason: beginnings (too many were before it), listeners (who listens already has little left, or would have before the end), stalled (the process is late itself), sequencers (all are busy), unavailable (none answers), encoders (all places are taken), encoder_start (one does not start).",
   labels: ["reason"],
   values: { reason: ["beginnings", "listeners", "stalled", "sequencers", "unavailable", "encoders", "encoder_start"] }
 })

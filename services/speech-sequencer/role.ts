@@ -11,7 +11,7 @@ import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
 import { SessionAnswer, SessionRequest, subjects } from "#contracts"
 import { Configuration, type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
-import { admit, type AdmissionLimits, type Listener, type Listeners, listeners } from "#speech"
+import { admit, type AdmissionLimits, type Listener, type Listeners, listeners, soundMsOf } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
@@ -93,7 +93,7 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
     return { _tag: "Refused", faults: script.failure } as const
   }
   active.set({}, ++sequencer.count)
-  const listener = listening.enter({ group, nowMs: nowMs(), plays: true })
+  const listener = listening.enter({ group, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
   yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })

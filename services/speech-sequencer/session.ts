@@ -151,7 +151,7 @@ const advance = Effect.fnUntraced(function* (session: Session) {
   for (const { head, pcm } of frames) send(session, head, pcm)
   const samples = frames.reduce((sum, { pcm }) => sum + pcm.length, 0)
   listener.got(samples / speechSampleRateHz, nowMs())
-  if (play.isFull(limitSample)) listener.rests()
+  if (play.isFull(limitSample)) listener.rests(nowMs())
   else listener.wants(nowMs())
   const mustWait = frames.length === 0 && play.isFull(limitSample)
   if (mustWait && !session.isWaiting) counted.waits.inc({})

@@ -6,6 +6,7 @@ import { Cause, Clock, Context, Effect, Layer, Pull, type Scope, Stream } from "
 import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#audio"
 import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#contracts"
 import { Metrics } from "#runtime"
+import { soundMsOf } from "#speech"
 import {
   charactersSpoken,
   firstByteSeconds,
@@ -186,7 +187,8 @@ const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   const engine = turns[0]?.voice.engine ?? ""
   // `startedAtMs` comes from the monotonic clock.
   const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
-  const pace = yield* admission.enter({ engine, arrivedAtMs, plays, request: requestOf(plan), ...standing })
+  const entrance = { engine, arrivedAtMs, plays, soundMs: soundMsOf(turns), request: requestOf(plan), ...standing }
+  const pace = yield* admission.enter(entrance)
   stages.reached("wait")
   const session = yield* sessions
     .open({ turns, textNormalization }, pace)

@@ -25,6 +25,8 @@ interface Entrance {
   readonly arrivedAtMs: number
   /** Whether the caller plays the sound as it comes. */
   readonly plays: boolean
+  /** How long its sound will be, about. */
+  readonly soundMs: number
   /** The same for a request that is made again. */
   readonly request: string
   /** Whether it waits its turn rather than be told to come again: a live connection's next words. */
@@ -204,7 +206,8 @@ const verdictOn = (queue: AdmissionQueue, { engine, arrivedAtMs, isPromised }: W
 }
 
 const begin = ({ listening, nowMs }: AdmissionQueue, waiter: Waiter) => {
-  waiter.listener = listening.enter({ group: waiter.engine, nowMs: nowMs(), plays: waiter.plays })
+  const { engine: group, plays, soundMs } = waiter
+  waiter.listener = listening.enter({ group, nowMs: nowMs(), plays, soundMs })
   Deferred.doneUnsafe(waiter.decided, Effect.succeed(waiter.listener))
 }
 
@@ -251,6 +254,8 @@ const turnOf = (queue: AdmissionQueue, listener: Listener) =>
     for (;;) {
       const spareMs = listener.storeMs(queue.nowMs()) - plentyMs
       if (spareMs <= 0 || !isCrowded(queue)) return
+      // It gives way of its own accord: no sign that too little is made.
+      listener.rests(queue.nowMs())
       yield* Effect.sleep(Math.min(heldMsMax, spareMs))
     }
   })

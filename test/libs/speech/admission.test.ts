@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AdmissionLimits, admit, type Asker, listeners, type Load } from "#speech"
+import { type AdmissionLimits, admit, type Asker, listeners, type Load, soundMsOf } from "#speech"
 
 const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
 const idle: Load = {
@@ -11,6 +11,9 @@ const idle: Load = {
   thin: 0,
   lean: 0,
   gain: Number.POSITIVE_INFINITY,
+  share: Number.POSITIVE_INFINITY,
+  makes: Number.POSITIVE_INFINITY,
+  needs: 0,
   listening: 0,
   lastsMs: 10_000,
   beganEveryMs: Number.POSITIVE_INFINITY,
@@ -42,6 +45,18 @@ const cases: ReadonlyArray<Case> = [
   { says: "a store takes so long that fewer at once are faster", load: { young: 8, growMs: 750 }, is: "Wait" },
   { says: "somebody asked before", asker: { ahead: 1 }, is: "Wait" },
   { says: "a listener has little left", load: { thin: 1, listening: 9 }, is: "Wait" },
+  {
+    says: "all have enough now, and with one more would need as much as is made",
+    load: { share: 1, makes: 155, needs: 147, listening: 200 },
+    is: "Wait"
+  },
+  { says: "they would need less", load: { share: 1, makes: 155, needs: 146, listening: 200 }, is: "Begin" },
+  {
+    says: "they would need more than was made, while stores grow: more could be made",
+    load: { share: 1.2, makes: 4, needs: 4, listening: 4 },
+    is: "Begin"
+  },
+  { says: "nobody needs anything, however little was made", load: { share: 0.5, makes: 0.5 }, is: "Begin" },
   { says: "one that is heard is about to fall silent before it has a store", load: { lean: 1, young: 1 }, is: "Wait" },
   { says: "its engine makes what is due half a second late", load: { unheard: 1, young: 1, firstMs: 600 }, is: "Wait" },
   { says: "its engine was late, and nobody shows that it still is", load: { firstMs: 600 }, is: "Begin" },
@@ -160,7 +175,7 @@ const group = "espeak"
 
 const entered = (plays = true) => {
   const book = listeners()
-  return { book, one: book.enter({ group, nowMs: 0, plays }) }
+  return { book, one: book.enter({ group, nowMs: 0, plays, soundMs: 20_000 }) }
 }
 
 describe("a call that is to be heard within half a second", () => {
@@ -245,7 +260,7 @@ describe("a listener", () => {
     one.got(3, 0)
     assert.strictEqual(book.load(group, 60_000).thin, 0)
     one.wants(60_000)
-    one.rests()
+    one.rests(60_000)
     assert.strictEqual(book.load(group, 61_000).thin, 0)
   })
 
@@ -276,7 +291,7 @@ describe("a listener", () => {
     assert.isFalse(one.mayBegin(150))
     one.got(0.02, 150)
     assert.isTrue(one.mayBegin(150))
-    const next = book.enter({ group, nowMs: 100, plays: true })
+    const next = book.enter({ group, nowMs: 100, plays: true, soundMs: 20_000 })
     next.got(0.04, 160)
     assert.isFalse(next.mayBegin(160))
     next.got(0.02, 170)
@@ -306,7 +321,7 @@ describe("the duration of a beginning", () => {
   it("follows the sessions that have grown up", () => {
     const book = listeners()
     for (let at = 0; at < 4_000; at += 100) {
-      const one = book.enter({ group, nowMs: at, plays: true })
+      const one = book.enter({ group, nowMs: at, plays: true, soundMs: 20_000 })
       one.got(4, at + 800)
       one.leave(at + 900)
     }
@@ -323,7 +338,7 @@ describe("the duration of a beginning", () => {
 
   it("is at least as long as the present beginnings have taken", () => {
     const { book, one } = entered()
-    book.enter({ group, nowMs: 0, plays: true })
+    book.enter({ group, nowMs: 0, plays: true, soundMs: 20_000 })
     one.got(4, 100)
     assert.strictEqual(book.load(group, 5_000).growMs, 5_000)
   })
@@ -339,7 +354,7 @@ describe("the time between two stores", () => {
     const book = listeners()
     for (let round = 0; round < 8; round++) {
       const startMs = round * 10_000
-      const several = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: startMs, plays: true }))
+      const several = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: startMs, plays: true, soundMs: 20_000 }))
       several.forEach((one, nth) => one.got(nth % 2 === 0 ? 4 : 1, startMs + (nth + 1) * 200))
       assert.isAtMost(book.load(group, startMs + 900).storeEveryMs, 900)
       several.forEach((one) => one.leave(startMs + 1_000))
@@ -352,7 +367,7 @@ describe("the time between two stores", () => {
     assert.strictEqual(book.load(group, 700).storeEveryMs, 700)
     one.leave(800)
     assert.isBelow(book.load(group, 900).storeEveryMs, 100)
-    book.enter({ group, nowMs: 1_000, plays: true })
+    book.enter({ group, nowMs: 1_000, plays: true, soundMs: 20_000 })
     assert.strictEqual(book.load(group, 1_300).storeEveryMs, 300)
   })
 })
@@ -360,10 +375,57 @@ describe("the time between two stores", () => {
 describe("the time between beginnings", () => {
   it("is that of the last ten seconds, and unknown without any", () => {
     const { book } = entered()
-    for (const nowMs of [1_000, 2_000, 3_000]) book.enter({ group, nowMs, plays: true })
+    for (const nowMs of [1_000, 2_000, 3_000]) book.enter({ group, nowMs, plays: true, soundMs: 20_000 })
     assert.strictEqual(book.load(group, 3_000).beganEveryMs, 2_500)
     assert.strictEqual(book.load(group, 12_500).beganEveryMs, 10_000)
     assert.strictEqual(book.load(group, 14_000).beganEveryMs, Number.POSITIVE_INFINITY)
+  })
+})
+
+describe("what listeners need", () => {
+  it("is what they have not got until they would fall silent, and no more than is left of their texts", () => {
+    const { book, one } = entered()
+    // Unheard, with twenty seconds to come: a second for each, at first.
+    assert.closeTo(book.load(group, 0).needs, 1, 0.01)
+    one.wants(0)
+    one.got(12, 0)
+    // Ten seconds more than it should always have; eight are to come, and take as many as that.
+    assert.closeTo(book.load(group, 0).needs, 8 / 23, 0.1)
+    one.got(7, 0)
+    assert.isBelow(book.load(group, 0).needs, 0.12)
+  })
+
+  it("is nothing where one has played all and takes no more, or waits for the whole", () => {
+    const { book, one } = entered()
+    one.got(3, 0)
+    assert.isAbove(book.load(group, 1_000).needs, 0)
+    assert.strictEqual(book.load(group, 4_000).needs, 0)
+    assert.strictEqual(entered(false).book.load(group, 0).needs, 0)
+  })
+})
+
+describe("what is made in a second", () => {
+  it("counts while anybody waits, is unknown at first, and not changed by one that has left", () => {
+    const { book, one } = entered()
+    for (let nowMs = 0; nowMs < 4_000; nowMs += 100) {
+      one.wants(nowMs)
+      one.got(0.25, nowMs + 50)
+      if (nowMs < 900) assert.strictEqual(book.load(group, nowMs + 50).makes, Number.POSITIVE_INFINITY)
+    }
+    assert.closeTo(book.load(group, 4_000).makes, 5, 0.2)
+    one.leave(4_000)
+    one.wants(4_000)
+    assert.closeTo(book.load(group, 5_000).makes, 5, 0.2)
+    assert.strictEqual(book.load(group, 60_000).makes, Number.POSITIVE_INFINITY)
+  })
+})
+
+describe("how long a text takes to be heard", () => {
+  it("is by its length and the voice's rate, all turns together", () => {
+    const turn = (input: string, ratePercent: number) =>
+      ({ input, voice: { ratePercent } }) as Parameters<typeof soundMsOf>[0][number]
+    assert.strictEqual(soundMsOf([turn("x".repeat(100), 100)]), 6_500)
+    assert.strictEqual(soundMsOf([turn("x".repeat(100), 200), turn("x".repeat(10), 50)]), 3_250 + 1_300)
   })
 })
 
@@ -371,7 +433,7 @@ describe("the duration of a first sound", () => {
   it("follows the listeners that were heard", () => {
     const book = listeners()
     for (let at = 0; at < 4_000; at += 100) {
-      const one = book.enter({ group, nowMs: at, plays: true })
+      const one = book.enter({ group, nowMs: at, plays: true, soundMs: 20_000 })
       one.got(0.1, at + 300)
       one.leave(at + 400)
     }
@@ -380,7 +442,7 @@ describe("the duration of a first sound", () => {
 
   it("is estimated longer while none of those who wait is heard, and by those who wait once one is", () => {
     const { book, one } = entered()
-    book.enter({ group, nowMs: 0, plays: true })
+    book.enter({ group, nowMs: 0, plays: true, soundMs: 20_000 })
     assert.strictEqual(book.load(group, 400).firstMs, 1_200)
     one.got(0.1, 400)
     assert.strictEqual(book.load(group, 600).firstMs, 600)

@@ -12,15 +12,15 @@ interface Crowd {
   readonly heldSeconds: number
   /** How far a listener is served ahead; one that has all leaves. */
   readonly windowMs?: number
+  readonly textSeconds?: number
 }
 
 const stepMs = 20
-const textSeconds = 20
 /**
- * Callers that play twenty seconds each in real time. In each step the fleet's capacity goes to whoever has least, as far
+ * Callers that play a text each in real time. In each step the fleet's capacity goes to whoever has least, as far
  * as a window; a caller that waits is decided about anew.
  */
-const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: Crowd) => {
+const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000, textSeconds = 20 }: Crowd) => {
   const book = listeners()
   const seen = { refused: 0, retryAfterLeast: Number.POSITIVE_INFINITY, underruns: 0, mostAtOnce: 0, begun: 0 }
   let waiting: Array<{ readonly cameMs: number; isPromised: boolean }> = []
@@ -36,7 +36,7 @@ const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: 
       const asker = { ahead, waitedMs: nowMs - caller.cameMs, isPromised: caller.isPromised, sentAway: 0 }
       const verdict = admit(load, asker, limits)
       if (verdict._tag === "Begin") {
-        const listener = book.enter({ group, nowMs, plays: true })
+        const listener = book.enter({ group, nowMs, plays: true, soundMs: textSeconds * 1_000 })
         listener.wants(nowMs)
         speaking.push({ listener, gotMs: 0, startMs: Number.NaN })
         seen.begun += 1
@@ -62,9 +62,10 @@ const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: 
       one.gotMs += givenMs
       one.listener.got(givenMs / 1_000, nowMs)
       if (givenMs < roomMs) one.listener.wants(nowMs)
-      else one.listener.rests()
+      else one.listener.rests(nowMs)
     }
-    for (const one of speaking) if (storeOf(one) < windowMs - 100 && one.gotMs < 20_000) one.listener.wants(nowMs)
+    for (const one of speaking)
+      if (storeOf(one) < windowMs - 100 && one.gotMs < textSeconds * 1_000) one.listener.wants(nowMs)
     speaking = speaking.filter((one) => {
       const isOver = one.gotMs >= textSeconds * 1_000 && nowMs - one.startMs >= textSeconds * 1_000
       if (one.gotMs >= textSeconds * 1_000) one.listener.leave(nowMs)
@@ -77,20 +78,26 @@ const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000 }: 
 
 describe("more callers than the fleet can speak for in real time", () => {
   it.each([
-    { capacity: 20, callersPerSecond: 2 },
-    { capacity: 100, callersPerSecond: 6 },
-    { capacity: 250, callersPerSecond: 20 },
-    { capacity: 100, callersPerSecond: 40 },
+    { capacity: 20, callersPerSecond: 2, textSeconds: 20 },
+    { capacity: 100, callersPerSecond: 6, textSeconds: 20 },
+    { capacity: 250, callersPerSecond: 20, textSeconds: 20 },
+    { capacity: 100, callersPerSecond: 40, textSeconds: 20 },
     // Until others lack sound nobody is held up: a whole answer fits between the fleet and its listener.
-    { capacity: 155, callersPerSecond: 13, windowMs: 20_000 },
-    { capacity: 155, callersPerSecond: 18, windowMs: 20_000 }
+    { capacity: 155, callersPerSecond: 13, windowMs: 20_000, textSeconds: 20 },
+    { capacity: 155, callersPerSecond: 18, windowMs: 20_000, textSeconds: 20 },
+    // Stores that last for a while are no help to texts that last for minutes.
+    { capacity: 155, callersPerSecond: 2.5, windowMs: 20_000, textSeconds: 120 },
+    { capacity: 155, callersPerSecond: 12, windowMs: 20_000, textSeconds: 120 },
+    { capacity: 155, callersPerSecond: 12, windowMs: 20_000, textSeconds: 600 },
+    { capacity: 12, callersPerSecond: 1, windowMs: 20_000, textSeconds: 120 }
   ])(
-    "are refused with a time to come again, and no listener falls silent: $callersPerSecond/s at $capacity s/s",
-    ({ capacity, callersPerSecond, windowMs }) => {
+    "are refused with a time to come again, and no listener falls silent: $callersPerSecond/s at $capacity s/s, $textSeconds s each",
+    ({ capacity, callersPerSecond, textSeconds, windowMs }) => {
       const seen = crowded({
         capacity,
         callersPerSecond,
-        heldSeconds: 60,
+        heldSeconds: Math.max(60, Math.min(240, 2 * textSeconds)),
+        textSeconds,
         ...(windowMs === undefined ? {} : { windowMs })
       })
       assert.strictEqual(seen.underruns, 0)

@@ -17,7 +17,14 @@ const onePlace = SpeechAdmission.layer.pipe(
 
 const enterAs = Effect.fnUntraced(function* (request: string, standing: Partial<Standing> = {}) {
   const arrivedAtMs = yield* Clock.currentTimeMillis
-  return yield* (yield* SpeechAdmission).enter({ engine: "espeak", arrivedAtMs, plays: true, request, ...standing })
+  return yield* (yield* SpeechAdmission).enter({
+    engine: "espeak",
+    arrivedAtMs,
+    plays: true,
+    soundMs: 10_000,
+    request,
+    ...standing
+  })
 })
 const enter = enterAs("hello")
 
