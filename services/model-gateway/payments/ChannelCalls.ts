@@ -231,17 +231,20 @@ const pay = Effect.fnUntraced(function* (
   return open(parts, held, yield* Clock.currentTimeMillis)
 })
 
+// With more calls in work a processor never waits, and asking ahead costs more of its time than it saves the caller.
+const askedAheadMax = 8
+
 /**
  * Whether the provider may be asked while the voucher is being stored: the record as this gateway wrote it last allows
- * it, and nothing else is under way on the channel. A voucher is for the very total of that record, so of several
+ * it, nothing else is under way on the channel, and the gateway has time to wait with. A voucher is for the very total of that record, so of several
  * gateways only the one that wrote last can think so; a storm on one channel asks no provider but once. Of an image its
  * caller is told before it is made.
  */
 const mayBeAskedAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, begin: Begin) {
   const { name, call, checked } = voucher
   const nowMs = yield* Clock.currentTimeMillis
-  if (checked.payload.type !== "voucher" || call.jobId !== undefined || !parts.isWatched(name.network, nowMs))
-    return false
+  if (parts.held.size >= askedAheadMax || checked.payload.type !== "voucher" || call.jobId !== undefined) return false
+  if (!parts.isWatched(name.network, nowMs)) return false
   return yield* parts.channels.isForeseen(name, beginOf(parts, voucher, begin))
 })
 
