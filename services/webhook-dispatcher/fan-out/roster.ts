@@ -310,6 +310,9 @@ export const newcomersOf = Effect.fnUntraced(function* (lane: number) {
   const mayAsk = seldom(askEveryMs)
   let seen: Arrangement | undefined
 
+  const forget = (ids: Iterable<string>) => {
+    for (const id of ids) known?.delete(id)
+  }
   const arrive = Effect.fnUntraced(function* (
     cursor: FanOutCursor
   ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
@@ -317,15 +320,15 @@ export const newcomersOf = Effect.fnUntraced(function* (lane: number) {
     if (known !== undefined && endpoints.all() === targets && isSeen) return []
     // A twin may have known changes that this process has yet to read.
     if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
-    known ??= yield* readKnown(reader, lane)
-    const has = known
-    const all = endpoints.all()
+    const has = (known ??= yield* readKnown({ reader, endpoints, lane }))
+    forget(endpoints.leaving().keys())
+    const [all, revision] = [endpoints.all(), endpoints.revision()]
     const own = all.flatMap((endpoint) => (isOwn(cursor, lane, endpoint.id) ? placedOf(endpoint) : []))
     const lacking = isAlone ? [] : own.flatMap(({ id }) => (has.has(id) ? [] : [id]))
     const admitted = lacking.length > 0 && (yield* mayAsk) ? yield* lanes.admissions(lane, lacking) : none
     seen = lacking.length > admitted.size ? undefined : { lanes: cursor.lanes, left: cursor.left }
     const present = isAlone ? own : own.flatMap((each) => admittedAs(each, has, admitted))
-    const steps = yield* arrivals({ reader, endpoints, lane, has }, cursor, present)
+    const steps = yield* arrivals({ reader, endpoints, lane, has, revision }, cursor, present)
     for (const { id } of present) has.add(id)
     targets = all
     return steps
@@ -334,16 +337,17 @@ export const newcomersOf = Effect.fnUntraced(function* (lane: number) {
   const keep = Effect.fnUntraced(function* (
     cursor: FanOutCursor
   ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
-    // First: one that was made again under its name is new.
-    for (const id of leaves.takeGone()) known?.delete(id)
+    // Before it is read who is there: nothing that this turn writes is for them, and one made again is new.
+    const before = [...endpoints.leaving().values()]
+    forget(endpoints.leaving().keys())
     const steps = yield* arrive(cursor)
-    if (endpoints.leaving().size === 0) return steps
     const last = steps.at(-1)?.cursor ?? cursor
-    if (lane === 0) return [...steps, ...(yield* leaves.keep(last))]
-    // The first lane puts them away, once no other one has a place for them.
-    const gone = [...endpoints.leaving().keys()]
-    for (const id of gone) known?.delete(id)
-    return [...steps, ...withoutPlaces(last, gone)]
+    // One that was made again meanwhile has its new place.
+    const gone = before.filter(({ id, revision }) => endpoints.leaving().get(id)?.revision === revision)
+    if (!hasLetGo(last, gone)) return [...steps, { messages: [], cursor: letGo(last, gone) }]
+    // The first lane puts them away, once every lane has let go of them.
+    if (lane === 0 && gone.length > 0) yield* leaves.keep
+    return steps
   })
   return {
     /** The cursor was in other hands: what is known is read again. */
@@ -354,9 +358,7 @@ export const newcomersOf = Effect.fnUntraced(function* (lane: number) {
     knows: (id: string) => known?.has(id) === true,
     known: (): ReadonlySet<string> => known ?? noIds,
     /** Another lane has them. */
-    release: (ids: Iterable<string>) => {
-      for (const id of ids) known?.delete(id)
-    }
+    release: forget
   }
 })
 
@@ -366,10 +368,12 @@ interface ArrivalSources {
   readonly lane: number
   /** What the lane has. */
   readonly has: ReadonlySet<string>
+  /** The change of endpoints up to which the present ones hold. */
+  readonly revision: number
 }
 
 const arrivals = Effect.fnUntraced(function* (
-  { reader, endpoints, lane, has }: ArrivalSources,
+  { reader, endpoints, lane, has, revision }: ArrivalSources,
   cursor: FanOutCursor,
   present: ReadonlyArray<Placed>
 ) {
@@ -381,7 +385,7 @@ const arrivals = Effect.fnUntraced(function* (
     known: notLeft(cursor, has),
     hadPlace: (id) => configured[id] !== undefined,
     isThere: (id) => endpoints.byId(id) !== undefined || endpoints.leaving().has(id),
-    revision: endpoints.revision(),
+    revision,
     lane
   })
 })
@@ -403,23 +407,41 @@ const admittedAs = (each: Placed, known: ReadonlySet<string>, admitted: Admissio
   return [{ id, startsAfter: place === undefined ? startsAfter : place - 1 }]
 }
 
-const hasPlace = (cursor: FanOutCursor | undefined, id: string) =>
-  cursor?.next[id] !== undefined || cursor?.left?.[id] !== undefined
+const hasPlace = ({ next, left }: FanOutCursor, id: string) => next[id] !== undefined || left?.[id] !== undefined
 
-/** A step without the places of endpoints that leave; nothing where they have none. */
-const withoutPlaces = (cursor: FanOutCursor, ids: ReadonlyArray<string>): ReadonlyArray<FanOutStep> => {
-  const placed = ids.filter((id) => hasPlace(cursor, id))
-  if (placed.length === 0) return []
+/**
+ * Whether a lane had a turn in which it knew of these removals. Until then it may write what it planned before, or take
+ * one that was made again under its name for the former, and give it the events in between.
+ */
+const hasLetGo = (cursor: FanOutCursor | undefined, gone: ReadonlyArray<LeavingEndpoint>) =>
+  cursor !== undefined && (cursor.revision ?? 0) >= newestOf(gone) && !gone.some(({ id }) => hasPlace(cursor, id))
+
+/** The cursor without the places of endpoints that leave; its revision tells the first lane so. */
+const letGo = (cursor: FanOutCursor, gone: ReadonlyArray<LeavingEndpoint>): FanOutCursor => {
+  const ids = gone.map(({ id }) => id)
   const next = { ...cursor.next }
-  for (const id of placed) delete next[id]
-  return [{ messages: [], cursor: withoutLeft({ ...cursor, next }, placed) }]
+  for (const id of ids) delete next[id]
+  return withoutLeft({ ...cursor, next, revision: Math.max(cursor.revision ?? 0, newestOf(gone)) }, ids)
 }
 
-const readKnown = (reader: StreamReader["Service"], lane: number) =>
-  Effect.map(reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll), (counts) => {
-    const ids = Object.keys(counts).map((subject) => subject.slice(subject.lastIndexOf(".") + 1))
-    return new Set(ids)
+const newestOf = (gone: ReadonlyArray<LeavingEndpoint>) => Math.max(...gone.map(({ revision }) => revision))
+
+const readKnown = ({ reader, endpoints, lane }: Pick<ArrivalSources, "reader" | "endpoints" | "lane">) =>
+  Effect.suspend(() => {
+    // Those may be put away, and made again, before the answer is here.
+    const gone = new Set(endpoints.leaving().keys())
+    return Effect.map(
+      reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll),
+      (counts) =>
+        new Set(
+          Object.keys(counts)
+            .map(lastToken)
+            .filter((id) => !gone.has(id))
+        )
+    )
   })
+
+const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
 
 interface LeaveServices {
   readonly endpoints: Endpoints["Service"]
@@ -436,50 +458,40 @@ const leavesAtOnce = 16
 const newcomersEveryMs = 250
 
 /**
- * Puts removed endpoints away once no dispatcher sends to them any more: first their places in the cursor go, in a turn;
- * then, beside the turns, their deliveries go to ABANDONED, and their records. A process that dies in between leaves the
+ * Puts removed endpoints away once no dispatcher sends to them any more, and no lane makes deliveries for them. Beside
+ * the turns, their deliveries go to ABANDONED, and then their records go. A process that dies in between leaves the
  * record, and the next one begins anew.
  */
 const leaving = (services: LeaveServices) => {
   const { endpoints, lanes, presences, scope } = services
-  const gone: Array<string> = []
   let lookedAtMs = 0
   let isAtWork = false
 
   const putAll = (leaves: ReadonlyArray<LeavingEndpoint>) =>
-    Effect.forEach(leaves, (endpoint) => putAway(services, endpoint, (id) => gone.push(id)), { discard: true }).pipe(
+    Effect.forEach(leaves, (endpoint) => putAway(services, endpoint), { discard: true }).pipe(
       Effect.catch((error) => Effect.logWarning("a removed endpoint is put away later", error)),
       Effect.ensuring(Effect.sync(() => (isAtWork = false)))
     )
-  const keep = Effect.fnUntraced(function* (
-    cursor: FanOutCursor
-  ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+  const keep = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
-    if (isAtWork || nowMs - lookedAtMs < newcomersEveryMs) return []
+    if (isAtWork || nowMs - lookedAtMs < newcomersEveryMs) return
     lookedAtMs = nowMs
     const leaves = [...endpoints.leaving().values()].slice(0, leavesAtOnce)
-    const newest = Math.max(...leaves.map(({ revision }) => revision))
-    if ((yield* dispatchersBehind(presences, newest)).length > 0) return []
-    const ids = leaves.map(({ id }) => id)
-    const step = withoutPlaces(cursor, ids)
-    if (step.length > 0) return step
-    if (lanes.all.length > 1) {
-      const { cursors } = yield* lanes.read
-      if (ids.some((id) => cursors.slice(1).some((other) => hasPlace(other, id)))) return []
-    }
+    if ((yield* dispatchersBehind(presences, newestOf(leaves))).length > 0) return
+    // As stored, this lane's too: another dispatcher may have taken it.
+    const { cursors } = yield* lanes.read
+    if (!cursors.every((cursor) => hasLetGo(cursor, leaves))) return
     isAtWork = true
     yield* Effect.forkIn(putAll(leaves), scope)
-    return []
   })
-  return { keep, takeGone: () => gone.splice(0) }
+  return { keep }
 }
 
 const removed = "the endpoint was removed"
 
 const putAway = Effect.fnUntraced(function* (
   { endpoints, lanes, reader, abandoned }: LeaveServices,
-  { id, name, revision }: LeavingEndpoint,
-  onGone: (id: string) => void
+  { id, name, revision }: LeavingEndpoint
 ) {
   const { bucket } = endpoints.store
   let [deliveries, found] = [0, 0]
@@ -496,7 +508,5 @@ const putAway = Effect.fnUntraced(function* (
   for (const lane of lanes.all) {
     yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
   }
-  // Before the name is free.
-  onGone(id)
   yield* Effect.catchTag(bucket.erase(id, revision), "RevisionConflict", () => Effect.void)
 })

@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Kv, StreamReader } from "#bus"
+import { beginCursor, type FanOutCursor } from "#webhooks"
+import { AbandonedDeliveries } from "../../../../services/webhook-dispatcher/abandoned.ts"
+import { Endpoints, type LeavingEndpoint } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
+import type { EndpointSettings } from "../../../../services/webhook-dispatcher/endpoints/settings.ts"
+import { type Newcomers, newcomersOf } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
+import { DeliveryLanes } from "../../../../services/webhook-dispatcher/lanes.ts"
+
+// By the hash of its id it belongs to the second lane of two.
+const ofSecondLane = "b"
+const name = "remade"
+
+interface World {
+  readonly lanes: number
+  /** What is stored of each lane. */
+  readonly cursors: Array<FanOutCursor>
+  readonly rosters: Array<Set<string>>
+  all: ReadonlyArray<EndpointSettings>
+  readonly leaving: Map<string, LeavingEndpoint>
+  revision: number
+  /** Whether the record of the one that leaves is gone, and its name free. */
+  isErased: boolean
+}
+
+const worldOf = (lanes: number): World => ({
+  lanes,
+  cursors: Array.from({ length: lanes }, () => ({ ...beginCursor(35), ...(lanes === 1 ? {} : { lanes }) })),
+  rosters: Array.from({ length: lanes }, () => new Set<string>()),
+  all: [],
+  leaving: new Map(),
+  revision: 1,
+  isErased: false
+})
+
+const made = (world: World, id: string, startsAfter: number) => {
+  world.revision += 1
+  world.leaving.delete(id)
+  world.isErased = false
+  world.all = [{ id, name, madeAtRunTime: { startsAfter } } as never]
+}
+
+const removed = (world: World, id: string) => {
+  world.revision += 1
+  world.all = []
+  world.leaving.set(id, { id, name, revision: world.revision })
+}
+
+const laneOf = (stream: string) => (stream === "DELIVERIES" ? 0 : Number(stream.split("-")[1]))
+const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
+
+const dispatcherIn = (world: World) => {
+  const bucket = {
+    get: (id: string) =>
+      Effect.sync(() =>
+        Option.map(
+          Option.filter(Option.fromUndefinedOr(world.leaving.get(id)), () => !world.isErased),
+          ({ revision }) => ({ value: {}, revision })
+        )
+      ),
+    erase: (id: string) =>
+      Effect.sync(() => {
+        world.isErased = true
+        world.leaving.delete(id)
+      })
+  }
+  const endpoints = Layer.mock(Endpoints, {
+    configured: [],
+    all: () => world.all,
+    byId: (id) => world.all.find((endpoint) => endpoint.id === id),
+    leaving: () => world.leaving,
+    revision: () => world.revision,
+    catchUp: Effect.void,
+    isGone: () => false,
+    mayLeave: () => true,
+    store: { bucket } as never
+  })
+  const lanes = Layer.mock(DeliveryLanes, {
+    all: world.cursors.map((_cursor, lane) => lane),
+    state: () => ({ count: world.lanes, before: undefined, cursors: [...world.cursors] }),
+    read: Effect.sync(() => ({ count: world.lanes, before: undefined, cursors: [...world.cursors] })),
+    admissions: (_lane, ids) => Effect.sync(() => new Map(ids.map((id) => [id, undefined]))),
+    ends: Effect.sync(() => world.cursors.map(() => 1))
+  })
+  const reader = Layer.mock(StreamReader, {
+    last: () => Effect.succeed(Option.none()),
+    countBySubject: (stream) =>
+      Effect.sync(() => Object.fromEntries([...world.rosters[laneOf(stream)]!].map((id) => [`roster.${id}`, 1]))),
+    purge: (stream, subject) => Effect.sync(() => Number(world.rosters[laneOf(stream)]!.delete(lastToken(subject))))
+  })
+  const nobodyElse = { scan: () => Stream.empty } as never
+  return Layer.mergeAll(
+    endpoints,
+    lanes,
+    reader,
+    Layer.mock(Kv, { open: () => Effect.succeed(nobodyElse) }),
+    Layer.mock(AbandonedDeliveries, { endpoint: () => Effect.succeed(0) })
+  )
+}
+
+/** A turn of a lane: its steps are stored, and what it began beside them goes on until it waits. */
+const turn = Effect.fnUntraced(function* (world: World, lane: number, newcomers: Newcomers) {
+  for (const { messages, cursor } of yield* newcomers.keep(world.cursors[lane]!)) {
+    for (const { subject } of messages) world.rosters[lane]!.add(lastToken(subject))
+    world.cursors[lane] = cursor
+  }
+  yield* TestClock.adjust("1 second")
+})
+
+describe("an endpoint that was removed and made again under its name", () => {
+  it.effect("gets its own place from a lane that had no turn while it was put away", () => {
+    const world = worldOf(2)
+    return Effect.gen(function* () {
+      const [first, second] = [yield* newcomersOf(0), yield* newcomersOf(1)]
+      yield* TestClock.adjust("1 second")
+      made(world, ofSecondLane, 35)
+      yield* turn(world, 1, second)
+      assert.isTrue(second.knows(ofSecondLane))
+      removed(world, ofSecondLane)
+      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, first)
+      // The name may be free before the second lane's next turn, or wait for it.
+      if (world.isErased) made(world, ofSecondLane, 126)
+      yield* turn(world, 1, second)
+      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, first)
+      if (world.isErased) made(world, ofSecondLane, 126)
+      yield* turn(world, 1, second)
+      assert.strictEqual(world.cursors[1]?.next[ofSecondLane], 127)
+    }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
+  })
+
+  it.effect("gets its own place where another dispatcher was faster to put it away", () => {
+    const world = worldOf(1)
+    return Effect.gen(function* () {
+      const newcomers = yield* newcomersOf(0)
+      yield* TestClock.adjust("1 second")
+      made(world, ofSecondLane, 35)
+      yield* turn(world, 0, newcomers)
+      removed(world, ofSecondLane)
+      world.isErased = true
+      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, newcomers)
+      world.rosters[0]?.clear()
+      made(world, ofSecondLane, 126)
+      yield* turn(world, 0, newcomers)
+      assert.strictEqual(world.cursors[0]?.next[ofSecondLane], 127)
+    }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
+  })
+})
