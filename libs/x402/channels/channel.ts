@@ -3,10 +3,11 @@
  * the chain has of it, and the call that is in work. `decide` answers a command with facts or refuses it, `evolve` gives
  * the state after a fact. Pure.
  *
- * What it promises, whoever crashes when: one call at a time; a voucher is stored before anything of its answer goes out; no charge
- * without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to the payer; a
- * voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was last known
- * to cost; and each charge is kept until its receipt is written.
+ * What it promises, whoever crashes when: one call at a time; a voucher is stored before anything of its answer goes
+ * out; no charge without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to
+ * the payer; a voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was
+ * last known to cost; each charge is kept until its receipt is written; and an answer that the record holds is stored by
+ * the write that charges it.
  *
  * Receipts of what channels are charged: one for each call, as for any other payment. A charge is kept in its channel's
  * record until its receipt is known to be written. Pure.

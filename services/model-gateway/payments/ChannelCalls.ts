@@ -1,8 +1,8 @@
 /**
  * Calls that are paid by channel. A voucher is checked here, and stored before anything of its answer goes out; so is
- * what the answer costs. Neither asks a chain, a facilitator or a verifier, while the settlers watch the
- * chain: its record says what lies in the channel. Deposits, refunds and channels that are not known yet are ordered of
- * the settlers.
+ * what the answer costs. Neither asks a chain, a facilitator or a verifier, while the settlers watch the chain: its
+ * record says what lies in the channel. Deposits, refunds and channels that are not known yet are ordered of the
+ * settlers.
  *
  * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back when
  * the lease is over, unless its stream had begun. A whole answer is kept with its charge, or before it where it is long:
@@ -236,9 +236,9 @@ const askedAheadMax = 8
 
 /**
  * Whether the provider may be asked while the voucher is being stored: the record as this gateway wrote it last allows
- * it, nothing else is under way on the channel, and the gateway has time to wait with. A voucher is for the very total of that record, so of several
- * gateways only the one that wrote last can think so; a storm on one channel asks no provider but once. Of an image its
- * caller is told before it is made.
+ * it, nothing else is under way on the channel, and the gateway has time to wait with. A voucher is for the very total of
+ * that record, so of several gateways only the one that wrote last can think so, and it asks once however many copies
+ * come. The caller of an image is told of it before it is made, so its voucher is stored first.
  */
 const mayBeAskedAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, begin: Begin) {
   const { name, call, checked } = voucher
