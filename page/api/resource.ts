@@ -9,6 +9,8 @@ export interface Resource<A> {
   readonly refused: Refused | undefined
   readonly isLoading: boolean
   readonly reload: () => void
+  /** Takes what the answer to an act told as the value, which is read again at once. A read under way is broken off. */
+  readonly take: (value: A) => void
 }
 
 interface Options {
@@ -30,6 +32,10 @@ export const useResource = <A>(
   const isReading = useRef(false)
   const recoveries = useRecoveries()
   const reload = useCallback(() => setRound((count) => count + 1), [])
+  const take = (value: A) => {
+    setState({ key, value })
+    reload()
+  }
 
   useEffect(() => {
     const aborter = new AbortController()
@@ -65,7 +71,8 @@ export const useResource = <A>(
     value: isCurrent ? state.value : undefined,
     refused: isCurrent ? state.refused : undefined,
     isLoading,
-    reload
+    reload,
+    take
   }
 }
 

@@ -90,11 +90,13 @@ const begin = async () => {
     { address: hostOf(gateway), name: "model-gateway-1", role: "model-gateway", port: "http" }
   ]
   prometheus = await startPrometheus(program ?? "", scrapeConfigs(pods, "1s"), { groups: ruleGroups.map(ruleGroup) })
-  await until(async () => (await targets()).activeTargets.filter(({ health }) => health === "up").length === 2)
+  // A target is up a moment before its first samples are stored.
+  await until(async () => (await podsWith("process_resident_memory_bytes")).size === 2)
 }
 
 const targets = () => prometheus.ask<Targets>("targets")
 const seriesOf = (metric: string) => prometheus.ask<Series>("series", { "match[]": metric })
+const podsWith = async (metric: string) => new Set((await seriesOf(metric)).map(({ pod }) => pod))
 
 /** As Prometheus itself writes it: one way for names, labels and groups. */
 const read = async (expr: string) =>

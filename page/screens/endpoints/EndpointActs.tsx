@@ -9,7 +9,8 @@ import type { EndpointRow } from "./state.ts"
 
 interface EndpointActsProps {
   readonly endpoint: EndpointRow
-  readonly onDone: (words: ReactNode) => void
+  /** What is said of an act, and the endpoint after it. */
+  readonly onDone: (words: ReactNode, changed?: EndpointRow) => void
   readonly onRemoved: () => void
 }
 
@@ -28,7 +29,7 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
           label="Pause"
           scope={scope}
           question={`Pause ${name}?`}
-          run={(reason) => post("/endpoints/:name/pause", { reason }, { params }).then(() => onDone("Paused."))}
+          run={(reason) => post("/endpoints/:name/pause", { reason }, { params }).then((now) => onDone("Paused.", now))}
         >
           <p>Nothing is sent to it until somebody resumes it. It keeps its backlog and misses nothing.</p>
         </Act>
@@ -38,7 +39,9 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
           kind="main"
           scope={scope}
           question={`Resume ${name}?`}
-          run={(reason) => post("/endpoints/:name/resume", { reason }, { params }).then(() => onDone("Resumed."))}
+          run={(reason) =>
+            post("/endpoints/:name/resume", { reason }, { params }).then((now) => onDone("Resumed.", now))
+          }
         >
           <p>What waits is sent at once, and its breaker closes.</p>
         </Act>
@@ -97,8 +100,8 @@ const Rotate = ({ endpoint: { name, isSigned, hasStandardWebhooks }, notNow, onD
       ...(isSigned || !hasStandardWebhooks ? { secret } : {}),
       ...(hasStandardWebhooks || !isSigned ? { standardWebhooksSecret: secret } : {})
     }
-    await post("/endpoints/:name/rotate", { reason, ...secrets }, { params: { name } })
-    onDone(<Once what="Its new secret" secret={secret} />)
+    const changed = await post("/endpoints/:name/rotate", { reason, ...secrets }, { params: { name } })
+    onDone(<Once what="Its new secret" secret={secret} />, changed)
     setSecret(makeSecret())
   }
   return (
@@ -117,7 +120,9 @@ const OnOff = ({ endpoint: { name, isEnabled, revision }, notNow, onDone }: OfRu
       scope={scope}
       question={`Disable ${name}?`}
       notNow={notNow}
-      run={(reason) => post("/endpoints/:name/disable", { reason, ...of }, { params }).then(() => onDone("Disabled."))}
+      run={(reason) =>
+        post("/endpoints/:name/disable", { reason, ...of }, { params }).then((now) => onDone("Disabled.", now))
+      }
     >
       <p>Nothing is sent to it. Its events are kept, and sent when it is enabled again.</p>
     </Act>
@@ -128,7 +133,9 @@ const OnOff = ({ endpoint: { name, isEnabled, revision }, notNow, onDone }: OfRu
       scope={scope}
       question={`Enable ${name}?`}
       notNow={notNow}
-      run={(reason) => post("/endpoints/:name/enable", { reason, ...of }, { params }).then(() => onDone("Enabled."))}
+      run={(reason) =>
+        post("/endpoints/:name/enable", { reason, ...of }, { params }).then((now) => onDone("Enabled.", now))
+      }
     >
       <p>It gets what it missed, up to thirty days, and then what comes.</p>
     </Act>

@@ -24,16 +24,18 @@ interface EndpointDrawerProps {
 
 export const EndpointDrawer = ({ name, onClose, onChanged }: EndpointDrawerProps) => {
   const [said, setSaid] = useState<ReactNode>()
-  const { value, refused, reload } = useResource(
+  const { value, refused, reload, take } = useResource(
     `endpoint ${name}`,
     (signal) => get("/endpoints/:name", { params: { name }, signal }),
     { everyMs: 3_000 }
   )
   const mayChange = useMay("console:operate")
   const nowMs = useNowMs()
-  const done = (words: ReactNode) => {
+  const done = (words: ReactNode, changed?: EndpointRow) => {
     setSaid(words)
-    reload()
+    // The next act names the change that it follows: this one.
+    if (value === undefined || changed === undefined) reload()
+    else take({ ...value, ...changed })
     onChanged()
   }
   const state = value === undefined ? undefined : stateOf(value, nowMs)
@@ -58,7 +60,7 @@ export const EndpointDrawer = ({ name, onClose, onChanged }: EndpointDrawerProps
           {mayChange && value.source === "run-time" ? (
             <details>
               <summary>Change its settings</summary>
-              <ChangeEndpoint key={value.revision} endpoint={value} onDone={() => done("Changed.")} />
+              <ChangeEndpoint key={value.revision} endpoint={value} onDone={(changed) => done("Changed.", changed)} />
             </details>
           ) : null}
         </>

@@ -55,14 +55,14 @@ export const AddEndpoint = ({ onClose, onDone }: AddProps) => {
 
 interface ChangeProps {
   readonly endpoint: EndpointRow
-  readonly onDone: () => void
+  readonly onDone: (changed: EndpointRow) => void
 }
 
 export const ChangeEndpoint = ({ endpoint: { name, revision, settings }, onDone }: ChangeProps) => {
   const change = async (typed: Readonly<Record<string, string>>, reason: string) => {
     const changes = changedSettings(settings ?? {}, typed)
-    await patch("/endpoints/:name", { reason, revision: revision ?? 0, settings: changes }, { params: { name } })
-    onDone()
+    const body = { reason, revision: revision ?? 0, settings: changes }
+    onDone(await patch("/endpoints/:name", body, { params: { name } }))
   }
   return <SettingsForm settings={settings ?? {}} label="Change" onSubmit={change} isName={false} />
 }
