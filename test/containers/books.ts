@@ -16,7 +16,8 @@ export interface Reconciled {
   readonly twice: number
   readonly payments: number
   readonly streams: number
-  readonly cut: number
+  /** Why each of the others broke. */
+  readonly cut: ReadonlyArray<string>
 }
 
 export interface Books {
@@ -26,7 +27,7 @@ export interface Books {
   readonly close: () => Promise<void>
 }
 
-export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, streams: 0, cut: 0 }
+export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, streams: 0, cut: [] }
 
 /** Sequences of everything in EVENTS but the relay's cursor, and the subject of each. */
 const readEvents = async (fleet: LoadedFleet): Promise<ReadonlyMap<number, string>> => {
@@ -119,7 +120,7 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
   const now = async (): Promise<Reconciled> => {
     const { events, arrivals, bySequence } = await eventsAndArrivals(fleet)
     const { receipts } = await settledPayments()
-    return { events: events.size, twice: arrivals.length - bySequence.size, payments: receipts, streams: 0, cut: 0 }
+    return { events: events.size, twice: arrivals.length - bySequence.size, payments: receipts, streams: 0, cut: [] }
   }
 
   return {
@@ -127,7 +128,7 @@ export const openBooks = async (fleet: LoadedFleet): Promise<Books> => {
     reconcile: async (work, before) => {
       const { streams } = work.speech
       assert.deepStrictEqual(streams.faults, [])
-      assert.strictEqual(streams.whole + streams.cut, streams.started)
+      assert.strictEqual(streams.whole + streams.cut.length, streams.started)
       const payments = await reconcileMoney(work, before)
       const { events, twice } = await reconcileEvents(work)
       return {

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { until } from "../../dev/fixtures/starling.ts"
-import { type ProcessorShare, watchProcessorShare } from "../support/processor-share.ts"
+import { watchProcessorShare } from "../support/processor-share.ts"
 import type { Books, Reconciled } from "./books.ts"
 import type { LoadedFleet } from "./fleet.ts"
 import type { Ledger } from "./ledger.ts"
@@ -45,19 +45,19 @@ export const underLoad = async (
   disturb: (work: Work) => Promise<void>
 ): Promise<Survived> => {
   const before = await books.now()
-  const work = await startWork(fleet)
+  const share = watchProcessorShare()
+  const work = await startWork(fleet, share)
   let momentMs = 0
-  let share: ProcessorShare | undefined
   try {
     await until(() => isUnderWay(work), hangsAfterMs * fleet.patience)
-    share = watchProcessorShare()
+    share.restart()
     momentMs = Date.now()
     await disturb(work)
     await pauseMs(Math.max(0, momentMs + worstMs - Date.now()))
     const isRecovered = () => ledgersOf(work).every((ledger) => ledger.open(momentMs + worstMs).length === 0)
     await until(isRecovered, hangsAfterMs * fleet.patience)
   } catch (error) {
-    await share?.end()
+    await share.end()
     process.stderr.write(await fleet.faults())
     await work.stop().catch(() => undefined)
     throw error
@@ -78,7 +78,7 @@ const timesOf = (work: Work, of: (ledger: Ledger) => number): Times => {
 export const tell = (name: string, survived: Survived, times: Times = survived.recovery) => {
   const { events, payments, streams, cut, twice, processorShare } = survived
   const seconds = Object.entries(times).map(([job, ms]) => `${job} ${(ms / 1_000).toFixed(1)} s`)
-  const line = `${name}: ${seconds.join(", ")}; ${events} events, ${twice} twice, ${payments} payments, ${streams} streams, ${cut} cut; ${(processorShare * 100).toFixed(0)} % of a processor`
+  const line = `${name}: ${seconds.join(", ")}; ${events} events, ${twice} twice, ${payments} payments, ${streams} streams, ${cut.length} cut; ${(processorShare * 100).toFixed(0)} % of a processor`
   process.stdout.write(`${line}\n`)
 }
 

@@ -1,6 +1,7 @@
 /** Listeners who each hear one text after the other, at their own pace, and check whether they have heard it whole. */
 import { randomUUID } from "node:crypto"
 import type { Callable } from "./fleet.ts"
+import type { ProcessorShare } from "../support/processor-share.ts"
 import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { type Ledger, newLedger } from "./ledger.ts"
@@ -17,8 +18,8 @@ export interface SpeechLoad {
 export interface StreamCounts {
   started: number
   whole: number
-  /** The connection broke, or the last event reported a break: the listener knows, and asks again. */
-  cut: number
+  /** Why the connection broke, or what break the last event reported: the listener knows, and asks again. */
+  readonly cut: Array<string>
   /** Ended as if all were well, but incomplete: the faults. */
   readonly faults: Array<string>
 }
@@ -32,7 +33,7 @@ const nextInput = () =>
 const bytesPerSecond = 500_000
 const firstAudioWithinMs = 10_000
 // A container that is killed takes its network with it: what waited for a slow reader is never sent, nor the end of the
-// connection. A fleet that lives lets no listener wait as long.
+// connection. A fleet that lives and has its processors lets no listener wait as long.
 const silentWithinMs = 4_000
 
 /** The faults of a stream as it was heard; empty when it is whole. */
@@ -52,8 +53,16 @@ interface Waiting {
 
 const nobodyCounts: Waiting = { want: () => undefined, got: () => undefined }
 
-/** Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. */
-export const hearOnce = async (fleet: Callable, text: string, { want, got }: Waiting = nobodyCounts) => {
+/**
+ * Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. `processorShare`:
+ * what a thread of the fleet gets of a processor.
+ */
+export const hearOnce = async (
+  fleet: Callable,
+  text: string,
+  { want, got }: Waiting = nobodyCounts,
+  processorShare = 1
+) => {
   const place = { url: fleet.of("speech-api").url, token: fleet.token }
   const order = { input: text, voice_id: "henry", output_format: "pcm_24000" }
   want()
@@ -62,7 +71,8 @@ export const hearOnce = async (fleet: Callable, text: string, { want, got }: Wai
     response.destroy()
     throw new Error(`answered with ${response.statusCode}`)
   }
-  response.setTimeout(silentWithinMs, () => response.destroy(new Error("the connection fell silent")))
+  const silentMs = silentWithinMs / processorShare
+  response.setTimeout(silentMs, () => response.destroy(new Error(`the connection fell silent for ${silentMs} ms`)))
   const events = listener()
   const decoder = new TextDecoder()
   const beganMs = performance.now()
@@ -102,16 +112,17 @@ const waitingIn = (waits: Ledger): Waiting => {
   }
 }
 
-export const startSpeechLoad = (fleet: Callable): SpeechLoad => {
+export const startSpeechLoad = (fleet: Callable, share: ProcessorShare): SpeechLoad => {
   const waits = newLedger()
-  const streams: StreamCounts = { started: 0, whole: 0, cut: 0, faults: [] }
+  const streams: StreamCounts = { started: 0, whole: 0, cut: [], faults: [] }
   const hear = async (waiting: Waiting) => {
-    const { started, cut, faults } = await hearOnce(fleet, nextInput(), waiting)
+    const { started, cut, faults } = await hearOnce(fleet, nextInput(), waiting, share.now())
     if (!started) return undefined
     streams.started += 1
-    if (cut) streams.cut += 1
+    const told = `${new Date().toISOString()} ${faults.slice(0, 3).join("; ")}`
+    if (cut) streams.cut.push(told)
     else if (faults.length === 0) streams.whole += 1
-    else streams.faults.push(`${new Date().toISOString()} ${faults.slice(0, 3).join("; ")}`)
+    else streams.faults.push(told)
     return cut ? undefined : true
   }
   const workers = Array.from({ length: listeners }, () => {

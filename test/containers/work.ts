@@ -2,6 +2,7 @@
 import type { LoadedFleet } from "./fleet.ts"
 import { type EventLoad, startEventLoad } from "./load-events.ts"
 import { type PaymentLoad, startPaymentLoad } from "./load-payments.ts"
+import type { ProcessorShare } from "../support/processor-share.ts"
 import { type SpeechLoad, startSpeechLoad } from "./load-speech.ts"
 
 export interface Work {
@@ -12,10 +13,10 @@ export interface Work {
   readonly stop: () => Promise<void>
 }
 
-export const startWork = async (fleet: LoadedFleet): Promise<Work> => {
+export const startWork = async (fleet: LoadedFleet, share: ProcessorShare): Promise<Work> => {
   const events = await startEventLoad(fleet)
   const payments = startPaymentLoad(fleet)
-  const speech = startSpeechLoad(fleet)
+  const speech = startSpeechLoad(fleet, share)
   return {
     events,
     payments,

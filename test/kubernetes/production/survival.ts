@@ -49,7 +49,7 @@ export const survives = (of: () => Traffic) => {
   }
 
   /** Pods that are told to end finish what they have begun. */
-  const loses = { nothing: (survived: Survived) => assert.strictEqual(survived.cut, 0, "streams were cut") }
+  const loses = { nothing: (survived: Survived) => assert.deepStrictEqual(survived.cut, [], "streams were cut") }
 
   describe("under traffic of all three jobs", () => {
     beforeAll(async () => {
