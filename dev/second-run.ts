@@ -1,7 +1,7 @@
 /**
  * The results of a second run of files, merged with the first. Real processes on a machine that stands still for
- * seconds can fail correct tests: a few files are tried again, and named as flaky if they pass then. More failed files,
- * or an error that belongs to no file, are no flake.
+ * seconds can fail correct tests: a few files are tried again, and each that passes then is named as flaky. More failed
+ * files, or an error that belongs to no file, are no flake.
  */
 import type { Failure } from "./closing-lines.ts"
 
@@ -15,6 +15,12 @@ export const filesRepeatedMax = 8
 export const filesToRepeat = (failures: ReadonlyArray<Failure>): ReadonlyArray<string> => {
   const files = new Set(failures.map(({ file }) => file))
   return files.has(null) || files.size > filesRepeatedMax ? [] : [...files].filter((file) => file !== null)
+}
+
+/** What failed twice, as it failed the second time, and what failed at first alone. Pure. */
+export const failuresAfter = (first: ReadonlyArray<Failure>, second: ReadonlyArray<Failure>) => {
+  const failedTwice = new Set(second.map(({ file }) => file))
+  return { failures: second, flaky: first.filter(({ file }) => !failedTwice.has(file)) }
 }
 
 /** The part of vitest's report that is counted. `name`: the file's path. */

@@ -91,12 +91,12 @@ fi
 # Tests with real processes may fail because the machine stood still: see dev/second-run.ts. A few files are tried
 # again, one by one.
 again() {
-  local files
+  local files held=0
   files=$(node dev/flaky.ts files "$folder" processes) || return
   echo "== once more: $files"
   # shellcheck disable=SC2086
-  STARLING_TEST_FILES_AT_ONCE=1 run processes.again "${processes[@]}" $files &&
-    node dev/flaky.ts hold "$folder" processes
+  STARLING_TEST_FILES_AT_ONCE=1 run processes.again "${processes[@]}" $files || held=1
+  node dev/flaky.ts hold "$folder" processes && return "$held"
 }
 
 echo "== integration, fleet, containers"

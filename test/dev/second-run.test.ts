@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "../../dev/closing-lines.ts"
-import { afterSecondRun, filesRepeatedMax, filesToRepeat } from "../../dev/second-run.ts"
+import { afterSecondRun, failuresAfter, filesRepeatedMax, filesToRepeat } from "../../dev/second-run.ts"
 
 const failure = (file: string | null): Failure => ({ ring: "fleet", file, name: "a test", message: "no", where: null })
 const run = (files: Readonly<Record<string, ReadonlyArray<string>>>) => ({
@@ -24,6 +24,13 @@ describe("a second run", () => {
 
   it("is skipped for an error that belongs to no file", () => {
     assert.deepStrictEqual(filesToRepeat([failure("a.ts"), failure(null)]), [])
+  })
+
+  it("tells what failed twice by its second failure, and what held then as flaky", () => {
+    const first = [failure("a.ts"), failure("b.ts"), failure("b.ts")]
+    const again = { ...failure("a.ts"), message: "no, again" }
+    assert.deepStrictEqual(failuresAfter(first, [again]), { failures: [again], flaky: first.slice(1) })
+    assert.deepStrictEqual(failuresAfter(first, []), { failures: [], flaky: first })
   })
 
   it("counts for its files, and for tests that a failed hook kept from running", () => {
