@@ -27,8 +27,8 @@ import { type EndpointSettings, isEnabled } from "./endpoints/settings.ts"
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
-  /** Brings an endpoint's pause and breaker in line with its shared state. */
-  readonly follow: (endpointId: string) => Effect.Effect<void, BusError>
+  /** Has an endpoint's pause and breaker brought in line with its shared state. */
+  readonly follow: (endpointId: string) => Effect.Effect<void>
   /** Stops taking, waits for what runs, and hands back the rest. */
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
@@ -36,6 +36,7 @@ export interface Consuming {
 // The broker holds a pause by date; an operator's pause has none.
 const farFutureMs = Date.UTC(9999, 0, 1)
 const againAfter = "500 millis"
+const lookEvery = "10 seconds"
 
 /** Takes deliveries for all endpoints as they come and go, until the scope closes. */
 export const consumeDeliveries = Effect.fnUntraced(function* () {
@@ -68,9 +69,18 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
       Effect.forever
     )
   )
+  const look = Effect.andThen(
+    markHeldWrongly(state),
+    Effect.suspend(() => (state.unfollowed.size > 0 ? changed.open : Effect.void))
+  )
+  yield* Effect.forkScoped(Effect.schedule(Effect.ignore(look), Schedule.spaced(lookEvery)))
   const consuming: Consuming = {
     workers: () => workers.values(),
-    follow: (id) => follow(state, id),
+    follow: (id) =>
+      Effect.andThen(
+        Effect.sync(() => void state.unfollowed.add(id)),
+        changed.open
+      ),
     drain: (patienceMs) => drain(running, patienceMs)
   }
   return consuming
@@ -163,12 +173,15 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const others = [...running.consumptions.keys()].filter((key) => !wanted.has(key))
   yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
   yield* Effect.forEach(wanted.values(), (consumer) => open(state, consumer), { concurrency: 8, discard: true })
-  yield* Effect.forEach(
-    state.unfollowed,
-    (id) => Effect.map(follow(state, id), () => void state.unfollowed.delete(id)),
-    { concurrency: 8, discard: true }
-  )
+  yield* Effect.forEach([...state.unfollowed], (id) => followMarked(state, id), { concurrency: 8, discard: true })
 })
+
+/** The mark goes first: what changes while the broker is being told marks the endpoint again. */
+const followMarked = (state: State, id: string) =>
+  Effect.suspend(() => {
+    state.unfollowed.delete(id)
+    return Effect.onError(follow(state, id), () => Effect.sync(() => void state.unfollowed.add(id)))
+  })
 
 type Services = Effect.Services<ReturnType<typeof consume<DueDelivery, never>>>
 
@@ -220,12 +233,41 @@ const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, i
   const worker = workers.get(id)
   if (worker === undefined) return
   const { states, consumers } = deps
-  const state = states.get(id)
-  yield* worker.breaker.adopt(state?.breakerOpenUntilMs ?? null)
+  yield* worker.breaker.adopt(states.get(id)?.breakerOpenUntilMs ?? null)
   for (const { stream, durable } of consumersOf(running, id)) {
-    if (state?.paused != null || !isEnabled(worker.settings())) yield* consumers.pause(stream, durable, farFutureMs)
-    else if (state?.breakerOpenUntilMs != null) yield* consumers.pause(stream, durable, state.breakerOpenUntilMs)
-    else yield* consumers.resume(stream, durable)
+    const untilMs = heldUntilMs(deps, worker)
+    if (untilMs === null) yield* consumers.resume(stream, durable)
+    else yield* consumers.pause(stream, durable, untilMs)
+  }
+})
+
+/** Until when the broker is to hold an endpoint's deliveries back. */
+const heldUntilMs = ({ states }: Dependencies, worker: EndpointWorker) => {
+  const settings = worker.settings()
+  const state = states.get(settings.id)
+  if (state?.paused != null || !isEnabled(settings)) return farFutureMs
+  return state?.breakerOpenUntilMs ?? null
+}
+
+/**
+ * Marks the endpoints whose deliveries the broker holds back, or gives out, against their state: a dispatcher that was
+ * killed may have told the broker last, by what it knew.
+ */
+const markHeldWrongly = Effect.fnUntraced(function* ({ deps, running, workers, unfollowed }: State) {
+  if (running.inPartitions) return
+  const nowMs = yield* Clock.currentTimeMillis
+  for (const stream of new Set([...running.consumptions.values()].map((open) => open.stream))) {
+    let [offset, total] = [0, 0]
+    do {
+      const page = yield* deps.consumers.page(stream, offset)
+      for (const { name, isPaused } of page.consumers) {
+        const id = name.slice(durableOf("").length)
+        const worker = workers.get(id)
+        if (worker !== undefined && isPaused !== (heldUntilMs(deps, worker) ?? 0) > nowMs) unfollowed.add(id)
+      }
+      offset += page.consumers.length
+      total = page.consumers.length === 0 ? 0 : page.total
+    } while (offset < total)
   }
 })
 

@@ -50,9 +50,7 @@ export const webhookDispatcher = Layer.mergeAll(FanOut.layer, delivering).pipe(L
 /** Follows pauses and breakers that operators and other replicas set. */
 const followStates = Effect.fnUntraced(function* (consuming: Consuming) {
   const states = yield* EndpointStates
-  const follow = (id: string) =>
-    consuming.follow(id).pipe(Effect.catch((error) => Effect.logWarning("an endpoint's state is not applied", error)))
-  yield* Effect.forkScoped(Stream.runForEach(states.changes, follow))
+  yield* Effect.forkScoped(Stream.runForEach(states.changes, consuming.follow))
 })
 
 const phaseNumbers = { closed: 0, "half-open": 1, open: 2 } as const

@@ -1,5 +1,6 @@
 /** The whole role webhook-dispatcher in this process, on a real broker. */
-import { Effect, Layer } from "effect"
+import { Effect, identity, Layer } from "effect"
+import { Consumers } from "#bus"
 import { UntrustedHttp } from "#egress"
 import { Configuration, Drain, Environment, Role } from "#runtime"
 import { webhookDispatcher } from "../../services/webhook-dispatcher/role.ts"
@@ -10,6 +11,8 @@ export interface DispatcherOptions {
   readonly endpoints: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly delivery?: Readonly<Record<string, unknown>>
   readonly environment?: Readonly<Record<string, string>>
+  /** The consumers as the role sees them, for example one whose answers are held up. */
+  readonly consumers?: (real: Consumers["Service"]) => Consumers["Service"]
 }
 
 const configuration = ({ endpoints, delivery }: DispatcherOptions) =>
@@ -23,6 +26,7 @@ export const dispatcherOn = (server: TestNatsServer, options: DispatcherOptions)
   webhookDispatcher.pipe(
     Layer.provideMerge(Drain.layer),
     Layer.provide(UntrustedHttp.layer),
+    Layer.provide(Layer.effect(Consumers, Effect.map(Consumers, options.consumers ?? identity))),
     Layer.provideMerge(busOn(server)),
     Layer.provide(configuration(options)),
     Layer.provide(Layer.succeed(Environment, options.environment ?? {})),
