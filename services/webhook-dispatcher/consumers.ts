@@ -37,6 +37,12 @@ export interface Consuming {
 const farFutureMs = Date.UTC(9999, 0, 1)
 const againAfter = "500 millis"
 const lookEvery = "10 seconds"
+// Another dispatcher may remove what this one has just opened, before it hears that an endpoint was made again.
+const removedMeanwhile = {
+  while: ({ _tag }: BusError) => _tag === "BusNotFound",
+  schedule: Schedule.spaced(againAfter),
+  times: 20
+}
 
 /** Takes deliveries for all endpoints as they come and go, until the scope closes. */
 export const consumeDeliveries = Effect.fnUntraced(function* () {
@@ -55,7 +61,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
   for (const endpoint of deps.endpoints.all()) addWorker(state, endpoint)
   const converge = converged(state)
   yield* removeOthers(state)
-  yield* converge
+  yield* Effect.retry(converge, removedMeanwhile)
   yield* Effect.forkScoped(
     changed.await.pipe(
       Effect.andThen(changed.close),

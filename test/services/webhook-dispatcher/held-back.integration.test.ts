@@ -72,4 +72,21 @@ describe("an endpoint that the broker holds back", () => {
       yield* whileDispatching(server, { endpoints }, Effect.provide(test, EndpointStates.layer))
     })
   )
+
+  it.live("is served by a dispatcher that starts while another one removes its consumer", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      let removals = 0
+      const consumers = (real: Consumers["Service"]) => ({
+        ...real,
+        resume: (stream: string, name: string) =>
+          Effect.andThen(removals++ === 0 ? real.remove(stream, name) : Effect.void, real.resume(stream, name))
+      })
+      const test = Effect.gen(function* () {
+        yield* publish("work_item.done")
+        yield* arrived(receiver, "/a", 1, hangsAfterMs)
+      })
+      yield* whileDispatching(server, { endpoints: [{ Name: "a", Url: receiver.url("/a") }], consumers }, test)
+    })
+  )
 })
