@@ -19,6 +19,10 @@ export const ended = async (id: string): Promise<number> => {
   return StatusCode
 }
 
+/** What the engine found when it last asked for its health: `starting`, `healthy` or `unhealthy`. */
+export const healthOf = async (id: string): Promise<string | undefined> =>
+  (await (await container(id)).inspect()).State.Health?.Status
+
 export const cutOff = async (id: string, networkId: string) =>
   (await dockerode()).getNetwork(networkId).disconnect({ Container: id, Force: true })
 

@@ -14,8 +14,8 @@ import {
   restartAll,
   untilAllReady
 } from "./chaos-scenarios.ts"
-import { startAgain } from "./engine.ts"
-import { type Fleet, removeFleet, type RunningRole, startFleet } from "./fleet.ts"
+import { healthOf, startAgain } from "./engine.ts"
+import { askedForHealth, type Fleet, removeFleet, type RunningRole, startFleet } from "./fleet.ts"
 import { newLedger } from "./ledger.ts"
 import { payOnce } from "./load-payments.ts"
 import { hearOnce } from "./load-speech.ts"
@@ -66,6 +66,10 @@ describe("the three jobs, every role in its container", () => {
       cut: false,
       faults: []
     })
+  })
+
+  it("a role's health is what its image says", async () => {
+    await until(async () => (await healthOf(fleet.of(askedForHealth).id)) === "healthy")
   })
 
   it("all three run at once, and the books balance", async () => {
