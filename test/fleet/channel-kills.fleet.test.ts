@@ -63,6 +63,7 @@ const newPayer = async (name: string) => {
 const states = [
   "has no deposit yet",
   "has its deposit under way",
+  "pays for a call that is not stored yet",
   "pays for a call",
   "is being claimed",
   "has its refund under way",
@@ -165,8 +166,14 @@ const bring = async (payer: KilledPayer, state: (typeof states)[number]): Promis
       await until(async () => (await contract.state(nameOf(payer).channelId).pipe(Effect.runPromise)).balance > 0n)
       return paying
     }
+    case "pays for a call that is not stored yet": {
+      const text = `!delay 300ms quick question of ${payer.address}`
+      const paying = under(pay(payer, text))
+      await until(() => fleet.upstream.calls.some(({ body }) => JSON.stringify(body).includes(text)))
+      return paying
+    }
     case "pays for a call": {
-      const paying = under(pay(payer, "!delay 400ms slow question"))
+      const paying = under(pay(payer, "!delay 2s slow question"))
       await until(() => is(payer, ({ work }) => work !== null))
       return paying
     }

@@ -35,6 +35,7 @@ export interface PaidProcesses {
   readonly books: Books
   readonly chain: Parts["chain"]
   readonly server: Parts["server"]
+  readonly upstream: Parts["upstream"]
   /** The process that runs a role, or ran it last. */
   readonly of: (role: RoleName) => RunningRole
   /** In one process; returns when that is ready. `settler`: over the settings of payment-settler. */
@@ -214,6 +215,7 @@ export const startPaidProcesses = async (
     books,
     chain: around.chain,
     server: around.server,
+    upstream: around.upstream,
     modelWorks,
     held,
     callHeldAt: async (text, method, what, signing) => {

@@ -162,14 +162,16 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
 }
 
 const reads = <A>(opened: Opened<A>) => {
-  const { nats, kv, bucket } = opened
+  const { nats, kv, bucket, followed } = opened
 
   /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
   const getFromLeader = Effect.fnUntraced(function* (key: string) {
-    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, `$KV.${bucket}.${key}`))
+    const subject = `$KV.${bucket}.${key}`
+    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
     const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
     if (isGone) return Option.none<KvEntry<A>>()
-    return Option.some(yield* toEntry(opened, { key, value: last.data, revision: last.sequence }))
+    const value = followed.has(bucket) ? nats.cache.intern(subject, last.data) : last.data
+    return Option.some(yield* toEntry(opened, { key, value, revision: last.sequence }))
   })
 
   const getAnywhere = Effect.fn("Kv.get")(function* (key: string) {

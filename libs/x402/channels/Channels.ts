@@ -6,13 +6,25 @@
  * In one process the commands of one channel take turns, and its last record is remembered. A remembered record may be
  * behind another gateway's write: it allows, for the write then fails, but it never refuses. There is one exception:
  * while a call of this very process is in work nobody else writes, so a storm of vouchers on one channel reads nothing.
+ *
+ * A work that the remembered record allows may begin in memory alone. It is stored by the write of its next command:
+ * most calls are charged by the one write that stores their voucher. Until then any other process may take the channel,
+ * and the next command is refused.
  */
-import { Clock, Context, Effect, Layer, Option, Schema, type Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
 import { BusUnavailable, type BusError, jsonCodec, Kv, type KvBucket, type KvEntry } from "#bus"
 import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#contracts"
 import { keyedQueue, Metrics } from "#runtime"
 import { channelCommands } from "../metrics.ts"
-import { Channel, type ChannelCommand, channelReason, decideAll, isLapsed, withoutAnswer } from "./channel.ts"
+import {
+  Channel,
+  type ChannelCommand,
+  type ChannelDecision,
+  channelReason,
+  decideAll,
+  isLapsed,
+  withoutAnswer
+} from "./channel.ts"
 
 /** One of each: by them the bus knows that a question and its answer need not leave the process. */
 export const channelOrderCodec = jsonCodec(ChannelOrder)
@@ -35,6 +47,8 @@ export class ChannelRefused extends Schema.TaggedError<ChannelRefused>()("Channe
 
 const bucketName = "channels"
 
+type Begin = Extract<ChannelCommand, { readonly _tag: "Begin" }>
+
 export const channelKeyOf = ({ network, channelId }: ChannelName): string =>
   addressKeyOf(network, inOneCase(network, channelId))
 
@@ -56,10 +70,12 @@ export class Channels extends Context.Service<
     /** The channel after the command. A command that comes twice is carried out once. */
     readonly run: (name: ChannelName, command: ChannelCommand) => Effect.Effect<Channel, ChannelRefused | BusError>
     /**
-     * Whether the command would be carried out by the record that is remembered, and nothing else is under way on the
-     * channel. Asks nobody; another process may have gone on meanwhile.
+     * Begins the work in memory, where the record that is remembered allows it and nothing else is under way on the
+     * channel. Asks nobody. False: nothing is begun. Until the work ends, or its lease does, others find the channel busy.
      */
-    readonly isForeseen: (name: ChannelName, command: ChannelCommand) => Effect.Effect<boolean>
+    readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
+    /** Whether a work has begun in memory alone. */
+    readonly isAhead: (name: ChannelName) => boolean
     /** The last record, from the leader. */
     readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
     /** All records, in their present state. */
@@ -74,7 +90,7 @@ export class Channels extends Context.Service<
       Effect.gen(function* () {
         const bucket = yield* (yield* Kv).open(bucketName, Channel)
         const commands = (yield* Metrics).counter(channelCommands)
-        const parts: Parts = { bucket, holder, remembered: new Map() }
+        const parts: Parts = { bucket, holder, remembered: new Map(), ahead: new Map(), contested: new Map() }
         const queue = keyedQueue(waitingMax)
         const run = Effect.fnUntraced(function* (name: ChannelName, command: ChannelCommand) {
           const key = channelKeyOf(name)
@@ -88,15 +104,20 @@ export class Channels extends Context.Service<
             )
           )
         })
-        const isForeseen = (name: ChannelName, command: ChannelCommand) =>
+        const beginAhead = (name: ChannelName, begin: Begin) =>
           Effect.map(Clock.currentTimeMillis, (nowMs) => {
             const key = channelKeyOf(name)
-            const known = rememberedOf(parts, key, command)
-            return queue.isIdle(key) && known !== undefined && decideAll(known.channel, command, nowMs).refused === null
+            const known = rememberedOf(parts, key, true)
+            const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
+            if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
+            if (decideAll(known.channel, begin, nowMs).refused !== null) return false
+            parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
+            return true
           })
         return Channels.of({
           run,
-          isForeseen,
+          beginAhead,
+          isAhead: (name) => parts.ahead.has(channelKeyOf(name)),
           read: (name) =>
             Effect.map(
               bucket.get(channelKeyOf(name)),
@@ -115,15 +136,28 @@ const triesMax = 16
 const waitingMax = 1_024
 // A record takes a kilobyte; channels that are not used are read again.
 const rememberedMax = 16_384
+// So long a channel's work is stored before it begins, when another process has taken one that was not.
+const contestedMs = 3_600_000
 
 interface Parts {
   readonly bucket: KvBucket<Channel>
   readonly holder: string | null
   readonly remembered: Map<string, RememberedChannel>
+  readonly ahead: Map<string, AheadWork>
+  /** Of channels whose work another process took before it was stored: when. */
+  readonly contested: Map<string, number>
 }
 
 interface RememberedChannel extends StoredChannel {
   readonly lacksAnswer: boolean
+}
+
+/** A work that is not known to be stored. */
+interface AheadWork {
+  readonly begin: Begin
+  readonly atMs: number
+  /** A write of it was sent: only the record can tell whether it was stored. */
+  isTried: boolean
 }
 
 /** A channel as far as it is known here. `revision` 0: no record. */
@@ -138,13 +172,43 @@ const carryOut = Effect.fnUntraced(function* (
   key: string,
   command: ChannelCommand
 ): Effect.fn.Return<Channel, ChannelRefused | BusError> {
-  let known: Known | undefined = rememberedOf(parts, key, command)
+  const ahead = aheadOf(parts, key, yield* Clock.currentTimeMillis)
+  if (ahead === undefined) return yield* write(parts, key, { command })
+  if (ticketOf(command) !== ahead.begin.work.ticket) {
+    if (command._tag === "Begin") return yield* refusal(channelReason.busy, null)
+    return yield* write(parts, key, { command })
+  }
+  const known = rememberedOf(parts, key, true)
+  if (command._tag === "Release" && !ahead.isTried && known?.channel) {
+    parts.ahead.delete(key)
+    return known.channel
+  }
+  ahead.isTried = true
+  const written = yield* Effect.result(write(parts, key, { command, ahead }))
+  // What is not known to be stored is looked for by the next command.
+  if (Result.isSuccess(written) || written.failure._tag === "ChannelRefused") parts.ahead.delete(key)
+  return yield* Effect.fromResult(written)
+})
+
+interface Writing {
+  readonly command: ChannelCommand
+  /** Stored along. */
+  readonly ahead?: AheadWork | undefined
+}
+
+const write = Effect.fnUntraced(function* (
+  parts: Parts,
+  key: string,
+  { command, ahead }: Writing
+): Effect.fn.Return<Channel, ChannelRefused | BusError> {
+  let known: Known | undefined = rememberedOf(parts, key, command._tag === "Begin" || ahead !== undefined)
+  const foreseen = known?.channel?.charged
   let unsure: BusError | undefined
   for (let tries = 0; tries < triesMax; tries += 1) {
     const nowMs = yield* Clock.currentTimeMillis
     const { channel, revision, isFresh }: Known = known ?? (yield* load(parts, key))
     known = undefined
-    const { facts, after, refused } = decideAll(channel, command, nowMs)
+    const { facts, after, refused } = decided(channel, { command, ahead }, nowMs)
     const isCertain = isFresh || isOwnWork(parts, channel, nowMs)
     if (!isCertain && (refused !== null || facts.length === 0)) continue
     const next = facts.length === 0 || after === null ? undefined : after
@@ -161,12 +225,51 @@ const carryOut = Effect.fnUntraced(function* (
       }
       remember(parts, { key, channel: next, revision: written.success })
     }
+    if (refused !== null && ahead !== undefined && isTaken(channel, foreseen)) contest(parts, key, nowMs)
     if (refused !== null || after === null) return yield* refusal(refused ?? channelReason.missing, after)
     return after
   }
   const detail = `other writes came first ${triesMax} times`
   return yield* new BusUnavailable({ operation: `change channel ${key}`, detail })
 })
+
+/** Where the record has the work, a write whose answer was lost has stored it. */
+const decided = (channel: Channel | null, { command, ahead }: Writing, nowMs: number): ChannelDecision => {
+  const ticket = ahead?.begin.work.ticket
+  if (ahead === undefined || channel?.work?.ticket === ticket || channel?.ended?.ticket === ticket) {
+    return decideAll(channel, command, nowMs)
+  }
+  const begun = decideAll(channel, ahead.begin, ahead.atMs)
+  if (begun.refused !== null || command._tag === "Begin") return begun
+  const { facts, after, refused } = decideAll(begun.after, command, nowMs)
+  return { facts: [...begun.facts, ...facts], after, refused }
+}
+
+/** A work whose lease is over is forgotten: its gateway's call has hung, or could not give it back. */
+const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | undefined => {
+  const found = ahead.get(key)
+  if (found === undefined || nowMs < found.atMs + found.begin.leaseMs) return found
+  ahead.delete(key)
+  return undefined
+}
+
+const ticketOf = (command: ChannelCommand): string | undefined => {
+  if (command._tag === "Begin") return command.work.ticket
+  return "ticket" in command ? command.ticket : undefined
+}
+
+const isTaken = (channel: Channel | null, foreseen: string | undefined) =>
+  channel !== null && (channel.work !== null || channel.charged !== foreseen)
+
+const contest = ({ contested }: Parts, key: string, nowMs: number) => {
+  contested.delete(key)
+  contested.set(key, nowMs)
+  const [oldest] = contested.keys()
+  if (contested.size > rememberedMax && oldest !== undefined) contested.delete(oldest)
+}
+
+const isContested = ({ contested }: Parts, key: string, nowMs: number) =>
+  nowMs < (contested.get(key) ?? Number.NEGATIVE_INFINITY) + contestedMs
 
 const refusal = (reason: string, channel: Channel | null) => Effect.fail(new ChannelRefused({ reason, channel }))
 
@@ -175,9 +278,9 @@ const isOwnWork = ({ holder }: Parts, channel: Channel | null, nowMs: number) =>
   channel?.work?.holder === holder && holder !== null && channel !== null && !isLapsed(channel, nowMs)
 
 /** A record that is remembered without its answer is good for the next call alone, which gives the answer up. */
-const rememberedOf = ({ remembered }: Parts, key: string, { _tag }: ChannelCommand): Known | undefined => {
+const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): Known | undefined => {
   const found = remembered.get(key)
-  if (found === undefined || (found.lacksAnswer && _tag !== "Begin")) return undefined
+  if (found === undefined || (found.lacksAnswer && !begins)) return undefined
   return { channel: found.channel, revision: found.revision, isFresh: false }
 }
 

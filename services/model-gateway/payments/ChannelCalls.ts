@@ -1,14 +1,27 @@
 /**
  * Calls that are paid by channel. A voucher is checked here, and stored before anything of its answer goes out; so is
- * what the answer costs. Neither asks a chain, a facilitator or a verifier, while the settlers watch the chain: its
- * record says what lies in the channel. Deposits, refunds and channels that are not known yet are ordered of the
- * settlers.
+ * what the answer costs: by one write, where the answer is made at once. Neither asks a chain, a facilitator or a
+ * verifier, while the settlers watch the chain: its record says what lies in the channel. Deposits, refunds and channels
+ * that are not known yet are ordered of the settlers.
  *
  * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back when
  * the lease is over, unless its stream had begun. A whole answer is kept with its charge, or before it where it is long:
  * to the last voucher that was charged, with the same request, it is given again.
  */
-import { Clock, Context, Effect, Fiber, Latch, Layer, Option, Ref, Result, Schedule, type Scope, Stream } from "effect"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Effect,
+  Latch,
+  Layer,
+  Option,
+  Ref,
+  Result,
+  Schedule,
+  type Scope,
+  Stream
+} from "effect"
 import { type BusError, Kv, Mailbox, Requests } from "#bus"
 import {
   type ChannelOrder,
@@ -223,34 +236,36 @@ const pay = Effect.fnUntraced(function* (
   const deposit = payload.type === "deposit" ? yield* deposited(parts, voucher) : null
   const ticket = newTicket()
   const begin = { ticket, kind: offered.call.kind, amount: offered.requirements.amount }
-  const storing = Effect.andThen(parts.timed("verify", begun(parts, voucher, begin)), parts.count("verified"))
-  const stored = (yield* mayBeAskedAhead(parts, voucher, begin))
-    ? yield* beside(parts, storing)
-    : yield* Effect.as(storing, undefined)
-  const held = { voucher, ticket, deposit, stored, charge: priceOf(parts, voucher, nothingUsed) }
+  const ahead = yield* begunAhead(parts, voucher, begin)
+  if (ahead === undefined) yield* parts.timed("verify", begun(parts, voucher, begin))
+  yield* parts.count("verified")
+  const held = { voucher, ticket, deposit, ahead, isLost: false, charge: priceOf(parts, voucher, nothingUsed) }
   return open(parts, held, yield* Clock.currentTimeMillis)
 })
 
-// With more calls in work a processor never waits, and asking ahead costs more of its time than it saves the caller.
-const askedAheadMax = 8
+/** A call whose voucher is not known to be stored yet. */
+interface Ahead {
+  /** What its record will be told with it. */
+  readonly receipted: ReadonlyArray<string>
+  /** Fails when another gateway turns out to have the channel. */
+  readonly lost: Deferred.Deferred<never, PaymentRefusal>
+}
 
 /**
- * Whether the provider may be asked while the voucher is being stored: the record as this gateway wrote it last allows
- * it, nothing else is under way on the channel, and the gateway has time to wait with. A voucher is for the very total of
- * that record, so of several gateways only the one that wrote last can think so, and it asks once however many copies
- * come. The caller of an image is told of it before it is made, so its voucher is stored first.
+ * Leaves the voucher to be stored with the charge of its call, where the record as this gateway wrote it last allows the
+ * call and nothing else is under way on the channel. A voucher is for the very total of that record, so of several
+ * gateways only the one that wrote last can think so, and it asks its provider once however many copies come. Where the
+ * answer takes longer than `aheadMsMax` the voucher is stored meanwhile; the call is broken off where it cannot be.
+ * The caller of an image is told of it before it is made, so its voucher is stored first.
  */
-const mayBeAskedAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, begin: Begin) {
+const begunAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, begin: Begin) {
   const { name, call, checked } = voucher
-  const nowMs = yield* Clock.currentTimeMillis
-  if (parts.held.size >= askedAheadMax || checked.payload.type !== "voucher" || call.jobId !== undefined) return false
-  if (!parts.isWatched(name.network, nowMs)) return false
-  return yield* parts.channels.isForeseen(name, beginOf(parts, voucher, begin))
+  if (checked.payload.type !== "voucher" || call.jobId !== undefined) return undefined
+  if (!parts.isWatched(name.network, yield* Clock.currentTimeMillis)) return undefined
+  const command = beginOf(parts, voucher, begin)
+  if (!(yield* parts.channels.beginAhead(name, command))) return undefined
+  return { receipted: command.receipted ?? [], lost: Deferred.makeUnsafe<never, PaymentRefusal>() } satisfies Ahead
 })
-
-/** Goes on when the caller leaves: what is not known to be stored cannot be given back. */
-const beside = ({ scope }: Parts, storing: Effect.Effect<void, PaymentRefusal>) =>
-  Effect.map(Effect.forkIn(storing, scope, { startImmediately: true }), Fiber.join)
 
 const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVoucher) {
   const nowMs = yield* Clock.currentTimeMillis
@@ -343,6 +358,9 @@ const isUsable = Effect.fnUntraced(function* (
   deposit: bigint
 ): Effect.fn.Return<void, PaymentRefusal> {
   const { call, requirements, name } = voucher
+  if (parts.channels.isAhead(name)) {
+    return yield* notBegun(parts, voucher, new ChannelRefused({ reason: channelReason.busy, channel: null }))
+  }
   const found = yield* Effect.catch(parts.channels.read(name), (error) => notBegun(parts, voucher, error))
   if (Option.isNone(found)) return
   const work = { kind: call.kind, voucher: signedOf(voucher), amount: requirements.amount }
@@ -470,18 +488,21 @@ interface Held {
   readonly voucher: Voucher
   readonly ticket: string
   readonly deposit: Moved | null
-  /** Ends when the voucher is stored; undefined where it was before the call. */
-  readonly stored: Effect.Effect<void, PaymentRefusal> | undefined
+  /** Undefined once the voucher is stored. */
+  ahead: Ahead | undefined
+  /** Another gateway has the channel: there is nothing to give back. */
+  isLost: boolean
   /** What is charged for all that was given out. */
   charge: bigint
 }
 
 const open = (parts: Parts, held: Held, beganAtMs: number): PaidCall => {
-  parts.held.set(held, beganAtMs)
+  // One that is not stored is renewed sooner the first time: that stores it.
+  const sooner = held.ahead === undefined ? 0 : Math.max(0, parts.leaseMs / 4 - aheadMsMax)
+  parts.held.set(held, beganAtMs - sooner)
   const stop = Effect.sync(() => void parts.held.delete(held))
-  const { stored } = held
   const call = openCall(tasksOf(parts, held, stop))
-  return stored === undefined ? call : { ...call, stored }
+  return held.ahead === undefined ? call : { ...call, lost: Deferred.await(held.ahead.lost) }
 }
 
 const ceilingOf = ({ requirements }: Pick<OfferedVoucher, "requirements">) => BigInt(requirements.amount)
@@ -499,14 +520,46 @@ const measure = (parts: Parts, held: Held, used: Used): boolean => {
   return true
 }
 
-/** Long calls keep their channel. One loop looks after all calls: most end before it sees them. */
-const renewAll = ({ channels, held: calls, leaseMs, scope }: Parts) => {
+/** What was stored with the voucher is known to its record. */
+const isStored = ({ receipts }: Parts, held: Held) => {
+  if (held.ahead === undefined) return
+  receipts.told(held.voucher.name, held.ahead.receipted)
+  held.ahead = undefined
+}
+
+/** The refusal of a call whose voucher could not be stored any more; undefined for one whose voucher was. */
+const lost = Effect.fnUntraced(function* (parts: Parts, held: Held, error: ChannelRefused | BusError) {
+  if (held.ahead === undefined || error._tag !== "ChannelRefused" || error.reason === channelReason.workOver) {
+    return undefined
+  }
+  held.isLost = true
+  const refusal = yield* Effect.flip(notBegun(parts, held.voucher, error))
+  Deferred.doneUnsafe(held.ahead.lost, Effect.fail(refusal))
+  return refusal
+})
+
+// An answer that comes sooner has its voucher stored with it. Whoever sends one voucher to several gateways has no more
+// than so much of a provider's time for nothing, and once a channel: see `Channels`.
+const aheadMsMax = 500
+
+/**
+ * Long calls keep their channel, and have their voucher stored. One loop looks after all calls: most end before it sees
+ * them.
+ */
+const renewAll = (parts: Parts) => {
+  const { channels, held: calls, leaseMs, scope } = parts
   const renew = (held: Held) => {
     const { voucher, ticket, charge } = held
     return channels.run(voucher.name, ChannelCommand.Renew({ ticket, leaseMs, spent: charge.toString() })).pipe(
+      Effect.tap(() => Effect.sync(() => isStored(parts, held))),
       Effect.catchTag("ChannelRefused", (error) =>
         // A call that has ended meanwhile needs it no more.
-        calls.delete(held) ? Effect.logWarning("a channel was lost to another gateway", error.message) : Effect.void
+        calls.delete(held)
+          ? Effect.andThen(
+              lost(parts, held, error),
+              Effect.logWarning("a channel was lost to another gateway", error.message)
+            )
+          : Effect.void
       ),
       Effect.catch((error) => Effect.logWarning("a channel could not be held on", error))
     )
@@ -519,38 +572,40 @@ const renewAll = ({ channels, held: calls, leaseMs, scope }: Parts) => {
       yield* Effect.forkIn(renew(held), scope)
     }
   })
-  return Effect.forever(Effect.delay(round, leaseMs / 12))
+  return Effect.forever(Effect.delay(round, Math.min(leaseMs / 12, aheadMsMax / 4)))
 }
 
 const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks => {
   const { channels, count } = parts
-  const { voucher, ticket, stored = Effect.void } = held
+  const { voucher, ticket } = held
   const { shape } = voucher.call
   const run = (command: ChannelCommand) => Effect.retry(channels.run(voucher.name, command), patiently)
   return {
     serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
+      Effect.map(() => isStored(parts, held)),
       Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
-      Effect.mapError(() => unavailable(shape, "The payment could not be held", 1)),
-      (serving) => Effect.andThen(stored, serving),
-      Effect.asVoid
+      Effect.catch((error) =>
+        Effect.flatMap(lost(parts, held, error), (refusal) =>
+          Effect.fail(refusal ?? unavailable(shape, "The payment could not be held", 1))
+        )
+      )
     ),
     // Vouchers have no end.
     force: Effect.void,
     keep: stop,
     release: Effect.andThen(
       stop,
-      Effect.matchEffect(stored, {
-        // What was not stored is not to be given back.
-        onFailure: () => Effect.void,
-        onSuccess: () =>
-          Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
-            Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
-            Effect.asVoid
-          )
-      })
+      Effect.suspend(() =>
+        held.isLost
+          ? Effect.void
+          : Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
+              Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
+              Effect.asVoid
+            )
+      )
     ),
     measure: (used) => measure(parts, held, used),
-    settle: (answer) => Effect.ensuring(Effect.andThen(stored, charge(parts, held, answer)), stop)
+    settle: (answer) => Effect.ensuring(charge(parts, held, answer), stop)
   }
 }
 
@@ -593,11 +648,14 @@ const charge = Effect.fnUntraced(function* (
   const charging = answer === null || isShort ? charged : Effect.andThen(keep(answer), charged)
   const channel = yield* charging.pipe(
     Effect.tapError((error) => Effect.logWarning("a call could not be charged", error)),
-    Effect.mapError(
-      () =>
-        new NotAsked({ refusal: unavailable(call.shape, "The payment could not be charged; nothing was charged", 1) })
+    Effect.catch((error) =>
+      Effect.flatMap(lost(parts, held, error), (refusal) => {
+        const uncharged = "The payment could not be charged; nothing was charged"
+        return Effect.fail(new NotAsked({ refusal: refusal ?? unavailable(call.shape, uncharged, 1) }))
+      })
     )
   )
+  isStored(parts, held)
   yield* parts.count("settled")
   yield* parts.earned(held)
   yield* receipted(parts, held, channel)

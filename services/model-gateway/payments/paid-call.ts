@@ -97,8 +97,8 @@ export interface CallTasks {
 export interface PaidCall {
   /** How long a whole answer may take, when the payment ends sooner than the gateway would wait. */
   readonly answerMsMax?: number
-  /** While the provider is asked already: ends when the payment is stored. Whatever is done with the call waits for it. */
-  readonly stored?: Effect.Effect<void, PaymentRefusal>
+  /** Of a payment that is stored with its answer: fails when it turns out before that it cannot be stored any more. */
+  readonly lost?: Effect.Effect<never, PaymentRefusal>
   /** For a call that gave out nothing, or nothing worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
   /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
@@ -184,11 +184,10 @@ export const freeCall: PaidCall = {
  * What a provider answers to a paid call. An answer that comes too late could no longer be paid for, and a payment that
  * cannot be stored breaks its call off.
  */
-export const withinPayment = <A, E, R>({ answerMsMax, stored }: PaidCall, answer: Effect.Effect<A, E, R>) => {
+export const withinPayment = <A, E, R>({ answerMsMax, lost }: PaidCall, answer: Effect.Effect<A, E, R>) => {
   const inTime: Effect.Effect<A, E | GatewayFault, R> =
     answerMsMax === undefined
       ? answer
       : Effect.timeoutOrElse(answer, { duration: answerMsMax, orElse: () => Effect.fail(fault("TIMEOUT")) })
-  const refused = stored && Effect.andThen(stored, Effect.never)
-  return refused === undefined ? inTime : Effect.raceFirst(inTime, refused)
+  return lost === undefined ? inTime : Effect.raceFirst(inTime, lost)
 }

@@ -12,6 +12,7 @@ import {
   network,
   receipted,
   release,
+  renew,
   serve,
   testConfig
 } from "./channel-at-work.ts"
@@ -35,6 +36,16 @@ const refusalOf = (result: Result.Result<Channel, unknown>) =>
   Result.isFailure(result) && result.failure instanceof ChannelRefused ? result.failure.reason : "none"
 
 const run = (channels: Channels["Service"], command: ChannelCommand) => channels.run(name, command)
+const refused = (channels: Channels["Service"], command: ChannelCommand) =>
+  Effect.map(Effect.result(run(channels, command)), refusalOf)
+const ahead = (channels: Channels["Service"], ...given: Parameters<typeof begin>) =>
+  channels.beginAhead(name, begin(...given))
+const readBy = (channels: Channels["Service"]) => Effect.flatMap(channels.read(name), Effect.fromOption)
+
+const revision = Effect.gen(function* () {
+  const bucket = yield* (yield* Kv).open("channels", Channel)
+  return (yield* bucket.entries)[0]?.revision ?? 0
+})
 
 describe("the records of channels", () => {
   it.live("go from gateway to gateway, each of which goes on where the other was", () =>
@@ -147,8 +158,6 @@ describe("the records of channels", () => {
   it.live("are not written for a command that changes nothing", () =>
     twoGateways((one) =>
       Effect.gen(function* () {
-        const bucket = yield* (yield* Kv).open("channels", Channel)
-        const revision = Effect.map(bucket.entries, (entries) => entries[0]?.revision)
         yield* run(one, mirror())
         yield* run(one, begin(1_000))
         yield* run(one, release())
@@ -157,6 +166,127 @@ describe("the records of channels", () => {
         yield* run(one, mirror({ block: 40 }))
         assert.strictEqual(yield* revision, before)
         assert.strictEqual((yield* run(one, mirror())).config.payer, testConfig.payer)
+      })
+    )
+  )
+})
+
+describe("a work that has begun in memory", () => {
+  it.live("is stored with its charge by one write, and by none where it fails", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        const before = yield* revision
+        assert.isTrue(yield* ahead(one, 1_000))
+        assert.isNull((yield* readBy(two)).work)
+        yield* run(one, release())
+        assert.strictEqual(yield* revision, before)
+
+        assert.isTrue(yield* ahead(one, 1_000, { ticket: "t2" }))
+        const charged = yield* run(one, chargeWithAnswer(700, "t2"))
+        assert.strictEqual(yield* revision, before + 1)
+        assert.deepStrictEqual(yield* readBy(two), charged)
+        assert.deepInclude(charged, { charged: "700", work: null, signed: begin(1_000).work.voucher })
+        assert.deepInclude(charged.owed?.[0], { ticket: "t2", amount: "700", ceiling: "1000" })
+        assert.strictEqual(charged.ended?.answer, "SGVsbG8=")
+        // The charge that is sent again, for its answer was lost, changes nothing.
+        assert.deepStrictEqual(yield* run(one, chargeWithAnswer(700, "t2")), charged)
+        assert.strictEqual(yield* revision, before + 1)
+      })
+    )
+  )
+
+  it.live("is stored by what comes first: by its renewal, or by a stream's first byte", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        assert.isTrue(yield* ahead(one, 1_000))
+        yield* run(one, renew())
+        assert.strictEqual((yield* readBy(two)).work?.ticket, "t1")
+        assert.isFalse(one.isAhead(name))
+        yield* run(one, charge(1_000))
+
+        assert.isTrue(yield* ahead(one, 2_000, { ticket: "t2", kind: "stream" }))
+        yield* run(one, serve("t2"))
+        assert.deepInclude((yield* readBy(two)).work, { ticket: "t2", isServing: true, spent: "100" })
+        assert.strictEqual((yield* run(one, charge(300, "t2"))).charged, "1300")
+      })
+    )
+  )
+
+  it.live("keeps its channel busy in its process, which reads nothing for that, until it ends or its lease does", () =>
+    twoGateways((one) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        assert.isTrue(yield* ahead(one, 1_000))
+        assert.isFalse(yield* ahead(one, 1_000, { ticket: "t2" }))
+        assert.strictEqual(yield* refused(one, begin(1_000, { ticket: "t2" })), channelReason.busy)
+        yield* run(one, release())
+        assert.isTrue(yield* one.beginAhead(name, { ...begin(1_000, { ticket: "t3" }), leaseMs: 1 }))
+        yield* Effect.sleep("20 millis")
+        assert.isTrue(yield* ahead(one, 1_000, { ticket: "t4" }))
+        assert.strictEqual(yield* refused(one, charge(500, "t3")), channelReason.workOver)
+        assert.strictEqual((yield* run(one, charge(500, "t4"))).charged, "500")
+      })
+    )
+  )
+
+  it.live("is refused where another process has taken the channel, which is left to it no second time", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        assert.isTrue(yield* ahead(one, 1_000))
+        yield* run(two, begin(1_000, { ticket: "t2", holder: "gateway-2" }))
+        assert.strictEqual(yield* refused(one, charge(700)), channelReason.busy)
+        assert.strictEqual(yield* refused(one, release()), channelReason.workOver)
+        yield* run(two, charge(600, "t2"))
+        assert.strictEqual((yield* readBy(one)).charged, "600")
+        // Its own last write is the newest again, and still the voucher is stored first.
+        yield* run(one, begin(1_600, { ticket: "t3" }))
+        yield* run(one, charge(1_000, "t3"))
+        assert.isFalse(yield* ahead(one, 2_600, { ticket: "t4" }))
+        // The other gateway knows nothing of that, and nothing newer than its own charge.
+        assert.isFalse(yield* ahead(two, 2_600, { ticket: "t5" }))
+      })
+    )
+  )
+
+  it.live("goes on where another process has only looked at the chain meanwhile", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        assert.isTrue(yield* ahead(one, 1_000))
+        yield* run(two, mirror({ balance: "20000", block: 2 }))
+        const charged = yield* run(one, charge(700))
+        assert.deepInclude(charged, { charged: "700", work: null })
+        assert.strictEqual(charged.mirror.balance, "20000")
+        assert.isTrue(yield* ahead(one, 1_700, { ticket: "t2" }))
+      })
+    )
+  )
+
+  it.live("is refused what its payer has begun to withdraw meanwhile, and charged nothing", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        yield* run(one, mirror())
+        assert.isTrue(yield* ahead(one, 1_000))
+        yield* run(two, mirror({ withdrawAmount: "9500", withdrawRequestedAt: 1, block: 2 }))
+        assert.strictEqual(yield* refused(one, charge(700)), channelReason.exceedsBalance)
+        assert.deepInclude(yield* readBy(two), { charged: "0", work: null })
+      })
+    )
+  )
+
+  it.live("needs a record that is remembered and allows it", () =>
+    twoGateways((one, two) =>
+      Effect.gen(function* () {
+        assert.isFalse(yield* ahead(one, 1_000))
+        yield* run(one, mirror())
+        assert.isFalse(yield* ahead(two, 1_000, { holder: "gateway-2" }))
+        assert.isFalse(yield* ahead(one, 900))
+        assert.isFalse(yield* ahead(one, 11_000, { amount: 11_000 }))
+        yield* run(one, begin(1_000))
+        assert.isFalse(yield* ahead(one, 1_000, { ticket: "t2" }))
       })
     )
   )

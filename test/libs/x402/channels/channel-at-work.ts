@@ -49,7 +49,7 @@ export const begin = (max: bigint | number, options: BeginOptions = {}) => {
   const { ticket = "t1", kind = "whole", amount = 1_000, holder = "gateway-1", ...debts } = options
   const binding = `request of ${ticket}`
   const work = { ticket, holder, kind, voucher: voucherOf(max), amount: String(amount), model: "demo/echo", binding }
-  return ChannelCommand.Begin({ work, leaseMs, ...debts })
+  return { _tag: "Begin" as const, work, leaseMs, ...debts }
 }
 export const mirror = (changes: Partial<ChannelMirror> = {}) =>
   ChannelCommand.Mirror({ network, config: testConfig, mirror: mirrorOf(changes) })

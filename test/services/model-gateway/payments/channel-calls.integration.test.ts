@@ -3,11 +3,12 @@ import { Clock, Effect, Fiber, Redacted } from "effect"
 import type { PaymentRequirements } from "#contracts"
 import { permit2Address } from "#dev/chain"
 import type { UpstreamCall } from "#dev/upstream"
-import { channelIdFor, channelPaymentOf, channelRefundOf, openWallet } from "#x402"
+import { channelIdFor, channelKeyOf, channelPaymentOf, channelRefundOf, openWallet } from "#x402"
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
+import { Channel } from "../../../../libs/x402/channels/channel.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chat } from "../../../support/gateway.ts"
 import { type ChannelPayer, channelPayer, channelReceipt } from "../../../support/channel-client.ts"
@@ -219,7 +220,7 @@ const upstreamCalls = ({ upstream }: ChannelFleet) => upstream.calls.filter(isOf
 const sign = (payer: ChannelPayer, offer: PaymentRequirements) => Effect.promise(() => payer.sign(offer))
 
 describe("a hostile payer of a channel", () => {
-  it.live("has one call made for two hundred copies of a voucher that reach two gateways at once", () =>
+  it.live("is answered one call for two hundred copies of a voucher that reach two gateways at once", () =>
     withChannels((fleet) =>
       Effect.gen(function* () {
         yield* fleet.start("model-gateway")
@@ -239,10 +240,8 @@ describe("a hostile payer of a channel", () => {
         // Copies that come after the charge get the same answer again: it may have been lost.
         assert.strictEqual(new Set(answered.map(({ text }) => text)).size, 1)
         assert.strictEqual(new Set(answered.map(({ response }) => chargedAfter(response))).size, 1)
-        // The gateway that wrote the channel last asks ahead, and breaks off where the other one was faster.
-        const asked = fleet.upstream.calls.filter(isOfModel).slice(before)
-        assert.strictEqual(asked.filter(({ state }) => state === "answered").length, 1)
-        assert.isAtMost(asked.length, 2)
+        // The gateway that wrote the channel last asks before it stores, and so in vain where the other one is faster.
+        assert.isAtMost(upstreamCalls(fleet) - before, 2)
         for (const { status, response } of answers) {
           if (status === 429) assert.strictEqual(errorOf(response), "channel_busy")
           else if (status !== 200) assert.strictEqual(errorOf(response), "cumulative_amount_mismatch")
@@ -442,33 +441,112 @@ describe.each([
   )
 })
 
-describe("a voucher that is being stored", () => {
-  it.live(
-    "has its model asked meanwhile by the gateway that wrote the channel last, and nothing given out before",
-    () =>
-      withChannels((fleet) =>
-        Effect.gen(function* () {
-          const { pay, charged } = yield* payerByHand(fleet, 1_000_000n)
-          const made = upstreamCalls(fleet)
-          const signal = (name: NodeJS.Signals) => Effect.sync(() => void process.kill(fleet.server.pid(), name))
-          const isOut = { now: false }
-          yield* signal("SIGSTOP")
-          const answering = yield* Effect.forkChild(
-            Effect.tap(call(fleet.url, "hello", pay(charged)), () => Effect.sync(() => void (isOut.now = true)))
+describe("a voucher that is stored with its charge", () => {
+  it.live("has its model asked before, and nothing given out until it is stored", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { pay, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const made = upstreamCalls(fleet)
+        const signal = (name: NodeJS.Signals) => Effect.sync(() => void process.kill(fleet.server.pid(), name))
+        const isOut = { now: false }
+        yield* signal("SIGSTOP")
+        const answering = yield* Effect.forkChild(
+          Effect.tap(call(fleet.url, "hello", pay(charged)), () => Effect.sync(() => void (isOut.now = true)))
+        )
+        const isAnswered = eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "answered"))
+        yield* Effect.ensuring(
+          Effect.andThen(
+            isAnswered,
+            Effect.sync(() => assert.isFalse(isOut.now))
+          ),
+          signal("SIGCONT")
+        )
+        const answered = yield* Fiber.join(answering)
+        assert.strictEqual(answered.status, 200, answered.text)
+        assert.isAbove(Number(chargedAfter(answered.response)), Number(charged))
+      })
+    )
+  )
+
+  it.live("takes one write, and is stored meanwhile where its answer takes long", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { offer, pay, signer } = yield* payerByHand(fleet, 1_000_000n)
+        const gateway = yield* channelGateway(fleet.server, fleet.chain.network)
+        const name = { network: fleet.chain.network, channelId: channelIdFor(signer, offer) }
+        const bucket = yield* gateway.kv.open("channels", Channel)
+        const record = Effect.flatMap(bucket.get(channelKeyOf(name)), Effect.fromOption)
+        // An answer that takes half a second, as on a machine that is at other work, takes two.
+        const writes = yield* Effect.repeat(
+          Effect.gen(function* () {
+            const { revision, value } = yield* record
+            const quick = yield* call(fleet.url, "hello", pay(BigInt(value.charged)))
+            assert.strictEqual(quick.status, 200, quick.text)
+            const { signed, charged } = (yield* record).value
+            assert.strictEqual(signed?.maxClaimable, String(BigInt(value.charged) + BigInt(offer.amount)))
+            assert.strictEqual(charged, chargedAfter(quick.response))
+            return (yield* record).revision - revision
+          }),
+          { until: (count) => count === 1, times: 20 }
+        )
+        assert.strictEqual(writes, 1)
+        const after = yield* record
+
+        const slow = yield* Effect.forkChild(call(fleet.url, "!delay 3s", pay(BigInt(after.value.charged))))
+        yield* eventually(Effect.map(record, ({ value }) => value.work !== null))
+        assert.strictEqual(fleet.upstream.calls.at(-1)?.state, "running")
+        const answered = yield* Fiber.join(slow)
+        assert.strictEqual(answered.status, 200, answered.text)
+        assert.strictEqual((yield* record).value.charged, chargedAfter(answered.response))
+      })
+    )
+  )
+
+  it.live("is answered by the gateway that stores it first, and asked for in vain once a channel", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        yield* fleet.start("model-gateway")
+        const { offer, pay, charged, signer } = yield* payerByHand(fleet, 1_000_000n)
+        const other = fleet.gateways().find((url) => url !== fleet.url) ?? assert.fail("one gateway")
+        const isAsked = (text: string) =>
+          eventually(
+            Effect.sync(() =>
+              fleet.upstream.calls.some(
+                ({ body, state }) => state === "running" && JSON.stringify(body).includes(`${text}"`)
+              )
+            )
           )
-          const isAnswered = eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "answered"))
-          yield* Effect.ensuring(
-            Effect.andThen(
-              isAnswered,
-              Effect.sync(() => assert.isFalse(isOut.now))
-            ),
-            signal("SIGCONT")
-          )
-          const answered = yield* Fiber.join(answering)
-          assert.strictEqual(answered.status, 200, answered.text)
-          assert.isAbove(Number(chargedAfter(answered.response)), Number(charged))
+        /** The other gateway is asked while the first one's voucher is not stored; on a busy machine it may come too late. */
+        const race = Effect.fnUntraced(function* (charged: bigint) {
+          const behind = yield* Effect.forkChild(call(fleet.url, "!delay 400ms first", pay(charged)))
+          yield* isAsked("first")
+          const faster = yield* call(other, "hello", pay(charged))
+          return { faster, refused: yield* Fiber.join(behind) }
         })
-      )
+        let raced = yield* race(charged)
+        for (let tries = 0; raced.faster.status === 429 && tries < 20; tries += 1) {
+          raced = yield* race(BigInt(chargedAfter(raced.refused.response)))
+        }
+        const { faster, refused } = raced
+        assert.strictEqual(faster.status, 200, faster.text)
+        assert.strictEqual(refused.status, 402, refused.text)
+        assert.strictEqual(errorOf(refused.response), "cumulative_amount_mismatch")
+        const total = BigInt(chargedAfter(faster.response))
+        const [told] = quoteOf(refused.response).accepts.filter(({ scheme }) => scheme === "batch-settlement")
+        assert.deepInclude(told?.extra?.["channelState"] as object, { chargedCumulativeAmount: String(total) })
+
+        const next = yield* call(fleet.url, "hello", pay(total))
+        assert.strictEqual(next.status, 200, next.text)
+        const gateway = yield* channelGateway(fleet.server, fleet.chain.network)
+        const name = { network: fleet.chain.network, channelId: channelIdFor(signer, offer) }
+        const last = BigInt(chargedAfter(next.response))
+        const second = yield* Effect.forkChild(call(fleet.url, "!delay 3s second", pay(last)))
+        yield* isAsked("second")
+        const { work } = yield* Effect.flatMap(gateway.channels.read(name), Effect.fromOption)
+        assert.isNotNull(work)
+        assert.strictEqual((yield* Fiber.join(second)).status, 200)
+      })
+    )
   )
 
   it.live("has its model's call broken off where another gateway has the channel", () =>
