@@ -8,7 +8,7 @@
  * silence.
  */
 import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
-import { eventsAnswer, HttpCall, jsonAnswer, jsonEvent, type ServerSentEvent } from "#http"
+import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
 import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
@@ -105,8 +105,11 @@ const whole = Effect.fnUntraced(function* (work: Work) {
     answerBytes: writtenBytes(answer.body[providerApis[answer.kind].contentKey]),
     isWhole: true
   })
-  const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
-  return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
+  const text = JSON.stringify(body)
+  const settled = yield* payment.settle({ body: utf8.encode(text), costMicroUsd, used })
+  return writtenJsonAnswer<JsonObject>(text, {
+    headers: { "cache-control": "private, no-store", ...headers, ...settled.headers }
+  })
 })
 
 const usedOf = (usage: Usage | undefined, measured: Pick<Used, "answerBytes" | "isWhole">): Used => ({

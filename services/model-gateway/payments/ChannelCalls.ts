@@ -8,20 +8,7 @@
  * the lease is over, unless its stream had begun. A whole answer is kept with its charge, or before it where it is long:
  * to the last voucher that was charged, with the same request, it is given again.
  */
-import {
-  Clock,
-  Context,
-  Deferred,
-  Effect,
-  Latch,
-  Layer,
-  Option,
-  Ref,
-  Result,
-  Schedule,
-  type Scope,
-  Stream
-} from "effect"
+import { Clock, Context, Effect, Latch, Layer, Option, Ref, Result, type Scope, Stream } from "effect"
 import { type BusError, Kv, Mailbox, Requests } from "#bus"
 import {
   type ChannelOrder,
@@ -247,8 +234,8 @@ const pay = Effect.fnUntraced(function* (
 interface Ahead {
   /** What its record will be told with it. */
   readonly receipted: ReadonlyArray<string>
-  /** Fails when another gateway turns out to have the channel. */
-  readonly lost: Deferred.Deferred<never, PaymentRefusal>
+  /** Who is told when another gateway turns out to have the channel. */
+  onLost: (refusal: PaymentRefusal) => void
 }
 
 /**
@@ -264,7 +251,8 @@ const begunAhead = Effect.fnUntraced(function* (parts: Parts, voucher: Voucher, 
   if (!parts.isWatched(name.network, yield* Clock.currentTimeMillis)) return undefined
   const command = beginOf(parts, voucher, begin)
   if (!(yield* parts.channels.beginAhead(name, command))) return undefined
-  return { receipted: command.receipted ?? [], lost: Deferred.makeUnsafe<never, PaymentRefusal>() } satisfies Ahead
+  const ahead: Ahead = { receipted: command.receipted ?? [], onLost: () => undefined }
+  return ahead
 })
 
 const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVoucher) {
@@ -502,7 +490,8 @@ const open = (parts: Parts, held: Held, beganAtMs: number): PaidCall => {
   parts.held.set(held, beganAtMs - sooner)
   const stop = Effect.sync(() => void parts.held.delete(held))
   const call = openCall(tasksOf(parts, held, stop))
-  return held.ahead === undefined ? call : { ...call, lost: Deferred.await(held.ahead.lost) }
+  const { ahead } = held
+  return ahead === undefined ? call : { ...call, lost: (onLost) => void (ahead.onLost = onLost) }
 }
 
 const ceilingOf = ({ requirements }: Pick<OfferedVoucher, "requirements">) => BigInt(requirements.amount)
@@ -533,8 +522,9 @@ const lost = Effect.fnUntraced(function* (parts: Parts, held: Held, error: Chann
     return undefined
   }
   held.isLost = true
+  const { onLost } = held.ahead
   const refusal = yield* Effect.flip(notBegun(parts, held.voucher, error))
-  Deferred.doneUnsafe(held.ahead.lost, Effect.fail(refusal))
+  onLost(refusal)
   return refusal
 })
 
@@ -579,7 +569,7 @@ const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks
   const { channels, count } = parts
   const { voucher, ticket } = held
   const { shape } = voucher.call
-  const run = (command: ChannelCommand) => Effect.retry(channels.run(voucher.name, command), patiently)
+  const run = (command: ChannelCommand) => patiently(channels.run(voucher.name, command))
   return {
     serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
       Effect.map(() => isStored(parts, held)),
@@ -609,12 +599,16 @@ const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks
   }
 }
 
-// A broker that is away for a moment must cost no answer; a second try of what was stored changes nothing.
-const patiently = {
-  times: 10,
-  schedule: Schedule.spaced("200 millis"),
-  while: ({ _tag }: ChannelRefused | BusError) => _tag === "BusUnavailable"
-}
+const isAway = ({ _tag }: ChannelRefused | BusError) => _tag === "BusUnavailable"
+
+/**
+ * A broker that is away for a moment must cost no answer; a second try of what was stored changes nothing. A schedule is
+ * begun for that alone, and not with each call.
+ */
+const patiently = <A, E extends ChannelRefused | BusError>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.catch(work, (error) =>
+    isAway(error) ? Effect.retry(Effect.delay(work, "200 millis"), { times: 9, while: isAway }) : Effect.fail(error)
+  )
 
 /**
  * Most answers are shorter than this, and stored by the write that charges them. A longer one has a message of its own,
@@ -639,11 +633,11 @@ const charge = Effect.fnUntraced(function* (
     holdsAnswer: isShort ? Buffer.from(answer).toString("base64") : answer !== null,
     ...(costMicroUsd === null ? {} : { providerCost: parts.unitsOf(costMicroUsd, name.network).toString() })
   })
-  const charged = parts.timed("settle", Effect.retry(parts.channels.run(name, command), patiently))
+  const charged = parts.timed("settle", patiently(parts.channels.run(name, command)))
   // With the charge or before it: nobody is charged for an answer that dies with this process.
   const keep = (long: Uint8Array) => {
     const kept = { label: { identifier: null, binding: binding ?? "" }, body: long }
-    return parts.timed("store", Effect.retry(parts.answers.keep(answerKeyOf(name, ticket), kept), patiently))
+    return parts.timed("store", patiently(parts.answers.keep(answerKeyOf(name, ticket), kept)))
   }
   const charging = answer === null || isShort ? charged : Effect.andThen(keep(answer), charged)
   const channel = yield* charging.pipe(
@@ -766,10 +760,9 @@ const givenBack = Effect.fnUntraced(function* (
   const release = Effect.ignore(parts.channels.run(name, ChannelCommand.Release({ ticket })))
   const answer = yield* Effect.onError(restore(ordered(parts, voucher, order)), () => release)
   // The refund's voucher covers all charges, and takes the place of the last one.
-  const channel = yield* Effect.retry(
-    parts.channels.run(name, ChannelCommand.Charge({ ticket, amount: "0" })),
-    patiently
-  ).pipe(Effect.catch(() => cannotSay(parts, voucher.call.shape)))
+  const channel = yield* patiently(parts.channels.run(name, ChannelCommand.Charge({ ticket, amount: "0" }))).pipe(
+    Effect.catch(() => cannotSay(parts, voucher.call.shape))
+  )
   const moved = answer.transaction === null ? null : { transaction: answer.transaction, amount: answer.amount }
   const headers = channelHeaders({ channelId: name.channelId, channel, chargedAmount: null, moved })
   return { network: name.network, headers, amount: answer.amount, transaction: answer.transaction }

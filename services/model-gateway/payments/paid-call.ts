@@ -4,7 +4,7 @@
  * claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING. Whatever happens,
  * in whichever order, a call is released or settled, once; and once it is settled nothing is given back.
  */
-import { Data, Effect, type Scope } from "effect"
+import { Data, Effect, Fiber, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { Used } from "./charge.ts"
@@ -94,11 +94,14 @@ export interface CallTasks {
   readonly measure: (used: Used) => boolean
 }
 
+/** Calls back at most once, with the refusal of a payment that is lost; at once where it is already. */
+export type LossWatch = (onLost: (refusal: PaymentRefusal) => void) => void
+
 export interface PaidCall {
   /** How long a whole answer may take, when the payment ends sooner than the gateway would wait. */
   readonly answerMsMax?: number
-  /** Of a payment that is stored with its answer: fails when it turns out before that it cannot be stored any more. */
-  readonly lost?: Effect.Effect<never, PaymentRefusal>
+  /** Of a payment that is stored with its answer: tells when it turns out before that it cannot be stored any more. */
+  readonly lost?: LossWatch
   /** For a call that gave out nothing, or nothing worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
   /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
@@ -189,5 +192,19 @@ export const withinPayment = <A, E, R>({ answerMsMax, lost }: PaidCall, answer: 
     answerMsMax === undefined
       ? answer
       : Effect.timeoutOrElse(answer, { duration: answerMsMax, orElse: () => Effect.fail(fault("TIMEOUT")) })
-  return lost === undefined ? inTime : Effect.raceFirst(inTime, lost)
+  return lost === undefined ? inTime : unlessLost(lost, inTime)
 }
+
+/** Breaks off what is done for a payment when that turns out to be lost. A race would take a second fiber a call. */
+const unlessLost = <A, E, R>(lost: LossWatch, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | PaymentRefusal, R> =>
+  Effect.flatMap(Effect.forkChild(work, { startImmediately: true }), (fiber) => {
+    let refusal: PaymentRefusal | undefined
+    lost((found) => {
+      refusal = found
+      fiber.interruptUnsafe()
+    })
+    const joined = Effect.onInterrupt(Fiber.join(fiber), () => Fiber.interrupt(fiber))
+    return Effect.catchCause(joined, (cause): Effect.Effect<never, E | PaymentRefusal> =>
+      refusal === undefined ? Effect.failCause(cause) : Effect.fail(refusal)
+    )
+  })
