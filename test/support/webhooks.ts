@@ -1,10 +1,11 @@
 /** Common steps of the dispatcher's tests: publish an event, wait for requests, read a stream. */
 import { setTimeout as pause } from "node:timers/promises"
-import { Effect, Fiber, Schedule, Stream } from "effect"
-import { Publisher, StreamReader } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { Effect, Fiber, Option, Schedule, Stream } from "effect"
+import { Consumers, Publisher, StreamReader } from "#bus"
+import { deliveryStream, exampleEnvelope, subjects } from "#contracts"
 import { Metrics } from "#runtime"
-import { eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { openEndpointStore, readFanOutCursor } from "#webhooks"
+import { eventually, natsServer, NotSo } from "../../dev/fixtures/bus.ts"
 import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 
@@ -126,3 +127,35 @@ export const metric = (name: string, ...parts: ReadonlyArray<string>) =>
 
 /** A moment as HTTP writes it, cut to whole seconds. */
 export const httpDate = (ms: number) => new Date(ms).toUTCString()
+
+/** What is not at its end: who lacks events, what consumers hold, who leaves, and each lane's cursor. */
+const standing = Effect.fnUntraced(function* (receiver: TestReceiver, lanes: number) {
+  const { lastSequence } = yield* (yield* StreamReader).bounds("EVENTS")
+  const lines = [`EVENTS ends at ${lastSequence}`]
+  for (const path of new Set(receiver.requests.map((request) => request.path))) {
+    const got = new Set(sequencesTo(receiver, path))
+    const newest = Math.max(...got)
+    const lacks = Array.from({ length: newest }, (_, index) => index + 1).filter((sequence) => !got.has(sequence))
+    if (newest < lastSequence) lines.push(`${path} got ${got.size}, up to ${newest}, not ${lacks.slice(-3).join(" ")}`)
+  }
+  for (let lane = 0; lane < lanes; lane += 1) {
+    lines.push(`cursor ${lane} ${JSON.stringify(Option.getOrUndefined(yield* readFanOutCursor(lane)))}`)
+    const { consumers } = yield* (yield* Consumers).page(deliveryStream(lane), 0)
+    for (const { name, pending, unacked, isPaused } of consumers) {
+      const held = isPaused ? ", paused" : ""
+      if (pending + unacked > 0) lines.push(`lane ${lane} ${name}: ${pending} pending, ${unacked} unacked${held}`)
+    }
+  }
+  for (const { value, revision } of yield* Stream.runCollect((yield* openEndpointStore).bucket.scan(">"))) {
+    if (value.removed !== null) lines.push(`${value.name} leaves since ${revision}`)
+  }
+  return lines.join("\n")
+})
+
+/** A test that waits for something that does not come says how all stood then. */
+export const explained = <A, E, R>(receiver: TestReceiver, lanes: number, test: Effect.Effect<A, E, R>) =>
+  Effect.catchDefect(test, (defect) =>
+    defect instanceof NotSo
+      ? Effect.flatMap(standing(receiver, lanes), (lines) => Effect.die(new Error(`${defect.message}\n${lines}`)))
+      : Effect.die(defect)
+  )

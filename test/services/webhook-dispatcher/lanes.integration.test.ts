@@ -5,11 +5,10 @@ import { deliveryLaneOf, deliveryStream, endpointIdOf, subjects } from "#contrac
 import { Configuration } from "#runtime"
 import { readAbandoned, readFanOutCursor, readRoster, WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { startRoleProcess } from "../../support/role-process.ts"
-import { requestsTo, sequencesTo, setUp, steadily, stream } from "../../support/webhooks.ts"
+import { attemptRecords, explained, requestsTo, sequencesTo, setUp, steadily, stream } from "../../support/webhooks.ts"
 
 const names = Array.from({ length: 8 }, (_, index) => `lane-test-${index}`)
 const path = (name: string) => `/${name}`
@@ -20,8 +19,25 @@ const path = (name: string) => `/${name}`
  */
 const waitingMax = 100
 
-/** Whether an endpoint of the file lags that far behind; before its first event none does. */
-const isBehind = (receiver: TestReceiver) => {
+/**
+ * Where a process takes all that waits at once: a slow one would be so long at it that it could not renew its presence,
+ * and then puts off what is for endpoints of run time.
+ */
+const waitingAtOnceMax = 40
+
+/** An endpoint of run time, from its making to the answer of its removal; a name may have several, one after another. */
+interface Life {
+  readonly name: string
+  readonly startsAfter: number
+  /** The requests to its path when it was made, and when its removal was answered. */
+  readonly from: number
+  readonly to?: number
+}
+
+/**
+ * Whether an endpoint lags that far behind: one of the file since its first event, and one of run time while it is there.
+ */
+const isBehind = (receiver: TestReceiver, lives: ReadonlyArray<Life> = [], max = waitingMax) => {
   const got = new Map<string, number>()
   let looked = 0
   return (newest: number) => {
@@ -29,7 +45,13 @@ const isBehind = (receiver: TestReceiver) => {
       got.set(to, Math.max(got.get(to) ?? 0, Number(headers["x-service-sequence"])))
     }
     looked = receiver.requests.length
-    return names.some((name) => newest - (got.get(path(name)) ?? newest) > waitingMax)
+    return (
+      names.some((name) => newest - (got.get(path(name)) ?? newest) > max) ||
+      lives.some(
+        ({ name, startsAfter, to }) =>
+          to === undefined && newest - Math.max(startsAfter, got.get(path(name)) ?? 0) > max
+      )
+    )
   }
 }
 
@@ -81,15 +103,6 @@ const leftIn = (lanes: number) =>
     (all) => all.flat().filter(({ subject }) => subject.includes(".due.") || subject.includes(".wait."))
   )
 
-/** An endpoint of run time, from its making to the answer of its removal; a name may have several, one after another. */
-interface Life {
-  readonly name: string
-  readonly startsAfter: number
-  /** The requests to its path when it was made, and when its removal was answered. */
-  readonly from: number
-  readonly to?: number
-}
-
 const by = "tester"
 const runTimeNames = Array.from({ length: 6 }, (_, index) => `made-${index}`)
 // A broker that was killed answers again within a second or two, and a dispatcher that was is counted out after three.
@@ -99,12 +112,13 @@ interface Churn {
   readonly concurrency: number
   /** Whether they are disabled and enabled too. With shared consumers that puts off what is due, and so its order. */
   readonly pauses: boolean
+  /** Filled with every endpoint that is made. */
+  readonly lives: Array<Life>
 }
 
 /** Makes, changes and removes endpoints one by one, and makes them again, until it is stopped. */
-const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency, pauses }: Churn) {
+const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency, pauses, lives }: Churn) {
   const at = yield* WebhookEndpoints
-  const lives: Array<Life> = []
   const disablings = new Map<string, number>()
   let isOver = false
   const sent = (name: string) => requestsTo(receiver, path(name)).length
@@ -132,10 +146,7 @@ const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency
     for (const [index, name] of runTimeNames.entries()) {
       if (isOver) return
       const before = sent(name)
-      yield* eventually(
-        Effect.sync(() => isOver || sent(name) > before),
-        hangsAfterMs
-      )
+      yield* eventually(Effect.sync(() => isOver || sent(name) > before))
       if (index % 3 === 0) yield* change(name)
       if (index % 3 === 1) yield* Effect.andThen(remove(name), make(name))
     }
@@ -143,7 +154,7 @@ const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency
   const turning = yield* Effect.forkScoped(Effect.repeat(round, { while: () => !isOver }))
   const stop = Effect.suspend(() => {
     isOver = true
-    return Effect.as(Fiber.join(turning), lives)
+    return Fiber.join(turning)
   })
   return { stop, disablings }
 })
@@ -157,9 +168,8 @@ const areCaughtUp = (receiver: TestReceiver, lives: ReadonlyArray<Life>, last: n
     )
   )
 
-// Deliveries that are on their way at once leave in order, and may overtake each other on the wire; less than what is
-// put off is late.
-const overtakenMsMax = 400
+// Deliveries leave in order; what is put off leaves half a second later.
+const lateAfterMs = 400
 
 /** A process that delivers, or the broker, ended; `to`: the newest event of the time in which nobody delivered. */
 interface HandOver {
@@ -167,32 +177,64 @@ interface HandOver {
   readonly to: number
 }
 
+interface Times {
+  readonly handOvers: ReadonlyArray<HandOver>
+  /** By event; the order is theirs. */
+  readonly times: ReadonlyMap<number, number>
+  readonly receiver: TestReceiver
+  readonly name: string
+}
+
 /**
- * The events that came too long after a later one of the same endpoint; their retries aside. What had not come when a
- * process was told to end or the broker died, and was published before nobody delivered, may have been on its way: it
- * comes again after its ack wait, behind what others begin with.
+ * The events too long after a later one of the same endpoint. What had not come when a process was told to end or the
+ * broker died, and was published before nobody delivered, may have been on its way: it comes again after its ack wait,
+ * behind what others begin with.
  */
-const late = (receiver: TestReceiver, name: string, handOvers: ReadonlyArray<HandOver>) => {
-  const requests = requestsTo(receiver, path(name)).map(({ headers, atMs }) => ({
-    sequence: Number(headers["x-service-sequence"]),
-    atMs
-  }))
+const lateBy = ({ handOvers, times, receiver, name }: Times) => {
+  const requests = requestsTo(receiver, path(name))
   const ranges = handOvers.map(({ beganMs, to }) => {
-    const before = requests.filter(({ atMs }) => atMs <= beganMs).map(({ sequence }) => sequence)
+    const before = requests
+      .filter(({ atMs }) => atMs <= beganMs)
+      .map(({ headers }) => Number(headers["x-service-sequence"]))
     return { from: Math.max(0, ...before), to }
   })
   const newest = new Map<number, { readonly sequence: number; readonly atMs: number }>()
-  const seen = new Set<number>()
-  return requests.flatMap(({ sequence, atMs }) => {
-    if (seen.has(sequence)) return []
-    seen.add(sequence)
-    if (ranges.some(({ from, to }) => from < sequence && sequence <= to)) return []
+  const late = new Map<number, string>()
+  for (const [sequence, atMs] of [...times].toSorted(([a, atA], [b, atB]) => atA - atB || a - b)) {
+    if (ranges.some(({ from, to }) => from < sequence && sequence <= to)) continue
     const era = ranges.filter(({ to }) => to < sequence).length
     const before = newest.get(era) ?? { sequence: 0, atMs }
     if (sequence > before.sequence) newest.set(era, { sequence, atMs })
-    const isLate = sequence < before.sequence && atMs - before.atMs > overtakenMsMax
-    return isLate ? [`${sequence} ${atMs - before.atMs} ms after ${before.sequence}`] : []
-  })
+    else if (atMs - before.atMs > lateAfterMs) {
+      late.set(sequence, `${sequence} ${atMs - before.atMs} ms after ${before.sequence}`)
+    }
+  }
+  return late
+}
+
+interface Sendings {
+  readonly handOvers: ReadonlyArray<HandOver>
+  readonly records: Effect.Success<typeof attemptRecords>
+}
+
+/** The events that left late by the delivery log, and came late too; their retries aside. */
+const late = (receiver: TestReceiver, name: string, { handOvers, records }: Sendings) => {
+  const came = new Map<number, number>()
+  for (const { headers, atMs } of requestsTo(receiver, path(name))) {
+    const sequence = Number(headers["x-service-sequence"])
+    came.set(sequence, Math.min(atMs, came.get(sequence) ?? atMs))
+  }
+  const left = new Map<number, number>()
+  for (const { endpoint, sequence, startedAt } of records) {
+    const [event, atMs] = [Number(sequence), Date.parse(String(startedAt))]
+    if (endpoint === name) left.set(event, Math.min(atMs, left.get(event) ?? atMs))
+  }
+  // A broker that is killed loses the log's last moment.
+  assert.isAbove(left.size, came.size / 2, `the log of ${name}`)
+  const lateToLeave = lateBy({ handOvers, times: left, receiver, name })
+  return [...lateBy({ handOvers, times: came, receiver, name })].flatMap(([sequence, text]) =>
+    lateToLeave.has(sequence) ? [`${text}, and left ${lateToLeave.get(sequence)}`] : []
+  )
 }
 
 /** Each life got its events, from the first after its making; none after its removal, when what waits is put away. */
@@ -233,9 +275,9 @@ const assertPlaces = Effect.fnUntraced(function* (lanes: number) {
   assert.deepStrictEqual(placed.toSorted(), [...names, ...runTimeNames].map(endpointIdOf).toSorted())
 })
 
-const administered = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
+const administered = <A, E, R>(server: TestNatsServer, receiver: TestReceiver, test: Effect.Effect<A, E, R>) =>
   Effect.provide(
-    test,
+    explained(receiver, 4, test),
     WebhookEndpoints.layer.pipe(
       Layer.provide(Configuration.layerOf({})),
       Layer.provideMerge(busOn(server, topologyOf(4)))
@@ -276,7 +318,7 @@ describe("deliveries over lanes", () => {
         for (const [lane, { lastSequence }] of (yield* streamsOf(4)).entries()) {
           assert.strictEqual(lastSequence > last - first, used.has(lane), `lane ${lane}`)
         }
-      }).pipe(Effect.provide(busOn(server, topologyOf(4))))
+      }).pipe((test) => explained(receiver, 4, test), Effect.provide(busOn(server, topologyOf(4))))
     })
   )
 
@@ -290,7 +332,7 @@ describe("deliveries over lanes", () => {
         const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
         const steady = yield* steadily(40, isBehind(receiver))
         yield* steady.after(40)
-        yield* eventually(isSettledAt(2), hangsAfterMs)
+        yield* eventually(isSettledAt(2))
 
         const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
           concurrency: "unbounded"
@@ -300,7 +342,7 @@ describe("deliveries over lanes", () => {
         yield* two.kill("SIGTERM")
         const four = yield* dispatcher(server, receiver, 4)
         yield* three.kill("SIGKILL")
-        yield* eventually(isSettledAt(4), hangsAfterMs)
+        yield* eventually(isSettledAt(4))
         yield* steady.after(20)
 
         yield* Effect.promise(() => server.kill9())
@@ -310,7 +352,7 @@ describe("deliveries over lanes", () => {
         yield* four.kill("SIGKILL")
         yield* Effect.promise(() => server.kill9())
         yield* Effect.promise(() => server.start())
-        yield* eventually(isSettledAt(2), hangsAfterMs)
+        yield* eventually(isSettledAt(2))
         yield* steady.after(20)
         const last = yield* steady.stop
         yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
@@ -326,7 +368,7 @@ describe("deliveries over lanes", () => {
           if (!names.slice(0, 2).includes(name)) assert.isAtMost(repeats(ids), 5, name)
           assert.isTrue(isAscending(firsts(receiver, name)), `${name} got ${firsts(receiver, name).join(" ")}`)
         }
-      }).pipe(Effect.provide(busOn(server, topologyOf(4))))
+      }).pipe((test) => explained(receiver, 4, test), Effect.provide(busOn(server, topologyOf(4))))
     })
   )
 
@@ -335,11 +377,13 @@ describe("deliveries over lanes", () => {
       const { server, receiver } = yield* setUp
       yield* administered(
         server,
+        receiver,
         Effect.gen(function* () {
+          const lives: Array<Life> = []
           const [one, two] = yield* Effect.all([dispatcher(server, receiver, 2), dispatcher(server, receiver, 2)])
           const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
-          const steady = yield* steadily(30, isBehind(receiver))
-          const churning = yield* churn(receiver, { concurrency: 1, pauses: true })
+          const steady = yield* steadily(30, isBehind(receiver, lives))
+          const churning = yield* churn(receiver, { concurrency: 1, pauses: true, lives })
           yield* steady.after(60)
           const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
             concurrency: "unbounded"
@@ -350,9 +394,9 @@ describe("deliveries over lanes", () => {
           yield* three.kill("SIGKILL")
           yield* Effect.promise(() => server.kill9())
           yield* Effect.promise(() => server.start())
-          yield* eventually(isSettledAt(4), hangsAfterMs)
+          yield* eventually(isSettledAt(4))
           yield* steady.after(60)
-          const lives = yield* churning.stop
+          yield* churning.stop
           const last = yield* steady.stop
           yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
           yield* eventually(areCaughtUp(receiver, lives, last))
@@ -388,11 +432,13 @@ describe("deliveries over lanes", () => {
           })
         yield* administered(
           server,
+          receiver,
           Effect.gen(function* () {
+            const lives: Array<Life> = []
             const one = yield* many(2)
             const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
-            const steady = yield* steadily(30, isBehind(receiver))
-            const churning = yield* churn(receiver, { concurrency: roomy, pauses: false })
+            const steady = yield* steadily(30, isBehind(receiver, lives, waitingAtOnceMax))
+            const churning = yield* churn(receiver, { concurrency: roomy, pauses: false, lives })
             yield* steady.after(60)
             const handOvers: Array<HandOver> = []
             const handedOver = Effect.fnUntraced(function* (ends: Effect.Effect<unknown>) {
@@ -402,26 +448,28 @@ describe("deliveries over lanes", () => {
             })
             yield* handedOver(Effect.andThen(one.kill("SIGTERM"), one.ended))
             const two = yield* many(4)
-            yield* eventually(isSettledAt(4), hangsAfterMs)
+            yield* eventually(isSettledAt(4))
             yield* steady.after(30)
             yield* handedOver(Effect.promise(() => server.kill9().then(() => server.start())))
             yield* steady.after(30)
             yield* handedOver(Effect.andThen(two.kill("SIGTERM"), two.ended))
             const three = yield* many(2)
-            yield* eventually(isSettledAt(2), hangsAfterMs)
+            yield* eventually(isSettledAt(2))
             yield* steady.after(30)
-            const lives = yield* churning.stop
+            yield* churning.stop
             const last = yield* steady.stop
             yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
             yield* eventually(areCaughtUp(receiver, lives, last))
             yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
             yield* assertPlaces(2)
             yield* three.kill("SIGTERM")
+            yield* three.ended
+            const records = yield* attemptRecords
             yield* assertLives(receiver, lives, last)
             assert.isAbove(lives.length, runTimeNames.length, "none was removed")
             for (const name of [...names, ...runTimeNames]) {
               assertSameAgain(receiver, name, Number.POSITIVE_INFINITY)
-              assert.deepStrictEqual(late(receiver, name, handOvers), [], name)
+              assert.deepStrictEqual(late(receiver, name, { handOvers, records }), [], name)
             }
           })
         )
