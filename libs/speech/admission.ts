@@ -9,15 +9,19 @@ import type { SpeechTurn } from "#contracts"
 
 /** The measurements at the moment of a request. */
 export interface Load {
-  /** Utterances that began and have not been heard yet. */
+  /** Utterances that began and have not been heard yet: a player has not got what it begins with. */
   readonly unheard: number
-  /** How long a beginning takes until its first sound, in milliseconds, by the last ones and those in progress. */
+  /** How long a beginning takes until it is heard, in milliseconds, by the last ones and those in progress. */
   readonly firstMs: number
+  /** How long the engine takes until one is heard when it has nothing else to do, by the fastest; 0 before the first. */
+  readonly aloneMs: number
+  /** The time between two that are heard, while several are not. */
+  readonly heardEveryMs: number
   /** Utterances that began and have not yet given their listener a store of sound. */
   readonly young: number
   /** How long a beginning takes until that store is there, in milliseconds, by the last ones and those in progress. */
   readonly growMs: number
-  /** The time between two of them that get it, while several are at it. */
+  /** The time in which the young get as much sound together as one store. */
   readonly storeEveryMs: number
   /** Listeners that wait for sound and have little left. */
   readonly thin: number
@@ -63,7 +67,10 @@ export interface AdmissionLimits {
   readonly unheardMax: number
   /** A request that is refused learns so within this time. */
   readonly decideWithinMs: number
-  /** An utterance that would be heard later than this is refused, before it has waited so long. */
+  /**
+   * An utterance that would be heard later than this is refused, before it has waited so long. With an engine that is slow
+   * even when it is idle, some times as long as it takes then. 0: it begins at once or is refused.
+   */
   readonly beginWithinMs: number
   /** A request behind this many others is refused. */
   readonly waitingMax: number
@@ -85,8 +92,9 @@ const firstMsMax = 500
 const retryAfterSecondsMax = 60
 // The wait after a refusal whose reason has just come up, and may be over as soon.
 const retryAfterSecondsMin = 1
-// A promise that cannot be kept: after this many times its limit the request waits no more.
+// A promise that cannot be kept: after this many times its limit the request waits no more, nor after less than that time.
 const patience = 4
+const patienceMsMin = 10_000
 
 // A request with others before it is refused early when even twice the measured pace would not serve it in time: a
 // crowd that is refused all at once is told late.
@@ -95,6 +103,12 @@ const hopeless = 2
 // Only as many are without a store at once as still take no longer than this to have it; more would only take the
 // processors from each other.
 const growMsWanted = 800
+
+// The slowest of a crowd takes so many times as long to be heard as the others.
+const slowest = 1.5
+// A caller of an engine that is slow even alone waits for a few of those before it, but no longer than this.
+const timesAlone = 4
+const aloneWithinMsMax = 2_500
 
 // With a larger share than this stores grow: more can be made than is heard.
 const shareEnough = 1.1
@@ -110,27 +124,42 @@ const promise: AdmissionVerdict = { _tag: "Promise" }
 
 export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): AdmissionVerdict => {
   const hindrance = hindranceOf(load, limits)
-  if (hindrance === undefined && asker.ahead === 0) return begin
+  if (hindrance === undefined && asker.ahead === 0 && isInTime(load, asker, limits)) return begin
   const refuse: AdmissionVerdict = {
     _tag: "Refuse",
     reason: hindrance ?? "beginnings",
     retryAfterSeconds: comeAgain(load, asker, limits)
   }
-  if (asker.isPromised) return asker.waitedMs > patience * limits.beginWithinMs ? refuse : wait
+  if (asker.isPromised) return asker.waitedMs > promisedMsMax(limits) ? refuse : wait
   if (asker.ahead >= limits.waitingMax) return refuse
-  const heardInMs = asker.waitedMs + msPerPlace(load, limits) * (asker.ahead + 1) + load.firstMs
-  const isHopeless = asker.ahead >= limits.unheardMax && heardInMs > hopeless * limits.beginWithinMs
+  const withinMs = heardWithinMs(load, limits)
+  const heardInMs = asker.waitedMs + beginsInMs(load, asker, limits) + slowest * load.firstMs
+  const isHopeless = asker.ahead >= limits.unheardMax && heardInMs > hopeless * withinMs
   if (asker.waitedMs < decideByMs(load, limits)) return isHopeless ? refuse : wait
   const isLineMoving = hindrance === undefined || hindrance === "beginnings"
-  return isLineMoving && heardInMs <= limits.beginWithinMs ? promise : refuse
+  return isLineMoving && heardInMs <= withinMs ? promise : refuse
 }
 
+const promisedMsMax = ({ beginWithinMs }: AdmissionLimits) => Math.max(patienceMsMin, patience * beginWithinMs)
+
+const heardWithinMs = ({ aloneMs }: Load, { beginWithinMs }: AdmissionLimits) =>
+  beginWithinMs === 0 ? 0 : Math.max(beginWithinMs, Math.min(aloneWithinMsMax, timesAlone * aloneMs))
+
 /**
- * While its first sound would still be in time. Half of that time at least, however long a first sound takes just now:
- * the next one may be faster.
+ * While it would still be heard in time. Half of that time at least, however long a first sound takes just now: the next
+ * one may be faster.
  */
-const decideByMs = ({ firstMs }: Load, { decideWithinMs, beginWithinMs }: AdmissionLimits) =>
-  Math.min(decideWithinMs, Math.max(beginWithinMs / 2, beginWithinMs - firstMs))
+const decideByMs = (load: Load, limits: AdmissionLimits) => {
+  const withinMs = heardWithinMs(load, limits)
+  return Math.min(limits.decideWithinMs, Math.max(withinMs / 2, withinMs - slowest * load.firstMs))
+}
+
+/** Whether it would be heard in time if it began now, after those who are not heard yet. */
+const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
+  const { aloneMs, heardEveryMs, unheard } = load
+  if (unheard === 0 || isPromised || limits.beginWithinMs === 0) return true
+  return waitedMs + slowest * (aloneMs + unheard * heardEveryMs) <= heardWithinMs(load, limits)
+}
 
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
   if (isShort(load) || isOverbooked(load)) return "listeners"
@@ -158,17 +187,24 @@ const placesNow = ({ growMs, storeEveryMs }: Load, { unheardMax }: AdmissionLimi
     )
   )
 
-/** The time between two places for a beginning that become free. */
-const msPerPlace = (load: Load, limits: AdmissionLimits) =>
-  Math.max(load.firstMs / limits.unheardMax, load.growMs / placesNow(load, limits))
+/** When the last of those ahead has begun, and one more place is free: for one that is unheard, and for one without a store. */
+const beginsInMs = (load: Load, { ahead }: Asker, limits: AdmissionLimits) => {
+  const places = placesNow(load, limits)
+  const mustBeHeard = Math.max(0, load.unheard + ahead + 1 - limits.unheardMax)
+  const mustHaveStore = Math.max(0, load.young + ahead + 1 - places)
+  const storesInMs = Math.max(mustHaveStore * load.storeEveryMs, ((ahead + 1) * load.growMs) / places)
+  const heardInMs = Math.max(mustBeHeard * load.heardEveryMs, ((ahead + 1) * load.firstMs) / limits.unheardMax)
+  return Math.max(heardInMs, storesInMs)
+}
 
 /**
  * When all earlier requests have had their turn: by the pace of beginnings, or by that of ends when one must end first.
  * While places are few, both take a stall for the rule; others began all the same, and no slower than that.
  */
-const comeAgain = (load: Load, { ahead, sentAway }: Asker, limits: AdmissionLimits) => {
+const comeAgain = (load: Load, { ahead, sentAway }: Asker, { unheardMax }: AdmissionLimits) => {
   const endsEveryMs = isShort(load) || isOverbooked(load) ? load.lastsMs / Math.max(1, load.listening) : 0
-  const everyMs = Math.min(load.beganEveryMs, Math.max(msPerPlace(load, limits), endsEveryMs))
+  const placeEveryMs = Math.max(load.heardEveryMs, load.firstMs / unheardMax, load.storeEveryMs)
+  const everyMs = Math.min(load.beganEveryMs, Math.max(placeEveryMs, endsEveryMs))
   const seconds = Math.ceil(((ahead + sentAway + 1) * everyMs) / 1_000)
   return Math.min(retryAfterSecondsMax, Math.max(retryAfterSecondsMin, seconds))
 }
@@ -180,10 +216,11 @@ export interface Listener {
   readonly got: (seconds: number, nowMs: number) => void
   /** The listener would take no sound now. */
   readonly rests: (nowMs: number) => void
-  /** Sound in store; 0 before the first. */
+  /** Sound in store: all that it got, until its player begins. */
   readonly storeMs: (nowMs: number) => number
-  /** A player that begins with the sound it got outlasts the way of the next. */
-  readonly mayBegin: (nowMs: number) => boolean
+  /** A player that begins with the sound it got outlasts the way of the next; once it may, it is heard. */
+  readonly mayBegin: (nowMs: number, hasAll?: boolean) => boolean
+  readonly isHeard: () => boolean
   readonly leave: (nowMs: number) => void
 }
 
@@ -254,9 +291,18 @@ const beginsSlowlyMs = 500
 const newest = 1 / 4
 // Assumed until the first measurements: a sentence's first sound, a listener's store, and a paragraph.
 const firstMsAssumed = 50
+// What one takes alone grows by this part of what a later one takes longer: the machine may have become slower.
+const slowerWeight = 1 / 16
 const growMsAssumed = 150
 const lastsMsAssumed = 10_000
 const storeEveryMsAssumed = 10
+const heardEveryMsAssumed = 10
+// A measurement of them loses half of its weight with so many more that are heard.
+const heardKept = 8
+// A crowd that is taken begins within this time.
+const rushMs = 500
+// What the young got and how long it took loses half of its weight with so much more sound.
+const youngKeptMs = 12_000
 // A beginning that has not come through may take this many times as long: nothing is promised on its account.
 const unseenFactor = 3
 // An old measurement loses half of its weight in this time.
@@ -266,13 +312,20 @@ const begunWithinMs = 10_000
 
 interface Group {
   readonly present: Set<State>
+  /** Until the first sound comes. */
   readonly first: Pace
+  /** Until there is enough to begin with. */
+  readonly heard: Pace
+  aloneMs: number | undefined
+  /** How many were heard while several were not, in which time, and up to when that is counted; earlier ones fade. */
+  crowd: { heard: number; tookMs: number; untilMs: number }
   readonly grow: Pace
   lastsMs: number
   begunAtMs: ReadonlyArray<number>
-  storeEveryMs: number
-  /** Since when the young wait for the next of them to have its store. */
-  nextStoreSinceMs: number
+  /** What the young got together, in which time, and since when they wait: from the first sound of one of them on. */
+  youngGot: { gotMs: number; tookMs: number; sinceMs: number | undefined }
+  /** Until when a crowd begins that came while nobody listened, and the time in which the young got a store before it. */
+  rush: { readonly untilMs: number; readonly storeEveryMs: number }
   /** What those with a store got after they had waited, how long, and how long with less than plenty; all fade. */
   gained: { gotMs: number; waitedMs: number; lackedMs: number; atMs: number }
   /** What all got, and the time in which anybody waited; both fade. */
@@ -292,11 +345,15 @@ interface Pace {
 interface State {
   readonly enteredAtMs: number
   /** When the first sound came. */
+  firstAtMs: number | undefined
+  /** When its player began. */
   startedAtMs: number | undefined
   gotMs: number
   wantsSinceMs: number | undefined
   tookAtMs: number
   isYoung: boolean
+  /** Nobody else was unheard when it began. */
+  readonly isAlone: boolean
   readonly plays: boolean
   readonly soundMs: number
 }
@@ -336,11 +393,14 @@ const groupOf = (groups: Groups, name: string): Group => {
   const group: Group = {
     present: new Set(),
     first: paceAssumed(firstMsAssumed),
+    heard: paceAssumed(firstMsAssumed),
+    aloneMs: undefined,
+    crowd: { heard: 1, tookMs: heardEveryMsAssumed, untilMs: 0 },
     grow: paceAssumed(growMsAssumed),
     lastsMs: lastsMsAssumed,
     begunAtMs: [],
-    storeEveryMs: storeEveryMsAssumed,
-    nextStoreSinceMs: 0,
+    youngGot: { gotMs: grownMs, tookMs: storeEveryMsAssumed, sinceMs: undefined },
+    rush: { untilMs: Number.NEGATIVE_INFINITY, storeEveryMs: storeEveryMsAssumed },
     gained: { gotMs: 0, waitedMs: 0, lackedMs: 0, atMs: 0 },
     made: { gotMs: 0, busyMs: 0, atMs: 0 },
     waiting: 0
@@ -354,15 +414,19 @@ const allOf = (groups: Groups) => [...groups.values()].flatMap(({ present }) => 
 const enter = (group: Group, { nowMs, plays, soundMs }: Entry): Listener => {
   const state: State = {
     enteredAtMs: nowMs,
+    firstAtMs: undefined,
     startedAtMs: undefined,
     gotMs: 0,
     wantsSinceMs: undefined,
     tookAtMs: nowMs,
     isYoung: true,
+    isAlone: !isAnyUnheard(group),
     plays,
     soundMs
   }
-  if (!youngIn(group)) group.nextStoreSinceMs = nowMs
+  if (group.present.size === 0) group.rush = { untilMs: nowMs + rushMs, storeEveryMs: storeEveryMsOf(group, nowMs) }
+  if (!isAnyYoungWaiting(group)) group.youngGot = { ...group.youngGot, sinceMs: undefined }
+  passCrowd(group, nowMs)
   group.present.add(state)
   group.begunAtMs = [...lately(group, nowMs), nowMs]
   return {
@@ -374,13 +438,15 @@ const enter = (group: Group, { nowMs, plays, soundMs }: Entry): Listener => {
     },
     got: (seconds, atMs) => {
       if (seconds <= 0) return
-      if (!state.isYoung && state.plays) gain(group, { gotMs: seconds * 1_000, ...waitOf(state, atMs) }, atMs)
+      if (state.isYoung) youngGot(group, seconds * 1_000, atMs)
+      else if (state.plays) gain(group, { gotMs: seconds * 1_000, ...waitOf(state, atMs) }, atMs)
       // The player stood still, so the new sound is ahead of it, however late it came.
       const isBehind = state.startedAtMs !== undefined && storeOf(state, atMs) < 0
       if (isBehind) state.startedAtMs = atMs - state.gotMs
-      if (state.startedAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
-      state.startedAtMs ??= atMs
+      if (state.firstAtMs === undefined) measure(group.first, atMs - state.enteredAtMs, atMs)
+      state.firstAtMs ??= atMs
       state.gotMs += seconds * 1_000
+      begins(group, state, atMs)
       pass(group, atMs)
       group.made.gotMs += seconds * 1_000
       rest(group, state)
@@ -392,14 +458,14 @@ const enter = (group: Group, { nowMs, plays, soundMs }: Entry): Listener => {
       rest(group, state)
     },
     storeMs: (atMs) => storeOf(state, atMs),
-    mayBegin: (atMs) => !plays || state.gotMs >= beginsWithMs(group, state, atMs),
+    mayBegin: (atMs, hasAll = false) => !plays || begins(group, state, atMs, hasAll),
+    isHeard: () => !isUnheard(state),
     leave: (atMs) => {
+      passCrowd(group, atMs)
       if (!group.present.delete(state)) return
       pass(group, atMs)
       rest(group, state)
-      // One that was short has all it needs.
-      if (state.isYoung) nextStore(group, state.startedAtMs === undefined ? undefined : state.tookAtMs, atMs)
-      if (state.startedAtMs === undefined) return
+      if (state.firstAtMs === undefined) return
       group.lastsMs += (atMs - state.enteredAtMs - group.lastsMs) * newest
     }
   }
@@ -427,10 +493,12 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   const takesMs = takenByOne(group, nowMs)
   return {
     unheard: unheard.length,
-    firstMs: expectedMs(group.first, unheard, nowMs),
+    firstMs: expectedMs(group, group.heard, { inProgress: unheard, nowMs }),
+    aloneMs: group.aloneMs ?? 0,
+    heardEveryMs: heardEveryMsOf(group, nowMs),
     young: young.length,
-    growMs: expectedMs(group.grow, young, nowMs),
-    storeEveryMs: Math.max(group.storeEveryMs, young.length === 0 ? 0 : nowMs - group.nextStoreSinceMs),
+    growMs: isRush(group, nowMs) ? growMsAssumed : expectedMs(group, group.grow, { inProgress: young, nowMs }),
+    storeEveryMs: storeEveryMsOf(group, nowMs),
     thin: present.filter((state) => isThin(state, nowMs, takesMs)).length,
     lean: present.filter((state) => isLean(state, nowMs)).length,
     ...gainOf(group, present, nowMs),
@@ -513,19 +581,36 @@ const grow = (group: Group, state: State, atMs: number) => {
   if (!state.isYoung) return
   state.isYoung = false
   measure(group.grow, atMs - state.enteredAtMs, atMs)
-  nextStore(group, atMs, atMs)
 }
 
-const youngIn = ({ present }: Group) => [...present].some(({ isYoung }) => isYoung)
+const isAnyUnheard = ({ present }: Group) => [...present].some(isUnheard)
+
+const isAnyYoungWaiting = ({ present }: Group) =>
+  [...present].some(({ isYoung, wantsSinceMs }) => isYoung && wantsSinceMs !== undefined)
 
 /**
- * Measures an engine's speed and not its load: each beginning shows it anew, so it is not forgotten. `hadAtMs`: when
- * that one had its store; undefined when it left without.
+ * In the beginning of a crowd nearly all work is for first sounds, and the young get little beside these: that says
+ * nothing about how soon they will have their stores.
  */
-const nextStore = (group: Group, hadAtMs: number | undefined, nowMs: number) => {
-  const tookMs = hadAtMs === undefined ? undefined : Math.max(0, hadAtMs - group.nextStoreSinceMs)
-  if (tookMs !== undefined) group.storeEveryMs += (tookMs - group.storeEveryMs) * newest
-  group.nextStoreSinceMs = nowMs
+const isRush = ({ rush }: Group, nowMs: number) => nowMs < rush.untilMs
+
+const storeEveryMsOf = (group: Group, nowMs: number) => {
+  if (isRush(group, nowMs)) return group.rush.storeEveryMs
+  const { gotMs, tookMs, sinceMs: waitingSinceMs = nowMs } = group.youngGot
+  return Math.max((tookMs * grownMs) / gotMs, isAnyYoungWaiting(group) ? nowMs - waitingSinceMs : 0)
+}
+
+/**
+ * Measures an engine's speed and not its load: each beginning shows it anew, so it is not forgotten. By their sound and
+ * not by their stores, for a crowd that begins together gets those together.
+ */
+const youngGot = (group: Group, gotMs: number, nowMs: number) => {
+  const { sinceMs, ...before } = group.youngGot
+  // How long the first one takes says how long the way is, and not how much comes by it.
+  if (sinceMs === undefined) return void (group.youngGot = { ...before, sinceMs: nowMs })
+  const kept = 2 ** -(gotMs / youngKeptMs)
+  const tookMs = before.tookMs * kept + nowMs - sinceMs
+  group.youngGot = { gotMs: before.gotMs * kept + gotMs, tookMs, sinceMs: nowMs }
 }
 
 const isUnheard = ({ startedAtMs }: State) => startedAtMs === undefined
@@ -543,24 +628,69 @@ const paceNow = ({ assumedMs, ms, atMs }: Pace, nowMs: number) =>
   assumedMs + (ms - assumedMs) * 2 ** -(Math.max(0, nowMs - atMs) / halfLifeMs)
 
 /**
- * Beginnings in progress show a slower pace before any of them comes through. Until one does, the pace is unknown.
+ * Beginnings in progress show a slower pace before any of them comes through. Until one does, the pace is unknown, but to a
+ * crowd that came while nobody listened.
  */
-const expectedMs = (pace: Pace, inProgress: ReadonlyArray<State>, nowMs: number) => {
+const expectedMs = (group: Group, pace: Pace, { inProgress, nowMs }: Progress) => {
   if (inProgress.length === 0) return paceNow(pace, nowMs)
   const ageMs = inProgress.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / inProgress.length
-  const hasOneComeThrough = inProgress.some(({ enteredAtMs }) => pace.atMs >= enteredAtMs)
-  return Math.max(paceNow(pace, nowMs), hasOneComeThrough ? ageMs : ageMs * unseenFactor)
+  const isSeen = isRush(group, nowMs) || inProgress.some(({ enteredAtMs }) => pace.atMs >= enteredAtMs)
+  return Math.max(paceNow(pace, nowMs), isSeen ? ageMs : ageMs * unseenFactor)
+}
+
+interface Progress {
+  readonly inProgress: ReadonlyArray<State>
+  readonly nowMs: number
+}
+
+const isCrowd = ({ present }: Group) => [...present].filter(isUnheard).length > 1
+
+/** Called before the number of those that are unheard changes. */
+const passCrowd = (group: Group, nowMs: number) => {
+  const { crowd } = group
+  if (isCrowd(group)) crowd.tookMs += Math.max(0, nowMs - crowd.untilMs)
+  crowd.untilMs = nowMs
+}
+
+/** One that is alone shows how long the way is, and two that are heard lie no further apart. */
+const countHeard = (group: Group, tookMs: number, nowMs: number) => {
+  const { crowd } = group
+  passCrowd(group, nowMs)
+  if (!isCrowd(group)) return void (crowd.tookMs = Math.min(crowd.tookMs, crowd.heard * tookMs))
+  const kept = 2 ** (-1 / heardKept)
+  crowd.heard = crowd.heard * kept + 1
+  crowd.tookMs *= kept
+}
+
+const heardEveryMsOf = (group: Group, nowMs: number) => {
+  passCrowd(group, nowMs)
+  return group.crowd.tookMs / group.crowd.heard
 }
 
 const storeOf = ({ startedAtMs, gotMs }: State, nowMs: number) =>
-  startedAtMs === undefined ? 0 : gotMs - (nowMs - startedAtMs)
+  startedAtMs === undefined ? gotMs : gotMs - (nowMs - startedAtMs)
+
+/** Whether its player begins now, or has. */
+const begins = (group: Group, state: State, nowMs: number, hasAll = false) => {
+  if (state.startedAtMs !== undefined) return true
+  const isEnough = hasAll || !state.plays || state.gotMs >= beginsWithMs(group, state, nowMs)
+  if (!isEnough || state.firstAtMs === undefined) return isEnough
+  const tookMs = nowMs - state.enteredAtMs
+  countHeard(group, tookMs, nowMs)
+  state.startedAtMs = nowMs
+  measure(group.heard, tookMs, nowMs)
+  const { aloneMs = tookMs } = group
+  if (tookMs <= aloneMs) group.aloneMs = tookMs
+  else if (state.isAlone) group.aloneMs = aloneMs + (tookMs - aloneMs) * slowerWeight
+  return true
+}
 
 /**
  * While first sounds take long, every later sound may come as late: a player that begins with the first has nothing to
  * outlast that. One that would have fallen silent meanwhile has taken as much longer.
  */
-const beginsWithMs = ({ first }: Group, { enteredAtMs, startedAtMs }: State, nowMs: number) => {
-  const wayMs = Math.max(paceNow(first, nowMs), (startedAtMs ?? nowMs) - enteredAtMs)
+const beginsWithMs = ({ first }: Group, { enteredAtMs, firstAtMs }: State, nowMs: number) => {
+  const wayMs = Math.max(paceNow(first, nowMs), (firstAtMs ?? nowMs) - enteredAtMs)
   return Math.min(beginsWithMsMax, beginsWithWays * Math.max(0, wayMs - first.assumedMs))
 }
 

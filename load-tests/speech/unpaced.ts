@@ -109,10 +109,13 @@ const measured = async (beside: Beside): Promise<Findings> => {
   return joined([await inTurn(beside, 8), await inTurn(beside, 32)])
 }
 
+// Whoever would be heard later is to be refused.
+const heardWithin = { SPEECH_API_FIRST_SOUND_SECONDS_MAX: "0.5" }
+
 export const unpaced = (): Promise<Findings> =>
   withFleet((fleet) => {
     const ours = { target: fleet, pid: fleet.pid }
     if (hasEspeakCommand()) return withHandmade((target, pid) => measured({ ours, byHand: { target, pid } }))
     process.stderr.write("  by hand: left out, for there is no espeak-ng to run (the library alone has no command)\n")
     return measured({ ours, byHand: undefined })
-  })
+  }, heardWithin)

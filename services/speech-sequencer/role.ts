@@ -16,8 +16,9 @@ import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
 
-// Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.
-const readingMax = 8
+// A crowd that begins within this process needs no broker, whose way it would share with all sound. Reading 20,000
+// characters takes some 20 ms of one thread; more at once would only queue.
+const readingMax = 32
 // By then the shortest sessions have ended, so a new one has a chance.
 const retryAfterSeconds = 1
 const drainPatience = "25 seconds"

@@ -7,7 +7,7 @@ import type { EncoderFailed, FfmpegMissing } from "../errors.ts"
 
 /** Before whose pieces one goes. */
 export interface PieceTurn {
-  /** Nothing of the answer was heard yet. */
+  /** The answer is not heard yet. */
   readonly isUrgent: boolean
   /** The sound that its listener has and has not played yet: whoever has least comes first. */
   readonly storeMs: number

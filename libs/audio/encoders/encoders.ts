@@ -21,9 +21,11 @@ export interface EncoderListener {
   readonly got: (seconds: number) => void
   /** The sound that it has and has not played yet: of all encoders, that for the listener with least comes first. */
   readonly storeMs: () => number
+  /** False while what it got is held back until there is more: then that goes before all that others hear later. */
+  readonly isHeard: () => boolean
 }
 
-const nobody: EncoderListener = { got: () => {}, storeMs: () => 0 }
+const nobody: EncoderListener = { got: () => {}, storeMs: () => 0, isHeard: () => true }
 
 export class Encoders extends Context.Service<
   Encoders,
@@ -91,7 +93,7 @@ const encoding = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<BytesPull<Pull.ExcludeDone<E> | AudioError>, AudioError> {
   const encoder = yield* Scope.provide(pool.take(plan), scope)
   let fault: Cause.Cause<Pull.ExcludeDone<E>> | undefined
-  const write = (pcm: Int16Array) => Effect.suspend(() => encoder.write(pcm, listener.storeMs()))
+  const write = (pcm: Int16Array) => encoder.write(pcm, listener)
   yield* feed(pull, resampler, write).pipe(
     Effect.andThen(encoder.finish),
     Effect.catchCause((cause) =>

@@ -16,12 +16,21 @@ import { type FfmpegOptions, startFfmpeg } from "./ffmpeg-process.ts"
 import { type FrameCutter, makeFrameCutter } from "./frames.ts"
 import type { LameProcesses } from "./lame-process.ts"
 
+/** Whom a piece is for; asked when it may be fed. */
+interface PieceListener {
+  /** The sound that it has and has not played yet. */
+  readonly storeMs: () => number
+  readonly isHeard: () => boolean
+}
+
+/** The silence between two answers. */
+const nobody: PieceListener = { storeMs: () => 0, isHeard: () => true }
+
 export interface LossyEncoder {
   readonly process: EncoderProcess
   /** Called before the first write of each answer. */
   readonly begin: Effect.Effect<void>
-  /** `storeMs`: the sound that the listener has and has not played yet. */
-  readonly write: (pcm: Int16Array, storeMs: number) => Effect.Effect<void>
+  readonly write: (pcm: Int16Array, listener: PieceListener) => Effect.Effect<void>
   /** Called when the answer is written. */
   readonly finish: Effect.Effect<void>
   /** Whole frames of this answer; null when it has them all. */
@@ -86,7 +95,7 @@ const encoderOver = (plan: EncoderPlan, process: EncoderProcess): LossyEncoder =
       Effect.sync(() => begin(encoding)),
       process.begin
     ),
-    write: (pcm, storeMs) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm, storeMs)),
+    write: (pcm, listener) => Effect.andThen(Latch.await(encoding.mayFeed), feed(encoding, pcm, listener)),
     finish: finish(encoding),
     read: read(encoding),
     encodedSamples: cutter.samplesPassed,
@@ -103,14 +112,15 @@ const begin = (encoding: Encoding) => {
   cutter.letOut(encoding.firstFrame, encoding.endFrame)
 }
 
-const feed = (encoding: Encoding, pcm: Int16Array, storeMs: number) =>
+const feed = (encoding: Encoding, pcm: Int16Array, listener: PieceListener) =>
   Effect.suspend(() => {
     encoding.fed += pcm.length
     measureLead(encoding)
-    return encoding.process.write(pcm, { isUrgent: isUnheard(encoding), storeMs })
+    const isUrgent = hasNothing(encoding) || !listener.isHeard()
+    return encoding.process.write(pcm, { isUrgent, storeMs: listener.storeMs() })
   })
 
-const isUnheard = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
+const hasNothing = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
 
 const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
   if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)
@@ -122,7 +132,7 @@ const finish = (encoding: Encoding) =>
     const { plan, cutter, fed, firstFrame, answerFrom } = encoding
     encoding.endFrame = firstFrame + plan.framesOf(fed - answerFrom)
     cutter.letOut(firstFrame, encoding.endFrame)
-    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)), 0)
+    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)), nobody)
   })
 
 const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, fed: number) => {

@@ -57,7 +57,7 @@ export const SpeechApi = section({
   FirstSoundSecondsMax: withDefault(
     span(0.1, 60),
     2.5,
-    "What would be heard later, at the pace that is measured, is refused with 429 within a second. At most as many as this takes wait for their turn."
+    "What would be heard later, at the pace that is measured, is refused with 429 within a second. Of an engine that is slow even alone, what would be heard later than four times as long as it takes then, 2.5 s at most. At most as many as this takes wait for their turn."
   ),
   LiveConnectionsMax: withDefault(
     whole(1, 10_000),

@@ -219,10 +219,11 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const pcm = pcmOf(parts, answer, session.pieces)
   const bytes = encoders.encode(plan.format, pcm, {
     got: (seconds) => listener.got(seconds, epochMs()),
-    storeMs: () => listener.storeMs(epochMs())
+    storeMs: () => listener.storeMs(epochMs()),
+    isHeard: listener.isHeard
   })
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
-    heldBackUntil(() => listener.mayBegin(epochMs())),
+    heldBackUntil((hasAll) => listener.mayBegin(epochMs(), hasAll)),
     Stream.tapError((error) => countRefusal(parts, error)),
     Stream.tap((piece) =>
       Effect.sync(() => {
@@ -273,7 +274,7 @@ const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void)
 
 /** Lets nothing out until there is enough, or all. */
 export const heldBackUntil =
-  (isEnough: () => boolean) =>
+  (isEnough: (hasAll: boolean) => boolean) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.transformPull(bytes, (pull) =>
       Effect.sync(() => {
@@ -283,7 +284,7 @@ export const heldBackUntil =
           Effect.map((pieces) => void held.push(...pieces)),
           Pull.catchDone(() => Effect.sync(() => void (hasEnded = true))),
           Effect.flatMap(() => {
-            isOut = hasEnded || isEnough()
+            isOut = isEnough(hasEnded) || hasEnded
             if (!isOut) return gathered
             return held.length === 0 ? Cause.done() : Effect.succeed([Buffer.concat(held)] as const)
           })

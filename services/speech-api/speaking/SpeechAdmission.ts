@@ -198,18 +198,30 @@ const count = (counts: Map<string, number>, engine: string) => counts.set(engine
 
 type Before = Pick<Asker, "ahead" | "sentAway">
 
-const verdictOn = (queue: AdmissionQueue, { engine, arrivedAtMs, isPromised }: Waiter, before: Before) => {
+const verdictOn = (queue: AdmissionQueue, waiter: Waiter, before: Before) => {
   const { gauges, lateMs, limits, listening, nowMs } = queue
+  const { engine, arrivedAtMs, isPromised } = waiter
   const load = { ...listening.load(engine, nowMs()), lateMs: lateMs() }
   gauges.seconds.set({ engine }, load.growMs / 1_000)
   return admit(load, { ...before, waitedMs: nowMs() - arrivedAtMs, isPromised }, limits)
 }
 
-const begin = ({ listening, nowMs }: AdmissionQueue, waiter: Waiter) => {
+const begin = (queue: AdmissionQueue, waiter: Waiter) => {
+  const { listening, nowMs } = queue
   const { engine: group, plays, soundMs } = waiter
-  waiter.listener = listening.enter({ group, nowMs: nowMs(), plays, soundMs })
+  waiter.listener = decidingWhenHeard(queue, listening.enter({ group, nowMs: nowMs(), plays, soundMs }))
   Deferred.doneUnsafe(waiter.decided, Effect.succeed(waiter.listener))
 }
+
+/** Once one is heard, the next may begin: at once, and not when it is looked for. */
+const decidingWhenHeard = (queue: AdmissionQueue, listener: Listener): Listener => ({
+  ...listener,
+  got: (seconds, nowMs) => {
+    const wasHeard = listener.isHeard()
+    listener.got(seconds, nowMs)
+    if (!wasHeard && listener.isHeard() && queue.waiting.length > 0) decide(queue)
+  }
+})
 
 const refuse = (queue: AdmissionQueue, waiter: Waiter, { reason, retryAfterSeconds }: Refusal) => {
   queue.refused.inc({ reason })
@@ -234,7 +246,7 @@ const show = ({ gauges, listening, nowMs, waiting }: AdmissionQueue) => {
 const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace => {
   const { lateMs, limits, nowMs } = queue
   const { arrivedAtMs } = waiter
-  const refusedByMs = arrivedAtMs + refusedWithinMs
+  const refusedByMs = arrivedAtMs + Math.min(refusedWithinMs, limits.beginWithinMs)
   const begunAtMs = nowMs()
   // Its first sound may be due later than a sequencer is looked for at all.
   const mustBeginAtMs = Math.min(arrivedAtMs + limits.beginWithinMs, begunAtMs + willinglyMsMax)

@@ -5,6 +5,8 @@ const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithi
 const idle: Load = {
   unheard: 0,
   firstMs: 40,
+  aloneMs: 25,
+  heardEveryMs: 5,
   young: 0,
   growMs: 100,
   storeEveryMs: 10,
@@ -64,19 +66,19 @@ const cases: ReadonlyArray<Case> = [
   { says: "the process is late itself and nobody is at it", load: { young: 0, lateMs: 400 }, is: "Begin" },
   {
     says: "the time to decide is over and the line is short enough",
-    load: { unheard: 8, young: 8, growMs: 800 },
+    load: { unheard: 8, young: 8, storeEveryMs: 100 },
     asker: { ahead: 18, waitedMs: 500 },
     is: "Promise"
   },
   {
     says: "the time to decide is over and the line is too long",
-    load: { unheard: 8, young: 8, growMs: 800 },
+    load: { unheard: 8, young: 8, storeEveryMs: 100 },
     asker: { ahead: 20, waitedMs: 500 },
     is: "Refuse beginnings 3"
   },
   {
     says: "the time to decide is over and beginnings have come to a standstill",
-    load: { unheard: 8, firstMs: 1_830, young: 8, growMs: 3_000 },
+    load: { unheard: 8, firstMs: 1_830, young: 8, storeEveryMs: 1_200 },
     asker: { ahead: 0, waitedMs: 610 },
     is: "Refuse beginnings 2"
   },
@@ -88,19 +90,19 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "it has just come and even twice the pace that is measured would not serve it",
-    load: { young: 8, growMs: 900 },
-    asker: { ahead: 39 },
+    load: { young: 8, storeEveryMs: 110 },
+    asker: { ahead: 46 },
     is: "Refuse beginnings 6"
   },
   {
     says: "it has just come and twice the pace that is measured would serve it",
-    load: { young: 8, growMs: 900 },
-    asker: { ahead: 36 },
+    load: { young: 8, storeEveryMs: 110 },
+    asker: { ahead: 42 },
     is: "Wait"
   },
   {
     says: "it has just come, even twice the pace would not serve it, and the line is short: a few are told in no time",
-    load: { young: 8, growMs: 6_000 },
+    load: { young: 8, storeEveryMs: 750 },
     asker: { ahead: 7 },
     is: "Wait"
   },
@@ -112,7 +114,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "places have become rare while others began all the same",
-    load: { unheard: 8, young: 8, growMs: 6_000, firstMs: 4_000, beganEveryMs: 150 },
+    load: { unheard: 8, young: 8, storeEveryMs: 750, firstMs: 4_000, heardEveryMs: 500, beganEveryMs: 150 },
     asker: { ahead: 9, waitedMs: 500, sentAway: 30 },
     is: "Refuse beginnings 6"
   },
@@ -140,8 +142,13 @@ const cases: ReadonlyArray<Case> = [
     is: "Wait"
   },
   { says: "beginnings are slow and fewer are at it than that", load: { young: 1, growMs: 3_200 }, is: "Begin" },
-  { says: "beginnings are very slow and nobody is at it", load: { growMs: 60_000 }, is: "Begin" },
-  { says: "the line is full", load: { young: 8, growMs: 800 }, asker: { ahead: 256 }, is: "Refuse beginnings 26" },
+  { says: "beginnings are very slow and nobody is at it", load: { growMs: 60_000, storeEveryMs: 60_000 }, is: "Begin" },
+  {
+    says: "the line is full",
+    load: { young: 8, storeEveryMs: 100 },
+    asker: { ahead: 256 },
+    is: "Refuse beginnings 26"
+  },
   {
     says: "it was promised to be served and a listener has little left since",
     load: { thin: 1 },
@@ -183,8 +190,8 @@ describe("a call that is to be heard within half a second", () => {
   const load: Load = { ...idle, firstMs: 60, unheard: 8, young: 8 }
 
   it("waits while its first sound would still be in time, and is refused before it has waited longer", () => {
-    assert.strictEqual(admit(load, { ...first, waitedMs: 430 }, soon)._tag, "Wait")
-    const late = admit(load, { ...first, waitedMs: 440 }, soon)
+    assert.strictEqual(admit(load, { ...first, waitedMs: 400 }, soon)._tag, "Wait")
+    const late = admit(load, { ...first, waitedMs: 410 }, soon)
     assert.deepStrictEqual(late, { _tag: "Refuse", reason: "beginnings", retryAfterSeconds: 1 })
   })
 
@@ -195,8 +202,54 @@ describe("a call that is to be heard within half a second", () => {
 
   it("is refused at once when those before it take twice as long, by what a first sound takes", () => {
     const asker = { ...first, ahead: 40 }
-    assert.strictEqual(admit({ ...load, firstMs: 150 }, asker, soon)._tag, "Wait")
-    assert.strictEqual(admit({ ...load, firstMs: 200 }, asker, soon)._tag, "Refuse")
+    assert.strictEqual(admit({ ...load, heardEveryMs: 20 }, asker, soon)._tag, "Wait")
+    assert.strictEqual(admit({ ...load, heardEveryMs: 25 }, asker, soon)._tag, "Refuse")
+  })
+
+  it("may be one of many where first sounds come fast, and only the last wait too long", () => {
+    const crowd = (ahead: number) =>
+      admit({ ...load, firstMs: 100, heardEveryMs: 12, young: 20 }, { ...first, ahead, waitedMs: 300 }, soon)
+    assert.strictEqual(crowd(2)._tag, "Wait")
+    assert.strictEqual(crowd(60)._tag, "Refuse")
+  })
+
+  it("is refused when its turn comes while others are unheard, and it would be heard too late after them", () => {
+    const slow = { firstMs: 100, heardEveryMs: 25, unheard: 3, young: 3 }
+    const begins = (waitedMs: number, more: Partial<Load> = {}, isPromised = false) =>
+      admit({ ...idle, ...slow, ...more }, { ...first, waitedMs, isPromised }, soon)._tag
+    assert.strictEqual(begins(350), "Begin")
+    assert.strictEqual(begins(351), "Refuse")
+    assert.strictEqual(begins(351, { unheard: 2 }), "Begin")
+    assert.strictEqual(begins(499, { unheard: 0 }), "Begin")
+    assert.strictEqual(begins(499, {}, true), "Begin")
+  })
+
+  it("waits with only a few unheard where the engine is so slow that the last of more would be heard too late", () => {
+    const begins = (unheard: number) => admit({ ...idle, heardEveryMs: 100, unheard, young: unheard }, first, soon)._tag
+    assert.deepStrictEqual([0, 1, 2, 3, 4, 7].map(begins), ["Begin", "Begin", "Begin", "Begin", "Wait", "Wait"])
+  })
+
+  it("waits longer where the engine takes long even alone: four times as long, and 2.5 s at most", () => {
+    const asked = (aloneMs: number, waitedMs: number) =>
+      admit({ ...load, firstMs: aloneMs, aloneMs }, { ...first, waitedMs }, soon)._tag
+    assert.strictEqual(asked(60, 420), "Refuse")
+    assert.strictEqual(asked(300, 420), "Wait")
+    assert.strictEqual(asked(300, 500), "Promise")
+    assert.strictEqual(asked(300, 800), "Refuse")
+    assert.strictEqual(asked(700, 500), "Promise")
+    assert.strictEqual(asked(1_400, 500), "Refuse")
+  })
+
+  it("waits ten seconds at least once it is promised to be served", () => {
+    const asked = (waitedMs: number) => admit(load, { ...first, waitedMs, isPromised: true }, soon)._tag
+    assert.strictEqual(asked(10_000), "Wait")
+    assert.strictEqual(asked(10_001), "Refuse")
+  })
+
+  it("begins at once or is refused where there is no time to wait, however slow the engine is alone", () => {
+    const now: AdmissionLimits = { ...limits, decideWithinMs: 0, beginWithinMs: 0 }
+    assert.strictEqual(admit({ ...load, aloneMs: 900 }, first, now)._tag, "Refuse")
+    assert.strictEqual(admit({ ...idle, aloneMs: 900 }, first, now)._tag, "Begin")
   })
 })
 
@@ -215,8 +268,24 @@ describe("a listener", () => {
     const { book, one } = entered()
     assert.strictEqual(book.load(group, 50).unheard, 1)
     one.got(0.1, 60)
+    assert.isTrue(one.isHeard())
     assert.deepInclude(book.load(group, 70), { unheard: 0, young: 1 })
     assert.deepInclude(book.counts(70), { unheard: 0, young: 1 })
+  })
+
+  it("is unheard while its audio is held back, has all of that in store, and is heard with the end of a short one", () => {
+    const { book, one } = entered()
+    one.wants(0)
+    one.got(0.1, 200)
+    one.wants(200)
+    assert.isFalse(one.isHeard())
+    assert.deepInclude(book.load(group, 400), { unheard: 1, lean: 0 })
+    assert.strictEqual(one.storeMs(400), 100)
+    assert.isFalse(one.mayBegin(400))
+    assert.isTrue(one.mayBegin(400, true))
+    assert.isTrue(one.isHeard())
+    assert.strictEqual(one.storeMs(450), 50)
+    assert.strictEqual(book.load(group, 450).unheard, 0)
   })
 
   it("is grown as soon as it takes no more, however little it has", () => {
@@ -355,6 +424,10 @@ describe("the time between two stores", () => {
     for (let round = 0; round < 8; round++) {
       const startMs = round * 10_000
       const several = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: startMs, plays: true, soundMs: 20_000 }))
+      for (const one of several) {
+        one.got(0.5, startMs + 50)
+        one.wants(startMs + 50)
+      }
       several.forEach((one, nth) => one.got(nth % 2 === 0 ? 4 : 1, startMs + (nth + 1) * 200))
       assert.isAtMost(book.load(group, startMs + 900).storeEveryMs, 900)
       several.forEach((one) => one.leave(startMs + 1_000))
@@ -362,13 +435,59 @@ describe("the time between two stores", () => {
     assert.closeTo(book.load(group, 90_000).storeEveryMs, 200, 120)
   })
 
-  it("is at least as long as the next one has not come, and is not that of one that left unheard", () => {
+  it("is at least as long as no more comes after a first sound, and is not that of one that has left", () => {
     const { book, one } = entered()
-    assert.strictEqual(book.load(group, 700).storeEveryMs, 700)
-    one.leave(800)
-    assert.isBelow(book.load(group, 900).storeEveryMs, 100)
-    book.enter({ group, nowMs: 1_000, plays: true, soundMs: 20_000 })
-    assert.strictEqual(book.load(group, 1_300).storeEveryMs, 300)
+    one.wants(0)
+    assert.isBelow(book.load(group, 700).storeEveryMs, 100)
+    one.got(0.5, 800)
+    one.wants(800)
+    assert.strictEqual(book.load(group, 1_500).storeEveryMs, 700)
+    one.leave(1_600)
+    assert.isBelow(book.load(group, 1_700).storeEveryMs, 100)
+    const next = book.enter({ group, nowMs: 2_000, plays: true, soundMs: 20_000 })
+    next.wants(2_000)
+    assert.isBelow(book.load(group, 2_300).storeEveryMs, 100)
+  })
+
+  it("is by all sound that comes, where a crowd begins together and nobody has a store yet", () => {
+    const book = listeners()
+    const crowd = Array.from({ length: 32 }, () => book.enter({ group, nowMs: 0, plays: true, soundMs: 20_000 }))
+    for (const one of crowd) one.wants(0)
+    // A hundred seconds of sound in a second, for all of them together.
+    for (let nowMs = 160; nowMs < 800; nowMs += 160) {
+      for (const one of crowd) {
+        one.got(0.5, nowMs)
+        one.wants(nowMs)
+      }
+    }
+    assert.strictEqual(book.load(group, 641).young, 32)
+    // While it begins, what is made is first sounds: until then the pace before it counts.
+    assert.strictEqual(book.load(group, 499).storeEveryMs, 10)
+    assert.closeTo(book.load(group, 641).storeEveryMs, 25, 10)
+  })
+})
+
+describe("the time between two that are heard", () => {
+  it("is measured while several are unheard, and is no longer than that until one is heard that is alone", () => {
+    const book = listeners()
+    const enter = (nowMs: number) => book.enter({ group, nowMs, plays: true, soundMs: 20_000 })
+    for (const nowMs of [0, 1_000, 2_000, 3_000]) enter(nowMs).got(0.5, nowMs + 300)
+    assert.strictEqual(book.load(group, 4_000).heardEveryMs, 10)
+    for (const one of [enter(4_000), enter(4_000)]) one.got(0.5, 4_900)
+    assert.isAbove(book.load(group, 5_000).heardEveryMs, 300)
+    enter(6_000).got(0.5, 6_030)
+    assert.strictEqual(book.load(group, 7_000).heardEveryMs, 30)
+    for (const startMs of [10_000, 20_000, 30_000]) {
+      const crowd = Array.from({ length: 8 }, () => enter(startMs))
+      crowd.forEach((one, nth) => one.got(0.5, startMs + 50 * (nth + 1)))
+    }
+    assert.closeTo(book.load(group, 40_000).heardEveryMs, 50, 8)
+  })
+
+  it("grows while nobody is heard", () => {
+    const book = listeners()
+    for (let nth = 0; nth < 3; nth++) book.enter({ group, nowMs: 0, plays: true, soundMs: 20_000 })
+    assert.strictEqual(book.load(group, 400).heardEveryMs, 410)
   })
 })
 
@@ -434,17 +553,36 @@ describe("the duration of a first sound", () => {
     const book = listeners()
     for (let at = 0; at < 4_000; at += 100) {
       const one = book.enter({ group, nowMs: at, plays: true, soundMs: 20_000 })
-      one.got(0.1, at + 300)
+      one.got(0.1, at + 200)
+      one.got(0.4, at + 300)
       one.leave(at + 400)
     }
     assert.closeTo(book.load(group, 4_200).firstMs, 280, 20)
   })
 
-  it("is estimated longer while none of those who wait is heard, and by those who wait once one is", () => {
+  it("is at least as long as those who are not heard have waited", () => {
     const { book, one } = entered()
     book.enter({ group, nowMs: 0, plays: true, soundMs: 20_000 })
-    assert.strictEqual(book.load(group, 400).firstMs, 1_200)
-    one.got(0.1, 400)
+    assert.strictEqual(book.load(group, 400).firstMs, 400)
+    one.got(0.5, 400)
     assert.strictEqual(book.load(group, 600).firstMs, 600)
+  })
+
+  it("of an engine alone is that of the fastest, and grows slowly with later ones that are alone and slower", () => {
+    const book = listeners()
+    const heardAfter = (tookMs: number, nowMs: number, others = 0) => {
+      const crowd = Array.from({ length: 1 + others }, () => book.enter({ group, nowMs, plays: true, soundMs: 20_000 }))
+      for (const one of crowd.toReversed()) {
+        one.got(0.5, nowMs + tookMs)
+        one.leave(nowMs + tookMs)
+      }
+      return Math.round(book.load(group, nowMs + tookMs).aloneMs)
+    }
+    assert.strictEqual(book.load(group, 0).aloneMs, 0)
+    assert.strictEqual(heardAfter(400, 0), 400)
+    assert.strictEqual(heardAfter(40, 1_000), 40)
+    assert.strictEqual(heardAfter(200, 2_000), 50)
+    // Of these twenty one came to an engine that had nothing else to do.
+    assert.strictEqual(heardAfter(530, 3_000, 19), 80)
   })
 })

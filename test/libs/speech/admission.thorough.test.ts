@@ -113,3 +113,123 @@ describe("more callers than the fleet can speak for in real time", () => {
     assert.isAbove(seen.begun, 650)
   })
 })
+
+interface Rush {
+  readonly callers: number
+  /** Seconds of audio that the fleet makes in a second. */
+  readonly capacity: number
+  /** Whether they play what they get in real time, or read it as fast as it comes. */
+  readonly plays: boolean
+}
+
+// What it costs until one is heard is as much as three seconds of sound do; it brings half a second.
+const firstCostMs = 3_000
+const firstSoundMs = 500
+// Whoever would fall silent without it gets its next sound before first ones.
+const dueStoreMs = 450
+const rushStepMs = 5
+const soon: AdmissionLimits = { ...limits, decideWithinMs: 500, beginWithinMs: 500 }
+
+/**
+ * Callers that all come at once. Who is unheard comes before all that have sound in store, the earliest of them before the
+ * others, and what is left goes to whoever has least. A caller is decided about when one is heard, as in a fleet, and every 20 ms.
+ */
+const rushed = ({ callers, capacity, plays }: Rush) => {
+  const book = listeners()
+  const cameMs = 10_000
+  // A few before them showed how fast the fleet is.
+  const before = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: 0, plays: true, soundMs: 3_000 }))
+  before.forEach((one, nth) => one.got(firstSoundMs / 1_000, ((nth + 1) * firstCostMs) / capacity))
+  for (const one of before) one.leave(1_000)
+  const textMs = 24_000
+  let waiting = callers
+  let speaking: Array<{
+    readonly listener: ReturnType<typeof book.enter>
+    leftMs: number
+    gotMs: number
+    startMs: number
+  }> = []
+  const heardMs: Array<number> = []
+  const refusedMs: Array<number> = []
+  let underruns = 0
+  const decide = (nowMs: number) => {
+    const present = waiting
+    let ahead = 0
+    for (let nth = 0; nth < present; nth++) {
+      const verdict = admit(
+        { ...book.load(group, nowMs), lateMs: 0 },
+        { ahead, waitedMs: nowMs - cameMs, isPromised: false, sentAway: 0 },
+        soon
+      )
+      if (verdict._tag === "Wait") ahead += 1
+      else waiting -= 1
+      if (verdict._tag === "Refuse") refusedMs.push(nowMs - cameMs)
+      if (verdict._tag !== "Begin") continue
+      const listener = book.enter({ group, nowMs, plays: true, soundMs: textMs })
+      listener.wants(nowMs)
+      speaking.push({ listener, leftMs: firstCostMs, gotMs: 0, startMs: Number.NaN })
+    }
+  }
+  for (let nowMs = cameMs; nowMs < cameMs + 15_000; nowMs += rushStepMs) {
+    let budgetMs = capacity * rushStepMs
+    if ((nowMs - cameMs) % 20 === 0) decide(nowMs)
+    const storeOf = (one: (typeof speaking)[number]) => one.gotMs - (nowMs - one.startMs)
+    const give = (one: (typeof speaking)[number], mostMs: number) => {
+      const givenMs = Math.min(budgetMs, mostMs, textMs - one.gotMs)
+      if (givenMs <= 0) return
+      budgetMs -= givenMs
+      one.gotMs += givenMs
+      one.listener.got(givenMs / 1_000, nowMs)
+      if (one.gotMs < textMs) one.listener.wants(nowMs)
+      else one.listener.leave(nowMs)
+    }
+    const heardOnes = () => speaking.filter(({ leftMs }) => leftMs === 0)
+    for (const one of heardOnes()) {
+      if (storeOf(one) < 0 && one.gotMs < textMs) underruns += 1
+      if (storeOf(one) < dueStoreMs) give(one, 100)
+    }
+    for (const one of speaking.filter(({ leftMs }) => leftMs > 0)) {
+      const givenMs = Math.min(budgetMs, one.leftMs)
+      budgetMs -= givenMs
+      one.leftMs -= givenMs
+      if (one.leftMs > 0) continue
+      one.gotMs = firstSoundMs
+      one.startMs = nowMs
+      heardMs.push(nowMs - cameMs)
+      one.listener.got(firstSoundMs / 1_000, nowMs)
+      one.listener.wants(nowMs)
+      decide(nowMs)
+    }
+    for (const one of heardOnes().toSorted((left, right) => storeOf(left) - storeOf(right))) {
+      give(one, plays ? Math.min(500, 10_000 - storeOf(one)) : 500)
+    }
+    speaking = speaking.filter(({ gotMs }) => gotMs < textMs)
+  }
+  return { heardMs, refusedMs, underruns }
+}
+
+/** As many as can be heard within half a second. */
+const roomOf = (capacity: number) => Math.floor((500 * capacity) / firstCostMs)
+
+describe("callers that all come at once", () => {
+  const speeds = [30, 60, 120, 240, 480]
+  const sizes = [4, 8, 16, 32, 64, 250]
+  const rushes = speeds.flatMap((capacity) =>
+    sizes.flatMap((callers) => [true, false].map((plays) => ({ capacity, callers, plays })))
+  )
+
+  it.each(rushes)(
+    "are heard within half a second or refused, and nobody falls silent: $callers at $capacity s/s, playing: $plays",
+    (rush) => {
+      const { heardMs, refusedMs, underruns } = rushed(rush)
+      assert.strictEqual(heardMs.length + refusedMs.length, rush.callers)
+      assert.isAtMost(Math.max(...heardMs), 500)
+      assert.isAtMost(Math.max(0, ...refusedMs), 500)
+      assert.strictEqual(underruns, 0)
+      // Of those for whom there is room, most are taken, and all where there is half as much again.
+      const room = roomOf(rush.capacity)
+      assert.isAtLeast(heardMs.length, Math.min(rush.callers, Math.floor(0.5 * room)))
+      if (rush.callers * 1.5 < room) assert.strictEqual(refusedMs.length, 0)
+    }
+  )
+})

@@ -96,7 +96,7 @@ describe("an answer in any format", () => {
       const { encode } = yield* Encoders
       for (const samples of [24_000, 50_003]) {
         let got = 0
-        const listener = { got: (seconds: number) => (got += seconds), storeMs: () => 0 }
+        const listener = { got: (seconds: number) => (got += seconds), storeMs: () => 0, isHeard: () => true }
         yield* Stream.runDrain(encode(format, pieces(burst(samples), 1_111), listener))
         assert.isBelow(Math.abs(got - samples / 24_000), 0.1, `${samples} samples`)
       }

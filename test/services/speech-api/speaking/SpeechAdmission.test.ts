@@ -69,24 +69,35 @@ const hasty = SpeechAdmission.layer.pipe(
 )
 
 describe("a caller that is refused", () => {
-  /** The seconds that it is told to wait, while another one begins. */
-  const told = Effect.fnUntraced(function* (request: string) {
+  /** The seconds that each is told to wait, while another one begins. */
+  const told = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
     yield* enter
-    const asked = yield* Effect.forkScoped(Effect.result(enterAs(request)))
+    const asked = yield* Effect.forEach(requests, (request) => Effect.forkScoped(Effect.result(enterAs(request))))
     yield* TestClock.adjust("600 millis")
-    return Result.match(yield* Fiber.join(asked), { onSuccess: () => 0, onFailure: (error) => error.retryAfterSeconds })
+    const results = yield* Effect.forEach(asked, (one) => Fiber.join(one))
+    return results.map(Result.match({ onSuccess: () => 0, onFailure: ({ retryAfterSeconds }) => retryAfterSeconds }))
   }, Effect.scoped)
 
   it.effect("counts once as before the others, however often it asks; others count each", () =>
     Effect.gen(function* () {
-      const toOne = yield* Effect.forEach(Array<string>(12).fill("again"), told)
-      assert.isTrue(toOne.every((seconds) => seconds >= 1 && seconds <= 2))
-      const toMany = yield* Effect.forEach(
-        Array.from({ length: 12 }, (_, nth) => `caller ${nth}`),
-        told
-      )
+      const toOne = yield* Effect.forEach(Array<string>(12).fill("again"), (request) => told([request]))
+      assert.isTrue(toOne.flat().every((seconds) => seconds >= 1 && seconds <= 2))
+      const toMany = yield* told(Array.from({ length: 12 }, (_, nth) => `caller ${nth}`))
       assert.isAtLeast(Math.max(...toMany), 3)
     }).pipe(Effect.provide(hasty))
+  )
+})
+
+describe("the next in line", () => {
+  it.effect("begins in the moment in which the one before it is heard", () =>
+    Effect.gen(function* () {
+      const { listener } = yield* enter
+      const next = yield* Effect.forkScoped(enterAs("next"))
+      yield* TestClock.adjust("40 millis")
+      listener.got(0.1, yield* Clock.currentTimeMillis)
+      yield* Effect.yieldNow
+      assert.isDefined(next.pollUnsafe())
+    }).pipe(Effect.scoped, Effect.provide(hasty))
   )
 })
 
