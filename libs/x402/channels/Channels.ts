@@ -74,8 +74,8 @@ export class Channels extends Context.Service<
      * channel. Asks nobody. False: nothing is begun. Until the work ends, or its lease does, others find the channel busy.
      */
     readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
-    /** Whether a work has begun in memory alone. */
-    readonly isAhead: (name: ChannelName) => boolean
+    /** Whether a work has begun in memory alone, and its lease is not over. */
+    readonly isAhead: (name: ChannelName) => Effect.Effect<boolean>
     /** The last record, from the leader. */
     readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
     /** All records, in their present state. */
@@ -111,13 +111,15 @@ export class Channels extends Context.Service<
             const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
             if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
             if (decideAll(known.channel, begin, nowMs).refused !== null) return false
+            forgetOldest(parts, nowMs)
             parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
             return true
           })
         return Channels.of({
           run,
           beginAhead,
-          isAhead: (name) => parts.ahead.has(channelKeyOf(name)),
+          isAhead: (name) =>
+            Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
           read: (name) =>
             Effect.map(
               bucket.get(channelKeyOf(name)),
@@ -251,6 +253,12 @@ const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | unde
   if (found === undefined || nowMs < found.atMs + found.begin.leaseMs) return found
   ahead.delete(key)
   return undefined
+}
+
+/** With each new one: a channel whose work could not be stored may never be used again. */
+const forgetOldest = (parts: Parts, nowMs: number) => {
+  const [oldest] = parts.ahead.keys()
+  if (oldest !== undefined) aheadOf(parts, oldest, nowMs)
 }
 
 const ticketOf = (command: ChannelCommand): string | undefined => {

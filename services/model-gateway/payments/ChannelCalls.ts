@@ -346,7 +346,7 @@ const isUsable = Effect.fnUntraced(function* (
   deposit: bigint
 ): Effect.fn.Return<void, PaymentRefusal> {
   const { call, requirements, name } = voucher
-  if (parts.channels.isAhead(name)) {
+  if (yield* parts.channels.isAhead(name)) {
     return yield* notBegun(parts, voucher, new ChannelRefused({ reason: channelReason.busy, channel: null }))
   }
   const found = yield* Effect.catch(parts.channels.read(name), (error) => notBegun(parts, voucher, error))
