@@ -20,7 +20,8 @@ export interface LameProcesses {
   readonly start: (plan: EncoderPlan) => Effect.Effect<EncoderProcess | undefined>
 }
 
-// A process uses every processor: another one starts only so that not all answers are lost with it.
+// A process uses every processor: another one starts only so that not all answers are lost with it. That can wait until
+// nobody waits for a first sound, from which a start would take a processor.
 const encodersEach = 16
 // A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
 const readyMsMax = 2_000
@@ -44,6 +45,8 @@ interface Encoder extends Waiting {
   written: (() => void) | undefined
   mp3: ReadonlyArray<Uint8Array>
   hasStarted: boolean
+  /** Its answer has begun, and nobody hears it yet. */
+  isUnheard: boolean
   ending: Effect.Effect<null, EncoderFailed> | undefined
   /** Since when its process owes it an answer. */
   owedSinceMs: number | undefined
@@ -79,12 +82,15 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
   const lame: Lame = { nowMs, programs: [], deaths: noDeaths, ids: 0, isGivenUp: processesMax === 0 }
   const most = Math.min(processesMax, availableParallelism())
   yield* Effect.addFinalizer(() => endAll(lame))
-  const watching = Effect.sync(() => endHanging(lame, lameSilenceMsMax))
+  const watching = Effect.sync(() => {
+    endHanging(lame, lameSilenceMsMax)
+    launchBeside(lame, most)
+  })
   yield* Effect.forkScoped(Effect.forever(Effect.delay(watching, lookEvery)))
   return {
     start: Effect.fnUntraced(function* (plan) {
       if (plan.lameKbps === null || lame.isGivenUp) return undefined
-      const program = programFor(lame, most)
+      const program = idlestOf(lame) ?? launch(lame)
       const isReady = yield* Effect.timeoutOption(Deferred.await(program.ready), readyMsMax)
       if (Option.getOrElse(isReady, () => false)) return open(lame, program, plan)
       if (lame.isGivenUp) yield* Effect.logWarning("mp3 is encoded by ffmpeg: libmp3lame is missing, or does not last")
@@ -93,15 +99,18 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
   }
 })
 
-/** The one with the fewest encoders; while all have plenty, another one starts beside them. */
-const programFor = (lame: Lame, most: number) => {
-  const { programs } = lame
-  const [idlest] = programs
+/** The one with the fewest encoders, of those that can encode. */
+const idlestOf = ({ programs }: Lame) =>
+  programs
     .filter(({ isReady }) => isReady || programs.every((other) => !other.isReady))
-    .toSorted((left, right) => left.encoders.size - right.encoders.size)
-  if (idlest === undefined) return launch(lame)
-  if (idlest.encoders.size >= encodersEach && programs.length < most) launch(lame)
-  return idlest
+    .toSorted((left, right) => left.encoders.size - right.encoders.size)[0]
+
+const launchBeside = (lame: Lame, most: number) => {
+  const { programs } = lame
+  const areFull = programs.length > 0 && programs.every(({ encoders }) => encoders.size >= encodersEach)
+  if (!areFull || programs.length >= most) return
+  const isAnyUnheard = programs.some(({ encoders }) => [...encoders.values()].some(({ isUnheard }) => isUnheard))
+  if (!isAnyUnheard) launch(lame)
 }
 
 const launch = (lame: Lame): Program => {
@@ -188,6 +197,7 @@ const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess =
     written: undefined,
     mp3: [],
     hasStarted: false,
+    isUnheard: false,
     ending: undefined,
     owedSinceMs: lame.nowMs(),
     waiting: []
@@ -208,11 +218,14 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
   }
   return {
     begin: Effect.sync(() => {
-      if (encoder.ending === undefined) tell(program, { kind: "begin", id })
+      if (encoder.ending !== undefined) return
+      encoder.isUnheard = true
+      tell(program, { kind: "begin", id })
     }),
     write: (pcm, { isUrgent, storeMs }) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
+        encoder.isUnheard &&= isUrgent
         ask({ kind: "encode", id, isUrgent, storeMs, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {

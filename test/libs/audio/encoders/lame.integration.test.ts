@@ -2,7 +2,7 @@ import { execFileSync, fork } from "node:child_process"
 import { on } from "node:events"
 import { kill } from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Latch, Layer, Stream } from "effect"
 import { audioFormats, Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
 import { Metrics } from "#runtime"
 import type { FromLame, ToLame } from "../../../../libs/audio/encoders/lame-program.ts"
@@ -38,6 +38,7 @@ const eventually = (check: () => boolean) =>
 
 const second = sound.subarray(0, 24_000)
 const endless = Stream.fromEffectRepeat(Effect.succeed(second))
+const slow = Stream.fromEffectRepeat(Effect.delay(Effect.succeed(second), "200 millis"))
 
 describe("mp3 encoders that share a process", () => {
   it.live.each(audioFormats.filter(({ codec }) => codec === "mp3").map(({ name }) => name))(
@@ -72,6 +73,26 @@ describe("mp3 encoders that share a process", () => {
       }).pipe(Effect.provide(audio(4)))
       yield* eventually(() => lameProcesses().length === 0)
     })
+  )
+
+  it.live("get a second process while many are heard, and none while one of them is unheard", () =>
+    Effect.gen(function* () {
+      const format = formatNamed("mp3_24000_64")
+      assert.isDefined(format)
+      const { encode } = yield* Encoders
+      const listener = { got: () => {}, storeMs: () => 1_000, isHeard: () => true }
+      const heard = yield* Latch.make()
+      const unheard = { ...listener, isHeard: () => heard.isOpen() }
+      const each = (whose: typeof listener) => Effect.forkScoped(Stream.runDrain(encode(format, slow, whose)))
+      yield* Effect.forEach(Array.from({ length: 16 }), () => each(listener))
+      yield* each(unheard)
+      yield* eventually(() => lameProcesses().length === 1)
+      // The look of every second passes twice.
+      yield* Effect.sleep("2500 millis")
+      assert.strictEqual(lameProcesses().length, 1)
+      yield* heard.open
+      yield* eventually(() => lameProcesses().length === 2)
+    }).pipe(Effect.scoped, Effect.provide(audio(4)))
   )
 
   it.live("fail when their process is killed, and the next answer gets another process", () =>
