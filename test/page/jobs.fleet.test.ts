@@ -2,18 +2,10 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import type { WordMark } from "#contracts"
-import {
-  type Home,
-  modelVoice,
-  newHome,
-  type RunningFleet,
-  starling,
-  startFleet,
-  until
-} from "../../dev/fixtures/starling.ts"
-import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { hasBrowser, openBrowser, signedIn, speakToItsEnd } from "../support/page.ts"
 import { makeRepositories } from "../support/pipeline-repository.ts"
 
 let home: Home
@@ -229,25 +221,6 @@ describe.skipIf(!hasBrowser)("speech on the page", () => {
       .split("\n")
       .filter((line) => line.startsWith("data: "))
       .flatMap((line) => (JSON.parse(line.slice(6)) as { readonly speech_marks?: Array<WordMark> }).speech_marks ?? [])
-
-  /** Speaks, and again while a busy fleet refuses to begin, as a person would. Tells what the page says if it never ends. */
-  const speakToItsEnd = async (page: Page, press: () => Promise<void>) => {
-    const sounding = page.getByRole("region", { name: "What is spoken" })
-    const phase = () => sounding.getAttribute("data-phase")
-    const spoken = async () => {
-      await press()
-      await until(async () => ["spoken", "failed"].includes((await phase()) ?? ""))
-      if ((await phase()) === "spoken") return true
-      assert.match(
-        (await sounding.getByRole("alert").textContent()) ?? "",
-        /^(?:speech is not available just now|too many requests)/u
-      )
-      return false
-    }
-    await until(spoken).catch(async (error: unknown) =>
-      assert.fail(`${String(error)}: ${await sounding.textContent()}`)
-    )
-  }
 
   it("lights up each word within 100 ms of when it sounds, tells the first byte, and lists the marks", async () => {
     const { page, complaints } = await signedIn(browser, fleet, { script })

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
-import { hasBrowser, openPage, signedIn } from "../support/page.ts"
+import { hasBrowser, openPage, signedIn, speakToItsEnd } from "../support/page.ts"
 
 // The way through the list of screens and a card is a dozen stops; more would be no way for a person.
 const stopsMax = 30
@@ -119,9 +119,10 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
 
   it("hears a sentence", async () => {
     const page = await open("/")
-    await tabTo(page, page.getByRole("button", { name: "Speak a sentence" }))
-    await page.keyboard.press("Enter")
-    await page.locator(".sounding[data-phase=spoken]").waitFor()
+    await speakToItsEnd(page, async () => {
+      await tabTo(page, page.getByRole("button", { name: "Speak a sentence" }))
+      await page.keyboard.press("Enter")
+    })
     await page.context().close()
   })
 

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
 import { homePicture, pictures } from "../support/page-pictures.ts"
-import { faultsOf, hasBrowser, openPage, portray, signedIn } from "../support/page.ts"
+import { faultsOf, hasBrowser, openPage, portray, signedIn, speakToItsEnd } from "../support/page.ts"
 
 const height = 900
 
@@ -77,8 +77,7 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await page.locator(".answer[data-phase=answered]").waitFor()
     await page.getByRole("button", { name: "Create an item" }).click()
     await page.getByRole("region", { name: "Run a work item" }).getByRole("link", { name: "Oil the gate" }).waitFor()
-    await page.getByRole("button", { name: "Speak a sentence" }).click()
-    await page.locator(".sounding[data-phase=spoken]").waitFor()
+    await speakToItsEnd(page, () => page.getByRole("button", { name: "Speak a sentence" }).click())
     await portray(page, homePicture)
     assert.deepStrictEqual(await faultsOf(page, "home"), [])
     await begin(`/work-items/${item}`)
@@ -135,8 +134,6 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await page.getByRole("button", { name: "Get the price" }).click()
     await page.locator(".answer[data-phase=quoted]").waitFor()
   }
-  const speakASentence = async () => {
-    await page.getByRole("button", { name: "Speak", exact: true }).click()
-    await page.locator(".sounding[data-phase=spoken]").waitFor()
-  }
+  const speakASentence = () =>
+    speakToItsEnd(page, () => page.getByRole("button", { name: "Speak", exact: true }).click())
 })

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { assert } from "vitest"
 import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import type { RunningFleet } from "../../dev/fixtures/starling.ts"
+import { type RunningFleet, until } from "../../dev/fixtures/starling.ts"
 
 /** The headless shell opens and draws the same page for half the processor time of the whole browser. */
 const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]
@@ -154,4 +155,19 @@ const portraits = join(import.meta.dirname, "../../docs/screenshots")
 export const portray = async (page: Page, name: string) => {
   mkdirSync(portraits, { recursive: true })
   await page.screenshot({ path: join(portraits, `${name}.png`) })
+}
+
+/** Speaks, and again while a busy fleet refuses to begin, as a person would. Tells what the page says if it never ends. */
+export const speakToItsEnd = async (page: Page, press: () => Promise<void>) => {
+  const sounding = page.getByRole("region", { name: "What is spoken" })
+  const phase = () => sounding.getAttribute("data-phase")
+  const spoken = async () => {
+    await press()
+    await until(async () => ["spoken", "failed"].includes((await phase()) ?? ""))
+    if ((await phase()) === "spoken") return true
+    const refusal = (await sounding.getByRole("alert").textContent()) ?? ""
+    assert.match(refusal, /^(?:speech is not available just now|too many requests)/iu)
+    return false
+  }
+  await until(spoken).catch(async (error: unknown) => assert.fail(`${String(error)}: ${await sounding.textContent()}`))
 }

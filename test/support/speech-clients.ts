@@ -53,14 +53,14 @@ export interface PacedEnd extends Heard {
   readonly waitedMs: number
 }
 
-/** The stream was refused for want of capacity, and its client told when to come again. */
+/** The stream was refused for want of capacity, or for it would be heard late, and its client told when to come again. */
 export class StreamRefused extends Error {}
 
 /** A client of the timestamps stream that takes no more than so many bytes a second. */
 export const listenSlowly = async (fleet: Asked, body: unknown, bytesPerSecond: number): Promise<Paced> => {
   const { response, leave } = await openStream(fleet, "/v1/audio/stream/with-timestamps", body)
   const { headers, statusCode } = response
-  if (statusCode === 503 && Number(headers["retry-after"]) > 0) throw new StreamRefused()
+  if ((statusCode === 503 || statusCode === 429) && Number(headers["retry-after"]) > 0) throw new StreamRefused()
   if (statusCode !== 200) throw new Error(`the stream was answered with ${statusCode}`)
   const events = listener()
   const text = new TextDecoder()
