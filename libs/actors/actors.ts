@@ -7,10 +7,10 @@
  * again for every command. An entity that is not remembered is first assumed to be new. A state that was not read never
  * refuses, for it may be behind.
  */
-import { Clock, Context, Effect, Layer, Option, Result } from "effect"
+import { Cause, Clock, Context, Effect, type Exit, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
-import { type CounterOf, defineCounter, defineHistogram, Metrics, keyedQueue } from "#runtime"
+import { type CounterOf, defineCounter, defineHistogram, inSpan, keyedQueue, Metrics } from "#runtime"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
 import {
   appendRecord,
@@ -94,7 +94,7 @@ export class Actors extends Context.Service<
       const remembered = lruCache<Remembered<unknown>>(rememberedMax)
       const carryOut = decideAndAppend({ reader, publisher, conflicts, remembered })
 
-      const run = Effect.fn("Actors.run")(function* <State, Command, Fact>(
+      const run = Effect.fnUntraced(function* <State, Command, Fact>(
         definition: ActorDefinition<State, Command, Fact>,
         address: CommandAddress,
         command: Command
@@ -108,14 +108,14 @@ export class Actors extends Context.Service<
         const startedMs = yield* Clock.currentTimeMillis
         const key = subjects.log(entity, address.id)
         const busy = Effect.failSync(() => new EntityBusy({ entity, id: address.id }))
-        return yield* queue.run(key, busy, carryOut(definition, address, command)).pipe(
-          Effect.tap(({ was }) => Effect.sync(() => commands.inc({ entity, outcome: was }))),
-          Effect.tapError((error) => Effect.sync(() => commands.inc({ entity, outcome: outcomeOf(error) }))),
-          Effect.ensuring(
-            Effect.map(Clock.currentTimeMillis, (nowMs) => seconds.observe({ entity }, (nowMs - startedMs) / 1_000))
-          )
-        )
-      })
+        const ended = (exit: Exit.Exit<Outcome<State>, CommandError>) =>
+          Effect.map(Clock.currentTimeMillis, (nowMs) => {
+            const outcome = outcomeOf(exit)
+            if (outcome !== undefined) commands.inc({ entity, outcome })
+            seconds.observe({ entity }, (nowMs - startedMs) / 1_000)
+          })
+        return yield* Effect.onExit(queue.run(key, busy, carryOut(definition, address, command)), ended)
+      }, inSpan("Actors.run"))
 
       const read = Effect.fn("Actors.read")(function* <State, Command, Fact>(
         definition: ActorDefinition<State, Command, Fact>,
@@ -202,8 +202,13 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
     return yield* new EntityBusy({ entity, id })
   })
 
-const outcomeOf = (error: CommandError) => {
-  switch (error._tag) {
+/** Undefined for a command that was broken off. */
+const outcomeOf = (exit: Exit.Exit<Outcome<unknown>, CommandError>) => {
+  if (exit._tag === "Success") return exit.value.was
+  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+  switch (error?._tag) {
+    case undefined:
+      return undefined
     case "Refusal":
       return "refused"
     case "EntityNotFound":
