@@ -4,8 +4,8 @@
  * is decided again; one that finds its own id has been carried out before.
  *
  * In one process commands of one entity take turns, and its last record is remembered, so that a hot entity is not read
- * again for every command. An entity that is not remembered is first assumed to be new. A state that was not read never
- * refuses, for it may be behind.
+ * again for every command. An entity that is not remembered is first assumed to be new, if the command may be its first.
+ * A state that was not read never refuses, for it may be behind.
  */
 import { Cause, Clock, Context, Effect, type Exit, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
@@ -158,10 +158,10 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
     const { entity } = definition
     const subject = subjects.log(entity, id)
     const load = loadHeld(reader, definition, subject)
-    // Most entities unknown to this process are about to be created.
     const guess: Remembered<State> = { ...nothingHeld(definition), unread: 1 }
-    let known: Remembered<State> | undefined = (remembered.get(subject) as Remembered<State> | undefined) ?? guess
-    if (known.unread >= unreadMax) known = undefined
+    let known = remembered.get(subject) as Remembered<State> | undefined
+    if (known === undefined && mayBegin(definition, command)) known = guess
+    if (known !== undefined && known.unread >= unreadMax) known = undefined
     for (let tried = 0; tried < triesMax; tried++) {
       const isFresh = known === undefined || known.unread === 0
       const held: Remembered<State> = known ?? (yield* load)
@@ -220,6 +220,9 @@ const outcomeOf = (exit: Exit.Exit<Outcome<unknown>, CommandError>) => {
       return "failed"
   }
 }
+
+const mayBegin = <State, Command, Fact>({ begins }: ActorDefinition<State, Command, Fact>, command: Command) =>
+  begins === undefined || begins(command)
 
 interface Remembered<State> extends Held<State> {
   /** The sequence of its last record; 0 when there is none. */

@@ -28,6 +28,8 @@ export interface ActorDefinition<State, Command, Fact> {
   readonly stateVersion: number
   /** Turns a stored state of an earlier version into one of this version, before it is decoded. */
   readonly upgrade?: (stored: unknown, version: number) => unknown
+  /** True for a command that an unknown entity takes; left out, it may take any. Others are decided on what was read. */
+  readonly begins?: (command: Command) => boolean
   /** No facts: the command changes nothing, and nothing is written. */
   readonly decide: (
     state: State,

@@ -46,8 +46,14 @@ const epochMsMax = 253_402_300_799_999
 /** Epoch milliseconds. */
 export const EpochMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: epochMsMax }))
 
+// Most of the many instants that are written in one millisecond are that millisecond.
+let written = { epochMs: 0, text: new Date(0).toISOString() }
+
 /** Epoch milliseconds as the wire writes an instant. */
-export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()
+export const isoTime = (epochMs: number): string => {
+  if (written.epochMs !== epochMs) written = { epochMs, text: new Date(epochMs).toISOString() }
+  return written.text
+}
 
 /** Adds the purpose of a field to its schema; the description of the API carries it on. */
 export const describe =

@@ -84,6 +84,7 @@ export const project: ActorDefinition<ProjectState | null, ProjectCommand, Proje
   fact: ProjectFact,
   initial: null,
   stateVersion: 1,
+  begins: ({ _tag }) => _tag === "Create",
   decide: (state, command, { id }) => {
     const isOfSettings = command._tag === "Create" || command._tag === "UpdateSettings"
     if (isOfSettings && command.settings.warningThresholdPct >= command.settings.hardCapPct) {

@@ -235,6 +235,7 @@ export const release: ActorDefinition<ReleaseState | null, ReleaseCommand, Relea
   decide,
   evolve,
   toEvents,
+  begins: ({ _tag }) => _tag === "Create",
   retires: (fact) => fact._tag === "Retired"
 }
 

@@ -196,6 +196,7 @@ export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, Wo
   decide,
   evolve,
   toEvents,
+  begins: ({ _tag }) => _tag === "Create",
   retires: (fact) => fact._tag === "Retired"
 }
 

@@ -27,6 +27,7 @@ export const jar: ActorDefinition<JarState, JarCommand, JarFact> = {
   stateVersion: 2,
   // The first version had no `isOpen`: every jar was open.
   upgrade: (stored) => ({ isOpen: true, ...(stored as object) }),
+  begins: ({ _tag }) => _tag === "Open",
   decide: (state, command, { id }) => {
     if (command._tag === "Open") return Result.succeed(state.isOpen ? [] : [{ _tag: "Opened" as const }])
     if (!state.isOpen) return Result.fail(new EntityNotFound({ entity: "jar", id }))
