@@ -154,11 +154,14 @@ const decideByMs = (load: Load, limits: AdmissionLimits) => {
   return Math.min(limits.decideWithinMs, Math.max(withinMs / 2, withinMs - slowest * load.firstMs))
 }
 
-/** Whether it would be heard in time if it began now, after those who are not heard yet. */
+/**
+ * Whether it would be heard in time if it began now, after those who are not heard yet. A loop that is late read the
+ * request as late as that.
+ */
 const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
-  const { aloneMs, heardEveryMs, unheard } = load
+  const { aloneMs, heardEveryMs, lateMs, unheard } = load
   if (unheard === 0 || isPromised || limits.beginWithinMs === 0) return true
-  return waitedMs + slowest * (aloneMs + unheard * heardEveryMs) <= heardWithinMs(load, limits)
+  return lateMs + waitedMs + slowest * (aloneMs + unheard * heardEveryMs) <= heardWithinMs(load, limits)
 }
 
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {

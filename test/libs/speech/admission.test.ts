@@ -224,6 +224,14 @@ describe("a call that is to be heard within half a second", () => {
     assert.strictEqual(begins(499, {}, true), "Begin")
   })
 
+  it("counts as having waited for what this process is late, which read it as late", () => {
+    const begins = (waitedMs: number, lateMs: number) =>
+      admit({ ...idle, unheard: 3, heardEveryMs: 25, lateMs }, { ...first, waitedMs }, soon)._tag
+    assert.strictEqual(begins(350, 0), "Begin")
+    assert.strictEqual(begins(250, 100), "Begin")
+    assert.strictEqual(begins(251, 100), "Wait")
+  })
+
   it("waits with only a few unheard where the engine is so slow that the last of more would be heard too late", () => {
     const begins = (unheard: number) => admit({ ...idle, heardEveryMs: 100, unheard, young: unheard }, first, soon)._tag
     assert.deepStrictEqual([0, 1, 2, 3, 4, 7].map(begins), ["Begin", "Begin", "Begin", "Begin", "Wait", "Wait"])
