@@ -106,6 +106,8 @@ const growMsWanted = 800
 
 // The slowest of a crowd takes so many times as long to be heard as the others.
 const slowest = 1.5
+// One that begins among others may wait for each of them, and for as many that are heard and want more.
+const perUnheard = 2
 // A caller of an engine that is slow even alone waits for a few of those before it, but no longer than this.
 const timesAlone = 4
 const aloneWithinMsMax = 2_500
@@ -161,7 +163,7 @@ const decideByMs = (load: Load, limits: AdmissionLimits) => {
 const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
   const { aloneMs, heardEveryMs, lateMs, unheard } = load
   if (unheard === 0 || isPromised || limits.beginWithinMs === 0) return true
-  return lateMs + waitedMs + slowest * (aloneMs + unheard * heardEveryMs) <= heardWithinMs(load, limits)
+  return lateMs + waitedMs + aloneMs + perUnheard * unheard * heardEveryMs <= heardWithinMs(load, limits)
 }
 
 const hindranceOf = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {

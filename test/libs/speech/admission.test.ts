@@ -217,7 +217,8 @@ describe("a call that is to be heard within half a second", () => {
     const slow = { firstMs: 100, heardEveryMs: 25, unheard: 3, young: 3 }
     const begins = (waitedMs: number, more: Partial<Load> = {}, isPromised = false) =>
       admit({ ...idle, ...slow, ...more }, { ...first, waitedMs, isPromised }, soon)._tag
-    assert.strictEqual(begins(350), "Begin")
+    assert.strictEqual(begins(325), "Begin")
+    assert.strictEqual(begins(326), "Wait")
     assert.strictEqual(begins(351), "Refuse")
     assert.strictEqual(begins(351, { unheard: 2 }), "Begin")
     assert.strictEqual(begins(499, { unheard: 0 }), "Begin")
@@ -227,14 +228,14 @@ describe("a call that is to be heard within half a second", () => {
   it("counts as having waited for what this process is late, which read it as late", () => {
     const begins = (waitedMs: number, lateMs: number) =>
       admit({ ...idle, unheard: 3, heardEveryMs: 25, lateMs }, { ...first, waitedMs }, soon)._tag
-    assert.strictEqual(begins(350, 0), "Begin")
-    assert.strictEqual(begins(250, 100), "Begin")
-    assert.strictEqual(begins(251, 100), "Wait")
+    assert.strictEqual(begins(325, 0), "Begin")
+    assert.strictEqual(begins(225, 100), "Begin")
+    assert.strictEqual(begins(226, 100), "Wait")
   })
 
   it("waits with only a few unheard where the engine is so slow that the last of more would be heard too late", () => {
     const begins = (unheard: number) => admit({ ...idle, heardEveryMs: 100, unheard, young: unheard }, first, soon)._tag
-    assert.deepStrictEqual([0, 1, 2, 3, 4, 7].map(begins), ["Begin", "Begin", "Begin", "Begin", "Wait", "Wait"])
+    assert.deepStrictEqual([0, 1, 2, 3, 4, 7].map(begins), ["Begin", "Begin", "Begin", "Wait", "Wait", "Wait"])
   })
 
   it("waits longer where the engine takes long even alone: four times as long, and 2.5 s at most", () => {
