@@ -96,10 +96,14 @@ const stream = async ({ order, asked, face, response, gone }: Performance, plan:
   response.end(face === "openai" ? "data: [DONE]\n\n" : undefined)
 }
 
+/** Or closed. Leaves no listener behind: a long answer waits here for many of its pieces. */
 const drained = (response: ServerResponse) =>
   new Promise<void>((resolve) => {
-    response.once("drain", resolve)
-    response.once("close", resolve)
+    const goOn = () => {
+      response.off("drain", goOn).off("close", goOn)
+      resolve()
+    }
+    response.once("drain", goOn).once("close", goOn)
   })
 
 const breakOff = (response: ServerResponse, face: Face, how: "drop" | "stall" | "error" | "garbage" | "end") => {
