@@ -24,7 +24,7 @@ export {
   otherVoices,
   SilentEngines
 } from "./catalogue.ts"
-export { type EngineFrame, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
+export { type EngineFrame, type EngineJob, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"
 export { engineMetrics } from "./engine/EnginePool.ts"
 export { modelEngine, modelMetrics, openModelPool } from "./engine/models/ModelPool.ts"

@@ -8,6 +8,8 @@ import { Deferred, Effect } from "effect"
 export interface PrioritySemaphore {
   /** `dueAtMs`: when the job is needed. */
   readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Whether a job waits that is needed by then. */
+  readonly isAnyDue: (nowMs: number) => boolean
 }
 
 interface Waiter {
@@ -57,6 +59,7 @@ export const prioritySemaphore = (
       return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : release))
     })
   return {
+    isAnyDue: (nowMs) => (line[0]?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs,
     withPermit: (dueAtMs, work) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.andThen(restore(take(dueAtMs)), Effect.ensuring(restore(work), release))

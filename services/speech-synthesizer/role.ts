@@ -13,7 +13,7 @@ import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRe
 import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
 import { Configuration, type CounterOf, Drain, Metrics, supervise } from "#runtime"
-import type { EngineFrame, SpeechEngine } from "#speech"
+import type { EngineFrame, EngineJob, SpeechEngine } from "#speech"
 import { Engines, engineStatesTold, References } from "./Engines.ts"
 import { chunksWaiting, jobsTotal } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
@@ -168,21 +168,52 @@ const handle = Effect.fnUntraced(function* (
 })
 
 const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
-  const { goesOn, pieces, voice } = job
-  const bounded = work.engines.get(voice.engine)
-  if (bounded === undefined) return yield* Effect.fail(`no engine ${voice.engine}`)
+  const bounded = work.engines.get(job.voice.engine)
+  if (bounded === undefined) return yield* Effect.fail(`no engine ${job.voice.engine}`)
   const send = sender(work, job)
-  const making = Stream.runForEach(bounded.engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }) }), (frame) =>
-    Effect.sync(() => send.frame(frame))
-  ).pipe(Effect.mapError((error) => error.message))
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
-  yield* Effect.raceFirst(
-    bounded.slots.withPermit(dueAt(job, work.nowMs()), timed(work, bounded, making)),
-    Effect.repeat(alive, Schedule.forever)
-  )
+  yield* Effect.raceFirst(inTurn(work, bounded, { job, send }), Effect.repeat(alive, Schedule.forever))
   send.last()
   return "made" as const
 })
+
+// 350 ms of espeak-ng, a tenth of a usual first chunk: enough for any format's first bytes, and a player outlasts with it
+// the beginnings of a crowd.
+const beginning = 3
+
+/** A first chunk behind which others wait is spoken in two parts: its beginning, and behind theirs the rest. */
+const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, made: Making) {
+  const { engine, slots } = bounded
+  const mayPart = made.job.chunk === 0 && engine.isRepeatable === true
+  let hasRest = false
+  const begun = Effect.suspend(() => {
+    hasRest = mayPart && slots.isAnyDue(work.nowMs())
+    return timed(work, bounded, speak(engine, made, hasRest ? { to: beginning } : undefined))
+  })
+  const frames = yield* slots.withPermit(dueAt(made.job, work.nowMs()), begun)
+  if (!hasRest || frames < beginning) return
+  yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(engine, made, { from: beginning })))
+})
+
+interface Making {
+  readonly job: ChunkJob
+  readonly send: ReturnType<typeof sender>
+}
+
+/** Gives the number of frames that were sent. */
+const speak = (engine: SpeechEngine, { job, send }: Making, frames: EngineJob["frames"]) => {
+  const { goesOn, pieces, voice } = job
+  return engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }), ...(frames && { frames }) }).pipe(
+    Stream.runFold(
+      () => 0,
+      (sent, frame) => {
+        send.frame(frame)
+        return sent + 1
+      }
+    ),
+    Effect.mapError((error) => error.message)
+  )
+}
 
 const timed = <A, E>({ nowMs }: Work, bounded: BoundedEngine, job: Effect.Effect<A, E>) =>
   Effect.suspend(() => {

@@ -13,6 +13,8 @@ export interface EngineJob {
   readonly pieces: ReadonlyArray<ChunkPiece>
   /** The sentence goes on in another voice: no pause ends the job. */
   readonly goesOn?: true
+  /** Only these frames: it ends before frame `to`, one at least, and those before `from` are made and not handed over. */
+  readonly frames?: { readonly from?: number; readonly to?: number }
 }
 
 /** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */
@@ -27,6 +29,8 @@ export interface SpeechEngine {
   readonly state?: SubscriptionRef.SubscriptionRef<EngineState>
   /** Jobs that it speaks at once, where that is not the configured number of threads. */
   readonly threads?: number
+  /** The same job gives the same samples, in the same frames: it may be spoken in parts. */
+  readonly isRepeatable?: boolean
   /** Interrupting the stream ends the synthesis within one callback of the engine. */
   readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>
 }

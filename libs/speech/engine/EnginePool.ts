@@ -20,6 +20,7 @@ import { type Ended, engineHz } from "./worker/protocol.ts"
 export interface EnginePoolOptions extends ThreadOptions {
   /** Default 1: a thread speaks some hundred times faster than a listener listens. */
   readonly threads?: number
+  readonly isRepeatable?: boolean
   /** Jobs that may wait for a thread, default 64: with chunks of some milliseconds, less than a second. */
   readonly waitingMax?: number
   /** A job that works longer counts as hanging, default 30 s: the longest possible one takes half of it. */
@@ -76,6 +77,7 @@ export const openEnginePool = (
     }
     return {
       name: engine,
+      isRepeatable: options.isRepeatable ?? false,
       synthesize: (job) =>
         Stream.callback<EngineFrame, EngineError>(
           (queue) =>
@@ -217,12 +219,14 @@ const countJobs = Effect.fnUntraced(function* (engine: string) {
     left: Effect.sync(() => change(-1)),
     replaced: () => replaced.inc({ engine }),
     refused: () => ended.inc({ engine, outcome: "busy" }),
-    outcome: (exit: Exit.Exit<Ended, unknown>, { pieces }: EngineJob) => {
+    outcome: (exit: Exit.Exit<Ended, unknown>, { frames, pieces }: EngineJob) => {
       if (Exit.isFailure(exit)) {
         return ended.inc({ engine, outcome: Exit.hasInterrupts(exit) ? "cancelled" : "failed" })
       }
       const { outcome, busyMs, samples, readsPhonemes } = exit.value
-      const words = pieces.reduce((sum, piece) => sum + (piece.pronunciations?.length ?? 0), 0)
+      // A job in parts says its words once.
+      const said = frames?.from === undefined ? pieces : []
+      const words = said.reduce((sum, piece) => sum + (piece.pronunciations?.length ?? 0), 0)
       if (words > 0) pronounced.inc({ engine, spoken: readsPhonemes ? "phonemes" : "text" }, words)
       ended.inc({ engine, outcome: outcome.kind })
       seconds.observe({ engine }, busyMs / 1000)

@@ -10,20 +10,22 @@ interface EmbeddedOptions {
   /** The packages that the host must have installed, by their Debian names. */
   readonly packages: string
   readonly threadsMax?: number
+  readonly isRepeatable?: boolean
 }
 
-const embeddedEngine = ({ engine, packages, threadsMax = Number.POSITIVE_INFINITY }: EmbeddedOptions) => ({
-  packages,
+const embeddedEngine = ({ engine, threadsMax = Number.POSITIVE_INFINITY, ...options }: EmbeddedOptions) => ({
+  packages: options.packages,
   /** `threads`: the configured number; an engine may take fewer. */
   open: ({ threads = 1, ...limits }: Pick<EnginePoolOptions, "threads" | "jobMsMax"> = {}) =>
-    openEnginePool({ ...limits, engine, speaks: engine, packages, threads: Math.min(threads, threadsMax) })
+    openEnginePool({ ...options, ...limits, engine, speaks: engine, threads: Math.min(threads, threadsMax) })
 })
 
 export const embedded: Readonly<Record<EmbeddedEngine, ReturnType<typeof embeddedEngine>>> = {
   /** Small, fast, a hundred languages, exact word times. It is GPL, so it is loaded from the host at run time. */
   espeak: embeddedEngine({
     engine: "espeak",
-    packages: "libespeak-ng1 and espeak-ng-data"
+    packages: "libespeak-ng1 and espeak-ng-data",
+    isRepeatable: true
   }),
   /** Four American voices, more human than espeak's, at a tenth of its speed; its licence is free of copyleft. */
   flite: embeddedEngine({

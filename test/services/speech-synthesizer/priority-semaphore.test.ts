@@ -21,7 +21,7 @@ const bench = (permits: number | (() => number)) => {
   }
   const end = (name: string) =>
     Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), Effect.yieldNow)
-  return { begun, begin, end }
+  return { begun, begin, end, isAnyDue: line.isAnyDue }
 }
 
 describe("the jobs of an engine", () => {
@@ -33,6 +33,18 @@ describe("the jobs of an engine", () => {
       yield* end("a")
       yield* end("b")
       assert.deepStrictEqual(begun, ["a", "b", "c", "d"])
+    })
+  )
+
+  it.effect("tell whether one waits that is needed by now", () =>
+    Effect.gen(function* () {
+      const { begin, end, isAnyDue } = bench(1)
+      yield* begin("a", 0)
+      assert.isFalse(isAnyDue(2_000), "one that runs waits no more")
+      yield* begin("in two seconds", 2_000)
+      assert.deepStrictEqual([1_999, 2_000].map(isAnyDue), [false, true])
+      yield* end("a")
+      assert.isFalse(isAnyDue(2_000))
     })
   )
 

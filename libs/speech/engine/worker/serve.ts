@@ -131,7 +131,12 @@ const serveJob = (
   const begun = performance.now()
   const { hz, voice } = formantShift(speaker.hz, job.voice)
   const resampler = makeResampler(hz, engineHz)
-  const batcher = makeFrameBatcher((frame) => send({ kind: "frame", number, frame }, [frame.pcm.buffer as ArrayBuffer]))
+  const { from = 0, to = Number.POSITIVE_INFINITY } = job.frames ?? {}
+  let frames = 0
+  const batcher = makeFrameBatcher((frame) => {
+    frames += 1
+    if (frames > from) send({ kind: "frame", number, frame }, [frame.pcm.buffer as ArrayBuffer])
+  })
   let stopped: Outcome | null = null
   const stop = (outcome: Outcome) => {
     stopped = outcome
@@ -144,6 +149,7 @@ const serveJob = (
         if (Atomics.load(data.cancelled, 0) === number) return stop({ kind: "cancelled" })
         amplify(pcm, gainDb)
         batcher.audio(resampler.push(pcm))
+        if (frames >= to) return stop({ kind: "spoken" })
         if (batcher.samples() < samplesMax) return true
         return stop({ kind: "failed", reason: "too_long", detail: `more than ${samplesMax / engineHz} s of audio` })
       },
@@ -152,7 +158,7 @@ const serveJob = (
   )
   const end = (failed: Outcome | null) => {
     const outcome: Outcome = stopped ?? failed ?? { kind: "spoken" }
-    if (outcome.kind === "spoken") {
+    if (outcome.kind === "spoken" && stopped === null) {
       batcher.audio(resampler.flush())
       batcher.end()
     }

@@ -89,6 +89,23 @@ describe("the sound of espeak", () => {
       )
     )
   )
+  it.live("is the same samples in two parts, with other texts between them", () =>
+    scoped(
+      Effect.gen(function* () {
+        const engine = yield* embedded.espeak.open()
+        const job = jobOf(american, piece(textOf("en-US")), piece("And then it rained.", { pitchPercent: 110 }))
+        const whole = yield* heard(engine, job)
+        for (const cut of [1, 3, whole.frames.length, whole.frames.length + 1]) {
+          const beginning = yield* heard(engine, { ...job, frames: { to: cut } })
+          yield* between(engine, cut)
+          const rest = yield* heard(engine, { ...job, frames: { from: cut } })
+
+          assert.deepStrictEqual([...beginning.frames, ...rest.frames], whole.frames, `cut at ${cut}`)
+          assert.lengthOf(beginning.frames, Math.min(cut, whole.frames.length))
+        }
+      })
+    )
+  )
   it.live("is the same samples for a clause of the maximum length", () =>
     same([["long", american, "999 777 ".repeat(90)]])
   )
