@@ -177,9 +177,9 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   return "made" as const
 })
 
-// 350 ms of espeak-ng, a tenth of a usual first chunk: enough for any format's first bytes, and a player outlasts with it
-// the beginnings of a crowd.
-const beginning = 3
+// 350 ms of espeak-ng, a sixth of a short first sentence: enough for any format's first bytes, and a player outlasts with
+// it the beginnings of a crowd.
+const beginningFrames = 3
 
 /** A first chunk behind which others wait is spoken in two parts: its beginning, and behind theirs the rest. */
 const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, made: Making) {
@@ -188,11 +188,11 @@ const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, 
   let hasRest = false
   const begun = Effect.suspend(() => {
     hasRest = mayPart && slots.isAnyDue(work.nowMs())
-    return timed(work, bounded, speak(engine, made, hasRest ? { to: beginning } : undefined))
+    return timed(work, bounded, speak(engine, made, hasRest ? { to: beginningFrames } : undefined))
   })
   const frames = yield* slots.withPermit(dueAt(made.job, work.nowMs()), begun)
-  if (!hasRest || frames < beginning) return
-  yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(engine, made, { from: beginning })))
+  if (!hasRest || frames < beginningFrames) return
+  yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(engine, made, { from: beginningFrames })))
 })
 
 interface Making {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
 import { type ChunkFrameHead, ChunkJob, frameCodec, SequencerMail, subjects } from "#contracts"
-import { Configuration, Drain } from "#runtime"
+import { Configuration, Drain, Metrics } from "#runtime"
 import { openEnginePool } from "../../../libs/speech/engine/EnginePool.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
 import { synthesizer } from "../../../services/speech-synthesizer/role.ts"
@@ -41,17 +41,27 @@ const arrivals = (isRepeatable: boolean) =>
           locale: "en-US",
           pieces: [piece(said)]
         })
-      for (const session of ["other", "another", ...crowd]) {
-        yield* mailbox.open(session, (bytes) => {
+      const hear = (session: string) =>
+        mailbox.open(session, (bytes) => {
           const { head, pcm } = Result.getOrThrow(mail.decode(bytes))
           if (head._tag === "Chunk" && (pcm.length > 0 || head.isLast)) arrived.push({ session, head, pcm })
         })
-      }
-      // Two jobs are in the engine's hands; nobody of the crowd begins before these have ended.
-      yield* ask("other", "100 callbacks of 5", 1)
-      yield* ask("another", "1 callbacks of 5", 1)
-      yield* eventually(Effect.sync(() => arrived.length > 0))
-      for (const session of crowd) yield* ask(session, text, 0)
+      for (const session of ["another", ...crowd]) yield* hear(session)
+      const { text: metrics } = yield* Metrics
+      const allWait = new RegExp(`^speech_chunks_waiting\\{.*engine="espeak".*\\} ${crowd.length}$`, "mu")
+      // Two jobs are in the engine's hands, the first until it is cancelled: by then all of the crowd wait behind both.
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* hear("other")
+          yield* ask("other", "slow", 1)
+          yield* ask("another", "short", 1)
+          yield* eventually(Effect.sync(() => arrived.length > 0))
+          for (const session of crowd) yield* ask(session, text, 0)
+          yield* eventually(Effect.map(metrics, (shown) => allWait.test(shown)))
+        })
+      )
+      const [{ head }] = arrived as [Arrived]
+      mailbox.send(head.synthesizer, "other", mail.encode({ head: { _tag: "Cancel" }, pcm: new Int16Array(0) }))
       const ended = () => crowd.every((one) => arrived.some(({ session, head }) => session === one && head.isLast))
       yield* eventually(Effect.sync(ended))
       return arrived.filter(({ session }) => crowd.includes(session))
