@@ -1,24 +1,22 @@
 /**
  * The base of every ratio: the least a program can do that takes messages from a durable consumer, signs
- * them, POSTs them and acks. No retries, no isolation, no log, no metrics. With a consumer to copy from, it makes the two
- * writes besides without which something would be lost: each event is stored as a delivery before it is sent, and each
- * attempt before its delivery is acked.
+ * them, POSTs them and acks. No retries, no isolation, no log, no metrics. With a consumer to copy from, it also stores
+ * each event as a delivery before it is sent, as a dispatcher must where no endpoint may hold up another.
  */
 import { createHmac } from "node:crypto"
 import { jetstream } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { Pool } from "undici"
-import { bareSubjects } from "./bare-streams.ts"
+import { bareDeliveries } from "./bare-deliveries.ts"
 
 const [natsUrl = "", receiverUrl = "", stream = "", consumer = "", concurrencyText = "128", copiedFrom = ""] =
   process.argv.slice(2)
 const concurrency = Number(concurrencyText)
-const keeps = copiedFrom !== ""
 
 const connection = await connect({ servers: natsUrl })
 const client = jetstream(connection)
 
-// As a fan-out does: what it copies is divisible by this.
+// Stored as one atomic batch, as a fan-out does. The number of events is a multiple of it.
 const runLength = 100
 const copy = async () => {
   const events = await (await client.consumers.get("EVENTS", copiedFrom)).consume({ max_messages: 4 * runLength })
@@ -26,16 +24,13 @@ const copy = async () => {
   for await (const { data } of events) {
     run.push(data)
     if (run.length < runLength) continue
-    const batch = await client.startBatch(bareSubjects.delivery, run[0])
-    for (const each of run.slice(1, -1)) batch.add(bareSubjects.delivery, each)
-    await batch.commit(bareSubjects.delivery, run.at(-1))
+    const batch = await client.startBatch(bareDeliveries.subject, run[0])
+    for (const each of run.slice(1, -1)) batch.add(bareDeliveries.subject, each)
+    await batch.commit(bareDeliveries.subject, run.at(-1))
     run = []
   }
 }
-if (keeps) void copy()
-
-// As long as a record of the delivery log.
-const attempt = JSON.stringify({ delivery: crypto.randomUUID(), outcome: "delivered", answer: "a".repeat(400) })
+if (copiedFrom !== "") void copy()
 
 const messages = await (await client.consumers.get(stream, consumer)).consume({ max_messages: concurrency })
 const pool = new Pool(new URL(receiverUrl).origin, { connections: 64, pipelining: 1, allowH2: false })
@@ -62,7 +57,6 @@ for await (const message of messages) {
     })
     .then(async (response) => {
       await response.body.dump()
-      if (keeps) await client.publish(bareSubjects.attempt, attempt)
       message.ack()
       inWork -= 1
       wake?.()
