@@ -62,11 +62,23 @@ export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) 
     )
 }
 
+const jsonCodecs = new WeakMap<object, unknown>()
+
 /**
  * The body is JSON that fits `schema`, whose values look the same decoded and encoded. Incoming values are checked;
- * outgoing ones are held to the schema by their type.
+ * outgoing ones are held to the schema by their type. A schema has one codec: two roles of a process know by it that they
+ * speak of the same values.
  */
 export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
+  // Made of the same schema, so of the same type.
+  const known = jsonCodecs.get(schema) as MessageCodec<A> | undefined
+  if (known !== undefined) return known
+  const codec = newJsonCodec(schema)
+  jsonCodecs.set(schema, codec)
+  return codec
+}
+
+const newJsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return {
     decode: (message) =>

@@ -25,7 +25,7 @@ export interface AskOptions<Question, Answer> {
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
   readonly timeoutMs: number
-  /** The first answerer has fallen silent: ask by the broker, so that another replica may get it. Default false. */
+  /** The first answerer was silent or busy: ask by the broker, so that another replica may get it. Default false. */
   readonly isAgain?: boolean
   /**
    * The answerer tells all the while that it is at work. When nothing is heard for so long it is gone, or hangs, and the

@@ -208,8 +208,10 @@ const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs
   const isPromised = fruitless > 0 || pace.mustBegin()
   const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume, isPromised }
   const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
+  // The sequencer of this process is asked first, and once: a busy or silent one must not stand before the others.
+  const isAgain = course.attempt > 0
   const answered = yield* requests
-    .ask({ subject: subjects.speechSessions, question, answer, timeoutMs }, request)
+    .ask({ subject: subjects.speechSessions, question, answer, timeoutMs, isAgain }, request)
     .pipe(Effect.mapError((error) => new SpeechBusy({ retryAfterSeconds: 1, detail: error.message })))
   if (answered._tag === "Accepted") return answered
   if (answered._tag === "Refused") return yield* new InputRefused({ faults: answered.faults })

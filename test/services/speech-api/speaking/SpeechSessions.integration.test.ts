@@ -1,12 +1,13 @@
-/** Sessions at a sequencer that has no place: a real one, whose only beginning never ends for want of a synthesizer. */
+/** Sessions at a real sequencer, whose only beginning never ends for want of a synthesizer: then it has no place. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { Mailbox } from "#bus"
+import { localTransport, Mailbox, Nats } from "#bus"
+import { subjects } from "#contracts"
 import { Configuration, Drain } from "#runtime"
 import { speechSequencer } from "#speech-sequencer"
 import type { SessionPace } from "../../../../services/speech-api/speaking/session-course.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
-import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { watchProcessorShare } from "../../../support/processor-share.ts"
 import { planned } from "./planned-orders.ts"
 
@@ -34,7 +35,7 @@ const open = Effect.fnUntraced(function* (waits: Waits) {
 })
 
 const never = () => false
-const onFullSequencer = <A, E>(use: Effect.Effect<A, E, Effect.Services<ReturnType<typeof open>>>) =>
+const onFullSequencer = <A, E>(use: Effect.Effect<A, E, Nats | Effect.Services<ReturnType<typeof open>>>) =>
   withBus(() =>
     Effect.gen(function* () {
       yield* open({ forMs: 30_000, mustBegin: never })
@@ -65,5 +66,38 @@ describe("a session that no sequencer has a place for", () => {
         assert.strictEqual(asks, 4)
       })
     )
+  )
+})
+
+/** The broker's questions for a session from now on, after all that was sent until now. */
+const overheard = Effect.gen(function* () {
+  const { connection } = yield* Nats
+  let asked = 0
+  connection.subscribe(subjects.speechSessions, { callback: () => void (asked += 1) })
+  const flush = Effect.promise(() => connection.flush())
+  yield* flush
+  return Effect.map(flush, () => asked)
+})
+
+describe("a session beside a sequencer of the same process", () => {
+  it.live("begins without the broker", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const asked = yield* overheard
+        const session = yield* open({ forMs: 30_000, mustBegin: never })
+        assert.lengthOf(session.sentences, 1)
+        assert.strictEqual(yield* asked, 0)
+      }).pipe(Effect.scoped, Effect.provide(roles))
+    ).pipe(Effect.provide(localTransport))
+  )
+
+  it.live("is asked of all sequencers once that one is busy", () =>
+    onFullSequencer(
+      Effect.gen(function* () {
+        const asked = yield* overheard
+        yield* Effect.forkScoped(open({ forMs: 30_000, mustBegin: never }))
+        yield* eventually(Effect.map(asked, (times) => times > 0))
+      })
+    ).pipe(Effect.provide(localTransport))
   )
 })
