@@ -96,6 +96,8 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
   active.set({}, ++sequencer.count)
   const listener = listening.enter({ group, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
   yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
+  // What it requests leaves with this turn of the event loop: an asker in this process goes on behind that.
+  yield* Effect.yieldNow
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })
 

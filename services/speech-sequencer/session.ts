@@ -230,7 +230,7 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
   // Not awaited: frames may come before the broker's ack. `onTick` requests a chunk again that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
-    Effect.forkIn(scope)
+    Effect.forkIn(scope, { startImmediately: true })
   )
 })
 
