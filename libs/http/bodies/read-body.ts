@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { ByteSize, Effect, Result, Schema } from "effect"
-import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+import { Effect, Result, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import {
   badRequest,
   fieldsOf,
@@ -34,19 +34,8 @@ const json = "application/json"
 const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 
 /** The whole body, or 413. A compressed body is refused: a limit on its bytes would not limit its content. */
-export const readBytes = Effect.fnUntraced(function* ({ bytesMax }: BodyOptions) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  yield* requireUnpacked(bytesMax)
-  const buffer = yield* request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(bytesMax)),
-    Effect.mapError(({ reason }) =>
-      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
-        ? payloadTooLarge(bytesMax)
-        : badRequest("the body broke off")
-    )
-  )
-  return new Uint8Array(buffer)
-})
+export const readBytes = ({ bytesMax }: BodyOptions) =>
+  readBytesWhile({ bytesMax, bytesMaxPlain: bytesMax, mayBeLarger: () => false })
 
 /** Fails for a compressed body, and for one whose announced length is too large, before it is sent. */
 export const requireUnpacked = Effect.fnUntraced(function* (bytesMax: number) {
