@@ -11,19 +11,21 @@ for part in dev/install/*.sh; do source "$part"; done
 
 # One package manager, which locks itself.
 ensure_system_packages() { ensure_signatures && ensure_speech && ensure_prometheus; }
-fetch() { side_by_side ensure_nats_server ensure_system_packages ensure_voices ensure_kustomize ensure_schemas; }
+fetch_for_processes() { side_by_side ensure_nats_server ensure_system_packages ensure_voices; }
 use_what_was_fetched() {
   fetched=yes
   ensure_nats_server
   ensure_prometheus
   ensure_voices
-  ensure_kustomize
-  ensure_schemas
 }
+# Building kustomize takes longer than all else, and only the thorough tests and a cluster need it.
+fetch_for_manifests() { side_by_side ensure_kustomize ensure_schemas; }
 
 if [[ ${1:-} == --kubernetes ]]; then
-  fetch || exit
+  side_by_side fetch_for_processes fetch_for_manifests || exit
   use_what_was_fetched
+  ensure_kustomize
+  ensure_schemas
   exec dev/test-kubernetes.sh "${@:2}"
 fi
 folder=$(mktemp -d)
@@ -42,8 +44,9 @@ if ((has_engine == 0)); then
   fi
 fi
 
-fetch &
+fetch_for_processes &
 fetching=$!
+(renice -n 19 "$BASHPID" >/dev/null && fetch_for_manifests) &
 # A registry is waited for.
 node dev/advisories.ts >"$folder/advisories" 2>&1 &
 advisories=$!
@@ -75,6 +78,10 @@ ended() { # report code
 # ends long before the fleets that are held to a pace begin.
 (
   renice -n 19 "$BASHPID" >/dev/null
+  # Waits for the locks of the installs that began beside the checks.
+  fetched=
+  ensure_kustomize
+  ensure_schemas
   run thorough --project thorough --maxWorkers=1
 ) >"$folder/thorough" 2>&1 &
 thorough=$!
