@@ -3,7 +3,7 @@
  * deliveries themselves nothing. A crash may lose its last 20 ms; deliveries never depend on it. When it cannot keep
  * up, records are dropped and counted, and no delivery waits.
  */
-import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { Context, Effect, Latch, Layer, Queue } from "effect"
 import { Publisher } from "#bus"
 import { type Attempt, type Delivery, isoTime, subjects } from "#contracts"
 import { Metrics } from "#runtime"
@@ -13,7 +13,7 @@ import { type AttemptResult, type Decision, describe, isSuccess } from "./retry-
 
 // Of the largest records, with headers and an answer, these stay below the stream's limit of a message.
 const batchRecordsMax = { delivered: 128, failed: 32, refused: 32, gone: 32 }
-const flushEvery = "20 millis"
+const flushAfter = "20 millis"
 // One second of the fastest delivery measured; about 5 MB.
 const queueCapacity = 8_192
 
@@ -57,12 +57,16 @@ export class AttemptLog extends Context.Service<
           })
         }
       })
-      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(flushEvery)))
+      // Sleeps while nothing is delivered.
+      const added = yield* Latch.make(false)
+      const nextBatch = Effect.andThen(added.await, Effect.andThen(added.close, Effect.sleep(flushAfter)))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(nextBatch, flush)))
       yield* Effect.addFinalizer(() => flush)
       return AttemptLog.of({
         flush,
         add: (endpointId, record) => {
           if (!Queue.offerUnsafe(queue, { endpointId, record })) dropped.inc({})
+          added.openUnsafe()
         }
       })
     })

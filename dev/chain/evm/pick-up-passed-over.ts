@@ -10,8 +10,10 @@ import type { LocalChainFailed } from "./local-rpc.ts"
 
 type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>
 
-// Far below the wait for a payment; a check that finds nothing takes the program less than a millisecond.
-const lookEvery = "250 millis"
+// Both together are far below the wait for a payment. A chain is idle for most of its life, and each look costs a
+// millisecond of a processor.
+const lookEvery = "1 second"
+const lookAgainAfter = "250 millis"
 
 const decodeStatus = Schema.decodeUnknownEffect(Schema.Struct({ queued: Schema.String }))
 /** Keyed by account, then by nonce in decimals. */
@@ -35,8 +37,9 @@ export const pickUpPassedOver = (ask: Ask): Effect.Effect<never> => {
     for (const one of stalled) if (firstBefore.has(one.hashes[0] ?? "")) yield* sendAgain(ask, one)
     firstBefore = new Set(stalled.map(({ hashes }) => hashes[0] ?? ""))
   })
+  const pause = Effect.suspend(() => Effect.sleep(firstBefore.size > 0 ? lookAgainAfter : lookEvery))
   // After a pause of the chain, or a block made just now, the check runs again.
-  return Effect.forever(Effect.delay(Effect.ignore(look), lookEvery))
+  return Effect.forever(Effect.andThen(pause, Effect.ignore(look)))
 }
 
 const stalledIn = Effect.fnUntraced(function* (ask: Ask) {
