@@ -16,18 +16,28 @@ const concurrency = Number(concurrencyText)
 const connection = await connect({ servers: natsUrl })
 const client = jetstream(connection)
 
-// Stored as one atomic batch, as a fan-out does. The number of events is a multiple of it.
-const runLength = 100
+// Stored as atomic batches, as a fan-out does. The number of events is a multiple of a batch.
+const batchLength = 100
+// One at a time leaves the broker idle between two.
+const batchesAtOnce = 4
+
+const store = async (events: ReadonlyArray<Uint8Array>) => {
+  const batch = await client.startBatch(bareDeliveries.subject, events[0])
+  for (const event of events.slice(1, -1)) batch.add(bareDeliveries.subject, event)
+  await batch.commit(bareDeliveries.subject, events.at(-1))
+}
+
 const copy = async () => {
-  const events = await (await client.consumers.get("EVENTS", copiedFrom)).consume({ max_messages: 4 * runLength })
-  let run: Array<Uint8Array> = []
-  for await (const { data } of events) {
-    run.push(data)
-    if (run.length < runLength) continue
-    const batch = await client.startBatch(bareDeliveries.subject, run[0])
-    for (const each of run.slice(1, -1)) batch.add(bareDeliveries.subject, each)
-    await batch.commit(bareDeliveries.subject, run.at(-1))
-    run = []
+  const consumer = await client.consumers.get("EVENTS", copiedFrom)
+  const storing = new Set<Promise<void>>()
+  let events: Array<Uint8Array> = []
+  for await (const { data } of await consumer.consume({ max_messages: 2 * batchesAtOnce * batchLength })) {
+    events.push(data)
+    if (events.length < batchLength) continue
+    const stored = store(events).then(() => void storing.delete(stored))
+    storing.add(stored)
+    events = []
+    if (storing.size === batchesAtOnce) await Promise.race(storing)
   }
 }
 if (copiedFrom !== "") void copy()
