@@ -55,6 +55,19 @@ describe("files that have passed", () => {
     assert.deepStrictEqual(judge().seen, ["files/d.ts", "last.ts"])
   })
 
+  it("are those that git does not ignore, and that are there", () => {
+    spawnSync("git", ["init", "-q"], { cwd: folder })
+    write(".gitignore", "*.log\n")
+    write("files/gone.ts", "gone")
+    spawnSync("git", ["add", "files"], { cwd: folder })
+    judge()
+    rmSync(join(folder, "files/gone.ts"))
+    write("files/report.log", "bad")
+    write("files/new.ts", "new")
+
+    assert.deepStrictEqual(judge(), { hasPassed: true, seen: ["files/new.ts", "last.ts"] })
+  })
+
   it("do not answer for one that fails, however often it is judged, until it is mended", () => {
     judge()
     write("files/b c.ts", "bad")
