@@ -17,6 +17,8 @@ use_what_was_fetched() {
   ensure_nats_server
   ensure_prometheus
   ensure_voices
+  # For the example in Go of the webhooks' verification.
+  find_go
 }
 # Building kustomize takes longer than all else, and only the thorough tests and a cluster need it.
 fetch_for_manifests() { side_by_side ensure_kustomize ensure_schemas; }

@@ -3,8 +3,8 @@
  * decides, so a holder that was asleep finds its lease gone. Holding a lease is a reason to work, never a proof: the
  * holder's work must be harmless when done twice.
  *
- * An idle fleet holds some twenty leases, and their renewals are most of what it does. All those of a process leave at
- * the same moment: one wake-up, one write and one answer to read, in place of twenty.
+ * An idle fleet holds some twenty leases. All those of a process are renewed at the same moment: one wake-up and one
+ * write for each of its connections, in place of one for each lease.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { type BusError, RevisionConflict } from "./errors.ts"
