@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
-import { Leases } from "#bus"
+import { Leases, Nats } from "#bus"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { trial } from "./trial.ts"
 
@@ -28,6 +28,30 @@ describe("a lease", () => {
           yield* eventually(Effect.map(Ref.get(holders), (all) => all.at(-1) === "second"))
           yield* Fiber.interrupt(second)
         }),
+      trial
+    )
+  )
+
+  it.live("is renewed together with the others of its process, whenever each was taken", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const leases = yield* Leases
+          const { connection } = yield* Nats
+          const seenAtMs = { one: Array<number>(), other: Array<number>() }
+          for (const key of ["one", "other"] as const) {
+            connection.subscribe(`$KV.leases.${key}`, { callback: () => void seenAtMs[key].push(performance.now()) })
+          }
+          yield* Effect.forkScoped(leases.whileHeld({ key: "one", holder: "us" }, Effect.never))
+          // Renewed by its own taking, the other would come so much later each time.
+          yield* Effect.sleep("400 millis")
+          yield* Effect.forkScoped(leases.whileHeld({ key: "other", holder: "us" }, Effect.never))
+          yield* eventually(Effect.sync(() => seenAtMs.other.length > 5))
+          const gapsMs = seenAtMs.other
+            .slice(1)
+            .map((atMs) => Math.min(...seenAtMs.one.map((one) => Math.abs(one - atMs))))
+          assert.isBelow(gapsMs.toSorted((one, other) => one - other)[2] ?? Infinity, 200)
+        }).pipe(Effect.scoped),
       trial
     )
   )
