@@ -1,6 +1,6 @@
-# What the tests of deploy/ need beside Node: kustomize to render, Prometheus to try the rules and to scrape a fleet, and
-# the schemas of Kubernetes and of the controllers. Each is left out in one clear line where it cannot be had: they
-# test what is deployed, and the fleet runs without them.
+# What the tests of deploy/ need beside Node: kustomize, which kubectl has in it, to render; Prometheus to try the rules and to
+# scrape a fleet; the schemas of Kubernetes and of the controllers. Each is left out in one clear line where it cannot be
+# had: they test what is deployed, and the fleet runs without them.
 
 kustomize_version=v5.7.1
 # Schemas come as Go modules, whose checksums Go verifies.
@@ -19,13 +19,11 @@ ensure_kustomize() {
   if [[ ! -x $own ]]; then
     if command -v kustomize >/dev/null; then
       own=$(command -v kustomize)
-    elif command -v go >/dev/null && with_install_lock kustomize install_kustomize; then
-      :
-    elif kubectl kustomize --help >/dev/null 2>&1; then
+    elif kubectl version --client 2>/dev/null | grep -q '^Kustomize Version: v5'; then
       export STARLING_KUSTOMIZE="kubectl kustomize"
       return
-    else
-      left_out "rendering deploy/k8s" "needs kustomize, or kubectl, or Go to build it with"
+    elif ! command -v go >/dev/null || ! with_install_lock kustomize install_kustomize; then
+      left_out "rendering deploy/k8s" "needs kustomize or kubectl, each of version 5 of kustomize, or Go to build it with"
       return
     fi
   fi
