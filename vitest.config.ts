@@ -114,6 +114,8 @@ export default defineConfig({
         test: {
           ...fleet,
           name: "fleet-alone",
+          // A pace is kept on a disk, as where the fleet works for its owner.
+          env: {},
           include: fleetsAlone,
           sequence: { groupOrder: 2 },
           maxWorkers: 1

@@ -1,8 +1,8 @@
 /** A bare repository with one commit on `main`, as an upstream for runners; and a view of their results. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { storesFolder } from "../../dev/fixtures/stores.ts"
 
 const author = ["-c", "user.name=test", "-c", "user.email=test@starling.invalid", "-c", "commit.gpgsign=false"]
 
@@ -26,7 +26,7 @@ export interface TestRepository {
 }
 
 export const makeRepositories = (): TestRepositories => {
-  const folder = mkdtempSync(join(tmpdir(), "starling-repositories-"))
+  const folder = mkdtempSync(join(storesFolder(), "starling-repositories-"))
   return { folder, make: (name) => makeRepository(folder, name), remove: () => rmSync(folder, { recursive: true }) }
 }
 

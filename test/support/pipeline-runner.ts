@@ -1,9 +1,9 @@
 /** Runners as people start them: `./starling runner`, each with a folder of its own, ended by its pid. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { until } from "../../dev/fixtures/starling.ts"
+import { storesFolder } from "../../dev/fixtures/stores.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -27,7 +27,7 @@ export interface TestRunnerOptions {
 /** One that dies is started again, in the same folder. */
 export const startRunner = async (options: TestRunnerOptions): Promise<TestRunner> => {
   const { nats, home, agents, atOnce = 4, more = [] } = options
-  const folder = mkdtempSync(join(tmpdir(), "starling-runner-"))
+  const folder = mkdtempSync(join(storesFolder(), "starling-runner-"))
   const environment = home === undefined ? process.env : { ...process.env, STARLING_HOME: home }
   const parameters = [
     "runner",
