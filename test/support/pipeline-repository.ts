@@ -47,6 +47,8 @@ const makeRepository = (folder: string, name: string): TestRepository => {
   const bare = join(folder, `${name}.git`)
   mkdirSync(bare)
   run(bare, "init", "--quiet", "--bare", "--initial-branch=main")
+  // Nobody tidies it up, so each of the hundreds of pushes need not look whether it is time to.
+  run(bare, "config", "receive.autogc", "false")
   const git = (...parameters: ReadonlyArray<string>) => run(bare, ...parameters).trim()
   const commit = (branch: string, path: string, text: string) => {
     const clone = mkdtempSync(join(folder, "clone-"))

@@ -14,7 +14,10 @@ export class GitFailed extends Schema.TaggedError<GitFailed>()("GitFailed", {
 }
 
 const remoteCommands = new Set(["clone", "fetch", "push", "ls-remote"])
-const settings = ["-c", "gc.auto=0", "-c", "commit.gpgsign=false", "-c", "advice.detachedHead=false"]
+// A clone lives as long as its item: git need not even look whether it wants tidying, which is a process of its own.
+const settings = ["gc.auto=0", "maintenance.auto=false", "commit.gpgsign=false", "advice.detachedHead=false"].flatMap(
+  (setting) => ["-c", setting]
+)
 
 const identity = {
   GIT_AUTHOR_NAME: "Starling runner",
