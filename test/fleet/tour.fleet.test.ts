@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Home, modelVoice, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
 
 interface Example {
   readonly page: string
@@ -165,7 +165,7 @@ const runs = all.filter(({ command }) => !leftOut.some(([pattern]) => pattern.te
 
 describe("the examples of the tour, the README and the operators' pages", () => {
   beforeAll(async () => {
-    home = newHome(modelVoice)
+    home = newHome()
     fleet = await startFleet(home)
   })
   afterAll(async () => {
