@@ -1,5 +1,6 @@
 /** Ears for tests: an answer's sound, measured in samples. */
 import { spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 
 /** The demuxer of a format's bytes, and its rate. */
 const decoderOf = (format: string): { readonly parameters: ReadonlyArray<string>; readonly rateHz: number } => {
@@ -16,23 +17,57 @@ export interface Pcm {
   readonly rateHz: number
 }
 
-/** At the rate the format itself has, so that no resampler touches the length. */
-export const decoded = (bytes: Buffer, format: string, rateHz = decoderOf(format).rateHz) =>
-  new Promise<Pcm>((resolve, reject) => {
-    const { parameters } = decoderOf(format)
-    const output = ["-ac", "1", "-ar", String(rateHz), "-f", "s16le", "pipe:1"]
-    const child = spawn("ffmpeg", ["-v", "error", ...parameters, "-i", "pipe:0", ...output])
-    const parts: Array<Buffer> = []
+export interface Encoded {
+  readonly bytes: Buffer
+  readonly format: string
+  /** By default the format's own, so that no resampler touches the length. */
+  readonly rateHz?: number
+}
+
+// Of a child's pipes, the first beyond standard input, output and errors.
+const pipesFrom = 3
+
+/** By one ffmpeg: its start takes more of a processor than to decode an answer. */
+const decodedByOne = (all: ReadonlyArray<Encoded>) =>
+  new Promise<ReadonlyArray<Pcm>>((resolve, reject) => {
+    const wanted = all.map(({ bytes, format, rateHz = decoderOf(format).rateHz }, nth) => ({
+      bytes,
+      rateHz,
+      input: [...decoderOf(format).parameters, "-i", `pipe:${pipesFrom + 2 * nth}`],
+      output: ["-map", `${nth}:a`, "-ac", "1", "-ar", String(rateHz), "-f", "s16le", `pipe:${pipesFrom + 2 * nth + 1}`]
+    }))
+    const parameters = [...wanted.flatMap(({ input }) => input), ...wanted.flatMap(({ output }) => output)]
+    const pipes = wanted.flatMap(() => ["pipe", "pipe"] as const)
+    const child = spawn("ffmpeg", ["-nostdin", "-v", "error", ...parameters], { stdio: ["ignore", "ignore", "pipe", ...pipes] })
     let stderr = ""
-    child.stdout.on("data", (part: Buffer) => parts.push(part))
-    child.stderr.on("data", (part: Buffer) => (stderr += part.toString()))
-    child.stdin.on("error", () => undefined)
-    child.stdin.end(bytes)
+    child.stderr?.on("data", (part: Buffer) => (stderr += part.toString()))
+    const decoding = wanted.map(({ bytes, rateHz }, nth) => {
+      const [input, output] = child.stdio.slice(pipesFrom + 2 * nth) as unknown as readonly [Writable, Readable]
+      input.on("error", () => undefined)
+      input.end(bytes)
+      const parts: Array<Buffer> = []
+      output.on("data", (part: Buffer) => parts.push(part))
+      return { parts, rateHz }
+    })
     child.once("close", () => {
-      if (stderr !== "") return reject(new Error(`${format} does not decode: ${stderr.slice(0, 500)}`))
-      return resolve({ samples: samplesOf(Buffer.concat(parts)), rateHz })
+      const formats = all.map(({ format }) => format).join(", ")
+      if (stderr !== "") return reject(new Error(`${formats} does not decode: ${stderr.slice(0, 500)}`))
+      return resolve(decoding.map(({ parts, rateHz }) => ({ samples: samplesOf(Buffer.concat(parts)), rateHz })))
     })
   })
+
+/** Where one does not decode, each is tried alone: then the failure names its format. */
+export const decodedTogether = (all: ReadonlyArray<Encoded>): Promise<ReadonlyArray<Pcm>> =>
+  decodedByOne(all).catch(async (failure: unknown) => {
+    for (const each of all) await decodedByOne([each])
+    throw failure
+  })
+
+/** At the rate the format itself has. */
+export const decoded = async (bytes: Buffer, format: string): Promise<Pcm> => {
+  const [pcm] = await decodedByOne([{ bytes, format }])
+  return pcm ?? Promise.reject(new Error(`${format} has no sound`))
+}
 
 /** Integrated loudness in LUFS, as ffmpeg measures it (EBU R 128). */
 export const loudnessOf = (bytes: Buffer, format: string) =>
