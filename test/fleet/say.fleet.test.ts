@@ -83,7 +83,8 @@ describe("./starling say, to a file", () => {
 
   it("writes a long WAV with its true size in the header", async () => {
     const path = file("long.wav")
-    const ran = await say(sentence.repeat(40), "-o", path)
+    // By a voice that reads fast: a header does not depend on it.
+    const ran = await say(sentence.repeat(40), "--voice", "nora", "-o", path)
     assert.strictEqual(ran.code, 0, ran.error)
     const bytes = readFileSync(path)
     assert.strictEqual(bytes.readUInt32LE(4), bytes.length - 8)
