@@ -1,14 +1,15 @@
 /** What a fleet keeps of finished speech, and the previews of voices, over HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedVoices } from "#speech"
-import { decoded, lengthMs, rms } from "../support/speech-audio.ts"
+import { decodedTogether, type Encoded, lengthMs, rms } from "../support/speech-audio.ts"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { modelVoice, until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
   fleet = await startSpeechFleet({
+    ...modelVoice,
     SPEECH_API_CACHE_MEGABYTES: "16",
     SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2"
   })
@@ -141,13 +142,17 @@ describe("the preview of every voice", () => {
       voices.map(({ id }) => id),
       sharedVoices.map(({ id }) => id)
     )
+    const previews: Array<Encoded> = []
     for (const { id, preview_audio: address } of voices) {
       const answer = await get(address)
       assert.strictEqual(answer.status, 200, id)
       assert.strictEqual(answer.headers.get("content-type"), "audio/mpeg")
       const bytes = Buffer.from(await answer.arrayBuffer())
       assert.strictEqual(Number(answer.headers.get("content-length")), bytes.length)
-      const pcm = await decoded(bytes, "mp3_24000")
+      previews.push({ bytes, format: "mp3_24000" })
+    }
+    for (const [index, pcm] of (await decodedTogether(previews)).entries()) {
+      const id = voices[index]?.id
       assert.isAbove(lengthMs(pcm), 1_000, id)
       assert.isAbove(rms(pcm.samples), 300, id)
     }

@@ -5,7 +5,16 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { audioFormats } from "#audio"
 import { readInput } from "#speech"
 import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, unmarked, wordsOf } from "../support/speech.ts"
-import { decodedTogether, type Encoded, largestStep, lengthMs, loudnessOf, onsetsOf, type Pcm, samplesOf } from "../support/speech-audio.ts"
+import {
+  decodedTogether,
+  type Encoded,
+  largestStep,
+  lengthMs,
+  loudnessOf,
+  onsetsOf,
+  type Pcm,
+  samplesOf
+} from "../support/speech-audio.ts"
 import { writeTinyKokoro, writeTinyPiper } from "../support/tiny-voices.ts"
 
 /** A voice of each kind of model: one that tells its words' times, and one to which they are carried over. */

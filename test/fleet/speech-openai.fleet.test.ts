@@ -12,6 +12,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { openAiMediaTypes } from "#contracts/speech-api"
 import { decoded, lengthMs } from "../support/speech-audio.ts"
 import { openStream } from "../support/speech-clients.ts"
+import { modelVoice } from "../../dev/fixtures/starling.ts"
 import { containerOf, eventsIn, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet
@@ -21,6 +22,7 @@ const clientWith = (apiKey: string) => new OpenAI({ baseURL: `${fleet.url}/v1`, 
 
 beforeAll(async () => {
   fleet = await speechFleet({
+    ...modelVoice,
     SPEECH_API_CONCURRENCY_PER_WORKSPACE: "2",
     SPEECH_API_STREAMS_MAX: "3"
   })

@@ -3,12 +3,13 @@ import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ErrorEnvelope, type WordMark } from "#contracts"
 import { ModelList, SpeechChunkEvent, SpeechDoneEvent, SpeechResponse, Voice, VoiceList } from "#contracts/speech-api"
+import { modelVoice } from "../../dev/fixtures/starling.ts"
 import { codeOf, containerOf, eventsIn, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet
 
 beforeAll(async () => {
-  fleet = await speechFleet()
+  fleet = await speechFleet(modelVoice)
 })
 afterAll(() => fleet.stop())
 

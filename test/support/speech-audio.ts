@@ -38,7 +38,9 @@ const decodedByOne = (all: ReadonlyArray<Encoded>) =>
     }))
     const parameters = [...wanted.flatMap(({ input }) => input), ...wanted.flatMap(({ output }) => output)]
     const pipes = wanted.flatMap(() => ["pipe", "pipe"] as const)
-    const child = spawn("ffmpeg", ["-nostdin", "-v", "error", ...parameters], { stdio: ["ignore", "ignore", "pipe", ...pipes] })
+    const child = spawn("ffmpeg", ["-nostdin", "-v", "error", ...parameters], {
+      stdio: ["ignore", "ignore", "pipe", ...pipes]
+    })
     let stderr = ""
     child.stderr?.on("data", (part: Buffer) => (stderr += part.toString()))
     const decoding = wanted.map(({ bytes, rateHz }, nth) => {

@@ -29,7 +29,7 @@ export interface SpeechFleet {
   readonly stop: () => Promise<void>
 }
 
-export const speechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
+export const speechFleet = async (changes: Readonly<Record<string, string | undefined>> = {}): Promise<SpeechFleet> => {
   const home = newHome({ ...speechFleetDefaults, ...changes })
   const fleet = await startFleet(home)
   const { speech: url, token } = fleet.ready

@@ -1,5 +1,5 @@
 /** A fleet that speaks, and a caller's view of its speech API. */
-import { type Home, modelVoice, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
 
 export interface Mark {
   readonly type: string
@@ -63,15 +63,19 @@ export interface SpeechFleet {
 
 const json = "application/json"
 
-/** What the tests of speech start, unless they name others. */
+/**
+ * What the tests of speech start, unless they name others. The voice of a model is left out where nobody hears it, nor
+ * lists all voices.
+ */
 export const speechFleetDefaults = {
-  ...modelVoice,
   FLEET_ROLES: JSON.stringify(["speech-api", "speech-sequencer", "speech-synthesizer"]),
   // A machine with other tests is slow; refusals for that are not under test.
   SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30"
 }
 
-export const startSpeechFleet = async (changes: Readonly<Record<string, string>> = {}): Promise<SpeechFleet> => {
+export const startSpeechFleet = async (
+  changes: Readonly<Record<string, string | undefined>> = {}
+): Promise<SpeechFleet> => {
   const home: Home = newHome({ ...speechFleetDefaults, ...changes })
   const fleet = await startFleet(home)
   const { speech: url, token, metrics } = fleet.ready
