@@ -1,13 +1,22 @@
-/** The published client library of the API that ours is compatible with, unmodified, against a running fleet. */
+/**
+ * Libraries that call the speech API, against a running fleet: the published one of the API that ours is compatible with,
+ * unmodified, and the typed client of our contract.
+ */
 import { SpeechifyClient, SpeechifyError } from "@speechify/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { IdempotencyKey } from "#contracts/http"
+import { speechClient } from "#contracts/speech-api"
+import { modelVoice } from "../../dev/fixtures/starling.ts"
 import { containerOf, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
+import { formOf } from "../support/voices.ts"
 
 let fleet: SpeechFleet
 let client: SpeechifyClient
 
 beforeAll(async () => {
-  fleet = await speechFleet()
+  fleet = await speechFleet(modelVoice)
   client = new SpeechifyClient({ baseUrl: fleet.url, token: fleet.token })
 })
 afterAll(() => fleet.stop())
@@ -126,4 +135,78 @@ describe("@speechify/api 1.0.1", () => {
     await client.tts.audio.speech({ input, voiceId: "henry", model }).catch((error: Error) => (message = error.message))
     assert.include(message, "Expected enum")
   })
+})
+
+const greeting = { voice_id: "selma", input: "Hello there. How are you?" }
+
+const typed = Effect.suspend(() => speechClient({ url: fleet.url, token: fleet.token })).pipe(
+  Effect.provide(FetchHttpClient.layer)
+)
+
+const refusalOf = <A, E>(call: Effect.Effect<A, E>) =>
+  Effect.map(Effect.flip(call), (error) => (error as { readonly error?: { readonly code: string } }).error?.code)
+
+describe("the typed client of the speech API", () => {
+  it.live("speaks a text whole, and as a stream of bytes", () =>
+    Effect.gen(function* () {
+      const { createSpeech, streamSpeech } = yield* typed
+      const whole = yield* createSpeech({ payload: { ...greeting, output_format: "pcm_24000" } })
+      assert.strictEqual(whole.speech_marks.value, greeting.input)
+      const parts = yield* Stream.runCollect(
+        yield* streamSpeech({ payload: { ...greeting, output_format: "pcm_24000" } })
+      )
+      assert.isTrue(Buffer.concat(parts).equals(Buffer.from(whole.audio_data, "base64")))
+    })
+  )
+
+  it.live("hears the events of a stream with marks, to the last", () =>
+    Effect.gen(function* () {
+      const { streamSpeechWithTimestamps } = yield* typed
+      const events = yield* Stream.runCollect(yield* streamSpeechWithTimestamps({ payload: greeting }))
+      const words = events.flatMap((event) => (event.type === "speech.chunk" ? (event.speech_marks ?? []) : []))
+      assert.deepStrictEqual(
+        words.map(({ value }) => value),
+        ["Hello", "there.", "How", "are", "you?"]
+      )
+      assert.strictEqual(events.at(-1)?.type, "speech.done")
+    })
+  )
+
+  it.live("lists models and voices, a page at a time", () =>
+    Effect.gen(function* () {
+      const { listModels, listVoices, getVoice } = yield* typed
+      assert.include(
+        (yield* listModels()).models.map(({ id }) => id),
+        "tts-3.0"
+      )
+      const page = yield* listVoices({ query: { limit: "2", locale: "en" } })
+      assert.isTrue("voices" in page && page.has_more && page.voices.length === 2)
+      assert.strictEqual((yield* getVoice({ params: { voice_id: "selma" } })).display_name, "Selma")
+    })
+  )
+
+  it.live("starts a consent once for a key, and sends a form", () =>
+    Effect.gen(function* () {
+      const { createConsentChallenge, createVoice } = yield* typed
+      const start = Effect.provideService(
+        createConsentChallenge({ payload: { full_name: "Ada Lovelace" } }),
+        IdempotencyKey,
+        "once"
+      )
+      const { id } = yield* start
+      assert.strictEqual((yield* start).id, id)
+      const form = formOf({ name: "Ada", gender: "female", consent_challenge_id: id })
+      assert.strictEqual(yield* refusalOf(createVoice({ payload: form })), "validation_failed")
+    })
+  )
+
+  it.live("fails with the code of a refusal", () =>
+    Effect.gen(function* () {
+      const { streamSpeechWithTimestamps, getVoice, deleteVoice } = yield* typed
+      const payload = { ...greeting, model: "tts-english" }
+      assert.strictEqual(yield* refusalOf(streamSpeechWithTimestamps({ payload })), "speech_marks_unsupported")
+      assert.strictEqual(yield* refusalOf(getVoice({ params: { voice_id: "nobody" } })), "voice_not_found")
+      assert.strictEqual(yield* refusalOf(deleteVoice({ params: { voice_id: "selma" } })), "forbidden")
+    })
+  )
 })
