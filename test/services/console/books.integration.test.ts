@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Result, type Scope } from "effect"
 import { ConfiguredHttp } from "#egress"
@@ -9,27 +8,27 @@ import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
 import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
-import { program } from "../../../dev/fixtures/starling.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
 import { fundedKey, signFor } from "../../support/attacker.ts"
-import { objectsIn } from "../../support/command.ts"
+import { commandsHere, objectsIn, type Ran, startCommand } from "../../support/command.ts"
 import { consoleOn, type Json, tokenOf } from "../../support/console.ts"
 import { chat } from "../../support/gateway.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "../../support/payment-fleet.ts"
 import { hex32, testCall } from "../../support/payments.ts"
 
-interface Ran {
-  readonly code: number | null
-  readonly out: string
-  readonly error: string
-}
-
-/** Runs a command as an operator does, from anywhere. */
+/** A command as an operator types it. */
 type Run = (...words: ReadonlyArray<string>) => Effect.Effect<Ran>
+
+interface Terminal {
+  /** Runs commands in this process, in a fraction of the time that a start of the program takes. */
+  readonly run: Run
+  /** Runs each in a process of its own. */
+  readonly runApart: Run
+}
 
 /** The fleet's payments, a console beside it, and a terminal. */
 const withTerminal = (
-  test: (fleet: PaymentFleet, run: Run) => Effect.Effect<void, unknown, Scope.Scope>,
+  test: (fleet: PaymentFleet, terminal: Terminal) => Effect.Effect<void, unknown, Scope.Scope>,
   options: PaymentFleetOptions
 ) =>
   withPayments(
@@ -37,19 +36,14 @@ const withTerminal = (
       Effect.gen(function* () {
         const { url } = yield* HttpListener
         const token = yield* tokenOf("admin")
-        const environment = { ...process.env, STARLING_TOKEN: token }
-        const run: Run = (...words) =>
-          Effect.promise(
-            () =>
-              new Promise((resolve) => {
-                const child = spawn("node", [program, ...words, "--url", url], { env: environment })
-                let [out, error] = ["", ""]
-                child.stdout.on("data", (piece: Buffer) => (out += piece.toString()))
-                child.stderr.on("data", (piece: Buffer) => (error += piece.toString()))
-                child.once("close", (code) => resolve({ code, out, error }))
-              })
-          )
-        yield* test(fleet, run)
+        const { folder, run } = yield* commandsHere
+        yield* test(fleet, {
+          run: (...words) => run(words, token),
+          runApart: (...words) =>
+            Effect.promise(
+              () => startCommand([...words, "--url", url], { STARLING_HOME: folder, STARLING_TOKEN: token }).ended
+            )
+        })
       }).pipe(Effect.provide(consoleOn(fleet.server, { Payments: fleet.configuration["Payments"] }))),
     options
   )
@@ -99,7 +93,7 @@ const seen = (run: Run, ...words: ReadonlyArray<string>) =>
 describe("a difference in the payment books", () => {
   it.live("is found, looked at and accepted by three commands, and is told no more", () =>
     withTerminal(
-      (fleet, run) =>
+      (fleet, { run, runApart }) =>
         Effect.gen(function* () {
           yield* giveMoney(fleet)
           yield* eventually(
@@ -113,16 +107,16 @@ describe("a difference in the payment books", () => {
           const held = keys.find(({ address }) => address === settler)
           assert.strictEqual(held?.["decimals"], 18)
           assert.isAbove(Number(held?.["balance"]), 0)
-          const listed = yield* run("books", "list")
+          const listed = yield* runApart("books", "list")
           const [, id = ""] = /^([0-9a-f]{32}) +TransferWithoutReceipt .* 0\.000123 /mu.exec(listed.out) ?? []
           assert.lengthOf(id, 32, listed.out)
-          const shown = yield* run("books", "show", id)
+          const shown = yield* runApart("books", "show", id)
           assert.include(shown.out, "Money arrived that no payment of ours explains.")
           assert.include(shown.out, fleet.chain.payer.address.toLowerCase())
-          const refused = yield* run("books", "mend", id)
+          const refused = yield* runApart("books", "mend", id)
           assert.deepStrictEqual([refused.code, refused.out], [1, ""])
           assert.include(refused.error, "accept it once it is explained")
-          const accepted = yield* run("books", "accept", id, "--reason", "a gift; it is kept", "--json")
+          const accepted = yield* runApart("books", "accept", id, "--reason", "a gift; it is kept", "--json")
           const [act, ...further] = objectsIn(accepted)
           assert.deepStrictEqual([accepted.code, further], [0, []])
           assert.deepInclude(act, { id, kind: "TransferWithoutReceipt", canBeMended: false })
@@ -148,7 +142,7 @@ describe("a difference in the payment books", () => {
 
   it.live("is mended when a payment was given up and paid after all: its payer is served again", () =>
     withTerminal(
-      (fleet, run) =>
+      (fleet, { run }) =>
         Effect.gen(function* () {
           const money = yield* Layer.build(yield* moneyOn(fleet))
           const checked = yield* Effect.provideContext(checkedOn(fleet), money)
@@ -192,7 +186,7 @@ describe("a difference in the payment books", () => {
     "is mended by three commands when a payment is overdue: it is settled once, however often that is asked for",
     () =>
       withTerminal(
-        (fleet, run) =>
+        (fleet, { run }) =>
           Effect.gen(function* () {
             const money = yield* Layer.build(yield* moneyOn(fleet))
             const checked = yield* Effect.provideContext(checkedOn(fleet), money)
@@ -255,7 +249,7 @@ describe("a difference in the payment books", () => {
 
   it.live("of a payment channel is told with its channel and what differs, and ended by a person's word alone", () =>
     withTerminal(
-      (fleet, run) =>
+      (fleet, { run }) =>
         Effect.gen(function* () {
           const { chain } = fleet
           const channel = {
