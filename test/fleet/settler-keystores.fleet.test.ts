@@ -13,7 +13,7 @@ import { parseAllDocuments, parse } from "yaml"
 import { sealKeystore } from "#x402"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { program, until } from "../../dev/fixtures/starling.ts"
 import { keystoresFolder } from "../../deploy/generate/roles.ts"
 import { channelPayer } from "../support/channel-client.ts"
 import { channelOptions } from "../support/channel-fleet.ts"
@@ -176,7 +176,7 @@ const start = (deployment: Deployment, given: Given) =>
         TELEMETRY_PORT: port,
         BUS_URL: fleet.server.url
       }
-      const child = spawn(process.execPath, ["services/cli/main.ts", "role", "payment-settler"], {
+      const child = spawn(process.execPath, [program, "role", "payment-settler"], {
         cwd: root,
         env: { ...image, ...Object.fromEntries(told) },
         uid: user,
@@ -201,15 +201,18 @@ const start = (deployment: Deployment, given: Given) =>
 const fieldOf = (text: string, field: string) => new RegExp(`^${field}:\\s+(\\S+)`, "mu").exec(text)?.[1]
 
 describe.skipIf(process.getuid?.() !== 0)("a settler that is deployed with keystores (root alone can start it)", () => {
+  const { options } = channelOptions({
+    roles: ["payment-verifier", "model-gateway"],
+    chain: { settlerCount: 2, seed: "settler keystores" },
+    settler: { ChannelClaimSeconds: 0.5 }
+  })
+  // Of the same keys for both: to encrypt one takes most of a second of a processor.
+  let files: Readonly<Record<string, string>> | undefined
+
   it.live.each([
     ["Docker Compose", compose],
     ["Kubernetes", kubernetes]
   ] as const)("settles, deposits, claims and gives back by them, as started by %s", ([, deploymentOf]) => {
-    const { options } = channelOptions({
-      roles: ["payment-verifier", "model-gateway"],
-      chain: { settlerCount: 2 },
-      settler: { ChannelClaimSeconds: 0.5 }
-    })
     let secrets: Readonly<Record<string, string>> = {}
     const configure: NonNullable<typeof options.configure> = (parts) => {
       const configured = options.configure(parts)
@@ -227,7 +230,8 @@ describe.skipIf(process.getuid?.() !== 0)("a settler that is deployed with keyst
           chmodSync(around, 0o755)
           const deployment = deploymentOf()
           const folder = join(around, "keystores")
-          deployment.mount(folder, yield* filesOf(keys))
+          files ??= yield* filesOf(keys)
+          deployment.mount(folder, files)
           assert.includeMembers(readdirSync(folder), ["till-1.json", "till-1.password", "authorizer.json"])
           const settler = yield* start(deployment, { fleet, folder, keys })
 
