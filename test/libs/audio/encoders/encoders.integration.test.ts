@@ -1,12 +1,20 @@
-import { spawnSync } from "node:child_process"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
-import { type AudioFormat, audioFormats, Encoders, paddedSamples } from "#audio"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Stream } from "effect"
+import { type AudioFormat, audioFormats, Encoders, ffmpegPoolDefaults, paddedSamples } from "#audio"
 import { Metrics } from "#runtime"
 import { pcmFromBytes } from "../../../../libs/audio/samples.ts"
+import { decodeAll } from "../../../support/ffmpeg.ts"
 import { decodeAlaw, decodeMulaw } from "../../../support/g711.ts"
 
-const encoders = Encoders.layer().pipe(Layer.provide(Metrics.layerTest))
+// One encoder at a time, none started ahead: all answers of a format but the first go through one that was used before.
+const encoders = Encoders.layer({ ...ffmpegPoolDefaults, processesMax: 1, defaultDepth: 0 }).pipe(
+  Layer.provide(Metrics.layerTest)
+)
+
+/** Encoders in other processes. */
+class OtherEncoders extends Context.Service<OtherEncoders, Encoders["Service"]>()("test/OtherEncoders") {
+  static readonly layer = Layer.effect(OtherEncoders, Encoders).pipe(Layer.provide(Layer.fresh(encoders)))
+}
 
 const toneHz = 1_000
 const onsetMs = 100
@@ -32,19 +40,18 @@ interface Decoded {
   readonly rateHz: number
 }
 
-/** A player's view of it: ffmpeg's decoders, or none for an empty file. */
-const decode = (format: AudioFormat, bytes: Buffer): Decoded => {
-  if (format.codec === "pcm") return { samples: pcmFromBytes(bytes), rateHz: format.sampleRateHz }
-  if (format.codec === "alaw") return { samples: decodeAlaw(bytes), rateHz: format.sampleRateHz }
-  if (format.codec === "ulaw") return { samples: decodeMulaw(bytes), rateHz: format.sampleRateHz }
-  const { stdout, stderr } = spawnSync("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "s16le", "pipe:1"], {
-    input: bytes,
-    maxBuffer: 1e9
-  })
-  assert.strictEqual(String(stderr), "")
-  const rateHz = format.codec === "opus" ? 48_000 : format.sampleRateHz
-  return { samples: pcmFromBytes(new Uint8Array(stdout)), rateHz }
+/** As a player hears each of them. */
+const decodeEach = (format: AudioFormat, answers: ReadonlyArray<Buffer>) =>
+  Effect.map(samplesOf(format, answers), (all) => all.map((samples): Decoded => ({ samples, rateHz: rateOf(format) })))
+
+const samplesOf = (format: AudioFormat, answers: ReadonlyArray<Buffer>) => {
+  if (format.codec === "pcm") return Effect.succeed(answers.map(pcmFromBytes))
+  if (format.codec === "alaw") return Effect.succeed(answers.map(decodeAlaw))
+  if (format.codec === "ulaw") return Effect.succeed(answers.map(decodeMulaw))
+  return Effect.promise(() => decodeAll(answers))
 }
+
+const rateOf = (format: AudioFormat) => (format.codec === "opus" ? 48_000 : format.sampleRateHz)
 
 /** The point where the energy of one period has risen to half of its final value: half a period into the tone. */
 const onsetOf = ({ samples, rateHz }: Decoded) => {
@@ -57,41 +64,49 @@ const onsetOf = ({ samples, rateHz }: Decoded) => {
   return ((at + period / 2) * 1_000) / rateHz
 }
 
-describe("an answer in any format", () => {
-  // One after the other, so that all but the first go through an encoder that was used before.
-  it.live.each(audioFormats)("decodes to the announced length, with every sound at its time: $name", (format) =>
+layer(Layer.merge(encoders, OtherEncoders.layer), { excludeTestServices: true })("an answer in any format", (it) => {
+  it.effect.each(audioFormats)("decodes to the announced length, with every sound at its time: $name", (format) =>
     Effect.gen(function* () {
-      for (const samples of [6_000, 24_000, 24_001, 50_003, 24_000 * 6 + 17]) {
-        const decoded = decode(format, yield* encoded(format, burst(samples), 1_111))
+      const lengths = [6_000, 24_000, 24_001, 50_003, 24_000 * 6 + 17]
+      const answers = yield* Effect.forEach(lengths, (samples) => encoded(format, burst(samples), 1_111))
+      const sounds = yield* decodeEach(format, answers)
+      for (const [at, decoded] of sounds.entries()) {
+        const samples = lengths[at] ?? Number.NaN
         const lengthMs = (decoded.samples.length * 1_000) / decoded.rateHz
         assert.isBelow(Math.abs(lengthMs - paddedSamples(format, samples) / 24), 0.1, `length of ${samples}`)
         assert.isBelow(Math.abs(onsetOf(decoded) - onsetMs), 0.5, `onset of ${samples}`)
       }
-    }).pipe(Effect.provide(encoders))
+    })
   )
 
-  it.live.each(audioFormats)("has the same bytes for any cut of its PCM, and after any other answer: $name", (format) =>
-    Effect.gen(function* () {
-      const pcm = burst(30_000)
-      const first = yield* encoded(format, pcm, 100)
-      yield* encoded(format, burst(50_003), 7_000)
-      const again = yield* encoded(format, pcm, 1_111)
-      const fromAnotherProcess = yield* Effect.provide(encoded(format, pcm, 30_000), Layer.fresh(encoders))
-      assert.isTrue(first.equals(again))
-      assert.isTrue(first.equals(fromAnotherProcess))
-    }).pipe(Effect.provide(encoders))
+  it.effect.each(audioFormats)(
+    "has the same bytes for any cut of its PCM, and after any other answer: $name",
+    (format) =>
+      Effect.gen(function* () {
+        const pcm = burst(30_000)
+        const first = yield* encoded(format, pcm, 100)
+        yield* encoded(format, burst(50_003), 7_000)
+        const again = yield* encoded(format, pcm, 1_111)
+        const fromAnotherProcess = yield* Effect.provideService(
+          encoded(format, pcm, 30_000),
+          Encoders,
+          yield* OtherEncoders
+        )
+        assert.isTrue(first.equals(again))
+        assert.isTrue(first.equals(fromAnotherProcess))
+      })
   )
 
-  it.live.each(audioFormats)("may be of a single sample, or empty: $name", (format) =>
+  it.effect.each(audioFormats)("may be of a single sample, or empty: $name", (format) =>
     Effect.gen(function* () {
-      const { length } = decode(format, yield* encoded(format, Int16Array.of(1), 1)).samples
-      assert.isAbove(length, 0)
+      const [decoded] = yield* decodeEach(format, [yield* encoded(format, Int16Array.of(1), 1)])
+      assert.isAbove(decoded?.samples.length ?? 0, 0)
       yield* encoded(format, new Int16Array(0), 1)
-    }).pipe(Effect.provide(encoders))
+    })
   )
 
   // Encoders run in on up to two seconds of silence, which no listener hears.
-  it.live.each(audioFormats)("tells its listener how much sound it has got, and not a frame more: $name", (format) =>
+  it.effect.each(audioFormats)("tells its listener how much sound it has got, and not a frame more: $name", (format) =>
     Effect.gen(function* () {
       const { encode } = yield* Encoders
       for (const samples of [24_000, 50_003]) {
@@ -100,18 +115,20 @@ describe("an answer in any format", () => {
         yield* Stream.runDrain(encode(format, pieces(burst(samples), 1_111), listener))
         assert.isBelow(Math.abs(got - samples / 24_000), 0.1, `${samples} samples`)
       }
-    }).pipe(Effect.provide(encoders))
+    })
   )
 
-  it.live.each(["mp3_24000_64", "mp3_44100_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
+  it.effect.each(["mp3_24000_64", "mp3_44100_64", "aac_24000"])("holds nothing of the previous answer: %s", (name) =>
     Effect.gen(function* () {
       const format = audioFormats.find((one) => one.name === name)
       assert.isDefined(format)
-      for (let answer = 0; answer < 5; answer++) {
-        yield* encoded(format, burst(20_000), 5_000)
-        const quiet = decode(format, yield* encoded(format, new Int16Array(20_000), 5_000))
+      const loudThenQuiet = Effect.andThen(
+        encoded(format, burst(20_000), 5_000),
+        encoded(format, new Int16Array(20_000), 5_000)
+      )
+      for (const quiet of yield* decodeEach(format, yield* Effect.replicateEffect(loudThenQuiet, 5))) {
         assert.isTrue(quiet.samples.every((sample) => Math.abs(sample) <= 1))
       }
-    }).pipe(Effect.provide(encoders))
+    })
   )
 })
