@@ -1,5 +1,5 @@
 /**
- * The traits of a speech sample: pure, some twelve milliseconds of work for each of its seconds. It needs three seconds
+ * The traits of a speech sample: pure, some four milliseconds of work for each of its seconds. It needs three seconds
  * of voice; a sample with less, a whisper or music, fails, and `TooLittleVoice` carries the figures.
  */
 import { resample } from "#audio/resample"
