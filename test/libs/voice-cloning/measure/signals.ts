@@ -56,30 +56,75 @@ export const spectralPitch = (pcm: Int16Array, hz: number): number => {
   return found.toSorted((left, right) => left - right)[Math.floor(found.length / 2)] ?? Number.NaN
 }
 
+const bell = Float64Array.from({ length: frame }, (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / frame))
+const [binHz, bins] = [5, 700]
+const weights = Array.from({ length: harmonicsMax }, (_, at) => fade ** at)
+
 const strongest = (samples: Int16Array, hz: number) => {
-  const windowed = Float64Array.from(
-    samples,
-    (sample, at) => sample * (0.5 - 0.5 * Math.cos((2 * Math.PI * at) / frame))
-  )
-  const spectrum = Float64Array.from({ length: 700 }, (_, bin) => magnitude(windowed, (bin * 5) / hz))
+  const windowed = Float64Array.from(samples, (sample, at) => sample * (bell[at] ?? 0))
+  const roots = spectrum(windowed, hz).map(Math.sqrt)
   const strength = (pitch: number) => {
     let sum = 0
     for (let harmonic = 1; harmonic <= harmonicsMax && harmonic * pitch < 3_400; harmonic++) {
-      sum += fade ** (harmonic - 1) * Math.sqrt(spectrum[Math.round((harmonic * pitch) / 5)] ?? 0)
+      sum += (weights[harmonic - 1] ?? 0) * (roots[Math.round((harmonic * pitch) / binHz)] ?? 0)
     }
     return sum
   }
-  return grid.reduce((best, pitch) => (strength(pitch) > strength(best) ? pitch : best), grid[0] ?? 0)
+  let [best, most] = [grid[0] ?? 0, strength(grid[0] ?? 0)]
+  for (const pitch of grid) {
+    const one = strength(pitch)
+    if (one > most) [best, most] = [pitch, one]
+  }
+  return best
 }
 
-const magnitude = (samples: Float64Array, turnsPerSample: number) => {
-  const factor = 2 * Math.cos(2 * Math.PI * turnsPerSample)
-  let [before, last] = [0, 0]
-  // By index and without a pair for each sample: this runs some billion times.
-  for (let at = 0; at < samples.length; at++) {
-    const next = (samples[at] ?? 0) + factor * last - before
-    before = last
-    last = next
+const spectrum = (samples: Float64Array, hz: number) => {
+  const magnitudes = new Float64Array(bins)
+  for (let bin = 0; bin < bins; bin += 4) {
+    const factor = (of: number) => 2 * Math.cos(2 * Math.PI * (((bin + of) * binHz) / hz))
+    magnitudes.set(fourMagnitudes(samples, [factor(0), factor(1), factor(2), factor(3)]), bin)
   }
-  return Math.sqrt(Math.max(0, last * last + before * before - factor * last * before))
+  return magnitudes
 }
+
+/**
+ * Goertzel's algorithm for four frequencies at once: each of its steps waits for the step before, and the processor
+ * does those of the other frequencies meanwhile. By index and without pairs: this runs some billion times.
+ */
+const fourMagnitudes = (
+  samples: Float64Array,
+  [factor0, factor1, factor2, factor3]: readonly [number, number, number, number]
+) => {
+  let before0 = 0
+  let before1 = 0
+  let before2 = 0
+  let before3 = 0
+  let last0 = 0
+  let last1 = 0
+  let last2 = 0
+  let last3 = 0
+  for (let at = 0; at < samples.length; at++) {
+    const sample = samples[at] ?? 0
+    const next0 = sample + factor0 * last0 - before0
+    const next1 = sample + factor1 * last1 - before1
+    const next2 = sample + factor2 * last2 - before2
+    const next3 = sample + factor3 * last3 - before3
+    before0 = last0
+    before1 = last1
+    before2 = last2
+    before3 = last3
+    last0 = next0
+    last1 = next1
+    last2 = next2
+    last3 = next3
+  }
+  return [
+    magnitude(factor0, last0, before0),
+    magnitude(factor1, last1, before1),
+    magnitude(factor2, last2, before2),
+    magnitude(factor3, last3, before3)
+  ]
+}
+
+const magnitude = (factor: number, last: number, before: number) =>
+  Math.sqrt(Math.max(0, last * last + before * before - factor * last * before))
