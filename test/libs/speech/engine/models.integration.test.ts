@@ -19,7 +19,7 @@ import {
   writeTinyVits
 } from "../../../support/tiny-voices.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "./jobs.ts"
-import { decibels, pitches, quantile } from "./signal.ts"
+import { decibels, melody } from "./signal.ts"
 
 const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope | Metrics>) =>
   effect.pipe(Effect.scoped, Effect.provide(metrics))
@@ -325,20 +325,19 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
       Effect.gen(function* () {
         const engine = yield* hibari
         const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(own, piece(sentence, style)))
-        const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
-        const spread = (pcm: Int16Array) => quantile(pitches(pcm), 0.9) - quantile(pitches(pcm), 0.1)
         const plain = yield* speak({})
+        const { pitch, spread } = melody(plain.pcm)
 
         for (const volumeDb of [-12, -6, 3]) {
           assert.closeTo(decibels((yield* speak({ volumeDb })).pcm) - decibels(plain.pcm), volumeDb, 0.6)
         }
         for (const pitchPercent of [85, 120]) {
-          assert.closeTo((100 * pitch((yield* speak({ pitchPercent })).pcm)) / pitch(plain.pcm), pitchPercent, 7)
+          assert.closeTo((100 * melody((yield* speak({ pitchPercent })).pcm).pitch) / pitch, pitchPercent, 7)
         }
         for (const ratePercent of [75, 150]) {
           assert.closeTo((ratePercent * (yield* speak({ ratePercent })).pcm.length) / plain.pcm.length, 100, 8)
         }
-        assert.isBelow(spread((yield* speak({ rangePercent: 40 })).pcm), 0.7 * spread(plain.pcm))
+        assert.isBelow(melody((yield* speak({ rangePercent: 40 })).pcm).spread, 0.7 * spread)
       })
     )
   )

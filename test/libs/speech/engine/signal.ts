@@ -13,26 +13,34 @@ export const quantile = (values: ReadonlyArray<number>, share: number): number =
 const windowSeconds = 0.04
 const [pitchMin, pitchMax] = [50, 500]
 
+/** The pitch of a voice in Hz, and how far its melody goes: from its lowest tenth to its highest. */
+export const melody = (pcm: Int16Array, hz = 24_000): { readonly pitch: number; readonly spread: number } => {
+  const found = pitches(pcm, hz)
+  return { pitch: quantile(found, 0.5), spread: quantile(found, 0.9) - quantile(found, 0.1) }
+}
+
 /** Hz of every voiced 40 ms, by autocorrelation: the first peak that is nearly as high as the highest. */
-export const pitches = (pcm: Int16Array, hz = 24_000): ReadonlyArray<number> => {
+const pitches = (pcm: Int16Array, hz: number): ReadonlyArray<number> => {
   const length = Math.round(hz * windowSeconds)
+  const samples = Float64Array.from(pcm)
   const found: Array<number> = []
   for (let from = 0; from + 2 * length < pcm.length; from += length) {
-    const pitch = pitchAt(pcm, from, length, hz)
+    const pitch = pitchAt(samples, from, length, hz)
     if (pitch !== undefined) found.push(pitch)
   }
   return found
 }
 
-const pitchAt = (pcm: Int16Array, from: number, length: number, hz: number) => {
-  const energy = power(pcm, from, length)
+const pitchAt = (samples: Float64Array, from: number, length: number, hz: number) => {
+  const energy = power(samples, from, length)
   if (energy / length < 400_000) return undefined
   const [least, most] = [Math.floor(hz / pitchMax), Math.floor(hz / pitchMin)]
   const scores: Array<number> = []
+  let later = power(samples, from + least, length)
   for (let lag = least; lag <= most; lag++) {
-    let sum = 0
-    for (let at = from; at < from + length; at++) sum += (pcm[at] ?? 0) * (pcm[at + lag] ?? 0)
-    scores.push(sum / Math.sqrt(energy * power(pcm, from + lag, length) + 1))
+    scores.push(product(samples, from, length, lag) / Math.sqrt(energy * later + 1))
+    // Whole numbers: what is added and taken away again leaves no rest.
+    later += (samples[from + lag + length] ?? 0) ** 2 - (samples[from + lag] ?? 0) ** 2
   }
   const best = Math.max(...scores)
   if (best < 0.8) return undefined
@@ -42,9 +50,11 @@ const pitchAt = (pcm: Int16Array, from: number, length: number, hz: number) => {
   return hz / (least + peak)
 }
 
-const power = (pcm: Int16Array, from: number, length: number) => {
+const power = (samples: Float64Array, from: number, length: number) => product(samples, from, length, 0)
+
+const product = (samples: Float64Array, from: number, length: number, lag: number) => {
   let sum = 0
-  for (let at = from; at < from + length; at++) sum += (pcm[at] ?? 0) ** 2
+  for (let at = from; at < from + length; at++) sum += (samples[at] ?? 0) * (samples[at + lag] ?? 0)
   return sum
 }
 

@@ -15,7 +15,7 @@ import { EngineFailed } from "../../../../../libs/speech/engine/Engine.ts"
 import { openProcessPool } from "../../../../../libs/speech/engine/process/ProcessPool.ts"
 import { eventually } from "../../../../../dev/fixtures/bus.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "../jobs.ts"
-import { decibels, pitches, quantile } from "../signal.ts"
+import { decibels, melody } from "../signal.ts"
 
 const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
 const surroundings = Layer.merge(metrics, Layer.succeed(Environment, { ...process.env, SEEN: "yes", SECRET: "no" }))
@@ -120,13 +120,12 @@ const suite = ({ speaker, options, hasPitch }: Duties) => {
         const engine = yield* open
         const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
         const plain = yield* speak({})
-        const pitch = (pcm: Int16Array) => quantile(pitches(pcm), 0.5)
 
         assert.closeTo(decibels((yield* speak({ volumeDb: -6 })).pcm) - decibels(plain.pcm), -6, 0.6)
         const slow = yield* speak({ ratePercent: 75 })
         assert.closeTo((75 * slow.pcm.length) / plain.pcm.length, 100, 12)
         const high = yield* speak({ pitchPercent: 120 })
-        assert.closeTo((100 * pitch(high.pcm)) / pitch(plain.pcm), 120, hasPitch ? 8 : 10)
+        assert.closeTo((100 * melody(high.pcm).pitch) / melody(plain.pcm).pitch, 120, hasPitch ? 8 : 10)
         assert.closeTo(high.pcm.length / plain.pcm.length, 1, 0.15)
       })
     )
