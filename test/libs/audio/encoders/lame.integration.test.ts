@@ -1,8 +1,8 @@
 import { execFileSync, fork } from "node:child_process"
 import { on } from "node:events"
 import { kill } from "node:process"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Stream } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Latch, Layer, Stream } from "effect"
 import { audioFormats, Encoders, ffmpegPoolDefaults, formatNamed } from "#audio"
 import { Metrics } from "#runtime"
 import type { FromLame, ToLame } from "../../../../libs/audio/encoders/lame-program.ts"
@@ -40,28 +40,39 @@ const second = sound.subarray(0, 24_000)
 const endless = Stream.fromEffectRepeat(Effect.succeed(second))
 const slow = Stream.fromEffectRepeat(Effect.delay(Effect.succeed(second), "200 millis"))
 
-describe("mp3 encoders that share a process", () => {
-  it.live.each(audioFormats.filter(({ codec }) => codec === "mp3").map(({ name }) => name))(
+/** One encoder at a time, none started ahead. */
+const oneEncoder = (lameProcessesMax: number) =>
+  Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax, processesMax: 1, defaultDepth: 0 }).pipe(
+    Layer.provide(Metrics.layerTest)
+  )
+
+class Ffmpeg extends Context.Service<Ffmpeg, Encoders["Service"]>()("test/Ffmpeg") {
+  static readonly layer = Layer.effect(Ffmpeg, Encoders).pipe(Layer.provide(oneEncoder(0)))
+}
+
+const comparing = layer(Layer.merge(oneEncoder(1), Ffmpeg.layer), { excludeTestServices: true })
+
+comparing("mp3 encoders that share a process", (it) => {
+  it.effect.each(audioFormats.filter(({ codec }) => codec === "mp3").map(({ name }) => name))(
     "write the bytes of ffmpeg: %s",
     (name) =>
       Effect.gen(function* () {
-        const [first, again, other, programs] = yield* Effect.provide(
-          Effect.all([
-            encoded(name, sound),
-            encoded(name, sound),
-            encoded(name, second),
-            Effect.sync(() => lameProcesses().length)
-          ]),
-          audio(1)
-        )
-        assert.strictEqual(programs, 1)
-        const ffmpeg = yield* Effect.provide(Effect.all([encoded(name, sound), encoded(name, second)]), audio(0))
+        const [first, again, other] = [
+          yield* encoded(name, sound),
+          yield* encoded(name, sound),
+          yield* encoded(name, second)
+        ]
+        assert.strictEqual(lameProcesses().length, 1)
+        const both = Effect.all([encoded(name, sound), encoded(name, second)])
+        const ffmpeg = yield* Effect.provideService(both, Encoders, yield* Ffmpeg)
         assert.isTrue(first.equals(ffmpeg[0]))
         assert.isTrue(again.equals(ffmpeg[0]))
         assert.isTrue(other.equals(ffmpeg[1]))
       })
   )
+})
 
+describe("mp3 encoders that share a process", () => {
   it.live("are few processes for many answers at once, which end with the pool", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
