@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#contracts"
 import type { Metrics } from "#runtime"
-import { VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
+import { type SpeechEngine, VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
 import { openModelPool } from "../../../../libs/speech/engine/models/ModelPool.ts"
 import {
   kokoroFramesPerSymbol,
@@ -294,18 +294,25 @@ describe("a folder of a model", () => {
 
 const bundled = process.env["STARLING_VOICES"] ?? ""
 
+/** Opened once: it reads a model of some megabytes, and speaks to itself before it is ready. */
+class Hibari extends Context.Service<Hibari, SpeechEngine>()("test/Hibari") {
+  static readonly layer = Layer.effect(
+    Hibari,
+    openModelPool({
+      model: { ...modelOf(join(bundled, "hibari-0.2.1")), Id: "hibari" },
+      home: tmpdir(),
+      bytesMax: 100_000_000
+    })
+  ).pipe(Layer.provide(metrics))
+}
+
 describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
-  const hibari = openModelPool({
-    model: { ...modelOf(join(bundled, "hibari-0.2.1")), Id: "hibari" },
-    home: tmpdir(),
-    bytesMax: 100_000_000
-  })
   const own = voice("0", "hibari")
   const sentence = "The river runs past the old mill, and in the evening the children walk home along its bank."
-  it.live("reports every word, is the same each time, and is heard before it is whole", () =>
-    scoped(
+  it.layer(Hibari.layer, { excludeTestServices: true })((it) => {
+    it.effect("reports every word, is the same each time, and is heard before it is whole", () =>
       Effect.gen(function* () {
-        const engine = yield* hibari
+        const engine = yield* Hibari
         const [first, second] = [
           yield* heard(engine, jobOf(own, piece(sentence))),
           yield* heard(engine, jobOf(own, piece(sentence)))
@@ -319,11 +326,9 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
         assert.isTrue(first.words.every(({ sample }, at) => sample > (first.words[at - 1]?.sample ?? 0)))
       })
     )
-  )
-  it.live("speaks as loud, as high and as fast as requested", () =>
-    scoped(
+    it.effect("speaks as loud, as high and as fast as requested", () =>
       Effect.gen(function* () {
-        const engine = yield* hibari
+        const engine = yield* Hibari
         const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(own, piece(sentence, style)))
         const plain = yield* speak({})
         const { pitch, spread } = melody(plain.pcm)
@@ -340,11 +345,9 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
         assert.isBelow(melody((yield* speak({ rangePercent: 40 })).pcm).spread, 0.7 * spread)
       })
     )
-  )
-  it.live("speaks a word by its phonemes, as the word that sounds so", () =>
-    scoped(
+    it.effect("speaks a word by its phonemes, as the word that sounds so", () =>
       Effect.gen(function* () {
-        const engine = yield* hibari
+        const engine = yield* Hibari
         const say = (text: string, ipa?: string) =>
           heard(engine, jobOf(own, piece(text, ipa === undefined ? {} : { pronunciations: [{ from: 4, to: 7, ipa }] })))
         const [native, spelled, plain] = [
@@ -360,11 +363,9 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
         )
       })
     )
-  )
-  it.live("stops when its reader leaves, and speaks again afterwards", () =>
-    scoped(
+    it.effect("stops when its reader leaves, and speaks again afterwards", () =>
       Effect.gen(function* () {
-        const engine = yield* hibari
+        const engine = yield* Hibari
         const frames = yield* Stream.runCollect(
           Stream.take(engine.synthesize(jobOf(own, piece(`${sentence} `.repeat(8)))), 1)
         )
@@ -372,5 +373,5 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
         assert.isAbove((yield* heard(engine, jobOf(own, piece("Still here.")))).pcm.length, 12_000)
       })
     )
-  )
+  })
 })
