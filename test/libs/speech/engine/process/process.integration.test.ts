@@ -8,10 +8,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, type Scope, Stream, SubscriptionRef } from "effect"
+import { Context, Effect, Fiber, Layer, Logger, type Scope, Stream, SubscriptionRef } from "effect"
 import type { EngineVoice, VoiceProcess } from "#contracts"
 import { Environment, Metrics } from "#runtime"
-import { EngineFailed } from "../../../../../libs/speech/engine/Engine.ts"
+import { EngineFailed, type SpeechEngine } from "../../../../../libs/speech/engine/Engine.ts"
 import { openProcessPool } from "../../../../../libs/speech/engine/process/ProcessPool.ts"
 import { eventually } from "../../../../../dev/fixtures/bus.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "../jobs.ts"
@@ -60,6 +60,9 @@ interface Duties {
   readonly hasPitch: boolean
 }
 
+/** Started once for the tests that count nothing: a start costs more than what they have it speak. */
+class Program extends Context.Service<Program, SpeechEngine>()("test/Program") {}
+
 const suite = ({ speaker, options, hasPitch }: Duties) => {
   const voice = voiceOf(speaker)
   const open = openProcessPool(processOf(speaker, options))
@@ -85,51 +88,6 @@ const suite = ({ speaker, options, hasPitch }: Duties) => {
       })
     )
   )
-  it.live("counts words by piece and without the signs before them, beyond the basic plane too", () =>
-    scoped(
-      Effect.gen(function* () {
-        const pieces = [piece("𝄞 We "), piece("really", { volumeDb: 3 }), piece(" mean it.")]
-
-        const { words } = yield* heard(yield* open, jobOf(voice, ...pieces))
-
-        const places = words.map(({ piece, position }) => `${piece}:${position}`)
-        for (const place of ["0:3", "1:0", "2:1", "2:6"]) assert.include(places, place)
-      })
-    )
-  )
-  it.live("puts no pause between the pieces of a sentence, and loses none of its words", () =>
-    scoped(
-      Effect.gen(function* () {
-        const engine = yield* open
-        const whole = yield* heard(engine, jobOf(voice, piece("We really want to leave now.")))
-        const louder = { volumeDb: 1 }
-        const cut = yield* heard(
-          engine,
-          jobOf(voice, piece("We really "), piece("want to", louder), piece(" leave now."))
-        )
-
-        assert.isBelow(cut.pcm.length / whole.pcm.length, 1.5)
-        assert.isTrue(cut.words.every((word, at) => word.sample >= (cut.words[at - 1]?.sample ?? 0)))
-        assert.strictEqual(cut.words.at(-1)?.piece, 2)
-      })
-    )
-  )
-  it.live("speaks as loud, as high and as fast as requested", () =>
-    scoped(
-      Effect.gen(function* () {
-        const engine = yield* open
-        const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
-        const plain = yield* speak({})
-
-        assert.closeTo(decibels((yield* speak({ volumeDb: -6 })).pcm) - decibels(plain.pcm), -6, 0.6)
-        const slow = yield* speak({ ratePercent: 75 })
-        assert.closeTo((75 * slow.pcm.length) / plain.pcm.length, 100, 12)
-        const high = yield* speak({ pitchPercent: 120 })
-        assert.closeTo((100 * melody(high.pcm).pitch) / melody(plain.pcm).pitch, 120, hasPitch ? 8 : 10)
-        assert.closeTo(high.pcm.length / plain.pcm.length, 1, 0.15)
-      })
-    )
-  )
   it.live("ends its work when its reader leaves, and speaks on", () =>
     scoped(
       Effect.gen(function* () {
@@ -147,15 +105,55 @@ const suite = ({ speaker, options, hasPitch }: Duties) => {
       })
     )
   )
-  it.live("has no voice but those of its hello", () =>
-    scoped(
+  const shared = Layer.effect(Program, open).pipe(Layer.provide(surroundings))
+  it.layer(shared, { excludeTestServices: true })((it) => {
+    it.effect("counts words by piece and without the signs before them, beyond the basic plane too", () =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(heard(yield* open, jobOf(voiceOf("nobody"), piece("Hello"))))
+        const pieces = [piece("𝄞 We "), piece("really", { volumeDb: 3 }), piece(" mean it.")]
+
+        const { words } = yield* heard(yield* Program, jobOf(voice, ...pieces))
+
+        const places = words.map(({ piece, position }) => `${piece}:${position}`)
+        for (const place of ["0:3", "1:0", "2:1", "2:6"]) assert.include(places, place)
+      })
+    )
+    it.effect("puts no pause between the pieces of a sentence, and loses none of its words", () =>
+      Effect.gen(function* () {
+        const engine = yield* Program
+        const whole = yield* heard(engine, jobOf(voice, piece("We really want to leave now.")))
+        const louder = { volumeDb: 1 }
+        const cut = yield* heard(
+          engine,
+          jobOf(voice, piece("We really "), piece("want to", louder), piece(" leave now."))
+        )
+
+        assert.isBelow(cut.pcm.length / whole.pcm.length, 1.5)
+        assert.isTrue(cut.words.every((word, at) => word.sample >= (cut.words[at - 1]?.sample ?? 0)))
+        assert.strictEqual(cut.words.at(-1)?.piece, 2)
+      })
+    )
+    it.effect("speaks as loud, as high and as fast as requested", () =>
+      Effect.gen(function* () {
+        const engine = yield* Program
+        const speak = (style: Parameters<typeof piece>[1]) => heard(engine, jobOf(voice, piece(sentence, style)))
+        const plain = yield* speak({})
+
+        assert.closeTo(decibels((yield* speak({ volumeDb: -6 })).pcm) - decibels(plain.pcm), -6, 0.6)
+        const slow = yield* speak({ ratePercent: 75 })
+        assert.closeTo((75 * slow.pcm.length) / plain.pcm.length, 100, 12)
+        const high = yield* speak({ pitchPercent: 120 })
+        assert.closeTo((100 * melody(high.pcm).pitch) / melody(plain.pcm).pitch, 120, hasPitch ? 8 : 10)
+        assert.closeTo(high.pcm.length / plain.pcm.length, 1, 0.15)
+      })
+    )
+    it.effect("has no voice but those of its hello", () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(heard(yield* Program, jobOf(voiceOf("nobody"), piece("Hello"))))
         assert.instanceOf(error, EngineFailed)
         assert.strictEqual(error.reason, "voice")
       })
     )
-  )
+  })
 }
 
 const espeak = "./espeak-engine.ts"
