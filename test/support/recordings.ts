@@ -54,7 +54,16 @@ const ffmpeg = (parameters: ReadonlyArray<string>, input: Uint8Array = new Uint8
 
 /** Writes 24,000 Hz PCM as the container that the path's end names. */
 export const writeRecording = (path: string, pcm: Int16Array, parameters: ReadonlyArray<string> = []) =>
-  ffmpeg(["-f", "s16le", "-ar", "24000", "-ac", "1", "-i", "pipe:0", ...parameters, path], pcmToBytes(pcm))
+  writeRecordings(pcm, [{ path, parameters }])
+
+/** Writes the same sound as several files with one start of ffmpeg, each with its parameters. */
+export const writeRecordings = (
+  pcm: Int16Array,
+  files: ReadonlyArray<{ readonly path: string; readonly parameters: ReadonlyArray<string> }>
+) => {
+  const outputs = files.flatMap(({ path, parameters }) => [...parameters, path])
+  return ffmpeg(["-f", "s16le", "-ar", "24000", "-ac", "1", "-i", "pipe:0", ...outputs], pcmToBytes(pcm))
+}
 
 /** Has ffmpeg make files that no recorder makes. */
 export const writeMedia = (path: string, parameters: ReadonlyArray<string>) => ffmpeg([...parameters, path])

@@ -1,13 +1,21 @@
 /** Hostile files, as the real ffmpeg sees them. */
 import { chmodSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { RecordingIntake, recordingIntakeDefaults } from "#audio"
 import { Metrics } from "#runtime"
 import { decibels } from "../../speech/engine/signal.ts"
 import { eventually, runningWith } from "../../../support/child-processes.ts"
-import { anyLength, folder, metrics, tone, writeMedia, writeRecording } from "../../../support/recordings.ts"
+import {
+  anyLength,
+  folder,
+  metrics,
+  tone,
+  writeMedia,
+  writeRecording,
+  writeRecordings
+} from "../../../support/recordings.ts"
 
 const intake = (options: Partial<typeof recordingIntakeDefaults> = {}) =>
   RecordingIntake.layer({ ...recordingIntakeDefaults, ...options }).pipe(Layer.provideMerge(metrics))
@@ -21,38 +29,58 @@ const refusal = (path: string, limits = anyLength) =>
     onFailure: (error) => (error._tag === "RecordingUnusable" ? error.reason : error._tag)
   })
 
-describe("a recording", () => {
-  it.live.each([
-    ["wav", []],
-    ["flac", []],
-    ["mp3", ["-b:a", "64k"]],
-    ["aac", []],
-    ["m4a", ["-c:a", "aac"]],
-    ["m4a", ["-c:a", "alac"]],
-    ["ogg", ["-c:a", "libvorbis"]],
-    ["opus", ["-c:a", "libopus"]],
-    ["webm", ["-c:a", "libopus"]],
-    ["mka", ["-c:a", "pcm_s16le"]],
-    ["aiff", []],
-    ["caf", []],
-    ["3gp", ["-c:a", "aac"]],
-    ["wav", ["-c:a", "pcm_mulaw", "-ar", "8000"]],
-    ["wav", ["-ac", "2", "-ar", "96000", "-c:a", "pcm_f32le"]]
-  ] as const)("is read from %s %o: mono, 16 kHz, with its length and its loudness", ([extension, parameters]) =>
-    Effect.gen(function* () {
-      const path = join(yield* folder, `recording.${extension}`)
-      yield* writeRecording(path, tone(3), parameters)
+const containers = [
+  ["wav", []],
+  ["flac", []],
+  ["mp3", ["-b:a", "64k"]],
+  ["aac", []],
+  ["m4a", ["-c:a", "aac"]],
+  ["m4a", ["-c:a", "alac"]],
+  ["ogg", ["-c:a", "libvorbis"]],
+  ["opus", ["-c:a", "libopus"]],
+  ["webm", ["-c:a", "libopus"]],
+  ["mka", ["-c:a", "pcm_s16le"]],
+  ["aiff", []],
+  ["caf", []],
+  ["3gp", ["-c:a", "aac"]],
+  ["wav", ["-c:a", "pcm_mulaw", "-ar", "8000"]],
+  ["wav", ["-ac", "2", "-ar", "96000", "-c:a", "pcm_f32le"]]
+] as const
 
-      const { samples, seconds, levels } = yield* read(path)
+/** The path of three seconds in each container. */
+class Recordings extends Context.Service<Recordings, (container: (typeof containers)[number]) => string>()(
+  "test/Recordings"
+) {
+  static readonly layer = Layer.effect(
+    Recordings,
+    Effect.gen(function* () {
+      const at = yield* folder
+      const pathOf = (container: (typeof containers)[number]) =>
+        join(at, `recording-${containers.indexOf(container)}.${container[0]}`)
+      yield* writeRecordings(
+        tone(3),
+        containers.map((container) => ({ path: pathOf(container), parameters: container[1] }))
+      )
+      return pathOf
+    })
+  )
+}
+
+layer(Layer.merge(Recordings.layer, intake()), { excludeTestServices: true })("a recording", (it) => {
+  it.effect.each(containers)("is read from %s %o: mono, 16 kHz, with its length and its loudness", (container) =>
+    Effect.gen(function* () {
+      const { samples, seconds, levels } = yield* read((yield* Recordings)(container))
 
       assert.strictEqual(seconds, samples.length / 16_000)
       assert.approximately(seconds, 3, 0.15)
       // Two channels of the same sound are mixed 3 dB lower.
       assert.approximately(decibels(samples), -12.7, 2)
       assert.isBelow(levels.silenceRatio, 0.1)
-    }).pipe(Effect.scoped, Effect.provide(intake()))
+    })
   )
+})
 
+describe("a recording", () => {
   it.live("is read from a video's sound", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "video.mp4")
