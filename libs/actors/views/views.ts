@@ -6,7 +6,7 @@
  * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. A caller that
  * must be right asks the actor.
  */
-import { Context, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
 import { defineGauge, Metrics } from "#runtime"
 import { Count, encodeToken, EpochMs } from "#contracts"
@@ -136,6 +136,8 @@ export class Views extends Context.Service<
     /** Rows of an entity whose deadline of that name has passed. */
     readonly due: (entity: string, deadline: string, nowMs: number) => ReadonlyArray<ViewRow>
     readonly freshness: () => ViewFreshness
+    /** Ends when the views show everything up to another record than that one. */
+    readonly movedFrom: (sequence: number) => Effect.Effect<void>
     /** Only rows of ended entities are left out, so items in flight can be counted. */
     readonly isWhole: () => boolean
   }
@@ -166,6 +168,7 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
       const { ended, moving } = index.leftOut()
       return { sequence: copy.sequence(), behind: behind(), isTruncated: ended + moving > 0 }
     },
+    movedFrom: copy.movedFrom,
     isWhole
   })
 })
@@ -175,12 +178,14 @@ interface WatchedCopy {
   readonly take: (key: string, value: Option.Option<Viewed>) => void
   /** The record up to which it shows everything. */
   readonly sequence: () => number
+  readonly movedFrom: (sequence: number) => Effect.Effect<void>
 }
 
 /** The present rows, then every change of them. */
 const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsMax: number) {
   const index = viewIndex(rowsMax)
   let sequence = 0
+  let moved = Deferred.makeUnsafe<void>()
   const take = (key: string, value: Option.Option<Viewed>) => {
     if (Option.isNone(value)) return index.forget(key)
     if (key === cursorKey) return void (sequence = "position" in value.value ? value.value.position : sequence)
@@ -202,11 +207,19 @@ const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsM
   })
   const watching = Stream.runForEach(watch, (changes) =>
     Effect.sync(() => {
+      const before = sequence
       for (const { key, entry } of changes) take(key, valueOf(entry))
+      if (sequence !== before) Deferred.doneUnsafe(moved, Effect.void)
     })
   )
   yield* Effect.forkScoped(Effect.retry(watching, Schedule.spaced("500 millis")))
-  const copy: WatchedCopy = { index, take, sequence: () => sequence }
+  const movedFrom = (known: number) =>
+    Effect.suspend(() => {
+      if (sequence !== known) return Effect.void
+      if (Deferred.isDoneUnsafe(moved)) moved = Deferred.makeUnsafe()
+      return Deferred.await(moved)
+    })
+  const copy: WatchedCopy = { index, take, sequence: () => sequence, movedFrom }
   return copy
 })
 

@@ -2,7 +2,7 @@
  * The ready items of this process. It reads the views anew when they have moved, for at most a twentieth of the time,
  * and corrects them by what this process gave out since. Waiting runners wake when the views show work for them.
  */
-import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Layer, Option } from "effect"
 import { Views } from "#actors"
 import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
 import type { InFlight } from "#pipeline"
@@ -26,7 +26,9 @@ const movingStates: ReadonlyArray<WorkItemStateName> = [
   "WaitingForAgentResume"
 ]
 
-const lookEveryMs = 20
+// Records come in clumps, of which one look shows all.
+const restMsMin = 20
+// The rest after a look, in times that it took.
 const shareMax = 20
 // An item that was put off becomes ready when its time comes, without a record that says so.
 const lookAnywayMs = 1_000
@@ -118,22 +120,22 @@ const keepLooking = Effect.fnUntraced(function* (
   views: Views["Service"],
   look: (sequence: number, nowMs: number) => void
 ) {
-  let seen = -1
-  let nextMs = 0
-  let anywayMs = 0
-  const refresh = Effect.gen(function* () {
-    const clock = yield* Clock.Clock
+  const clock = yield* Clock.Clock
+  const refresh = () => {
     const nowMs = clock.currentTimeMillisUnsafe()
     const { sequence } = views.freshness()
-    if (nowMs < nextMs || (sequence === seen && nowMs < anywayMs)) return
-    seen = sequence
     look(sequence, nowMs)
-    const tookMs = clock.currentTimeMillisUnsafe() - nowMs
-    nextMs = nowMs + tookMs * shareMax
-    anywayMs = nowMs + lookAnywayMs
-  })
-  yield* refresh
-  yield* Effect.forkScoped(Effect.repeat(refresh, Schedule.spaced(lookEveryMs)))
+    return { sequence, restMs: Math.max(restMsMin, (clock.currentTimeMillisUnsafe() - nowMs) * shareMax) }
+  }
+  let seen = refresh()
+  const next = Effect.suspend(() =>
+    Effect.sleep(seen.restMs).pipe(
+      Effect.andThen(views.movedFrom(seen.sequence)),
+      Effect.timeoutOption(Math.max(lookAnywayMs, seen.restMs)),
+      Effect.andThen(Effect.sync(() => void (seen = refresh())))
+    )
+  )
+  yield* Effect.forkScoped(Effect.forever(next))
 })
 
 const matching = (look: ReadyLook, { names, phases }: Wanted) =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { Actors, entityProjection, projectViews, Views, type ViewsOptions } from "#actors"
 import { Publisher, StreamReader } from "#bus"
 import { subjects } from "#contracts"
@@ -51,6 +51,33 @@ describe("the views", () => {
             ["b", 0]
           ])
           assert.strictEqual(Option.getOrThrow(views.find("jar", "a")).state, "Open")
+        })
+      )
+    )
+  )
+
+  it.live("wake who waits for them to move on from a record, and let nobody wait who knows an older one", () =>
+    withViews(
+      whileProjected(
+        Effect.gen(function* () {
+          const views = yield* Views
+          const reader = yield* StreamReader
+          const showAll = Effect.map(
+            reader.bounds("LOG"),
+            ({ lastSequence }) => lastSequence > 0 && views.freshness().sequence === lastSequence
+          )
+          yield* open("a")
+          yield* eventually(showAll)
+          const { sequence } = views.freshness()
+          const waiting = yield* Effect.forEach([1, 2], () => Effect.forkChild(views.movedFrom(sequence)))
+          yield* open("b")
+          yield* Effect.forEach(waiting, Fiber.join)
+          assert.isAbove(views.freshness().sequence, sequence)
+          yield* views.movedFrom(sequence)
+          yield* eventually(showAll)
+          // That nothing comes has no other sign.
+          const isMoved = views.movedFrom(views.freshness().sequence)
+          assert.isTrue(Option.isNone(yield* Effect.timeoutOption(isMoved, "50 millis")))
         })
       )
     )
