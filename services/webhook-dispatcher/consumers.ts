@@ -304,11 +304,14 @@ const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<Ac
  * process that learns late of the move would send what comes first behind what comes next.
  */
 const handleInLane = (state: State, lane: number, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
-  const { lanes } = state.deps
+  const { endpoints, lanes } = state.deps
   const { endpointId } = received.value.delivery
   const now = lanes.state()
   const own = deliveryLaneOf(endpointId, now.count)
-  if (own !== lane && homeOf(now, endpointId) !== lane) return lanes.forward(received, own)
+  if (own !== lane && homeOf(now, endpointId) !== lane) {
+    // What is about to be put away stays where it is found: it would come to one that is made again under the name.
+    return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(strangerDelayMs)) : lanes.forward(received, own)
+  }
   return handle(state, { ...received, value: { ...received.value, lane } })
 }
 

@@ -488,22 +488,25 @@ const leaving = (services: LeaveServices) => {
 }
 
 const removed = "the endpoint was removed"
+const looksEmpty = 2
 
 const putAway = Effect.fnUntraced(function* (
   { endpoints, lanes, reader, abandoned }: LeaveServices,
   { id, name, revision }: LeavingEndpoint
 ) {
   const { bucket } = endpoints.store
-  let [deliveries, found] = [0, 0]
+  let [deliveries, empty] = [0, 0]
   let below: ReadonlyArray<number> = []
-  do {
-    deliveries += found
+  // A delivery may be passed on meanwhile, from a lane that is looked at later to one that was: the next look finds it.
+  while (empty < looksEmpty) {
     // What is stored from here on may belong to one that was made again under the name, if another process was faster.
     below = yield* lanes.ends
     const record = yield* bucket.get(id)
     if (Option.isNone(record) || record.value.revision !== revision) return
-    found = yield* abandoned.endpoint({ id, name, reason: removed, below })
-  } while (found > 0)
+    const found = yield* abandoned.endpoint({ id, name, reason: removed, below })
+    deliveries += found
+    empty = found === 0 ? empty + 1 : 0
+  }
   yield* logGone({ name, reason: removed }, deliveries)
   for (const lane of lanes.all) {
     yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])

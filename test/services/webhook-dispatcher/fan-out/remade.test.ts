@@ -23,6 +23,10 @@ interface World {
   revision: number
   /** Whether the record of the one that leaves is gone, and its name free. */
   isErased: boolean
+  /** The deliveries that wait in each lane. */
+  readonly waiting: Array<number>
+  /** What happens once, between the looks at the first lane and at the second. */
+  between: (world: World) => void
 }
 
 const worldOf = (lanes: number): World => ({
@@ -32,7 +36,9 @@ const worldOf = (lanes: number): World => ({
   all: [],
   leaving: new Map(),
   revision: 1,
-  isErased: false
+  isErased: false,
+  waiting: Array.from({ length: lanes }, () => 0),
+  between: () => undefined
 })
 
 const made = (world: World, id: string, startsAfter: number) => {
@@ -96,8 +102,19 @@ const dispatcherIn = (world: World) => {
     lanes,
     reader,
     Layer.mock(Kv, { open: () => Effect.succeed(nobodyElse) }),
-    Layer.mock(AbandonedDeliveries, { endpoint: () => Effect.succeed(0) })
+    Layer.mock(AbandonedDeliveries, { endpoint: () => Effect.sync(() => putAwayAll(world)) })
   )
+}
+
+/** One look at all lanes, one by one. */
+const putAwayAll = (world: World) => {
+  let found = 0
+  for (const lane of world.waiting.keys()) {
+    if (lane === 1) world.between(world)
+    found += world.waiting[lane]!
+    world.waiting[lane] = 0
+  }
+  return found
 }
 
 /** A turn of a lane: its steps are stored, and what it began beside them goes on until it waits. */
@@ -127,6 +144,27 @@ describe("an endpoint that was removed and made again under its name", () => {
       if (world.isErased) made(world, ofSecondLane, 126)
       yield* turn(world, 1, second)
       assert.strictEqual(world.cursors[1]?.next[ofSecondLane], 127)
+    }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
+  })
+
+  it.effect("gets nothing that was passed on to another lane while it was put away", () => {
+    const world = worldOf(2)
+    world.waiting[1] = 6
+    world.between = () => {
+      world.waiting[0] = world.waiting[1]!
+      world.waiting[1] = 0
+      world.between = () => undefined
+    }
+    return Effect.gen(function* () {
+      const [first, second] = [yield* newcomersOf(0), yield* newcomersOf(1)]
+      yield* TestClock.adjust("1 second")
+      made(world, ofSecondLane, 35)
+      yield* turn(world, 1, second)
+      removed(world, ofSecondLane)
+      yield* turn(world, 1, second)
+      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, first)
+      assert.isTrue(world.isErased)
+      assert.deepStrictEqual(world.waiting, [0, 0])
     }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
   })
 
