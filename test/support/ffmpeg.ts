@@ -3,29 +3,35 @@ import { spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { pcmFromBytes } from "../../libs/audio/samples.ts"
 
-/** Of an input, before its name. */
-type Parameters = ReadonlyArray<string>
+export interface EncodedSound {
+  readonly bytes: Uint8Array
+  /** What ffmpeg is told of the input, and of the samples that it gives. */
+  readonly input?: ReadonlyArray<string>
+  readonly output?: ReadonlyArray<string>
+}
 
 // After those of ffmpeg's own input, output and complaints.
 const firstPipe = 3
 
-/** The samples of each stream of bytes, which one ffmpeg reads side by side. Fails on its first complaint. */
-export const decodeAll = (streams: ReadonlyArray<Uint8Array>, parameters: Parameters = []) =>
+/** The samples of each sound, which one ffmpeg reads side by side. Fails on its first complaint. */
+export const decodeAll = (sounds: ReadonlyArray<EncodedSound>) =>
   new Promise<ReadonlyArray<Int16Array>>((resolve, reject) => {
     const inputPipe = (at: number) => firstPipe + at
-    const outputPipe = (at: number) => firstPipe + streams.length + at
-    const inputs = streams.flatMap((_, at) => [...parameters, "-i", `pipe:${inputPipe(at)}`])
-    const outputs = streams.flatMap((_, at) => ["-map", `${at}:a`, "-f", "s16le", `pipe:${outputPipe(at)}`])
+    const outputPipe = (at: number) => firstPipe + sounds.length + at
+    const inputs = sounds.flatMap(({ input = [] }, at) => [...input, "-i", `pipe:${inputPipe(at)}`])
+    const outputs = sounds.flatMap(({ output = [] }, at) =>
+      ["-map", `${at}:a`].concat(output, "-f", "s16le", `pipe:${outputPipe(at)}`)
+    )
     const child = spawn("ffmpeg", ["-nostdin", "-v", "error", ...inputs, ...outputs], {
-      stdio: ["ignore", "ignore", "pipe", ...streams.flatMap(() => ["pipe", "pipe"] as const)]
+      stdio: ["ignore", "ignore", "pipe", ...sounds.flatMap(() => ["pipe", "pipe"] as const)]
     })
-    for (const [at, bytes] of streams.entries()) {
+    for (const [at, { bytes }] of sounds.entries()) {
       const input = child.stdio[inputPipe(at)] as Writable
       // ffmpeg says itself why it reads no further.
       input.on("error", () => undefined)
       input.end(bytes)
     }
-    const parts = streams.map((_, at) => collect(child.stdio[outputPipe(at)] as Readable))
+    const parts = sounds.map((_, at) => collect(child.stdio[outputPipe(at)] as Readable))
     const complaints = collect(child.stderr as Readable)
     child.once("error", reject)
     child.once("close", () => {

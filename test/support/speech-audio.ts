@@ -1,6 +1,6 @@
 /** Ears for tests: an answer's sound, measured in samples. */
 import { spawn } from "node:child_process"
-import type { Readable, Writable } from "node:stream"
+import { decodeAll } from "./ffmpeg.ts"
 
 /** The demuxer of a format's bytes, and its rate. */
 const decoderOf = (format: string): { readonly parameters: ReadonlyArray<string>; readonly rateHz: number } => {
@@ -24,39 +24,21 @@ export interface Encoded {
   readonly rateHz?: number
 }
 
-// Of a child's pipes, the first beyond standard input, output and errors.
-const pipesFrom = 3
-
-/** By one ffmpeg: its start takes more of a processor than to decode an answer. */
-const decodedByOne = (all: ReadonlyArray<Encoded>) =>
-  new Promise<ReadonlyArray<Pcm>>((resolve, reject) => {
-    const wanted = all.map(({ bytes, format, rateHz = decoderOf(format).rateHz }, nth) => ({
-      bytes,
-      rateHz,
-      input: [...decoderOf(format).parameters, "-i", `pipe:${pipesFrom + 2 * nth}`],
-      output: ["-map", `${nth}:a`, "-ac", "1", "-ar", String(rateHz), "-f", "s16le", `pipe:${pipesFrom + 2 * nth + 1}`]
-    }))
-    const parameters = [...wanted.flatMap(({ input }) => input), ...wanted.flatMap(({ output }) => output)]
-    const pipes = wanted.flatMap(() => ["pipe", "pipe"] as const)
-    const child = spawn("ffmpeg", ["-nostdin", "-v", "error", ...parameters], {
-      stdio: ["ignore", "ignore", "pipe", ...pipes]
-    })
-    let stderr = ""
-    child.stderr?.on("data", (part: Buffer) => (stderr += part.toString()))
-    const decoding = wanted.map(({ bytes, rateHz }, nth) => {
-      const [input, output] = child.stdio.slice(pipesFrom + 2 * nth) as unknown as readonly [Writable, Readable]
-      input.on("error", () => undefined)
-      input.end(bytes)
-      const parts: Array<Buffer> = []
-      output.on("data", (part: Buffer) => parts.push(part))
-      return { parts, rateHz }
-    })
-    child.once("close", () => {
-      const formats = all.map(({ format }) => format).join(", ")
-      if (stderr !== "") return reject(new Error(`${formats} does not decode: ${stderr.slice(0, 500)}`))
-      return resolve(decoding.map(({ parts, rateHz }) => ({ samples: samplesOf(Buffer.concat(parts)), rateHz })))
-    })
-  })
+const decodedByOne = async (all: ReadonlyArray<Encoded>): Promise<ReadonlyArray<Pcm>> => {
+  const sounds = all.map(({ bytes, format, rateHz = decoderOf(format).rateHz }) => ({
+    bytes,
+    rateHz,
+    input: decoderOf(format).parameters,
+    output: ["-ac", "1", "-ar", String(rateHz)]
+  }))
+  try {
+    const samples = await decodeAll(sounds)
+    return sounds.map(({ rateHz }, nth) => ({ samples: samples[nth] ?? new Int16Array(0), rateHz }))
+  } catch (failure) {
+    const detail = failure instanceof Error ? failure.message : String(failure)
+    throw new Error(`${all.map(({ format }) => format).join(", ")}: ${detail}`, { cause: failure })
+  }
+}
 
 /** Where one does not decode, each is tried alone: then the failure names its format. */
 export const decodedTogether = (all: ReadonlyArray<Encoded>): Promise<ReadonlyArray<Pcm>> =>

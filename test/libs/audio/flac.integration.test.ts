@@ -3,7 +3,8 @@ import { makeFlacEncoder } from "../../../libs/audio/flac.ts"
 import { decodeAll } from "../../support/ffmpeg.ts"
 
 /** By a decoder that checks every checksum, and the frames' numbers. */
-const decode = (files: ReadonlyArray<Buffer>) => decodeAll(files, ["-err_detect", "crccheck+explode", "-f", "flac"])
+const decode = (files: ReadonlyArray<Buffer>) =>
+  decodeAll(files.map((bytes) => ({ bytes, input: ["-err_detect", "crccheck+explode", "-f", "flac"] })))
 
 const encode = (pcm: Int16Array, rateHz: number, size: number) => {
   const encoder = makeFlacEncoder(rateHz)

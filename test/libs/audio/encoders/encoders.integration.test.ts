@@ -48,7 +48,7 @@ const samplesOf = (format: AudioFormat, answers: ReadonlyArray<Buffer>) => {
   if (format.codec === "pcm") return Effect.succeed(answers.map(pcmFromBytes))
   if (format.codec === "alaw") return Effect.succeed(answers.map(decodeAlaw))
   if (format.codec === "ulaw") return Effect.succeed(answers.map(decodeMulaw))
-  return Effect.promise(() => decodeAll(answers))
+  return Effect.promise(() => decodeAll(answers.map((bytes) => ({ bytes }))))
 }
 
 const rateOf = (format: AudioFormat) => (format.codec === "opus" ? 48_000 : format.sampleRateHz)
