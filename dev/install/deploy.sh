@@ -23,7 +23,7 @@ ensure_kustomize() {
       export STARLING_KUSTOMIZE="kubectl kustomize"
       return
     elif ! command -v go >/dev/null || ! with_install_lock kustomize install_kustomize; then
-      left_out "rendering deploy/k8s" "needs kustomize or kubectl, each of version 5 of kustomize, or Go to build it with"
+      left_out "rendering deploy/k8s" "needs kustomize, a kubectl with version 5 of it, or Go to build it with"
       return
     fi
   fi
