@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { defineConfig } from "vitest/config"
-import { LongestFirst } from "./dev/test-order.ts"
+import { InTurn } from "./dev/test-order.ts"
 
 /**
  * Six rings of tests, told apart by file name: `*.test.ts` is pure and fast, for it runs at every check;
@@ -18,6 +18,12 @@ const loadedByNode = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: "test/support/test-modules.ts"
 } as const
+
+/**
+ * A limit of a test only ends one that hangs: what the product promises is measured in the test itself. On a machine
+ * with much else to do a test takes five times as long as alone, and has to pass.
+ */
+const hangs = (afterMs: number) => ({ testTimeout: afterMs, hookTimeout: afterMs })
 
 /**
  * Files of real processes at once. One keeps about half a processor busy, with the brokers, chains and fleets that it
@@ -38,11 +44,12 @@ const brokerStores = () => {
 }
 
 /**
- * A worker loads the modules once for all of its files: a second of a processor for each of some three hundred. What
- * tests make is short-lived: more room for it, before it is tidied up, takes a sixteenth less of a processor.
+ * A worker loads the modules once for all of its project's files: a second of a processor for each of some three hundred.
+ * What tests make is short-lived: more room for it, before it is tidied up, takes a sixteenth less of a processor.
  */
 const processes = {
   ...loadedByNode,
+  ...hangs(600_000),
   isolate: false,
   env: { STARLING_TEST_STORES: brokerStores() },
   execArgv: ["--min-semi-space-size=16", "--max-semi-space-size=64"]
@@ -65,17 +72,9 @@ const fleetsAlone = [
   "test/fleet/voices-strangers.fleet.test.ts"
 ]
 
-/**
- * A limit of a test only ends one that hangs: what the product promises is measured in the test itself. On a machine
- * with much else to do a test takes five times as long as alone, and has to pass.
- */
-const hangs = (afterMs: number) => ({ testTimeout: afterMs, hookTimeout: afterMs })
-
-const fleet = { ...processes, ...hangs(600_000) }
-
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: InTurn },
     projects: [
       {
         test: {
@@ -101,18 +100,8 @@ export default defineConfig({
       {
         test: {
           ...processes,
-          name: "integration",
-          include: ["test/**/*.integration.test.ts"],
-          ...hangs(300_000),
-          sequence: { groupOrder: 1 },
-          maxWorkers: filesAtOnce
-        }
-      },
-      {
-        test: {
-          ...fleet,
-          name: "fleet",
-          include: ["test/**/*.fleet.test.ts"],
+          name: "processes",
+          include: ["test/**/*.{integration,fleet}.test.ts"],
           exclude: fleetsAlone,
           sequence: { groupOrder: 1 },
           maxWorkers: filesAtOnce
@@ -120,8 +109,8 @@ export default defineConfig({
       },
       {
         test: {
-          ...fleet,
-          name: "fleet-alone",
+          ...processes,
+          name: "processes-alone",
           // A pace is kept on a disk, as where the fleet works for its owner.
           env: {},
           include: fleetsAlone,

@@ -4,24 +4,45 @@
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** Files of a minute and more among others of seconds. */
+/** Files of half a minute and more among others of seconds, the longest first. */
 export const longFiles: ReadonlyArray<string> = [
   "test/containers/fleet.containers.test.ts",
-  "test/fleet/payment-kills-together.fleet.test.ts",
-  "test/page/open-for-an-hour.fleet.test.ts",
   "test/fleet/pipeline-crowd.fleet.test.ts",
+  "test/fleet/payment-kills-together.fleet.test.ts",
   "test/fleet/channel-kills.fleet.test.ts",
+  "test/page/open-for-an-hour.fleet.test.ts",
   "test/page/looks.fleet.test.ts",
   "test/fleet/upto-kills.fleet.test.ts",
-  "test/fleet/speech-formats.fleet.test.ts",
   "test/fleet/speech-live.fleet.test.ts",
+  "test/fleet/speech-formats.fleet.test.ts",
   "test/fleet/pipeline-kills.fleet.test.ts",
   "test/fleet/pipeline-killed.fleet.test.ts",
+  "test/fleet/tour.fleet.test.ts",
+  "test/page/models.fleet.test.ts",
+  "test/page/jobs.fleet.test.ts",
+  "test/page/acts.fleet.test.ts",
+  "test/fleet/say.fleet.test.ts",
+  "test/fleet/role.fleet.test.ts",
+  "test/fleet/up.fleet.test.ts",
+  "test/fleet/speech-capacity.fleet.test.ts",
+  "test/fleet/payment-kills.fleet.test.ts",
+  "test/services/webhook-dispatcher/lanes.integration.test.ts",
+  "test/libs/audio/encoders/encoders.integration.test.ts",
   "test/libs/speech/engine/engines.integration.test.ts",
   "test/services/pipeline-api/kills/kills.integration.test.ts",
+  "test/dev/examples/verify.integration.test.ts",
+  "test/services/model-gateway/payments/paid-calls.integration.test.ts",
+  "test/services/model-gateway/payments/channel-calls.integration.test.ts",
+  "test/services/console/http/endpoints-killed.integration.test.ts",
+  "test/libs/speech/engine/process/process.integration.test.ts",
+  "test/services/pipeline-api/stuck-loops.integration.test.ts",
+  "test/services/webhook-dispatcher/breaker.integration.test.ts",
+  "test/services/model-gateway/clients/payments.integration.test.ts",
+  "test/services/webhook-dispatcher/drain.integration.test.ts",
+  "test/services/model-gateway/payments/sick-chains.integration.test.ts",
+  "test/services/webhook-dispatcher/partition.integration.test.ts",
   "test/services/console/deliveries-of-an-hour.integration.test.ts",
   "test/services/console/receipts-of-a-day.integration.test.ts",
-  "test/services/console/http/endpoints-killed.integration.test.ts",
   "test/services/console/generated-client.integration.test.ts",
   "test/services/console/books.integration.test.ts",
   "test/load-tests/main.integration.test.ts"
@@ -33,21 +54,44 @@ interface Placed {
   readonly project: string
 }
 
-/** The long files of each project before its others; else the order stays. Pure. */
-export const longestFirst = <A>(files: ReadonlyArray<A>, placeOf: (file: A) => Placed): Array<A> => {
-  const ofProject = Map.groupBy(files, (file) => {
+/**
+ * Group by group and project by project. Within a project the rings take turns, in proportion to their files, and each
+ * begins with its long files: whole fleets ask for more processors than there are, and files that wait for clocks for
+ * less. Pure.
+ */
+export const inTurn = <A>(files: ReadonlyArray<A>, placeOf: (file: A) => Placed): Array<A> => {
+  const byProject = Map.groupBy(files, (file) => {
     const { group, project } = placeOf(file)
     return `${group} ${project}`
   })
-  const isLong = (file: A) => longFiles.some((long) => placeOf(file).path.endsWith(`/${long}`))
-  return [...ofProject.values()].flatMap((own) => [...own.filter(isLong), ...own.filter((file) => !isLong(file))])
+  return [...byProject.values()].flatMap((ofProject) => {
+    const byRing = Map.groupBy(ofProject, (file) => ringOf(placeOf(file).path))
+    const placed = [...byRing.values()].flatMap((ofRing) =>
+      longestFirst(ofRing, (file) => placeOf(file).path).map((file, index) => ({
+        file,
+        turn: (index + 0.5) / ofRing.length
+      }))
+    )
+    return placed.toSorted((one, other) => one.turn - other.turn).map(({ file }) => file)
+  })
 }
 
-export class LongestFirst extends BaseSequencer {
+const ringOf = (path: string) => /\.(\w+)\.test\.ts$/u.exec(path)?.[1] ?? "unit"
+
+/** The others stay as they are. */
+const longestFirst = <A>(files: ReadonlyArray<A>, pathOf: (file: A) => string): ReadonlyArray<A> => {
+  const rankOf = (file: A) => {
+    const rank = longFiles.findIndex((long) => pathOf(file).endsWith(`/${long}`))
+    return rank === -1 ? longFiles.length : rank
+  }
+  return files.toSorted((one, other) => rankOf(one) - rankOf(other))
+}
+
+export class InTurn extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     // oxlint-disable-next-line unicorn/no-array-sort -- a sequencer's method, not an array's
     const sorted = await super.sort(files)
-    return longestFirst(sorted, ({ moduleId, project }) => ({
+    return inTurn(sorted, ({ moduleId, project }) => ({
       path: moduleId,
       group: project.config.sequence.groupOrder,
       project: project.name

@@ -34,21 +34,25 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# The images are built beside the checks: half of that is a wait for the engine.
-images=
-without=$(dev/docker-engine.sh)
-has_engine=$?
-if ((has_engine == 0)); then
-  without=$(dev/docker-compose.sh)
-  if [[ -z ${STARLING_IMAGES:-} ]]; then
-    deploy/docker/build.sh containers >"$folder/images" 2>&1 &
-    images=$!
-  fi
-fi
+# A process may prepare the system beside this, its packages and its Docker engine: the checks do not wait for it.
+system_is_ready() {
+  [[ -n ${STARLING_SYSTEM_PID:-} ]] || return 0
+  while kill -0 "$STARLING_SYSTEM_PID" 2>/dev/null; do sleep 0.2; done
+}
 
-fetch_for_processes &
+# The images are built beside the checks and the first tests, of which those in containers wait for `images.made`.
+make_images() {
+  system_is_ready && dev/docker-engine.sh >/dev/null || return
+  if deploy/docker/build.sh containers >"$folder/images" 2>&1; then mv "$folder/images" "$folder/images.made"; else
+    mv "$folder/images" "$folder/images.failed"
+  fi
+}
+[[ -n ${STARLING_IMAGES:-} ]] || make_images &
+images=$!
+
+(system_is_ready && fetch_for_processes) &
 fetching=$!
-(renice -n 19 "$BASHPID" >/dev/null && fetch_for_manifests) &
+(renice -n 19 "$BASHPID" >/dev/null && system_is_ready && fetch_for_manifests) &
 # A registry is waited for.
 node dev/advisories.ts >"$folder/advisories" 2>&1 &
 advisories=$!
@@ -88,13 +92,11 @@ ended() { # report code
 ) >"$folder/thorough" 2>&1 &
 thorough=$!
 
-processes=(--project integration --project fleet --project fleet-alone)
-if [[ -n $images ]] && ! wait "$images"; then
-  mv "$folder/images" "$folder/images.failed"
-  failed=1
-elif ((has_engine == 0)); then
-  export STARLING_IMAGES=${STARLING_IMAGES:-containers}
+processes=(--project processes --project processes-alone)
+if without=$(dev/docker-engine.sh); then
+  without=$(dev/docker-compose.sh)
   processes+=(--project containers)
+  [[ -n ${STARLING_IMAGES:-} ]] || export STARLING_IMAGES=containers STARLING_IMAGES_END=$folder/images
 fi
 
 # Tests with real processes may fail because the machine stood still: see dev/second-run.ts. A few files are tried
@@ -115,6 +117,9 @@ if ((code != 0)) && ! again; then
   rm -f "$folder/processes.again".*
   ended processes $code
 fi
+
+wait "$images"
+[[ ! -e $folder/images.failed ]] || failed=1
 
 echo "== thorough"
 wait "$thorough"

@@ -9,6 +9,7 @@ import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { until } from "../../dev/fixtures/starling.ts"
+import { imagesAreMade } from "./images.ts"
 
 interface Service {
   readonly image: string
@@ -64,6 +65,7 @@ const kept = (user: string) =>
   docker(...asComposed("bus-users", ["--rm", "--entrypoint", "cat"], [`/bus/broker/users/${user}`]))
 
 beforeAll(async () => {
+  await imagesAreMade()
   await docker("network", "create", project)
   await once("bus-users")
   await standing("nats")

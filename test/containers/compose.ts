@@ -12,6 +12,7 @@ import { type Arrivals, arrivalsAt } from "./arrivals.ts"
 import { secretsWithSolana as secrets, withSolana } from "./configuration.ts"
 import type { Callable } from "./fleet.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
+import { imagesAreMade } from "./images.ts"
 import { worldPorts } from "./world-places.ts"
 
 export interface ComposedFleet extends Callable {
@@ -82,6 +83,7 @@ const projectOf = (folder: string, ports: Ports) => {
 }
 
 export const composeFleet = async (): Promise<ComposedFleet> => {
+  await imagesAreMade()
   const folder = mkdtempSync(join(tmpdir(), "starling-compose-"))
   const ports = {
     "pipeline-api": await freePort(),

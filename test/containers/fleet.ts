@@ -22,6 +22,7 @@ import { type Broker, replicas, startBroker } from "./broker.ts"
 import { configuration, secrets } from "./configuration.ts"
 import { logOf, removeLabelled } from "./engine.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
+import { imagesAreMade } from "./images.ts"
 import { worldPorts } from "./world-places.ts"
 
 export interface RunningRole {
@@ -160,6 +161,7 @@ const folder = () => {
 }
 
 export const startFleet = async (): Promise<Fleet> => {
+  await imagesAreMade()
   const network = await new Network().start()
   const config = join(folder(), "starling.config.json")
   writeFileSync(config, JSON.stringify(configuration), { mode: 0o644 })

@@ -1,25 +1,36 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { longestFirst, longFiles } from "../../dev/test-order.ts"
+import { inTurn, longFiles } from "../../dev/test-order.ts"
 
 const root = join(import.meta.dirname, "../..")
-const [long = "", longer = ""] = longFiles.filter((path) => path.endsWith(".integration.test.ts"))
+const [longest = "", long = ""] = longFiles.filter((path) => path.endsWith(".integration.test.ts"))
+
+const placed = (path: string, group = 1, project = "processes") => ({ path: `/tree/${path}`, group, project })
+const order = (files: ReadonlyArray<ReturnType<typeof placed>>) =>
+  inTurn(files, (file) => file).map((file) => files.indexOf(file))
 
 describe("the order of test files", () => {
-  it("begins each project with its long files, and keeps groups, projects and all other files as they were", () => {
+  it("begins each ring with its long files, the longest first, and keeps all others as they were", () => {
+    const files = ["test/b.integration.test.ts", long, "test/a.integration.test.ts", longest]
+    assert.deepStrictEqual(order(files.map((path) => placed(path))), [3, 1, 0, 2])
+  })
+
+  it("gives the rings of a project turns in proportion to their files", () => {
+    const integration = Array.from({ length: 6 }, (_, index) => placed(`test/${index}.integration.test.ts`))
+    const fleets = Array.from({ length: 2 }, (_, index) => placed(`test/${index}.fleet.test.ts`))
+    assert.deepStrictEqual(order([...integration, ...fleets]), [0, 1, 6, 2, 3, 4, 7, 5])
+  })
+
+  it("keeps projects and groups apart", () => {
     const files = [
-      { path: "/tree/test/fleet/a.fleet.test.ts", group: 1, project: "fleet" },
-      { path: "/tree/test/libs/a.integration.test.ts", group: 1, project: "integration" },
-      { path: `/tree/${longer}`, group: 1, project: "integration" },
-      { path: "/tree/test/libs/b.integration.test.ts", group: 1, project: "integration" },
-      { path: `/tree/${long}`, group: 1, project: "integration" },
-      { path: "/tree/test/fleet/b.fleet.test.ts", group: 2, project: "fleet-alone" }
+      placed("test/a.fleet.test.ts"),
+      placed("test/a.containers.test.ts", 1, "containers"),
+      placed("test/b.fleet.test.ts"),
+      placed("test/c.fleet.test.ts", 2, "processes-alone"),
+      placed("test/d.fleet.test.ts")
     ]
-    assert.deepStrictEqual(
-      longestFirst(files, (file) => file),
-      [0, 2, 4, 1, 3, 5].map((index) => files[index] as (typeof files)[number])
-    )
+    assert.deepStrictEqual(order(files), [0, 2, 4, 1, 3])
   })
 
   it("names only files that there are", () => {
