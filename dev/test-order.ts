@@ -55,9 +55,8 @@ interface Placed {
 }
 
 /**
- * Group by group and project by project. Within a project the rings take turns, in proportion to their files, and each
- * begins with its long files: whole fleets ask for more processors than there are, and files that wait for clocks for
- * less. Pure.
+ * Group by group and project by project. Within a project its rings, and the long files of each, are spread evenly: whole
+ * fleets ask for more processors than there are, and files that wait for clocks for less. Pure.
  */
 export const inTurn = <A>(files: ReadonlyArray<A>, placeOf: (file: A) => Placed): Array<A> => {
   const byProject = Map.groupBy(files, (file) => {
@@ -66,26 +65,26 @@ export const inTurn = <A>(files: ReadonlyArray<A>, placeOf: (file: A) => Placed)
   })
   return [...byProject.values()].flatMap((ofProject) => {
     const byRing = Map.groupBy(ofProject, (file) => ringOf(placeOf(file).path))
-    const placed = [...byRing.values()].flatMap((ofRing) =>
-      longestFirst(ofRing, (file) => placeOf(file).path).map((file, index) => ({
-        file,
-        turn: (index + 0.5) / ofRing.length
-      }))
-    )
-    return placed.toSorted((one, other) => one.turn - other.turn).map(({ file }) => file)
+    const turns = [...byRing.values()].flatMap((ofRing) => turnsOf(ofRing, (file) => placeOf(file).path))
+    return turns.toSorted((one, other) => one.turn - other.turn).map(({ file }) => file)
   })
 }
 
 const ringOf = (path: string) => /\.(\w+)\.test\.ts$/u.exec(path)?.[1] ?? "unit"
 
-/** The others stay as they are. */
-const longestFirst = <A>(files: ReadonlyArray<A>, pathOf: (file: A) => string): ReadonlyArray<A> => {
-  const rankOf = (file: A) => {
-    const rank = longFiles.findIndex((long) => pathOf(file).endsWith(`/${long}`))
-    return rank === -1 ? longFiles.length : rank
-  }
-  return files.toSorted((one, other) => rankOf(one) - rankOf(other))
+// None that takes a minute begins in the last seventh, which takes two.
+const lastLongTurn = 6 / 7
+
+/** Turns from 0 to 1. The long files come the longest first, all others as they are. */
+const turnsOf = <A>(files: ReadonlyArray<A>, pathOf: (file: A) => string) => {
+  const rankOf = (file: A) => longFiles.findIndex((long) => pathOf(file).endsWith(`/${long}`))
+  const long = files.filter((file) => rankOf(file) !== -1).toSorted((one, other) => rankOf(one) - rankOf(other))
+  const others = files.filter((file) => rankOf(file) === -1)
+  return [...spread(long, lastLongTurn), ...spread(others, 1)]
 }
+
+const spread = <A>(files: ReadonlyArray<A>, last: number) =>
+  files.map((file, index) => ({ file, turn: (last * index) / files.length }))
 
 export class InTurn extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {

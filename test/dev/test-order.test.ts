@@ -11,15 +11,16 @@ const order = (files: ReadonlyArray<ReturnType<typeof placed>>) =>
   inTurn(files, (file) => file).map((file) => files.indexOf(file))
 
 describe("the order of test files", () => {
-  it("begins each ring with its long files, the longest first, and keeps all others as they were", () => {
-    const files = ["test/b.integration.test.ts", long, "test/a.integration.test.ts", longest]
-    assert.deepStrictEqual(order(files.map((path) => placed(path))), [3, 1, 0, 2])
+  it("spreads the long files among the others, the longest first, and ends with short ones", () => {
+    const short = Array.from({ length: 7 }, (_, index) => `test/${index}.integration.test.ts`)
+    const files = [...short, long, longest].map((path) => placed(path))
+    assert.deepStrictEqual(order(files), [8, 0, 1, 2, 7, 3, 4, 5, 6])
   })
 
   it("gives the rings of a project turns in proportion to their files", () => {
     const integration = Array.from({ length: 6 }, (_, index) => placed(`test/${index}.integration.test.ts`))
     const fleets = Array.from({ length: 2 }, (_, index) => placed(`test/${index}.fleet.test.ts`))
-    assert.deepStrictEqual(order([...integration, ...fleets]), [0, 1, 6, 2, 3, 4, 7, 5])
+    assert.deepStrictEqual(order([...integration, ...fleets]), [0, 6, 1, 2, 3, 7, 4, 5])
   })
 
   it("keeps projects and groups apart", () => {
