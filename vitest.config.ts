@@ -26,11 +26,13 @@ const loadedByNode = {
 const hangs = (afterMs: number) => ({ testTimeout: afterMs, hookTimeout: afterMs })
 
 /**
- * Files of real processes at once. One keeps about half a processor busy, with the brokers, chains and fleets that it
- * starts: it waits for restarts, leases and blocks as long. Six on two processors were too many beside the fleet in
- * containers: clicks on the page took half a minute, and speech was refused.
+ * Files of real processes at once. One keeps less than half a processor busy, with the brokers, chains and fleets that it
+ * starts: it waits for restarts, leases and blocks as long. With four on two processors a tenth of them was idle. Six were
+ * too many beside the fleet in containers: clicks on the page took half a minute, and speech was refused.
  */
-const filesAtOnce = Number(process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(2 * availableParallelism(), 4))
+const filesAtOnce = Number(
+  process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(Math.ceil(2.5 * availableParallelism()), 5)
+)
 
 // The brokers of a run at once store some hundred MB; a container's own memory folder mostly has 64 MB.
 const storesBytesMin = 2e9
@@ -57,8 +59,6 @@ const processes = {
 
 /** Fleets that are held to a pace: they run after all others, one by one. */
 const fleetsAlone = [
-  // Events at a rate; what comes twice is counted against what 200 ms of them are.
-  "test/fleet/killed.fleet.test.ts",
   // The half of the answers to clients that leave ends within 100 ms.
   "test/fleet/speech-clients.fleet.test.ts",
   // Fifty streams, heard at their own pace, none late by more than two seconds.

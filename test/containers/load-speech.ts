@@ -1,6 +1,6 @@
 /** Listeners who each hear one text after the other, at their own pace, and check whether they have heard it whole. */
 import { randomUUID } from "node:crypto"
-import type { Callable } from "./fleet.ts"
+import type { Callable, LoadedFleet } from "./fleet.ts"
 import type { ProcessorShare } from "../support/processor-share.ts"
 import { faultsOfMarks, listener, unmarked } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
@@ -29,8 +29,9 @@ const listeners = 2
 let texts = 0
 const nextInput = () =>
   `Text ${++texts}. ${"The harbour wakes before the town does, and nobody minds the gulls. ".repeat(14)}`
-// Eight times as fast as it is heard, and some 4 MB: more than fits between the fleet and a client that does not read.
-const bytesPerSecond = 500_000
+// Some 4 MB, more than fits between the fleet and a client that does not read, sixteen times as fast as it is heard: a
+// scenario takes as long as the last stream of its load.
+const bytesPerSecondMax = 1_000_000
 const firstAudioWithinMs = 10_000
 // A container that is killed takes its network with it: what waited for a slow reader is never sent, nor the end of the
 // connection. A fleet that lives and has its processors lets no listener wait as long.
@@ -51,18 +52,17 @@ interface Waiting {
   readonly got: () => void
 }
 
-const nobodyCounts: Waiting = { want: () => undefined, got: () => undefined }
+interface Hearing extends Waiting {
+  /** What a thread of the fleet gets of a processor. */
+  readonly processorShare: number
+  readonly bytesPerSecond: number
+}
 
-/**
- * Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. `processorShare`:
- * what a thread of the fleet gets of a processor.
- */
-export const hearOnce = async (
-  fleet: Callable,
-  text: string,
-  { want, got }: Waiting = nobodyCounts,
-  processorShare = 1
-) => {
+const unhurried: Hearing = { want: () => undefined, got: () => undefined, processorShare: 1, bytesPerSecond: 500_000 }
+
+/** Hears one text. `cut` when the connection broke on the way; `started` when there was audio before. */
+export const hearOnce = async (fleet: Callable, text: string, hearing: Hearing = unhurried) => {
+  const { want, got, processorShare, bytesPerSecond } = hearing
   const place = { url: fleet.of("speech-api").url, token: fleet.token }
   const order = { input: text, voice_id: "henry", output_format: "pcm_24000" }
   want()
@@ -112,11 +112,16 @@ const waitingIn = (waits: Ledger): Waiting => {
   }
 }
 
-export const startSpeechLoad = (fleet: Callable, share: ProcessorShare): SpeechLoad => {
+export const startSpeechLoad = (fleet: Callable & Pick<LoadedFleet, "patience">, share: ProcessorShare): SpeechLoad => {
+  const bytesPerSecond = Math.max(bytesPerSecondMax / fleet.patience, unhurried.bytesPerSecond)
   const waits = newLedger()
   const streams: StreamCounts = { started: 0, whole: 0, cut: [], faults: [] }
   const hear = async (waiting: Waiting) => {
-    const { started, cut, faults } = await hearOnce(fleet, nextInput(), waiting, share.now())
+    const { started, cut, faults } = await hearOnce(fleet, nextInput(), {
+      ...waiting,
+      processorShare: share.now(),
+      bytesPerSecond
+    })
     if (!started) return undefined
     streams.started += 1
     const told = `${new Date().toISOString()} ${faults.slice(0, 3).join("; ")}`

@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +15,13 @@ const (
 	signaturesMax = 8
 )
 
+// Headers are those of a request: an http.Header, or what else finds a value whatever the case of its name.
+type Headers interface {
+	Get(name string) string
+}
+
 // Verify tells whether body is from who holds the secret and was sent within five minutes of now.
-func Verify(secret string, headers http.Header, body []byte, now time.Time) bool {
+func Verify(secret string, headers Headers, body []byte, now time.Time) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || id == "" || now.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
