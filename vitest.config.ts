@@ -59,11 +59,10 @@ const processes = {
 
 /** Fleets that are held to a pace: they run after all others, one by one. */
 const fleetsAlone = [
-  // The half of the answers to clients that leave ends within 100 ms.
-  "test/fleet/speech-clients.fleet.test.ts",
   // Fifty streams, heard at their own pace, none late by more than two seconds.
   "test/fleet/speech-kills.fleet.test.ts",
-  // A caller is refused whose first sound would be half a second away.
+  // A caller is refused whose first sound would be half a second away, and half of the answers to clients that leave ends
+  // within 100 ms.
   "test/fleet/speech-limits.fleet.test.ts",
   // A click on the page is answered within 200 ms of a thousand events each second, and the first one within a second.
   "test/page/pace.fleet.test.ts",

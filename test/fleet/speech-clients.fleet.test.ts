@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { childrenOf, firstBytes, openStream, residentMegabytes, type Stream } from "../support/speech-clients.ts"
@@ -65,22 +64,6 @@ describe("clients that read one byte a second", () => {
 })
 
 describe("departing clients", () => {
-  it("stop the synthesis within 100 ms", async () => {
-    const active = () => fleet.metric("speech_sessions_active")
-    const stillThere: Array<number> = []
-    for (let time = 0; time < 9; time++) {
-      const { response, leave } = await openStream(fleet, stream, order({ output_format: "pcm_24000" }))
-      await firstBytes(response)
-      assert.strictEqual(await active(), 1)
-      leave()
-      // One look, and none before it: a look is work for the very process that has to stop.
-      await pause(100)
-      stillThere.push(await active())
-      await until(async () => (await active()) === 0)
-    }
-    assert.isAtMost(stillThere.filter((count) => count > 0).length, 4, stillThere.join(", "))
-  })
-
   it("a thousand at once leave no session, no request and no encoder behind", async () => {
     // Right after the request, with the head of the answer, after its first bytes; with an encoder and without.
     const visit = async (which: number) => {

@@ -41,7 +41,7 @@ const sentence = "The harbour wakes before the town does, and nobody minds the g
 const inputs = { many: sentence.repeat(10), few: sentence.repeat(26) }
 const realTimeBytesPerSecond = 64_000
 // Of a few, for which that is little work.
-const fast = 7.5 * realTimeBytesPerSecond
+const fast = 10 * realTimeBytesPerSecond
 const lateMsMax = 2_000
 // Past the beginning, and far from the end: the first second. While the last ones begin, the first ones are spoken ahead
 // of their listeners, and some whole.

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Refusal, type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
-import { childrenOf, openStream } from "../support/speech-clients.ts"
+import { childrenOf, firstBytes, openStream } from "../support/speech-clients.ts"
 import { until } from "../../dev/fixtures/starling.ts"
 
 let fleet: SpeechFleet
@@ -42,6 +43,24 @@ describe("a workspace with a limit of two answers at once", () => {
     assert.strictEqual(marks.length, 1)
     second.leave()
     await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+  })
+})
+
+describe("departing clients", () => {
+  it("stop the synthesis within 100 ms", async () => {
+    const active = () => fleet.metric("speech_sessions_active")
+    const stillThere: Array<number> = []
+    for (let time = 0; time < 9; time++) {
+      const { response, leave } = await openStream(fleet, stream, { ...order, input: input.repeat(6) })
+      await firstBytes(response)
+      assert.strictEqual(await active(), 1)
+      leave()
+      // One look, and none before it: a look is work for the very process that has to stop.
+      await pause(100)
+      stillThere.push(await active())
+      await until(async () => (await active()) === 0)
+    }
+    assert.isAtMost(stillThere.filter((count) => count > 0).length, 4, stillThere.join(", "))
   })
 })
 
