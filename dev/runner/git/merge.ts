@@ -54,8 +54,8 @@ export type PushOutcome = { readonly _tag: "Pushed" } | { readonly _tag: "NotPus
 /** Pushes the merge to the base; after a move of the base it merges again. A refusal without a move is a failure. */
 export const pushBase = Effect.fnUntraced(function* (workspace: Workspace, mergeSha: string | null) {
   const { folder, baseBranch, mergeRef } = workspace
-  const kept = yield* tryGit(folder, "fetch", "--quiet", "origin", mergeRef)
-  let merge = kept.code === 0 && mergeSha !== null ? yield* commitOf(folder, mergeSha) : undefined
+  const isKept = (yield* commitOf(folder, mergeRef)) !== undefined
+  let merge = isKept && mergeSha !== null ? yield* commitOf(folder, mergeSha) : undefined
   const base = commitOf(folder, `origin/${baseBranch}`)
   let refusals = 0
   for (let tries = 0; tries < pushTriesMax; tries += 1) {
@@ -66,9 +66,12 @@ export const pushBase = Effect.fnUntraced(function* (workspace: Workspace, merge
       merge = outcome.mergeSha
     }
     const before = yield* base
-    const pushed = yield* tryGit(folder, "push", "--quiet", "origin", `${merge}:refs/heads/${baseBranch}`)
+    const onto = `${merge}:refs/heads/${baseBranch}`
+    // A push is some ten processes. After a refused one the kept merge is of no use: it is made anew, by any runner.
+    const both = isKept && tries === 0
+    const pushed = yield* tryGit(folder, "push", "--quiet", "origin", onto, ...(both ? [`:${mergeRef}`] : []))
     if (pushed.code === 0) {
-      yield* tryGit(folder, "push", "--quiet", "origin", `:${mergeRef}`)
+      if (isKept && !both) yield* tryGit(folder, "push", "--quiet", "origin", `:${mergeRef}`)
       return { _tag: "Pushed" } satisfies PushOutcome
     }
     yield* fetchUpstream(workspace)

@@ -38,13 +38,15 @@ export const openWorkspace = Effect.fnUntraced(function* (root: string, { workIt
     workBranch,
     mergeRef: `refs/starling/merged/${workBranch}`
   }
-  const { folder } = workspace
+  const { folder, mergeRef } = workspace
   yield* Effect.promise(() => mkdir(workspace.notes, { recursive: true }))
   if (existsSync(join(folder, ".git"))) yield* fetchUpstream(workspace)
   else {
     yield* Effect.promise(() => rm(folder, { recursive: true, force: true }))
     yield* Effect.promise(() => mkdir(dirname(folder), { recursive: true }))
-    yield* git(root, "clone", "--quiet", "--no-tags", "--no-checkout", upstream, folder)
+    // A ref of one name that is not there would fail each fetch; a pattern of it does not.
+    const merges = `remote.origin.fetch=+${mergeRef}*:${mergeRef}*`
+    yield* git(root, "clone", "--quiet", "--no-tags", "--no-checkout", "--config", merges, upstream, folder)
   }
   if ((yield* commitOf(folder, `origin/${baseBranch}`)) === undefined) yield* beginBase(workspace)
   return workspace

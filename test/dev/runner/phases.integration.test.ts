@@ -6,7 +6,11 @@ import type { Report } from "#contracts"
 import { startForge } from "../../../dev/runner/forge/Forge.ts"
 import { listPullRequests } from "../../../dev/runner/forge/client.ts"
 import { dispatchOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
+import type { TestRepository } from "../../support/pipeline-repository.ts"
 import { bus, last, next, ordered, performed, stage } from "./runner-stage.ts"
+
+/** The commits of the merges that upstream keeps until they are pushed to the base. */
+const keptMerges = ({ git }: TestRepository) => git("for-each-ref", "--format=%(objectname)", "refs/starling")
 
 describe("the reference runner", () => {
   it.layer(bus, { excludeTestServices: true, timeout: "30 seconds" })((it) => {
@@ -48,6 +52,7 @@ describe("the reference runner", () => {
         const pushed = yield* performed(next(work, { phase: "upstream", mergeSha }), onFolder("four"))
         assert.strictEqual(last(pushed, "push-ended").outcome, "pushed")
         assert.strictEqual(repository.git("rev-parse", "main"), mergeSha)
+        assert.strictEqual(keptMerges(repository), "")
       })
     )
 
@@ -57,11 +62,13 @@ describe("the reference runner", () => {
         const work = dispatchOf(repository)
         yield* performed(work, options())
         const { mergeSha } = last(yield* performed(next(work, { phase: "merge" }), options()), "merge-ended")
+        assert.strictEqual(keptMerges(repository), mergeSha)
         repository.commit("main", "other.md", "quicker\n")
         const pushed = yield* performed(next(work, { phase: "upstream", mergeSha }), options())
         assert.strictEqual(last(pushed, "push-ended").outcome, "pushed")
         assert.strictEqual(repository.file("main", "other.md"), "quicker\n")
         assert.isDefined(repository.file("main", `items/${work.workItem.id}.md`))
+        assert.strictEqual(keptMerges(repository), "")
       })
     )
 
