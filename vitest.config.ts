@@ -26,13 +26,11 @@ const loadedByNode = {
 const hangs = (afterMs: number) => ({ testTimeout: afterMs, hookTimeout: afterMs })
 
 /**
- * Files of real processes at once. One keeps less than half a processor busy, with the brokers, chains and fleets that it
- * starts: it waits for restarts, leases and blocks as long. With four on two processors a tenth of them was idle. Six were
- * too many beside the fleet in containers: clicks on the page took half a minute, and speech was refused.
+ * Files of real processes at once. One keeps about half a processor busy, with the brokers, chains and fleets that it
+ * starts: it waits for restarts, leases and blocks as long. Five on two processors took as long as four. Six were too many
+ * beside the fleet in containers: clicks on the page took half a minute, and speech was refused.
  */
-const filesAtOnce = Number(
-  process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(Math.ceil(2.5 * availableParallelism()), 5)
-)
+const filesAtOnce = Number(process.env["STARLING_TEST_FILES_AT_ONCE"] ?? Math.min(2 * availableParallelism(), 4))
 
 // The brokers of a run at once store some hundred MB; a container's own memory folder mostly has 64 MB.
 const storesBytesMin = 2e9

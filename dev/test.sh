@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test: the checks, and beside them the advisories against the packages and what is fetched for the rest; then real
-# servers, whole fleets, and the fleet in containers if there is a Docker engine, up to five files at once, and beside them
+# servers, whole fleets, and the fleet in containers if there is a Docker engine, up to four files at once, and beside them
 # the pure but slow tests. The last lines name the failures and the flaky tests, and count all tests.
 set -uo pipefail
 
