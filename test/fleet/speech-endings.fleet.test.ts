@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { until } from "../../dev/fixtures/starling.ts"
 import { pauseMs } from "../containers/worker.ts"
+import { isGone } from "../support/child-processes.ts"
 import { diceOf, randomSsml } from "../support/random-ssml.ts"
 import {
   faultsOfMarks,
@@ -255,15 +256,6 @@ describe("a waiting client", () => {
   })
 })
 
-const hasEnded = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
-}
-
 describe("SIGTERM", () => {
   it("lets running streams be heard to their end, takes no new ones, and the fleet exits with 0", async () => {
     const running = [await listenSlowly(fleet, longOrder, 1_200_000), await listenSlowly(fleet, longOrder, 1_200_000)]
@@ -293,6 +285,6 @@ describe("SIGTERM", () => {
     }
     assert.strictEqual(await stopped, 0)
     // The fleet ends their guardians last, by a signal that it does not wait for.
-    for (const pid of children) await until(() => hasEnded(pid))
+    for (const pid of children) await until(() => isGone(pid))
   })
 })

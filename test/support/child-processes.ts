@@ -9,6 +9,16 @@ export const runningWith = (text: string): ReadonlyArray<string> =>
     .split("\n")
     .filter((line) => line.includes(text) && !line.startsWith("Z") && !line.includes("ps -A"))
 
+/** Whether no process has this id any more, not even one that nobody has waited for. */
+export const isGone = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
 export const eventually = (what: string, check: () => boolean) =>
   Effect.gen(function* () {
     for (let tries = 0; tries < 1_000 && !check(); tries++) yield* Effect.sleep("20 millis")

@@ -14,6 +14,7 @@ import { Environment, Metrics } from "#runtime"
 import { EngineFailed, type SpeechEngine } from "../../../../../libs/speech/engine/Engine.ts"
 import { openProcessPool } from "../../../../../libs/speech/engine/process/ProcessPool.ts"
 import { eventually } from "../../../../../dev/fixtures/bus.ts"
+import { isGone } from "../../../../support/child-processes.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "../jobs.ts"
 import { decibels, melody } from "../signal.ts"
 
@@ -218,15 +219,6 @@ describe.skipIf(!hasHibari)(`hibari-tts in Python${why}`, () => {
 const faulty = (how: string, options: Partial<VoiceProcess> = {}, ...more: ReadonlyArray<string>) =>
   openProcessPool(processOf("one", { ...node("./faulty-engine.ts", how, ...more), ...options }))
 const say = (text: string) => jobOf(voiceOf("one"), piece(text))
-
-const isGone = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
-}
 
 describe("a program that cannot speak", () => {
   it.live.each<readonly [string, Partial<VoiceProcess>, RegExp]>([
