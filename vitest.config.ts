@@ -43,6 +43,9 @@ const brokerStores = () => {
   return bavail * bsize >= storesBytesMin ? memory : tmpdir()
 }
 
+/** How a worker's own memory is kept is not for the processes that it starts: see dev/test.sh. */
+const asLaunched = { GLIBC_TUNABLES: "", MALLOC_ARENA_MAX: "2" }
+
 /**
  * A worker loads the modules once for all of its project's files: a second of a processor for each of some three hundred.
  * What tests make is short-lived: more room for it, before it is tidied up, takes a sixteenth less of a processor.
@@ -51,7 +54,7 @@ const processes = {
   ...loadedByNode,
   ...hangs(600_000),
   isolate: false,
-  env: { STARLING_TEST_STORES: brokerStores() },
+  env: { ...asLaunched, STARLING_TEST_STORES: brokerStores() },
   execArgv: ["--min-semi-space-size=16", "--max-semi-space-size=64"]
 }
 
@@ -109,7 +112,7 @@ export default defineConfig({
           ...processes,
           name: "processes-alone",
           // A pace is kept on a disk, as where the fleet works for its owner.
-          env: {},
+          env: asLaunched,
           include: fleetsAlone,
           sequence: { groupOrder: 2 },
           maxWorkers: 1

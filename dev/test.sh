@@ -68,11 +68,14 @@ fi
 wait "$fetching" || exit
 use_what_was_fetched
 
+# A worker starts up to a thousand processes, and each start copies the table of its memory's pages, which is short for one
+# arena of huge pages. What it starts does not inherit that: see vitest.config.ts.
 run() { # report words...
   local report=$1
   shift
-  STARLING_FAILURES=$folder/$report.failures node_modules/.bin/vitest run --reporter=verbose \
-    --reporter=./dev/report-failures.ts --reporter=json --outputFile.json="$folder/$report.json" "$@"
+  GLIBC_TUNABLES=glibc.malloc.hugetlb=1 MALLOC_ARENA_MAX=1 STARLING_FAILURES=$folder/$report.failures \
+    node_modules/.bin/vitest run --reporter=verbose --reporter=./dev/report-failures.ts \
+    --reporter=json --outputFile.json="$folder/$report.json" "$@"
 }
 
 ended() { # report code
