@@ -1,5 +1,5 @@
 /** Holds answers against an OpenAPI document: is the status described, its headers there, its body as promised? */
-import { Ajv2020 } from "ajv/dist/2020.js"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 
 export type Json = Record<string, unknown>
 
@@ -33,9 +33,15 @@ export const refsIn = (value: unknown): ReadonlyArray<string> => {
 export const contractOf = (document: Json) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema(document, "api")
-  const faultsOf = (schema: unknown, value: unknown): ReadonlyArray<string> => {
+  const compiled = new Map<unknown, ValidateFunction>()
+  const compile = (schema: unknown): ValidateFunction => {
     const rooted = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as Json
     const validate = ajv.compile(rooted)
+    compiled.set(schema, validate)
+    return validate
+  }
+  const faultsOf = (schema: unknown, value: unknown): ReadonlyArray<string> => {
+    const validate = compiled.get(schema) ?? compile(schema)
     return validate(value)
       ? []
       : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
