@@ -37,11 +37,11 @@ const streams = 50
 const few = 3
 const sentence = "The harbour wakes before the town does, and nobody minds the gulls. "
 // Of a few some 7 MB on the wire each: more than fits between the fleet and a client that does not read. Of many less
-// than half as much: they are heard nearly as fast as they can be spoken, so that most of them is still to be spoken at a kill.
-const inputs = { many: sentence.repeat(10), few: sentence.repeat(26) }
+// than a third as much: they are heard nearly as fast as they can be spoken, so that most of them is still to be spoken at a kill.
+const inputs = { many: sentence.repeat(7), few: sentence.repeat(26) }
 const realTimeBytesPerSecond = 64_000
 // Of a few, for which that is little work.
-const fast = 10 * realTimeBytesPerSecond
+const fast = 16 * realTimeBytesPerSecond
 const lateMsMax = 2_000
 // Past the beginning, and far from the end: the first second. While the last ones begin, the first ones are spoken ahead
 // of their listeners, and some whole.
