@@ -289,13 +289,17 @@ describe("the books of payment channels", () => {
           assert.deepStrictEqual(yield* found, [[...beyond, null]])
 
           // As if the charge had been lost with an older backup, and is back; and then one without a receipt.
-          const charge = Effect.fnUntraced(function* (more: bigint) {
-            const records = yield* kv.open("channels", Channel)
-            const [record] = yield* Stream.runCollect(records.scan(">"))
-            if (record === undefined) return assert.fail("no record")
-            const charged = (BigInt(record.value.charged) + more).toString()
-            yield* records.update(record.key, { ...record.value, charged }, record.revision)
-          })
+          const charge = Effect.fnUntraced(
+            function* (more: bigint) {
+              const records = yield* kv.open("channels", Channel)
+              const [record] = yield* Stream.runCollect(records.scan(">"))
+              if (record === undefined) return assert.fail("no record")
+              const charged = (BigInt(record.value.charged) + more).toString()
+              yield* records.update(record.key, { ...record.value, charged }, record.revision)
+            },
+            // The settler writes the same record.
+            Effect.retry({ times: 10, while: ({ _tag }) => _tag === "RevisionConflict" })
+          )
           yield* charge(5n)
           yield* eventually(
             Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, "resolved"]]))
