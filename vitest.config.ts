@@ -93,6 +93,7 @@ export default defineConfig({
           ...loadedByNode,
           include: ["test/**/*.thorough.test.ts"],
           isolate: false,
+          env: asLaunched,
           // Beside real processes these get what is left of the processors.
           ...hangs(300_000)
         }
@@ -124,7 +125,7 @@ export default defineConfig({
           ...loadedByNode,
           include: ["test/**/*.containers.test.ts"],
           globalSetup: "test/containers/build-images.ts",
-          env: { TESTCONTAINERS_RYUK_DISABLED: "true" },
+          env: { ...asLaunched, TESTCONTAINERS_RYUK_DISABLED: "true" },
           ...hangs(600_000),
           sequence: { groupOrder: 1 },
           maxWorkers: filesAtOnce
