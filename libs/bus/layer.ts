@@ -4,7 +4,16 @@
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
-import { Configuration, Health, Metrics, readTextFile, redactorLayer, Role, Secrets } from "#runtime"
+import {
+  Configuration,
+  Health,
+  InvalidConfiguration,
+  Metrics,
+  readTextFile,
+  redactorLayer,
+  Role,
+  Secrets
+} from "#runtime"
 import { applyTopology, awaitTopology, topologyDifferences } from "./topology/apply.ts"
 import { Consumers } from "./consumers.ts"
 import { Kv } from "./kv/bucket.ts"
@@ -46,17 +55,24 @@ const connection = Layer.unwrap(
 const credentialsOf = Effect.fnUntraced(function* (role: string) {
   const { Bus } = yield* Configuration
   if (Bus.PasswordsFolder !== undefined) {
-    const password = (yield* readTextFile(join(Bus.PasswordsFolder, role))).trim()
+    const password = (yield* secretFile("Bus.PasswordsFolder", join(Bus.PasswordsFolder, role))).trim()
     const { add } = yield* Secrets
     add(password)
     return { user: role, password: Redacted.make(password) }
   }
-  const credentials = Bus.CredentialsFile === undefined ? undefined : yield* readTextFile(Bus.CredentialsFile)
+  const credentials =
+    Bus.CredentialsFile === undefined ? undefined : yield* secretFile("Bus.CredentialsFile", Bus.CredentialsFile)
   return {
     user: Bus.User,
     password: Bus.Password,
     credentials: credentials === undefined ? undefined : Redacted.make(credentials)
   }
+})
+
+const secretFile = Effect.fnUntraced(function* (key: string, file: string) {
+  const text = yield* readTextFile(file)
+  if (text.trim() !== "") return text
+  return yield* new InvalidConfiguration({ faults: [{ path: key, message: `${file} is empty` }] })
 })
 
 const prepared = Layer.effectDiscard(

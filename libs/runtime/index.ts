@@ -55,7 +55,7 @@ export {
   makeSecrets,
   secretFromEnv,
   Secrets,
-  unsetSecret
+  variableFault
 } from "./logger.ts"
 export {
   buildInfo,

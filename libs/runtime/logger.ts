@@ -8,7 +8,7 @@
  */
 import { styleText } from "node:util"
 import { Cause, Context, Effect, Logger, type LogLevel, References, Tracer } from "effect"
-import type { Fault } from "#contracts"
+import { type Fault, type SecretFault, secretFault, type SecretKind } from "#contracts"
 import { Environment, Role } from "./host.ts"
 
 const charactersMin = 6
@@ -21,7 +21,9 @@ export interface KnownSecrets {
 export const makeSecrets = (): KnownSecrets => {
   const known = new Set<string>()
   return {
-    add: (secret) => {
+    add: (given) => {
+      // Who shows it may well leave out a line break at its end.
+      const secret = given.trim()
       if (secret.length < charactersMin) return
       known.add(secret)
       // The secret's form in a line of JSON, when it contains a quote or a backslash.
@@ -41,32 +43,43 @@ export const Secrets = Context.Reference<KnownSecrets>("starling/runtime/Secrets
   defaultValue: () => processSecrets
 })
 
-/** Why a variable gives no secret; undefined when it gives one. Pure. */
-export const unsetSecret = (
+/** Why a variable gives no secret, or a bad one of its kind; undefined when it gives a good one. Pure. */
+export const variableFault = (
   environment: Readonly<Record<string, string | undefined>>,
-  variable: string
-): string | undefined => {
+  variable: string,
+  kind: SecretKind
+): SecretFault | undefined => {
   const value = environment[variable]
-  if (value === undefined) return `the environment variable ${variable} is not set`
-  return value.trim() === "" ? `the environment variable ${variable} is empty` : undefined
+  if (value === undefined) return { message: `the environment variable ${variable} is not set`, isNoSecret: true }
+  if (value.trim() === "") return { message: `the environment variable ${variable} is empty`, isNoSecret: true }
+  const fault = secretFault(kind, value)
+  return fault && { ...fault, message: `${variable}: ${fault.message}` }
 }
 
 /**
- * A secret whose variable the configuration names, kept out of all logs. A missing secret must stop the start, because
- * messages would leave unsigned without it. The fault names the variable and the key that asks for it.
+ * A secret whose variable the configuration names, kept out of all logs. One that is missing, or is none, stops the
+ * start: messages would leave unsigned, or signed with a key that everybody has. The report of the start names a bad one.
  */
-export const secretFromEnv = Effect.fnUntraced(function* (
-  variable: string,
-  path: string
-): Effect.fn.Return<string, Fault> {
+export const secretFromEnv = Effect.fnUntraced(function* ({
+  variable,
+  path,
+  kind
+}: NamedSecret): Effect.fn.Return<string, Fault> {
   const environment = yield* Environment
-  const message = unsetSecret(environment, variable)
-  if (message !== undefined) return yield* Effect.fail({ path, message })
+  const fault = variableFault(environment, variable, kind)
+  if (fault?.isNoSecret === true) return yield* Effect.fail({ path, message: fault.message })
   const value = environment[variable] ?? ""
   const secrets = yield* Secrets
   secrets.add(value)
   return value
 })
+
+interface NamedSecret {
+  readonly variable: string
+  /** The key of the configuration that names it. */
+  readonly path: string
+  readonly kind: SecretKind
+}
 
 export type LogFormat = "json" | "pretty" | "coloured"
 

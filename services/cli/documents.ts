@@ -109,8 +109,9 @@ verifies the three headers of [Standard Webhooks](https://www.standardwebhooks.c
 - \`webhook-signature\`: \`v1,\` and the base64 of HMAC-SHA256 over \`<id>.<timestamp>.<body>\`. While a secret is rotated there is one
   by each secret, with a space between them; one that fits is enough. They are compared in constant time.
 
-A secret that begins with \`whsec_\` is the base64 of the key; any other is the key itself. Verify before you parse, and answer 2xx only
-to what verifies.`
+A secret that begins with \`whsec_\` is the base64 of a key of 24 to 64 bytes; any other is the key itself, of 16 bytes or more. By
+anything else, such as \`v1,whsec_\` or a base64 with a line break, nothing verifies: it is no key, or one that can be guessed. Verify
+before you parse, and answer 2xx only to what verifies.`
 
 /** Clients that pay by x402, as they stand in their files; a test runs each. */
 export const payingFiles = [

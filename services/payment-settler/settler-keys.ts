@@ -28,7 +28,7 @@ import {
   secretFromEnv,
   Secrets,
   supervise,
-  unsetSecret
+  variableFault
 } from "#runtime"
 import {
   localEvmKey,
@@ -186,7 +186,7 @@ const variableReader = Effect.gen(function* () {
     variable: string,
     path: string
   ): Effect.fn.Return<SettlerKey, Faults> {
-    const read = Effect.provideContext(secretFromEnv(variable, path), context)
+    const read = Effect.provideContext(secretFromEnv({ variable, path, kind: "checked" }), context)
     const secret = yield* Effect.mapError(read, (fault) => [fault])
     const key = readSettlerKey(network, secret)
     if (Result.isSuccess(key)) return counted(key.success, "environment")
@@ -238,7 +238,8 @@ const keystoreSigner = Effect.fnUntraced(function* (
   const password =
     PasswordEnvVar === undefined
       ? (yield* textOf(PasswordFile ?? "", at("PasswordFile"))).replace(/\r?\n$/u, "")
-      : yield* secretFromEnv(PasswordEnvVar, at("PasswordEnvVar"))
+      : yield* secretFromEnv({ variable: PasswordEnvVar, path: at("PasswordEnvVar"), kind: "checked" })
+  if (password === "") return yield* Effect.fail({ path: at("PasswordFile"), message: `${PasswordFile} is empty` })
   secrets.add(password)
   const bytes = yield* Effect.mapError(openKeystore(keystore, password), ({ detail }) => fault(detail))
   const hex = Buffer.from(bytes).toString("hex")
@@ -313,15 +314,44 @@ export const keyFaultsOf = (
   const read = variables.map((variable: unknown, position) => {
     if (typeof variable !== "string") return undefined
     const path = pathOf(index, `SettlerKeyEnvVars[${position}]`)
-    const unset = unsetSecret(environment, variable)
-    if (unset !== undefined) return { path, message: unset }
-    const key = readSettlerKey(name, environment[variable] ?? "")
-    return Result.isFailure(key) ? { path, message: `${variable}: ${key.failure}` } : key.success.address
+    const key = variableKey({ network: name, variable, path }, environment)
+    return Result.isFailure(key) ? key.failure : key.success.address
   })
   const faults = read.flatMap((one) => (typeof one === "object" ? [one] : []))
   const areKnown = read.every((one) => typeof one === "string")
   if (!hasFeePayer(name) || !areKnown || feePayer === unreadable || read.includes(String(feePayer))) return faults
   return [{ path: pathOf(index, "FeePayer"), message: `no key of SettlerKeyEnvVars is that of ${String(feePayer)}` }]
+}
+
+const variableKey = (
+  { network, variable, path }: { readonly network: string; readonly variable: string; readonly path: string },
+  environment: Environment
+) => {
+  const unset = variableFault(environment, variable, "checked")
+  if (unset !== undefined) return Result.fail<ConfigurationFault>({ path, message: unset.message })
+  const key = readSettlerKey(network, environment[variable] ?? "")
+  return Result.mapError(key, (message) => ({ path, message: `${variable}: ${message}` }))
+}
+
+/** The faults of variables that one entry of `Payments.Channels` or `Payments.Refunds` names. */
+export const entryKeyFaultsOf = (
+  entry: Json,
+  at: string,
+  environment: Environment
+): ReadonlyArray<ConfigurationFault> => {
+  const { Network: network, RetiringAuthorizerKeyEnvVars: retiring = [] } = entry
+  if (typeof network !== "string" || chainFamilyOf(network) === undefined) return []
+  const named: ReadonlyArray<readonly [key: string, variable: unknown]> = [
+    ...["AuthorizerKeyEnvVar", "KeyEnvVar"].map((key) => [key, entry[key]] as const),
+    ...(Array.isArray(retiring) ? retiring : []).map(
+      (variable: unknown, position) => [`RetiringAuthorizerKeyEnvVars[${position}]`, variable] as const
+    )
+  ]
+  return named.flatMap(([key, variable]) => {
+    if (typeof variable !== "string") return []
+    const read = variableKey({ network, variable, path: `${at}.${key}` }, environment)
+    return Result.isFailure(read) ? [read.failure] : []
+  })
 }
 
 /** The password of a keystore, as far as it is a variable: files are read when they are opened. */
@@ -331,8 +361,8 @@ export const passwordFaultsOf = (
   environment: Environment
 ): ReadonlyArray<ConfigurationFault> => {
   const variable = signer["PasswordEnvVar"]
-  const message = typeof variable === "string" ? unsetSecret(environment, variable) : undefined
-  return message === undefined ? [] : [{ path: `Payments.Signers[${index}].PasswordEnvVar`, message }]
+  const fault = typeof variable === "string" ? variableFault(environment, variable, "checked") : undefined
+  return fault === undefined ? [] : [{ path: `Payments.Signers[${index}].PasswordEnvVar`, message: fault.message }]
 }
 
 const pathOf = (index: number, key: string) => `Payments.Networks[${index}].${key}`

@@ -21,13 +21,23 @@ describe("a role with a wrong configuration", () => {
       ["Webhooks[0].SecretEnvVar", "NOT_SET"]
     ],
     ["an empty secret variable", () => [endpoint({ SecretEnvVar: "EMPTY" })], ["Webhooks[0].SecretEnvVar", "EMPTY"]],
+    [
+      "a secret whose key is empty",
+      () => [endpoint({ StandardWebhooksSecretEnvVar: "NO_KEY" })],
+      ["Webhooks[0].StandardWebhooksSecretEnvVar", "NO_KEY"]
+    ],
     ["a Name used twice", () => [name("x"), name("y"), name("x")], ["Webhooks", "the Name", "is used twice"]],
     ["a Url that cannot be called", () => [endpoint({ Url: "ftp://files.example/" })], ["Webhooks[0].Url", "https"]],
     ["an unknown key", () => [endpoint(), endpoint({ Name: "b", Retries: 3 })], ["Webhooks[1].Retries"]]
   ] as const)("does not start: the log names %s", async (_what, endpoints, named) => {
-    const said = await refused(endpoints(), { EMPTY: "" })
+    const said = await refused(endpoints(), { EMPTY: "", NO_KEY: "whsec_!!!" })
     for (const part of named) assert.include(said, part)
     assert.deepStrictEqual(scene.requests, [])
+  })
+
+  it("starts with a secret that works today, and warns of it by its path", async () => {
+    const role = await ready([endpoint({ SecretEnvVar: "SHORT" })], { SHORT: "s3" })
+    assert.match(role.error(), /secrets that the next release refuses.*Webhooks\[0\]\.SecretEnvVar: SHORT/su)
   })
 
   it("names every fault at once", async () => {

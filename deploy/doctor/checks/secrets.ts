@@ -2,6 +2,7 @@
  * Secrets: passwords of the broker's users, and the variables that the configuration names. No value is ever shown.
  * Pure.
  */
+import { secretFault, type SecretKind } from "#contracts"
 import { type Cluster, secretText } from "../cluster.ts"
 import { keystoresFolder } from "../../generate/roles.ts"
 import type { Told } from "../finding.ts"
@@ -63,9 +64,15 @@ const patchOf = (namespace: string, users: ReadonlyArray<string>) =>
 /** Variables that the configuration names, by the secret that must have them. */
 export const variablesCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told> => {
   if (cluster.secrets === undefined || plan.configuration === undefined) return []
-  return wantedVariables(plan.configuration).flatMap(({ secret, variables, why }) => {
+  return wantedVariables(plan.configuration).flatMap(({ secret, kinds, why }) => {
+    const variables = Object.keys(kinds)
+    const bad = badSecrets(cluster, secret, kinds).map((what) => ({
+      what,
+      why: "a role starts with it only if its key is not empty, and the next release not at all",
+      mend: `give ${secret} another one, and its receiver too`
+    }))
     const absent = variables.filter((variable) => (secretText(cluster, secret, variable) ?? "") === "")
-    if (absent.length === 0) return []
+    if (absent.length === 0) return bad
     const isThere = cluster.secrets?.some(({ metadata }) => metadata.name === secret) ?? false
     const mend = isThere
       ? absent
@@ -75,9 +82,23 @@ export const variablesCheck = (cluster: Cluster, plan: Plan): ReadonlyArray<Told
           )
           .join("\n")
       : `kubectl -n ${plan.namespace} create secret generic ${secret} ${absent.map((name) => `--from-literal=${name}=...`).join(" ")}`
-    return [{ what: `the secret ${secret} has no ${absent.join(", ")}, which the configuration names`, why, mend }]
+    const missing = {
+      what: `the secret ${secret} has no ${absent.join(", ")}, which the configuration names`,
+      why,
+      mend
+    }
+    return [missing, ...bad]
   })
 }
+
+const badSecrets = (cluster: Cluster, secret: string, kinds: Kinds) =>
+  Object.entries(kinds).flatMap(([variable, kind]) => {
+    const text = secretText(cluster, secret, variable) ?? ""
+    const fault = text === "" ? undefined : secretFault(kind, text)
+    return fault === undefined ? [] : [`${variable} in ${secret} is no good secret: ${fault.message}`]
+  })
+
+type Kinds = Readonly<Record<string, SecretKind>>
 
 /** Files of keystores that the configuration names, where the pods of payment-settler have them. */
 export const keystoresCheck = (cluster: Cluster, { configuration, namespace }: Plan): ReadonlyArray<Told> => {
@@ -102,26 +123,40 @@ const keystoresSecret = "starling-settler-keystores"
 type Configured = NonNullable<Plan["configuration"]>
 
 const wantedVariables = ({ Webhooks, ModelGateway, Payments }: Configured) => {
-  const named = (texts: ReadonlyArray<string | undefined>) => [...new Set(texts.filter((text) => text !== undefined))]
+  const named = (kind: SecretKind, texts: ReadonlyArray<string | undefined>): Kinds =>
+    Object.fromEntries(texts.flatMap((text) => (text === undefined ? [] : [[text, kind]])))
   return [
     {
       secret: "starling-webhook-secrets",
-      variables: named(Webhooks.flatMap((webhook) => [webhook.SecretEnvVar, webhook.StandardWebhooksSecretEnvVar])),
+      kinds: {
+        ...named(
+          "signature",
+          Webhooks.map((webhook) => webhook.SecretEnvVar)
+        ),
+        ...named(
+          "standardWebhooks",
+          Webhooks.map((webhook) => webhook.StandardWebhooksSecretEnvVar)
+        )
+      },
       why: "webhook-dispatcher says which are not set, and does not start"
     },
     {
       secret: "starling-provider-keys",
-      variables: named(ModelGateway.Providers.map(({ KeyEnvVar }) => KeyEnvVar)),
+      kinds: named(
+        "provider",
+        ModelGateway.Providers.map(({ KeyEnvVar }) => KeyEnvVar)
+      ),
       why: "model-gateway says which are not set, and does not start"
     },
     {
       secret: "starling-settler-keys",
-      variables: named([
+      kinds: named("checked", [
         ...Payments.Networks.flatMap(({ SettlerKeyEnvVars }) => SettlerKeyEnvVars ?? []),
         ...Payments.Channels.flatMap(({ AuthorizerKeyEnvVar, RetiringAuthorizerKeyEnvVars }) => [
           AuthorizerKeyEnvVar,
           ...RetiringAuthorizerKeyEnvVars
         ]),
+        ...Payments.Refunds.map(({ KeyEnvVar }) => KeyEnvVar),
         ...Payments.Signers.map(({ PasswordEnvVar }) => PasswordEnvVar)
       ]),
       why: "payment-settler says which are not set, and does not start; nothing that is sold would be collected"

@@ -15,6 +15,21 @@ public final class Webhook {
 
     private Webhook() {}
 
+    /** The key; null when the secret is none: whsec_ without 24 to 64 bytes in base64, or fewer than 16 bytes. */
+    private static byte[] keyOf(String secret) {
+        byte[] text = secret.getBytes(StandardCharsets.UTF_8);
+        if (!secret.startsWith("whsec_")) return text.length >= 16 && !secret.startsWith("v1,") ? text : null;
+        String encoded = secret.substring("whsec_".length());
+        try {
+            byte[] key = Base64.getDecoder().decode(encoded);
+            // The decoder takes it without its padding too.
+            boolean isWhole = Base64.getEncoder().encodeToString(key).equals(encoded);
+            return isWhole && key.length >= 24 && key.length <= 64 ? key : null;
+        } catch (IllegalArgumentException error) {
+            return null;
+        }
+    }
+
     /** True when the body is from who holds the secret and was sent within five minutes of now. */
     public static boolean verify(String secret, Map<String, String> headers, byte[] body, Instant now)
             throws GeneralSecurityException {
@@ -23,9 +38,8 @@ public final class Webhook {
         if (id.isEmpty() || !timestamp.matches("[0-9]{1,12}")) return false;
         Instant sentAt = Instant.ofEpochSecond(Long.parseLong(timestamp));
         if (Duration.between(sentAt, now).abs().compareTo(TOLERANCE) > 0) return false;
-        byte[] key = secret.startsWith("whsec_")
-                ? Base64.getDecoder().decode(secret.substring("whsec_".length()))
-                : secret.getBytes(StandardCharsets.UTF_8);
+        byte[] key = keyOf(secret);
+        if (key == null) return false;
         Mac mac = Mac.getInstance("HmacSHA256");
         mac.init(new SecretKeySpec(key, "HmacSHA256"));
         mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));

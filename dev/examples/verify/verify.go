@@ -20,6 +20,23 @@ type Headers interface {
 	Get(name string) string
 }
 
+// keyOf gives no key when the secret is none: whsec_ without 24 to 64 bytes in base64 after it, or fewer than 16 bytes.
+func keyOf(secret string) []byte {
+	encoded, isEncoded := strings.CutPrefix(secret, "whsec_")
+	if !isEncoded {
+		if len(secret) < 16 || strings.HasPrefix(secret, "v1,") {
+			return nil
+		}
+		return []byte(secret)
+	}
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	// The decoder skips line breaks.
+	if err != nil || len(key) < 24 || len(key) > 64 || base64.StdEncoding.EncodeToString(key) != encoded {
+		return nil
+	}
+	return key
+}
+
 // Verify tells whether body is from who holds the secret and was sent within five minutes of now.
 func Verify(secret string, headers Headers, body []byte, now time.Time) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
@@ -27,11 +44,9 @@ func Verify(secret string, headers Headers, body []byte, now time.Time) bool {
 	if err != nil || id == "" || now.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
 		return false
 	}
-	key := []byte(secret)
-	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
-		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-			return false
-		}
+	key := keyOf(secret)
+	if key == nil {
+		return false
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + timestamp + "."))

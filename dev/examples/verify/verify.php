@@ -5,6 +5,19 @@ declare(strict_types=1);
 const WEBHOOK_TOLERANCE_SECONDS = 300;
 const WEBHOOK_SIGNATURES_MAX = 8;
 
+/** The key; null when the secret is none: whsec_ without 24 to 64 bytes in base64 after it, or fewer than 16 bytes. */
+function webhook_key(string $secret): ?string
+{
+    if (!str_starts_with($secret, 'whsec_')) {
+        return strlen($secret) >= 16 && !str_starts_with($secret, 'v1,') ? $secret : null;
+    }
+    $encoded = substr($secret, 6);
+    $key = (string) base64_decode($encoded, true);
+    // The decoder skips spaces, and takes it without its padding.
+    $is_whole = base64_encode($key) === $encoded;
+    return $is_whole && strlen($key) >= 24 && strlen($key) <= 64 ? $key : null;
+}
+
 /**
  * Verifies a webhook by the headers of Standard Webhooks. Needs PHP alone. True when the body is from who holds the
  * secret and was sent within five minutes of now (epoch seconds).
@@ -19,7 +32,10 @@ function verify_webhook(string $secret, array $headers, string $body, ?int $now 
     if (abs(($now ?? time()) - (int) $timestamp) > WEBHOOK_TOLERANCE_SECONDS) {
         return false;
     }
-    $key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, 6)) : $secret;
+    $key = webhook_key($secret);
+    if ($key === null) {
+        return false;
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     // While a secret is rotated the header holds a signature by each, with a space between them.
     $given = array_slice(explode(' ', $headers['webhook-signature'] ?? ''), 0, WEBHOOK_SIGNATURES_MAX);

@@ -143,9 +143,11 @@ interface Dependencies {
 export const configuredSeal = Effect.gen(function* () {
   const { SecretsKeyEnvVar } = (yield* Configuration).WebhookDelivery
   if (SecretsKeyEnvVar === undefined) return secretSeal(undefined)
-  const key = yield* secretFromEnv(SecretsKeyEnvVar, "WebhookDelivery.SecretsKeyEnvVar").pipe(
-    Effect.mapError((fault) => new InvalidConfiguration({ faults: [fault] }))
-  )
+  const key = yield* secretFromEnv({
+    variable: SecretsKeyEnvVar,
+    path: "WebhookDelivery.SecretsKeyEnvVar",
+    kind: "sealing"
+  }).pipe(Effect.mapError((fault) => new InvalidConfiguration({ faults: [fault] })))
   return secretSeal(key)
 })
 

@@ -10,7 +10,9 @@ import {
   type EndpointRecord,
   type EndpointSettings,
   type Fault,
-  type KeptSecret
+  type KeptSecret,
+  secretFault,
+  type SecretKind
 } from "#contracts"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint, type SecretSeal } from "./store.ts"
 
@@ -205,25 +207,13 @@ const checkedSettings = (given: unknown, secrets: GivenSecrets): Result.Result<E
 }
 
 const secretFaults = ({ secret, standardWebhooksSecret }: GivenSecrets): Array<Fault> => [
-  ...(secret === undefined || isUsable(secret) ? [] : [{ path: "/Secret", message: usable }]),
-  ...(standardWebhooksSecret === undefined || isStandard(standardWebhooksSecret)
-    ? []
-    : [
-        {
-          path: "/StandardWebhooksSecret",
-          message: "neither whsec_ and 24 to 64 bytes in base64, nor 24 to 64 characters"
-        }
-      ])
+  ...faultsOfSecret("/Secret", "signature", secret),
+  ...faultsOfSecret("/StandardWebhooksSecret", "standardWebhooks", standardWebhooksSecret)
 ]
 
-const usable = "a secret has 16 to 256 visible characters"
-const isUsable = (secret: string) => /^[\x21-\x7e]{16,256}$/u.test(secret)
-
-const isStandard = (secret: string) => {
-  if (!secret.startsWith("whsec_")) return /^[\x21-\x7e]{24,64}$/u.test(secret)
-  const encoded = secret.slice("whsec_".length)
-  const bytes = Buffer.from(encoded, "base64").length
-  return /^[A-Za-z0-9+/]+={0,2}$/u.test(encoded) && bytes >= 24 && bytes <= 64
+const faultsOfSecret = (path: string, kind: SecretKind, secret: string | undefined): ReadonlyArray<Fault> => {
+  const fault = secret === undefined ? undefined : secretFault(kind, secret)
+  return fault === undefined ? [] : [{ path, message: fault.message }]
 }
 
 const overlapFaults = (overlapMs: number): Array<Fault> =>

@@ -6,7 +6,16 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { Clock, Effect, Queue, Ref, Result, Schema, type Scope, Stream } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import { compileFilter, decodeEnvelope, type Delivery, endpointIdOf, entityOf, isoTime, partitionOf } from "#contracts"
+import {
+  compileFilter,
+  decodeEnvelope,
+  type Delivery,
+  endpointIdOf,
+  entityOf,
+  isoTime,
+  partitionOf,
+  secretFault
+} from "#contracts"
 import { LiveEvent } from "#contracts/console"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
 import { CommandRefused, misused, noFleet, note, print } from "../console.ts"
@@ -51,6 +60,9 @@ export const listen = Effect.fnUntraced(function* (order: ListenOrder) {
   const place = yield* placeOf(order)
   const secret =
     order.secret === undefined ? `whsec_${randomBytes(32).toString("base64")}` : yield* secretIn(order.secret)
+  const fault = secretFault("standardWebhooks", secret)
+  if (fault?.isNoSecret === true) return yield* misused(`--secret is none: ${fault.message}`)
+  if (fault !== undefined) yield* note(`--secret: ${fault.message}`)
   const forwarding: Forwarding = { ...order, signing: signingWith(secret) }
   const lanes = yield* openLanes(order.atOnce, (event) => forward(event, forwarding))
   const wants = compileFilter(filter)

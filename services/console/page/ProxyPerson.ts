@@ -9,12 +9,9 @@ import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
 
 export const proofHeader = "x-starling-proxy-secret"
 
-// Nobody guesses it, whatever an address is allowed to try.
-const secretCharactersMin = 32
 // A browser keeps its session for a working day; who comes so often keeps no cookies, and each session is a token.
 const sessionsMax = 20
 const sessionsWindowMs = 3_600_000
-const secretPath = "Console.PageProxySecretEnvVar"
 
 export type Claim =
   /** The call names nobody, or no proxy is configured. */
@@ -79,15 +76,11 @@ export class ProxyPerson extends Context.Service<
   )
 }
 
-const secretOf = Effect.fnUntraced(function* (variable: string) {
-  const secret = yield* Effect.mapError(
-    secretFromEnv(variable, secretPath),
+const secretOf = (variable: string) =>
+  Effect.mapError(
+    secretFromEnv({ variable, path: "Console.PageProxySecretEnvVar", kind: "proof" }),
     (fault) => new InvalidConfiguration({ faults: [fault] })
   )
-  if (secret.length >= secretCharactersMin) return secret
-  const message = `${variable} has fewer than ${secretCharactersMin} characters: who guesses it is whoever they want`
-  return yield* new InvalidConfiguration({ faults: [{ path: secretPath, message }] })
-})
 
 interface Sent {
   readonly name: string | undefined

@@ -162,7 +162,10 @@ export const configuredModels = Effect.gen(function* () {
 const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: number) {
   const { KeyEnvVar } = entry
   const path = `ModelGateway.Providers[${index}].KeyEnvVar`
-  const key = KeyEnvVar === undefined ? undefined : Redacted.make(yield* secretFromEnv(KeyEnvVar, path))
+  const key =
+    KeyEnvVar === undefined
+      ? undefined
+      : Redacted.make(yield* secretFromEnv({ variable: KeyEnvVar, path, kind: "provider" }))
   const provider: Provider = {
     name: entry.Name,
     kind: entry.Kind,

@@ -7,7 +7,9 @@ import {
   endpointIdOf,
   type EndpointRecord,
   type Fault,
-  type KeptSecret
+  type KeptSecret,
+  secretFault,
+  type SecretKind
 } from "#contracts"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
@@ -69,10 +71,14 @@ const readEndpoints = Effect.fn("readEndpoints")(function* (
 const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: string, retryAfterMsMax: number) {
   const [[secret, standard], missing] = yield* Effect.partition(
     [
-      { variable: entry.SecretEnvVar, path: `${path}.SecretEnvVar` },
-      { variable: entry.StandardWebhooksSecretEnvVar, path: `${path}.StandardWebhooksSecretEnvVar` }
+      { variable: entry.SecretEnvVar, path: `${path}.SecretEnvVar`, kind: "signature" as const },
+      {
+        variable: entry.StandardWebhooksSecretEnvVar,
+        path: `${path}.StandardWebhooksSecretEnvVar`,
+        kind: "standardWebhooks" as const
+      }
     ],
-    readSecret
+    ({ variable, ...named }) => (variable === undefined ? Effect.undefined : secretFromEnv({ variable, ...named }))
   )
   if (missing.length > 0) return yield* Effect.fail(missing)
   return withSecrets(entry, retryAfterMsMax, {
@@ -117,15 +123,20 @@ export const settingsOfRecord = (
 ): Result.Result<EndpointSettings, ReadonlyArray<Fault>> => {
   const settings = readSettings(record, seal)
   const id = endpointIdOf(record.name)
-  const opened = (kept: ReadonlyArray<KeptSecret>, path: string) =>
+  const opened = (kept: ReadonlyArray<KeptSecret>, path: string, kind: SecretKind) =>
     Result.mapError(
       Result.all(
-        kept.map(({ sealed, notAfterMs }) => Result.map(seal.open(id, sealed), (key) => ({ key, notAfterMs })))
+        kept.map(({ sealed, notAfterMs }) =>
+          Result.flatMap(seal.open(id, sealed), (key) => {
+            const fault = secretFault(kind, key)
+            return fault?.isNoSecret === true ? Result.fail(fault.message) : Result.succeed({ key, notAfterMs })
+          })
+        )
       ),
       (message) => [{ path, message }]
     )
-  const secrets = opened(record.secrets, "/Secret")
-  const standard = opened(record.standardWebhooksSecrets, "/StandardWebhooksSecret")
+  const secrets = opened(record.secrets, "/Secret", "signature")
+  const standard = opened(record.standardWebhooksSecrets, "/StandardWebhooksSecret", "standardWebhooks")
   const faultsIn = <A>(part: Result.Result<A, ReadonlyArray<Fault>>) => (Result.isFailure(part) ? part.failure : [])
   const failures = [...faultsIn(settings), ...faultsIn(secrets), ...faultsIn(standard)]
   if (Result.isFailure(settings) || Result.isFailure(secrets) || Result.isFailure(standard)) {
@@ -154,6 +165,3 @@ export const settingsOfRecord = (
 
 // Shorter values are no secrets, and replacing them would garble what the receiver says.
 const redactedCharactersMin = 6
-
-const readSecret = ({ variable, path }: { readonly variable: string | undefined; readonly path: string }) =>
-  variable === undefined ? Effect.succeed(undefined) : secretFromEnv(variable, path)

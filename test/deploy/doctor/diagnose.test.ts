@@ -45,7 +45,7 @@ const knowing: Cluster = {
   ...healthy,
   secrets: [
     ...(healthy.secrets ?? []),
-    secret("starling-webhook-secrets", { SHOP_SECRET: "s" }),
+    secret("starling-webhook-secrets", { SHOP_SECRET: "a-secret-of-the-shop" }),
     secret("starling-provider-keys", { INSIDE_KEY: "k" })
   ]
 }
@@ -170,6 +170,18 @@ const cases: ReadonlyArray<Case> = [
     check: "other secrets",
     says: /starling-webhook-secrets has no SHOP_SECRET/u,
     mends: /^kubectl -n starling create secret generic starling-webhook-secrets --from-literal=SHOP_SECRET/u
+  },
+  {
+    when: "a secret that the configuration names is no good one",
+    plan: webhooks(["10.8.0.4/32"]),
+    cluster: {
+      ...knowing,
+      secrets: [...(healthy.secrets ?? []), secret("starling-webhook-secrets", { SHOP_SECRET: "short\n" })],
+      policies: [{ kind: "NetworkPolicy", metadata: { name: "inside" }, spec: { podSelector: {}, egress: [{}] } }]
+    },
+    check: "other secrets",
+    says: /^SHOP_SECRET in starling-webhook-secrets is no good secret: it ends with a line break/u,
+    mends: /^give starling-webhook-secrets another one/u
   },
   {
     when: "the configuration names a variable with the password of a keystore, or an authorizer's, that no secret has",

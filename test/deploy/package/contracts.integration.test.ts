@@ -43,7 +43,7 @@ const linkEffect = () =>
   symlinkSync(join(repository, "node_modules/effect"), join(consumer, "node_modules/effect"), "dir")
 
 const body = '{"event":"work_item.merged"}'
-const headers = standardWebhooksHeaders([standardWebhooksKey("key")], {
+const headers = standardWebhooksHeaders([standardWebhooksKey("a-key-of-16-bytes")], {
   deliveryId: "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
   attemptAtMs: 1_790_000_000_000,
   body: Buffer.from(body)
@@ -53,10 +53,10 @@ const verifying = `
 import { verify } from "starling-contracts/verify"
 const headers: Record<string, string> = ${JSON.stringify(headers)}
 const tried: ReadonlyArray<boolean> = [
-  await verify("key", headers, ${JSON.stringify(body)}, 1_790_000_000),
-  await verify("key", new Headers(headers), new TextEncoder().encode(${JSON.stringify(body)}), 1_790_000_000),
-  await verify("other", headers, ${JSON.stringify(body)}, 1_790_000_000),
-  await verify("key", headers, ${JSON.stringify(body)})
+  await verify("a-key-of-16-bytes", headers, ${JSON.stringify(body)}, 1_790_000_000),
+  await verify("a-key-of-16-bytes", new Headers(headers), new TextEncoder().encode(${JSON.stringify(body)}), 1_790_000_000),
+  await verify("another-key-of-its-own", headers, ${JSON.stringify(body)}, 1_790_000_000),
+  await verify("a-key-of-16-bytes", headers, ${JSON.stringify(body)})
 ]
 console.log(JSON.stringify(tried))
 `

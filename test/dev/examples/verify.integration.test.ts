@@ -16,6 +16,36 @@ interface Delivered {
 
 const sentAt = 1_790_000_000
 const secret = "a secret of ümlauts"
+const keyBytes = Buffer.from("0123456789abcdef0123456789abcdef")
+/** Signed by what a careless decoder makes of it: who takes these takes forgeries. */
+const signedBy = (secret: string, key: Uint8Array): Delivered => ({
+  ...sent([secret]),
+  headers: standardWebhooksHeaders([key], {
+    deliveryId: "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
+    attemptAtMs: sentAt * 1_000 + 400,
+    body
+  })
+})
+const empty = new Uint8Array(0)
+const encodedKey = keyBytes.toString("base64")
+const short = keyBytes.subarray(0, 23)
+const long = Buffer.concat([keyBytes, keyBytes, keyBytes.subarray(0, 1)])
+const noKeys: ReadonlyArray<readonly [what: string, secret: string, key: Uint8Array]> = [
+  ["an empty secret", "", empty],
+  ["whsec_ alone", "whsec_", empty],
+  ["whsec_ without base64", "whsec_!!!", empty],
+  ["whsec_ without base64, as text", "whsec_!!!", Buffer.from("whsec_!!!")],
+  ["whsec_ with padding alone", "whsec_====", empty],
+  ["whsec_ and 23 bytes", `whsec_${short.toString("base64")}`, short],
+  ["whsec_ and 65 bytes", `whsec_${long.toString("base64")}`, long],
+  ["base64 without its padding", `whsec_${encodedKey.replace("=", "")}`, keyBytes],
+  ["base64 of URLs", `whsec_${"-_".repeat(16)}`, Buffer.from("-_".repeat(16), "base64url")],
+  ["base64 with a line break at its end", `whsec_${encodedKey}\n`, keyBytes],
+  ["base64 with a space", `whsec_${encodedKey.slice(0, 8)} ${encodedKey.slice(8)}`, keyBytes],
+  ["the prefix of a signature", `v1,whsec_${encodedKey}`, keyBytes],
+  ["the prefix of a signature, as text", `v1,whsec_${encodedKey}`, Buffer.from(`v1,whsec_${encodedKey}`)],
+  ["15 bytes of text", "x".repeat(15), Buffer.from("x".repeat(15))]
+]
 const base64Secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString("base64")}`
 const body = Buffer.from('{"event":"work_item.merged","title":"Größe 🪶"}')
 
@@ -61,6 +91,10 @@ const cases: ReadonlyArray<readonly [name: string, delivered: Delivered, isValid
   ["a signature of another version", withHeader("webhook-signature", signature.replace("v1,", "v2,")), false],
   ["a signature cut short", withHeader("webhook-signature", signature.slice(0, -4)), false],
   ["a signature that is no base64", withHeader("webhook-signature", "v1,???? v1, v1"), false],
+  ...noKeys.map(([what, given, key]) => [what, signedBy(given, key), false] as const),
+  ["16 bytes of text", sent(["x".repeat(16)]), true],
+  ["whsec_ and 24 bytes", sent([`whsec_${keyBytes.subarray(0, 24).toString("base64")}`]), true],
+  ["whsec_ and 64 bytes", sent([`whsec_${Buffer.concat([keyBytes, keyBytes]).toString("base64")}`]), true],
   ["more signatures than anybody sends", withHeader("webhook-signature", `${"v1,AAAA ".repeat(8)}${signature}`), false]
 ]
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -73,6 +76,24 @@ describe("the buses of the roles of one process", () => {
       assert.include(text, 'bus_connected{role="webhook-dispatcher"} 1')
       assert.include(text, 'bus_connected{role="sweeper"} 0')
     }).pipe(Effect.provide(process()))
+  )
+})
+
+describe("a bus whose password or credentials are an empty file", () => {
+  it.effect.each(["PasswordsFolder", "CredentialsFile"])("is not made, and %s is named", (key) =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "starling-bus-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+      writeFileSync(join(folder, "sweeper"), "\n")
+      const file = key === "PasswordsFolder" ? folder : join(folder, "sweeper")
+      const bus = busLayer.pipe(
+        Layer.provide(Metrics.layer),
+        Layer.provide(Configuration.layerOf({ Bus: { Url: server.url, [key]: file } })),
+        Layer.provide(Layer.succeed(Role, "sweeper"))
+      )
+      const error = yield* Effect.flip(Layer.build(bus))
+      assert.match(String(error), new RegExp(`Bus\\.${key}: .*sweeper is empty`, "u"))
+    }).pipe(Effect.scoped, Effect.provide(process()))
   )
 })
 

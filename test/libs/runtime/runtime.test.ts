@@ -251,14 +251,18 @@ describe("secrets", () => {
       const logging = Layer.mergeAll(
         Logger.layer([lineLogger("json", (line) => void lines.push(line))]),
         Layer.succeed(Secrets, secrets),
-        Layer.succeed(Environment, { KEY: "hunter2-hunter2", EMPTY: "" })
+        Layer.succeed(Environment, { KEY: "hunter2-hunter2\n", EMPTY: "", BLANK: " \n" })
       )
       yield* Effect.gen(function* () {
-        const key = yield* secretFromEnv("KEY", "Webhooks[0].SecretEnvVar")
-        yield* Effect.logError("leak", { key }, new Error(`bad ${key}`)).pipe(Effect.annotateLogs({ key }))
+        const key = yield* secretFromEnv({ variable: "KEY", path: "Webhooks[0].SecretEnvVar", kind: "signature" })
+        yield* Effect.logError("leak", { key }, new Error(`bad ${key.trim()}`)).pipe(
+          Effect.annotateLogs({ key: key.trim() })
+        )
         yield* Effect.logInfo("redacted", Redacted.make(key))
-        for (const variable of ["EMPTY", "ABSENT"]) {
-          const fault = yield* Effect.flip(secretFromEnv(variable, "Webhooks[0].SecretEnvVar"))
+        for (const variable of ["EMPTY", "BLANK", "ABSENT"]) {
+          const fault = yield* Effect.flip(
+            secretFromEnv({ variable, path: "Webhooks[0].SecretEnvVar", kind: "signature" })
+          )
           assert.include(fault.message, variable)
         }
       }).pipe(Effect.provide(logging))

@@ -232,6 +232,7 @@ describe("a settler whose keystore", () => {
     )
   const faults: ReadonlyArray<readonly [string, (signer: Json) => Json, string]> = [
     ["is another's", (signer) => ({ ...signer, Address: `0x${"11".repeat(20)}` }), `, not of 0x${"11".repeat(20)}`],
+    ["has no password", (signer) => ({ ...signer, PasswordFile: "/dev/null" }), "/dev/null is empty"],
     [
       "has another password",
       (signer) => ({ ...signer, PasswordFile: "package.json" }),

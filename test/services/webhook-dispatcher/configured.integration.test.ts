@@ -21,17 +21,24 @@ describe("a dispatcher's configuration", () => {
     })
   )
 
-  it.live("with unset or empty secrets is refused, each by its path and variable", () =>
+  it.live("with secrets that are unset, empty or no key is refused, each by its path and variable", () =>
     Effect.gen(function* () {
       const { server } = yield* setUp
       const endpoints = [
         { Name: "a", Url: "https://a.example/", SecretEnvVar: "NOT_SET" },
-        { Name: "b", Url: "https://b.example/", SecretEnvVar: "EMPTY", StandardWebhooksSecretEnvVar: "ALSO_NOT_SET" }
+        { Name: "b", Url: "https://b.example/", SecretEnvVar: "EMPTY", StandardWebhooksSecretEnvVar: "ALSO_NOT_SET" },
+        { Name: "c", Url: "https://c.example/", StandardWebhooksSecretEnvVar: "NO_KEY" }
       ]
-      const built = Layer.build(dispatcherOn(server, { endpoints, environment: { EMPTY: " " } }))
+      const built = Layer.build(dispatcherOn(server, { endpoints, environment: { EMPTY: " ", NO_KEY: "whsec_!!!" } }))
       const error = yield* Effect.flip(Effect.scoped(built))
       assert.strictEqual(error._tag, "InvalidConfiguration")
-      for (const part of ["Webhooks[0].SecretEnvVar", "NOT_SET is not set", "EMPTY is empty", "ALSO_NOT_SET"]) {
+      for (const part of [
+        "Webhooks[0].SecretEnvVar",
+        "NOT_SET is not set",
+        "EMPTY is empty",
+        "ALSO_NOT_SET",
+        "NO_KEY: "
+      ]) {
         assert.include(error.message, part)
       }
     })

@@ -67,6 +67,24 @@ describe("the making of an endpoint", () => {
   })
 })
 
+describe("a secret given with an endpoint", () => {
+  const withSecret = (secrets: object) =>
+    faults(decideCreation(undefined, { settings, ...secrets }, { seal, act, startsAfter: 0 }))?.map(({ path }) => path)
+  const bytes = Buffer.alloc(32, 7).toString("base64")
+
+  it.each([
+    ["whsec_ and 32 bytes", `whsec_${bytes}`, undefined],
+    ["24 characters", "x".repeat(24), undefined],
+    ["no base64", "whsec_!!!", ["/StandardWebhooksSecret"]],
+    ["base64 without its padding", `whsec_${bytes.replace("=", "")}`, ["/StandardWebhooksSecret"]],
+    ["base64 with a line break", `whsec_${bytes}\n`, ["/StandardWebhooksSecret"]],
+    ["the prefix of a signature", `v1,whsec_${bytes}`, ["/StandardWebhooksSecret"]],
+    ["a line break at its end", `${"x".repeat(24)}\n`, ["/StandardWebhooksSecret"]]
+  ])("for Standard Webhooks, %s", (_what, standardWebhooksSecret, expected) => {
+    assert.deepStrictEqual(withSecret({ standardWebhooksSecret }), expected)
+  })
+})
+
 describe("a change of an endpoint", () => {
   const before = made({ Concurrency: 4, Headers: { "X-Tenant": "seven" } })
   const change = (changes: Readonly<Record<string, unknown>>, revision = 1) =>
