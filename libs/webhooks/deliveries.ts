@@ -229,10 +229,20 @@ interface RedriveQuery {
   /** The ids of the endpoints to send to; those of others stay where they are. */
   readonly endpointIds?: ReadonlySet<string>
   readonly countMax: number
+  /** Nothing that was abandoned after this place in ABANDONED. */
+  readonly through?: number | undefined
 }
 
 /** How many abandoned deliveries a redrive by this query would send, at most its `countMax`. Changes nothing. */
 export const countAbandoned = (query: RedriveQuery) => Stream.runCount(selected(query))
+
+/** The place of the last delivery that a query selects, 0 for none: one that is abandoned later is not part of it. */
+export const lastAbandoned = (query: RedriveQuery) =>
+  Stream.runFold(
+    selected(query),
+    () => 0,
+    (_, { sequence }) => sequence
+  )
 
 /**
  * Sends abandoned deliveries again: each becomes a new delivery with a new id that names the old one, starts at attempt
@@ -254,8 +264,10 @@ const selected = (query: RedriveQuery) =>
       const subject =
         query.endpoint === undefined ? subjects.abandonedAll : subjects.abandoned(endpointIdOf(query.endpoint))
       const { firstSequence, lastSequence } = yield* reader.bounds("ABANDONED")
+      const toSequence = Math.min(lastSequence, query.through ?? lastSequence)
+      if (toSequence < firstSequence) return Stream.empty
       const wants = compileFilter(query.events.length === 0 ? ["*"] : query.events)
-      return reader.range("ABANDONED", { fromSequence: firstSequence, toSequence: lastSequence, subject }).pipe(
+      return reader.range("ABANDONED", { fromSequence: firstSequence, toSequence, subject }).pipe(
         Stream.filter((message) => isWithin(message, query)),
         Stream.flatMap((message) => Stream.fromIterable(Option.toArray(readAbandoned(message)))),
         Stream.filter(({ due: { delivery } }) => wants(delivery.event)),

@@ -9,6 +9,7 @@ export {
   attemptBatchCodec,
   beginCursor,
   countAbandoned,
+  lastAbandoned,
   deliveryHeader,
   deliveryHeaders,
   deliveryIdFrom,

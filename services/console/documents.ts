@@ -7,6 +7,7 @@ import {
   idempotencyKeyHeader,
   type JsonObject,
   openApiOf,
+  replayed,
   requestIdHeader,
   requestIdOfAnswer,
   retryAfter
@@ -19,6 +20,7 @@ export const consoleOpenApi = (): JsonObject => openApiOf(ConsoleHttpApi, consol
 const answerHeaders = {
   "X-Request-Id": requestIdOfAnswer,
   "Retry-After": retryAfter,
+  "Idempotent-Replayed": replayed,
   "WWW-Authenticate": answerHeader("What a token must have.", true)
 }
 
@@ -29,15 +31,15 @@ const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders
   503: ["Retry-After"]
 }
 
-/** Routes that send the same deliveries for the same key. */
-const resends: ReadonlyArray<string> = ["resendDelivery", "resendDeliveries"]
+/** Routes that send the same deliveries for the same key, once. */
+const resends: ReadonlyArray<string> = ["resendDelivery", "resendDeliveries", "resendAbandoned", "resendAllAbandoned"]
 
 const consoleParts: ApiParts = {
   envelope: "ErrorEnvelope",
   requests: {
     ...requestIdHeader,
     ...idempotencyKeyHeader(
-      "a delivery that is sent again with it has the same id each time, and is sent once within two minutes."
+      "what was sent with it is not sent again for 24 hours, and the answer is the first one's. A refusal frees it."
     )
   },
   answers: answerHeaders,
@@ -45,7 +47,11 @@ const consoleParts: ApiParts = {
     if (middlewares.size === 0) return []
     return resends.includes(identifier) ? ["X-Request-Id", "Idempotency-Key"] : ["X-Request-Id"]
   },
-  givenWith: (status) => ["X-Request-Id", ...(ofStatus[status] ?? [])]
+  givenWith: (status, endpoint) => [
+    "X-Request-Id",
+    ...(ofStatus[status] ?? []),
+    ...(status === 200 && resends.includes(endpoint?.identifier ?? "") ? ["Idempotent-Replayed"] : [])
+  ]
 }
 
 /** `machines`: the line that links to the machine-readable document. */

@@ -8,13 +8,13 @@
  * `sign-in-codes`; the built page
  * out: calls of the page to the other APIs, with the caller's token; `deliveries.due.>` (tests, and sent again),
  * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from ABANDONED and
- * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`
+ * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`
  * state: none; any number of processes serve side by side
  * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
  * loss of every process takes from the fleet only its operators' view
  */
 import { Effect, Layer, Option } from "effect"
-import { Auth, descriptionRoutes, HttpListener, Tokens, TokenUses } from "#http"
+import { Auth, descriptionRoutes, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
 import { Addresses, Configuration } from "#runtime"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#x402"
@@ -91,6 +91,7 @@ const parts = Layer.mergeAll(
   AuditLog.layer,
   ClaimReader.layer,
   EndpointStates.layer,
+  Idempotency.layer(),
   WebhookEndpoints.layer,
   liveStreams,
   FleetWatch.layer,

@@ -153,8 +153,8 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // An answer of 64 KiB in base64, and its headers.
     valueBytesMax: 96 * kib,
     leaderReads: true,
-    writers: ["speech-api", "model-gateway", "pipeline-api"],
-    readers: ["speech-api", "model-gateway", "pipeline-api"]
+    writers: ["speech-api", "model-gateway", "pipeline-api", "console"],
+    readers: ["speech-api", "model-gateway", "pipeline-api", "console"]
   },
   {
     name: "rate-windows",

@@ -15,7 +15,16 @@ import { Metrics } from "#runtime"
 import { HttpCall } from "../HttpCall.ts"
 import { type RenderError, renderStandardError, serviceUnavailable, WireError } from "../WireError.ts"
 import { type Answer, jsonAnswer } from "../answers.ts"
-import { IdempotencyRecord, isFinal, recordKey, replayOf, type Standing, standingOf, storedAnswer } from "./record.ts"
+import {
+  ChoiceRecord,
+  IdempotencyRecord,
+  isFinal,
+  recordKey,
+  replayOf,
+  type Standing,
+  standingOf,
+  storedAnswer
+} from "./record.ts"
 import { idempotencyOutcomes } from "../metrics.ts"
 
 export interface IdempotencyOptions {
@@ -33,6 +42,8 @@ interface IdempotentRequest {
   readonly key: string | undefined
   /** Covers all that the request asks for: `formFingerprint`, `jsonFingerprint`. */
   readonly fingerprint: string
+  /** Whether a refusal is an answer too, as it is by default; otherwise it frees the key. */
+  readonly keepsRefusals?: boolean
 }
 
 // Shorter than a caller waits; a broker that restarts is back within this time.
@@ -52,31 +63,44 @@ export class Idempotency extends Context.Service<
       request: IdempotentRequest,
       handle: Effect.Effect<A, WireError, R>
     ) => Effect.Effect<A, WireError, R>
+    /**
+     * For the work of `run`: what the first run of this request chose. Each later run gets the same, after a failure or a
+     * crash too. Without a key it is chosen anew.
+     */
+    readonly chosen: <R>(
+      request: IdempotentRequest,
+      choose: Effect.Effect<number, WireError, R>
+    ) => Effect.Effect<number, WireError, R>
   }
 >()("starling/http/Idempotency") {
   static readonly layer = ({ renderError = renderStandardError, leaseMs = leaseMsDefault }: IdempotencyOptions = {}) =>
     Layer.effect(
       Idempotency,
       Effect.gen(function* () {
-        const records = yield* (yield* Kv).open("idempotency", IdempotencyRecord)
+        const kv = yield* Kv
+        const records = yield* kv.open("idempotency", IdempotencyRecord)
+        const choices = yield* kv.open("idempotency", ChoiceRecord)
         const outcomes = (yield* Metrics).counter(idempotencyOutcomes)
 
         const runOnce = Effect.fn("Idempotency.run")(function* <R>(
-          { workspace, route, fingerprint }: IdempotentRequest,
+          { workspace, route, fingerprint, keepsRefusals = true }: IdempotentRequest,
           key: string,
           handle: Effect.Effect<Answer, WireError, R>
         ) {
           outcomes.begin({ route })
           const count = (outcome: Outcome) => Effect.sync(() => outcomes.inc({ route, outcome }))
           const identity = { key: recordKey(workspace, route, key), holder: randomUUID(), fingerprint }
-          return yield* Effect.uninterruptibleMask((restore) => underClaim(identity, handle, count, restore))
+          const lastWord = (exit: Ended) =>
+            keepsRefusals || Exit.isSuccess(exit) ? answerOf(exit, renderError) : Effect.succeed(undefined)
+          return yield* Effect.uninterruptibleMask((restore) =>
+            underClaim(identity, handle, { count, lastWord, restore })
+          )
         })
 
         const underClaim = Effect.fnUntraced(function* <R>(
           identity: Omit<Claim, "revision">,
           handle: Effect.Effect<Answer, WireError, R>,
-          count: (outcome: Outcome) => Effect.Effect<void>,
-          restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+          { count, lastWord, restore }: Course
         ) {
           const claimed = yield* claimKey(records, identity, leaseMs).pipe(
             Effect.timeout(claimWithinMs),
@@ -86,11 +110,28 @@ export class Idempotency extends Context.Service<
           const work = Effect.raceFirst(handle, holdClaim(records, claimed.claim, leaseMs))
           const exit = yield* Effect.exit(restore(work))
           const isLost = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isClaimLost)
-          const answer = yield* lastWord(exit, renderError)
+          const answer = yield* lastWord(exit)
           yield* count(isLost ? "lost" : yield* endClaim(records, claimed.claim, answer))
           return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
         })
+
+        const chosen = Effect.fn("Idempotency.chosen")(function* <R>(
+          { workspace, route, fingerprint, key }: IdempotentRequest,
+          choose: Effect.Effect<number, WireError, R>
+        ) {
+          if (key === undefined) return yield* choose
+          const place = recordKey(workspace, route, key, "choice")
+          const found = Option.getOrUndefined(yield* Effect.catch(choices.get(place), unavailable))
+          if (found?.value.fingerprint === fingerprint) return found.value.choice
+          const choice = yield* choose
+          const record = { fingerprint, choice }
+          const write =
+            found === undefined ? choices.create(place, record) : choices.update(place, record, found.revision)
+          yield* Effect.catch(write, unavailable)
+          return choice
+        })
         return Idempotency.of({
+          chosen,
           run: <A extends Answer, R>(request: IdempotentRequest, handle: Effect.Effect<A, WireError, R>) =>
             request.key === undefined
               ? handle
@@ -98,6 +139,13 @@ export class Idempotency extends Context.Service<
         })
       })
     )
+}
+
+interface Course {
+  readonly count: (outcome: Outcome) => Effect.Effect<void>
+  /** The answer to keep. */
+  readonly lastWord: (exit: Ended) => Effect.Effect<Answer | undefined>
+  readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 type Outcome = "first" | "freed" | "unstored" | "replayed" | "conflict" | "in_flight" | "lost" | "unavailable"
@@ -133,7 +181,7 @@ const isClaimLost = (error: unknown) => error instanceof ClaimLost
 type Ended = Exit.Exit<Answer, WireError | ClaimLost>
 
 /** The answer to keep: the one that went out in the end, unless it is retryable. */
-const lastWord = Effect.fnUntraced(function* (exit: Ended, renderError: RenderError) {
+const answerOf = Effect.fnUntraced(function* (exit: Ended, renderError: RenderError) {
   if (Exit.isSuccess(exit)) return isFinal(exit.value.status) ? exit.value : undefined
   const { cause } = exit
   const failure = Option.getOrUndefined(Cause.findErrorOption(cause))

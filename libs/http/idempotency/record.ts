@@ -34,9 +34,13 @@ interface StoredAnswer extends Schema.Schema.Type<typeof StoredAnswer> {}
 export const IdempotencyRecord = Schema.Union([Working, Released, Answered])
 export type IdempotencyRecord = Schema.Schema.Type<typeof IdempotencyRecord>
 
+/** What the first run of a request chose, beside the record of its key. */
+export const ChoiceRecord = Schema.Struct({ fingerprint: Schema.String, choice: Schema.Int })
+export interface ChoiceRecord extends Schema.Schema.Type<typeof ChoiceRecord> {}
+
 /** The hash of workspace, route and key: the store holds nothing that a caller wrote. */
-export const recordKey = (workspace: string, route: string, key: string): string =>
-  hash("sha256", JSON.stringify([workspace, route, key]), "hex")
+export const recordKey = (workspace: string, route: string, ...key: ReadonlyArray<string>): string =>
+  hash("sha256", JSON.stringify([workspace, route, ...key]), "hex")
 
 export type Standing =
   | { readonly _tag: "Free" }

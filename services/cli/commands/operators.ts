@@ -166,7 +166,8 @@ const filter = {
   since,
   until
 }
-const near = text("near", "PLACE", "where the list has it; without it the newest are searched")
+const near = text("near", "PLACE", "where the list has it; without it the log is searched, newest first")
+const key = text("key", "KEY", "run again with this key, as after a lost answer, it sends nothing more")
 
 const deliveriesList = Command.make("list", { ...filter, ...paging }, (given) =>
   running(loadDeliveries, ({ listDeliveries }) => listDeliveries(given))
@@ -185,7 +186,7 @@ const deliveriesResend = Command.make(
     near,
     ...filter,
     max: wholeNumber("max", { min: 1, max: 10_000, description: "at most so many (10000)" }).pipe(orUndefined),
-    key: text("key", "KEY", "the same deliveries each time that it is run with this key, as after a lost answer"),
+    key,
     dryRun,
     reason,
     json,
@@ -224,6 +225,7 @@ const abandonedResend = Command.make(
     until,
     max: wholeNumber("max", { min: 1, max: 100_000, description: "at most so many (100000)" }).pipe(orUndefined),
     all: toggle("all", "all there are"),
+    key,
     dryRun,
     reason,
     json,

@@ -2,10 +2,10 @@
  * `deliveries`: what was sent to whom, what was answered, and sending it again. `abandoned`: those that were given up.
  * `rejected`: messages that broke their schema, and so became none.
  */
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type AttemptOutcome, unknownFilterNames } from "#contracts"
 import { IdempotencyKey } from "#contracts/http"
-import { CommandRefused, misused } from "../console.ts"
+import { CommandRefused, misused, note } from "../console.ts"
 import { givenOf, type OnConsole, onConsole, type OneOrder, printAct, printList, printWhole } from "./client.ts"
 import { noSuchEvent } from "./events.ts"
 
@@ -50,10 +50,26 @@ interface ShowOrder extends OnConsole {
 
 export const showDelivery = ({ url, id, near, json }: ShowOrder) =>
   onConsole({ url }, (client) =>
-    Effect.flatMap(client.getDelivery({ params: { deliveryId: id }, query: givenOf({ near }) }), (whole) =>
-      printWhole(whole, json)
+    Effect.flatMap(
+      throughLog((before) => client.getDelivery({ params: { deliveryId: id }, query: givenOf({ near, before }) })),
+      (whole) => printWhole(whole, json)
     )
   )
+
+const PartOfLog = Schema.Struct({ lookedAt: Schema.Int, messages: Schema.Int, before: Schema.String })
+const decodePart = Schema.decodeUnknownOption(Schema.Struct({ error: Schema.Struct({ details: PartOfLog }) }))
+
+/** Asks on while the console has looked at a part of its log only. */
+const throughLog = <A, E, R>(
+  ask: (before: string | undefined) => Effect.Effect<A, E, R>,
+  before?: string
+): Effect.Effect<A, E, R> =>
+  Effect.catch(ask(before), (error) => {
+    const part = Option.getOrUndefined(decodePart(error))?.error.details
+    if (part === undefined) return Effect.fail(error)
+    const progress = note(`not among the newest ${part.lookedAt} of ${part.messages} messages, looking on`)
+    return Effect.andThen(progress, throughLog(ask, part.before))
+  })
 
 interface ResendOrder extends OnConsole, Filter {
   readonly id: string | undefined
@@ -62,7 +78,7 @@ interface ResendOrder extends OnConsole, Filter {
   readonly dryRun: boolean
   readonly json: boolean
   readonly reason: string
-  /** The same deliveries for the same key, however often the command is run with it. */
+  /** What was sent with it is not sent again. */
   readonly key: string | undefined
 }
 
@@ -71,7 +87,9 @@ export const resendDeliveries = Effect.fnUntraced(function* (order: ResendOrder)
   if (id !== undefined) {
     if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its id is one")
     const sent = yield* onConsole({ url }, (client) =>
-      client.resendDelivery({ params: { deliveryId: id }, payload: { reason, ...givenOf({ near }) } })
+      throughLog((before) =>
+        client.resendDelivery({ params: { deliveryId: id }, payload: { reason, ...givenOf({ near, before }) } })
+      )
     ).pipe(Effect.provideService(IdempotencyKey, key))
     return yield* printAct(sent, { json, text: `sent again as ${sent.deliveryId}` })
   }
@@ -113,7 +131,7 @@ export const showAbandoned = ({ url, number, json }: OneOrder & { readonly json:
     Effect.flatMap(client.getAbandoned({ params: { sequence: number } }), (whole) => printWhole(whole, json))
   )
 
-interface AbandonedResendOrder extends OnConsole {
+interface AbandonedResendOrder extends OnConsole, Pick<ResendOrder, "key"> {
   readonly number: string | undefined
   readonly endpoint: string | undefined
   readonly event: ReadonlyArray<string>
@@ -127,19 +145,19 @@ interface AbandonedResendOrder extends OnConsole {
 }
 
 export const resendAbandoned = Effect.fnUntraced(function* (order: AbandonedResendOrder) {
-  const { url, number, event: events, all, dryRun, reason, json, ...filter } = order
+  const { url, number, event: events, all, dryRun, reason, json, key, ...filter } = order
   if (number !== undefined) {
     if (dryRun) return yield* misused("--dry-run counts what a filter selects; a delivery by its number is one")
     const sent = yield* onConsole({ url }, (client) =>
       client.resendAbandoned({ params: { sequence: number }, payload: { reason } })
-    )
+    ).pipe(Effect.provideService(IdempotencyKey, key))
     return yield* printAct(sent, { json, text: `sent again as ${sent.deliveryId}` })
   }
   const isNarrow = filter.endpoint !== undefined || events.length > 0 || filter.since !== undefined
   if (!isNarrow && !all) return yield* misused("name a number, an --endpoint, an --event, --since when, or say --all")
   const { count } = yield* onConsole({ url }, (client) =>
     client.resendAllAbandoned({ payload: { reason, dryRun, events, ...givenOf(filter) } })
-  )
+  ).pipe(Effect.provideService(IdempotencyKey, key))
   if (count === 0) yield* refuseSlips(events)
   yield* printAct({ count, dryRun }, { json, text: countText(count, dryRun) })
 })

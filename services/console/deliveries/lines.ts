@@ -116,6 +116,7 @@ export const lineAt = Effect.fn("lineAt")(function* ({ sequence, index }: From) 
 export interface Found {
   /** The first attempt first. */
   readonly lines: ReadonlyArray<Line>
+  readonly last: Line
   /** Whether no attempt up to the last one is missing, nor one that is overdue. */
   readonly isComplete: boolean
 }
@@ -127,28 +128,26 @@ const messagesLookedAtMax = 1_024
 // The longest schedules have fewer.
 const attemptsMax = 100
 
-/**
- * One delivery whole. Its attempts may lie days apart, among millions: each line says when its neighbours were made.
- * None when no line of it is found. Without a place the newest lines are searched.
- */
-export const wholeDelivery = Effect.fn("wholeDelivery")(function* (deliveryId: string, near: From | undefined) {
-  const known = yield* near === undefined ? searchNewest(deliveryId) : lineAt(near)
-  if (Option.isNone(known) || known.value.attempt.deliveryId !== deliveryId) return Option.none<Found>()
-  const lines = [known.value]
-  for (let first = known.value; first.attempt.previousEndedAt !== undefined && lines.length < attemptsMax;) {
+/** One delivery, from any line of it. Its attempts may lie days apart, among millions: each says when its neighbours were. */
+export const wholeDelivery = Effect.fn("wholeDelivery")(function* (
+  known: Line
+): Effect.fn.Return<Found, BusError, StreamReader> {
+  const lines = [known]
+  let first = known
+  while (first.attempt.previousEndedAt !== undefined && lines.length < attemptsMax) {
     const earlier = yield* lineAfter(first, first.attempt.previousEndedAt, first.attempt.attempt - 1)
     if (Option.isNone(earlier)) break
     first = earlier.value
     lines.unshift(first)
   }
-  for (let last = known.value; last.attempt.nextAttemptAt !== null && lines.length < attemptsMax;) {
+  let last = known
+  while (last.attempt.nextAttemptAt !== null && lines.length < attemptsMax) {
     const later = yield* lineAfter(last, Date.parse(last.attempt.nextAttemptAt), last.attempt.attempt + 1)
     if (Option.isNone(later)) break
     last = later.value
     lines.push(last)
   }
-  const nowMs = yield* Clock.currentTimeMillis
-  return Option.some<Found>({ lines, isComplete: isComplete(lines, nowMs) })
+  return { lines, last, isComplete: isComplete(lines, yield* Clock.currentTimeMillis) }
 })
 
 /** Whether neither an attempt before the first line is missing, nor one that was due after the last. Pure. */
@@ -174,18 +173,70 @@ const lineAfter = Effect.fnUntraced(function* (
   )
 })
 
-const searchNewest = Effect.fnUntraced(function* (deliveryId: string) {
+export interface Search {
+  /** The newest line of the delivery. */
+  readonly line: Option.Option<Line>
+  /** Messages of the log that were looked at, from its end on, those of earlier searches included. */
+  readonly lookedAt: number
+  /** All that the log has. */
+  readonly messages: number
+  /** The place before which to go on; undefined when there is nothing older. */
+  readonly next: number | undefined
+}
+
+interface SearchOptions {
+  /** Only messages before this place. */
+  readonly before: number | undefined
+  readonly withinMs: number
+}
+
+// A few questions to the broker at once: it reads while this process looks.
+const windowMessages = 256
+const windowsAtOnce = 4
+
+/**
+ * Looks for a delivery in all of the log, newest first: no subject has its id. A second is good for some ten thousand
+ * messages, so it ends in time, and says where the next one goes on.
+ */
+export const searchBack = Effect.fn("searchBack")(function* (deliveryId: string, { before, withinMs }: SearchOptions) {
   const reader = yield* StreamReader
-  let before = Number.MAX_SAFE_INTEGER
-  for (let examined = 0; examined < messagesLookedAtMax;) {
-    const messages = yield* reader.newest("ATTEMPTS", { before, subject: subjects.attemptsAll, messagesMax: 256 })
-    for (const message of messages) {
-      const line = linesOf(message).findLast(({ attempt }) => attempt.deliveryId === deliveryId)
-      if (line !== undefined) return Option.some(line)
-      before = message.sequence
-    }
-    if (messages.length === 0) break
-    examined += messages.length
+  const { firstSequence, lastSequence, messages } = yield* reader.bounds("ATTEMPTS")
+  const endsAtMs = (yield* Clock.currentTimeMillis) + withinMs
+  const first = Math.max(1, firstSequence)
+  const result = (line: Option.Option<Line>, end: number): Search => ({
+    line,
+    lookedAt: Math.min(messages, lastSequence + 1 - end),
+    messages,
+    next: end > first ? end : undefined
+  })
+  let end = Math.min(before ?? Number.POSITIVE_INFINITY, lastSequence + 1)
+  while (end > first) {
+    const windows = windowsBefore(end, first)
+    const pages = yield* Effect.forEach(windows, (window) => Stream.runCollect(reader.range("ATTEMPTS", window)), {
+      concurrency: windowsAtOnce
+    })
+    end = windows.at(-1)?.fromSequence ?? first
+    const line = pages.flatMap((page) => page.toReversed()).flatMap((message) => lineOf(message, deliveryId))
+    if (line[0] !== undefined) return result(Option.some(line[0]), end)
+    if ((yield* Clock.currentTimeMillis) >= endsAtMs) break
   }
-  return Option.none<Line>()
+  return result(Option.none(), Math.max(end, first))
 })
+
+/** The next windows of the log before a place, newest first. */
+const windowsBefore = (end: number, first: number) =>
+  Array.from({ length: windowsAtOnce }, (_, index) => end - index * windowMessages)
+    .filter((windowEnd) => windowEnd > first)
+    .map((windowEnd) => ({
+      fromSequence: Math.max(first, windowEnd - windowMessages),
+      toSequence: windowEnd - 1
+    }))
+
+/** The newest line of the delivery in a message. Only a message that has the id is decoded. */
+const lineOf = (message: SourceMessage, deliveryId: string): ReadonlyArray<Line> => {
+  const { buffer, byteOffset, byteLength } = message.data
+  if (!Buffer.from(buffer, byteOffset, byteLength).includes(deliveryId)) return []
+  return linesOf(message)
+    .filter(({ attempt }) => attempt.deliveryId === deliveryId)
+    .toReversed()
+}

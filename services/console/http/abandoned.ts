@@ -4,10 +4,10 @@ import { type SourceMessage, StreamReader } from "#bus"
 import { endpointIdOf, isoTime, subjects } from "#contracts"
 import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
 import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { type AbandonedDelivery, countAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
+import { type AbandonedDelivery, countAbandoned, lastAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
 import { endpointIds, refuseUnknown } from "./endpoints.ts"
-import { apiOptions, messageOf, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
+import { apiOptions, messageOf, once, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {
   const why = Option.getOrNull(abandonment)
@@ -36,6 +36,28 @@ const found = Effect.gen(function* () {
 
 const targetOf = ({ sequence, due: { delivery } }: AbandonedDelivery) => `${sequence} ${delivery.deliveryId}`
 
+interface Asked {
+  readonly endpoint?: string
+  readonly events?: ReadonlyArray<string>
+  readonly since?: string
+  readonly until?: string
+  readonly max?: number
+}
+
+/** What a filter selects, to endpoints that are there. */
+const queryOf = Effect.fnUntraced(function* ({
+  endpoint,
+  events = [],
+  max: countMax = resendCountMax,
+  ...times
+}: Asked) {
+  const bounds = yield* timesOf(times)
+  if (endpoint !== undefined) {
+    yield* refuseUnknown(endpoint, () => validationFailed({ endpoint: "there is no such endpoint" }))
+  }
+  return { endpoint, events, countMax, endpointIds: yield* endpointIds, ...bounds }
+})
+
 export const abandonedRoutes = routesOf(
   AbandonedGroup,
   {
@@ -63,26 +85,30 @@ export const abandonedRoutes = routesOf(
     resendAllAbandoned: ({ body }) =>
       Effect.gen(function* () {
         const { reason, dryRun = false, ...asked } = yield* body
-        const times = yield* timesOf(asked)
-        const { endpoint, events = [], max: countMax = resendCountMax } = asked
-        if (endpoint !== undefined) {
-          yield* refuseUnknown(endpoint, () => validationFailed({ endpoint: "there is no such endpoint" }))
-        }
-        const query = { endpoint, events, countMax, endpointIds: yield* endpointIds, ...times }
-        if (dryRun) return jsonAnswer({ count: yield* refusing(countAbandoned(query)), dryRun })
-        yield* (yield* AuditLog).write({ action: "abandoned-resend", target: JSON.stringify(asked), reason })
-        return jsonAnswer({ count: yield* refusing(redrive(query)), dryRun })
+        if (dryRun) return jsonAnswer({ count: yield* refusing(countAbandoned(yield* queryOf(asked))), dryRun })
+        return yield* once(asked, ({ key, upTo }) =>
+          Effect.gen(function* () {
+            const query = yield* queryOf(asked)
+            const through = key === undefined ? undefined : yield* upTo(refusing(lastAbandoned(query)))
+            yield* (yield* AuditLog).write({ action: "abandoned-resend", target: JSON.stringify(asked), reason })
+            return jsonAnswer({ count: yield* redrive({ ...query, through }), dryRun })
+          })
+        )
       }),
 
     resendAbandoned: ({ body }) =>
       Effect.gen(function* () {
         const { reason } = yield* body
-        const abandoned = yield* found
-        if (!(yield* endpointIds).has(abandoned.due.delivery.endpointId)) {
-          return yield* conflict("its endpoint is gone: make one of that name, or discard the delivery")
-        }
-        yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
-        return jsonAnswer({ deliveryId: yield* refusing(sendAgain(abandoned)) })
+        return yield* once(null, () =>
+          Effect.gen(function* () {
+            const abandoned = yield* found
+            if (!(yield* endpointIds).has(abandoned.due.delivery.endpointId)) {
+              return yield* conflict("its endpoint is gone: make one of that name, or discard the delivery")
+            }
+            yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
+            return jsonAnswer({ deliveryId: yield* sendAgain(abandoned) })
+          })
+        )
       }),
 
     discardAbandoned: ({ body }) =>

@@ -14,7 +14,7 @@ import {
   type DeliveryWhole,
   resendDeliveriesMax
 } from "#contracts/console"
-import { Caller, conflict, HttpCall, idempotencyKey, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { amended, Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { deliveryHeaders, deliveryIdFrom, dueSubject, readDeliveryLanes } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
 import {
@@ -26,11 +26,13 @@ import {
   type LineQuery,
   linesOf,
   newestLines,
+  type Search,
+  searchBack,
   subjectOf,
   wholeDelivery
 } from "../deliveries/lines.ts"
 import { endpointIds, refuseUnknown } from "./endpoints.ts"
-import { apiOptions, cursorText, linePlaceOf, refusing, timesOf } from "./requests.ts"
+import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, timesOf } from "./requests.ts"
 
 /** The event's bytes as they were sent; none once EVENTS forgot it. */
 export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt, "sequence">) {
@@ -39,8 +41,8 @@ export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt,
 })
 
 /**
- * The id of the new delivery; none once its event is forgotten. With a key the id is made of it: a call that is
- * repeated sends the same delivery, which the broker stores once within its two minutes, and a receiver knows by its id.
+ * The id of the new delivery; none once its event is forgotten. With a key the id is made of it: where a call was broken
+ * off, its repetition sends the same delivery, which a receiver knows by its id.
  */
 export const resend = Effect.fn("resend")(function* (
   { attempt }: { readonly attempt: Attempt },
@@ -74,6 +76,8 @@ export const resend = Effect.fn("resend")(function* (
 export interface Selection extends LineQuery {
   readonly sinceMs: number
   readonly countMax: number
+  /** Nothing from after this place in the log; without it, nothing that is attempted while this runs. */
+  readonly through?: number
 }
 
 /** The deliveries of a selection, each once, the oldest first. */
@@ -85,7 +89,8 @@ export const selected = (selection: Selection) =>
       const seen = new Set<string>()
       const fromSequence = yield* reader.firstAt("ATTEMPTS", selection.sinceMs)
       // What is attempted while this runs, its own deliveries among it, is not part of it.
-      const { lastSequence: toSequence } = yield* reader.bounds("ATTEMPTS")
+      const { through: toSequence = (yield* reader.bounds("ATTEMPTS")).lastSequence } = selection
+      if (toSequence < fromSequence) return Stream.empty
       return reader.range("ATTEMPTS", { fromSequence, toSequence, subject: subjectOf(selection) }).pipe(
         Stream.flatMap((message) => Stream.fromIterable(linesOf(message))),
         Stream.filter(isIn),
@@ -130,8 +135,8 @@ const attemptView = (line: Line, mayReadPayloads: boolean): DeliveryAttempt => {
 }
 
 /** What each signature covers: the body alone, or the body with id and time. */
-const signedTextsOf = (body: string, { lines }: Found): Readonly<Record<string, string>> => {
-  const headers = lines.at(-1)?.attempt.requestHeaders ?? {}
+const signedTextsOf = (body: string, { last }: Found): Readonly<Record<string, string>> => {
+  const headers = last.attempt.requestHeaders ?? {}
   const { "webhook-id": id, "webhook-timestamp": timestamp } = headers
   return {
     "X-Service-Signature": body,
@@ -139,7 +144,8 @@ const signedTextsOf = (body: string, { lines }: Found): Readonly<Record<string, 
   }
 }
 
-const wholeView = Effect.fnUntraced(function* (found: Found, last: Line) {
+const wholeView = Effect.fnUntraced(function* (found: Found) {
+  const { last } = found
   const { may } = yield* Caller
   const mayReadPayloads = may("payloads:read")
   const bytes = mayReadPayloads ? yield* refusing(bodyOf(last.attempt)) : Option.none<Uint8Array>()
@@ -158,15 +164,35 @@ const wholeView = Effect.fnUntraced(function* (found: Found, last: Line) {
   return whole
 })
 
-const foundDelivery = Effect.fnUntraced(function* (near: string | undefined) {
+interface Hint {
+  readonly near?: string
+  readonly before?: string
+}
+
+const foundDelivery = Effect.fnUntraced(function* ({ near, before }: Hint) {
   const { deliveryId = "" } = (yield* HttpCall).params
-  const found = yield* refusing(wholeDelivery(deliveryId, near === undefined ? undefined : placeOf(near)))
-  const last = Option.flatMap(found, ({ lines }) => Option.fromNullishOr(lines.at(-1)))
-  if (Option.isNone(found) || Option.isNone(last)) {
-    return yield* notFound(near === undefined ? "no such delivery among the newest" : "no such delivery there")
+  if (near !== undefined) {
+    const line = yield* refusing(lineAt(placeOf(near)))
+    if (Option.isNone(line) || line.value.attempt.deliveryId !== deliveryId) {
+      return yield* notFound("no such delivery there")
+    }
+    return yield* refusing(wholeDelivery(line.value))
   }
-  return { found: found.value, last: last.value }
+  const options = { before: before === undefined ? undefined : Number(before), withinMs: searchWithinMs }
+  const search = yield* refusing(searchBack(deliveryId, options))
+  return Option.isSome(search.line) ? yield* refusing(wholeDelivery(search.line.value)) : yield* notFoundBy(search)
 })
+
+// Shorter than a caller waits, proxies between them included.
+const searchWithinMs = 10_000
+
+const notFoundBy = ({ lookedAt, messages, next }: Search) => {
+  const counts = `${lookedAt} of ${messages} messages of the delivery log`
+  const message =
+    next === undefined ? `no attempt of it is among all ${counts}` : `no attempt of it is among the newest ${counts}`
+  const before = next === undefined ? {} : { before: String(next) }
+  return amended(notFound(message), { details: { lookedAt, messages, ...before } })
+}
 
 interface Asked {
   readonly places?: ReadonlyArray<string>
@@ -178,22 +204,41 @@ interface Asked {
   readonly max?: number
 }
 
-/** The lines to send again: those at the given places, or those that a filter selects. */
-const chosen = Effect.fnUntraced(function* ({ places, max = resendDeliveriesMax, ...filter }: Asked) {
-  if (places !== undefined) {
-    const lines = yield* refusing(Effect.forEach(places, (place) => lineAt(placeOf(place)), { concurrency: 8 }))
-    const endpoints = yield* endpointIds
-    const known = lines
-      .flatMap(Option.toArray)
-      .filter(({ attempt: { endpoint } }) => endpoints.has(endpointIdOf(endpoint)))
-    return Stream.fromIterable(new Map(known.map((line) => [line.attempt.deliveryId, line])).values())
-  }
+/** The lines at the given places, of endpoints that are there; of each delivery one. */
+const linesAt = Effect.fnUntraced(function* (places: ReadonlyArray<string>) {
+  const lines = yield* refusing(Effect.forEach(places, (place) => lineAt(placeOf(place)), { concurrency: 8 }))
+  const endpoints = yield* endpointIds
+  const known = lines
+    .flatMap(Option.toArray)
+    .filter(({ attempt: { endpoint } }) => endpoints.has(endpointIdOf(endpoint)))
+  return Stream.fromIterable(new Map(known.map((line) => [line.attempt.deliveryId, line])).values())
+})
+
+const selectionOf = Effect.fnUntraced(function* ({ places: _none, max = resendDeliveriesMax, ...filter }: Asked) {
   const { sinceMs, untilMs } = yield* timesOf(filter)
   if (sinceMs === undefined || filter.endpoint === undefined) {
     return yield* validationFailed({ places: "is needed where endpoint and since are not both given" })
   }
   yield* refuseUnknown(filter.endpoint, () => validationFailed({ endpoint: "there is no such endpoint" }))
-  return selected({ ...filter, sinceMs, untilMs, countMax: max })
+  const selection: Selection = { ...filter, sinceMs, untilMs, countMax: max }
+  return selection
+})
+
+/** The lines to send again: those at the given places, or those that a filter selects. */
+const chosen = Effect.fnUntraced(function* (asked: Asked) {
+  return asked.places === undefined ? selected(yield* selectionOf(asked)) : yield* linesAt(asked.places)
+})
+
+/** The same for each run with one key: its resends, and what is attempted later, are not part of a filter's choice. */
+const chosenOnce = Effect.fnUntraced(function* (asked: Asked, { key, upTo }: KeyedAct) {
+  if (key === undefined || asked.places !== undefined) return yield* chosen(asked)
+  const selection = yield* selectionOf(asked)
+  const last = Stream.runFold(
+    selected(selection),
+    () => 0,
+    (_, { sequence }) => sequence
+  )
+  return selected({ ...selection, through: yield* upTo(refusing(last)) })
 })
 
 // The clocks of broker and dispatchers differ.
@@ -241,35 +286,39 @@ export const deliveryRoutes = routesOf(
 
     getDelivery: ({ query }) =>
       Effect.gen(function* () {
-        const { near } = yield* query
-        const { found, last } = yield* foundDelivery(near)
-        return jsonAnswer(yield* wholeView(found, last))
+        return jsonAnswer(yield* wholeView(yield* foundDelivery(yield* query)))
       }),
 
     resendDelivery: ({ body }) =>
       Effect.gen(function* () {
-        const { reason, near } = yield* body
-        const key = yield* idempotencyKey(undefined)
-        const { last } = yield* foundDelivery(near)
-        yield* refuseUnknown(last.attempt.endpoint, () => conflict("its endpoint is gone"))
-        yield* (yield* AuditLog).write({ action: "delivery-resend", target: last.attempt.deliveryId, reason })
-        const sent = yield* refusing(resend(last, key))
-        if (Option.isNone(sent)) return yield* conflict("its event is no longer kept")
-        return jsonAnswer({ deliveryId: sent.value })
+        const { reason, ...place } = yield* body
+        return yield* once(null, ({ key }) =>
+          Effect.gen(function* () {
+            const { last } = yield* foundDelivery(place)
+            yield* refuseUnknown(last.attempt.endpoint, () => conflict("its endpoint is gone"))
+            yield* (yield* AuditLog).write({ action: "delivery-resend", target: last.attempt.deliveryId, reason })
+            const sent = yield* resend(last, key)
+            if (Option.isNone(sent)) return yield* conflict("its event is no longer kept")
+            return jsonAnswer({ deliveryId: sent.value })
+          })
+        )
       }),
 
     resendDeliveries: ({ body }) =>
       Effect.gen(function* () {
         const { reason, dryRun = false, ...asked } = yield* body
-        const key = yield* idempotencyKey(undefined)
-        const lines = yield* chosen(asked)
-        if (dryRun) return jsonAnswer({ count: yield* refusing(Stream.runCount(lines)), dryRun })
-        yield* (yield* AuditLog).write({ action: "delivery-resend", target: JSON.stringify(asked), reason })
-        const sent = lines.pipe(
-          Stream.mapEffect((line) => resend(line, key), { concurrency: sendsAtOnce }),
-          Stream.filter(Option.isSome)
+        if (dryRun) return jsonAnswer({ count: yield* refusing(Stream.runCount(yield* chosen(asked))), dryRun })
+        return yield* once(asked, (keyed) =>
+          Effect.gen(function* () {
+            const lines = yield* chosenOnce(asked, keyed)
+            yield* (yield* AuditLog).write({ action: "delivery-resend", target: JSON.stringify(asked), reason })
+            const sent = lines.pipe(
+              Stream.mapEffect((line) => resend(line, keyed.key), { concurrency: sendsAtOnce }),
+              Stream.filter(Option.isSome)
+            )
+            return jsonAnswer({ count: yield* Stream.runCount(sent), dryRun })
+          })
         )
-        return jsonAnswer({ count: yield* refusing(Stream.runCount(sent)), dryRun })
       })
   },
   apiOptions

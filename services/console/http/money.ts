@@ -56,8 +56,10 @@ import {
   csvLine,
   newestReceipts,
   rangeOf,
+  readForOneMax,
   type ReceiptFilter,
   receiptsIn,
+  receiptsOfClaim,
   receiptView,
   storedOf,
   sumsOf,
@@ -90,8 +92,6 @@ export const claimView = (networks: Networks, { key, record }: SeenClaim): Claim
 
 const networksOf = Effect.map(Configuration, ({ Payments }) => Payments.Networks)
 const isKey = Schema.is(ClaimKey)
-// A payer's receipts are on one subject: a few questions to the broker.
-const receiptsReadMax = 1_024
 
 export const claimRoutes = routesOf(
   ClaimsGroup,
@@ -117,16 +117,13 @@ export const claimRoutes = routesOf(
         if (Option.isNone(claim)) return yield* notFound("no such claim, or none any more")
         const { record } = claim.value
         const payer = Option.getOrUndefined(yield* refusing(claims.payer(record)))
-        const newest = { before: Number.MAX_SAFE_INTEGER, limit: receiptsReadMax, readMax: receiptsReadMax }
-        const { network, payer: account } = record
-        const { found } = yield* refusing(newestReceipts({ ...newest, network, payer: account }))
+        const { found, next } = yield* refusing(receiptsOfClaim(claim.value))
         const networks = yield* networksOf
         const denied = payer?.denied ?? null
         return jsonAnswer({
           ...claimView(networks, claim.value),
-          receipts: found
-            .filter(({ receipt }) => receipt.claimKey === key)
-            .map((stored) => receiptView(networks, stored)),
+          receipts: found.map((stored) => receiptView(networks, stored)),
+          hasAllReceipts: next === undefined,
           payerPlaces: payer?.places.length ?? 0,
           payerDenied:
             denied === null
@@ -172,8 +169,6 @@ const refundsOf = Effect.fnUntraced(function* (networks: Networks, claimKey: str
 
 /** A page looks at no more than this; where few match it takes several pages. */
 const readMax = 4_096
-// Nothing but reading finds a transaction: some eighty questions to the broker.
-const readForTransactionMax = 20_480
 
 type Asked = Omit<ReceiptFilter, "sinceMs" | "untilMs"> & {
   readonly since?: string | undefined
@@ -201,7 +196,7 @@ export const receiptRoutes = routesOf(
         const asked = yield* query
         const place = yield* placeOf(asked)
         const filter = yield* filterOf(asked)
-        const most = asked.transaction === undefined ? readMax : readForTransactionMax
+        const most = asked.transaction === undefined ? readMax : readForOneMax
         const { found, next } = yield* refusing(newestReceipts({ ...filter, ...place, readMax: most }))
         const networks = yield* networksOf
         return jsonAnswer({

@@ -2,7 +2,20 @@
 import { Effect, Option, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
 import { pageSizeDefault, pageSizeMax } from "#contracts"
-import { Auth, HttpCall, internalError, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
+import {
+  type Answer,
+  Auth,
+  Caller,
+  HttpCall,
+  Idempotency,
+  idempotencyKey,
+  internalError,
+  jsonFingerprint,
+  notFound,
+  serviceUnavailable,
+  validationFailed,
+  WireError
+} from "#http"
 import { Configuration } from "#runtime"
 
 /** Options for the routes of all groups. */
@@ -20,6 +33,36 @@ export const refusing = <A, R>(work: Effect.Effect<A, BusError | WireError, R>):
       Effect.logError("the broker refused what it should not have", error),
       Effect.fail(internalError())
     )
+  })
+
+export interface KeyedAct {
+  /** Without one the act is simply done. */
+  readonly key: string | undefined
+  /** What the first run of the act chose to act on, up to a place in a stream; a later run gets the same. */
+  readonly upTo: <R>(choose: Effect.Effect<number, WireError, R>) => Effect.Effect<number, WireError, R>
+}
+
+/**
+ * Does an act once for its `Idempotency-Key`. `asked`: all that the key stands for, beside what the path names. A refusal
+ * frees the key, for nothing was done.
+ */
+export const once = <A extends Answer, R>(
+  asked: unknown,
+  act: (keyed: KeyedAct) => Effect.Effect<A, BusError | WireError, R>
+) =>
+  Effect.gen(function* () {
+    const key = yield* idempotencyKey(undefined)
+    const { workspace } = yield* Caller
+    const { route, params } = yield* HttpCall
+    const request = {
+      workspace,
+      route: `POST ${route}`,
+      key: key === undefined ? undefined : JSON.stringify([params, key]),
+      fingerprint: jsonFingerprint(asked),
+      keepsRefusals: false
+    }
+    const { run, chosen } = yield* Idempotency
+    return yield* run(request, refusing(act({ key, upTo: (choose) => chosen(request, choose) })))
   })
 
 export interface PageRequest {

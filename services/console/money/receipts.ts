@@ -15,7 +15,7 @@ import {
   subjects
 } from "#contracts"
 import type { ReceiptSum, ReceiptView, SumsBy } from "#contracts/console"
-import { receiptCodec } from "#x402"
+import { receiptCodec, type SeenClaim } from "#x402"
 
 const stream = "RECEIPTS"
 
@@ -25,6 +25,7 @@ export interface ReceiptFilter {
   readonly model?: string | undefined
   readonly outcome?: Receipt["outcome"] | undefined
   readonly transaction?: string | undefined
+  readonly claimKey?: string | undefined
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
 }
@@ -41,13 +42,15 @@ const subjectOf = ({ network, payer }: ReceiptFilter) => {
 
 /** Whether a receipt is wanted, whatever its subject says. Pure. */
 export const isWanted = (filter: ReceiptFilter, receipt: Receipt): boolean => {
-  const { network, payer, model, outcome, transaction, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = filter
+  const { network, payer, model, outcome, transaction, claimKey } = filter
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = filter
   const inCase = (text: string | null) => (text === null ? null : inOneCase(receipt.network, text))
   return (
     (network === undefined || receipt.network === network) &&
     (payer === undefined || isSameAddress(receipt.network, receipt.payer, payer)) &&
     (model === undefined || receipt.model === model) &&
     (outcome === undefined || receipt.outcome === outcome) &&
+    (claimKey === undefined || receipt.claimKey === claimKey) &&
     (transaction === undefined || inCase(receipt.transaction) === inCase(transaction)) &&
     receipt.settledAtMs >= sinceMs &&
     receipt.settledAtMs <= untilMs
@@ -113,6 +116,15 @@ export const newestReceipts = Effect.fn("newestReceipts")(function* ({
   }
   return { found, read, next: place }
 })
+
+/** Nothing but reading finds a claim or a transaction: some eighty questions to the broker. */
+export const readForOneMax = 20_480
+
+/** The receipts of a claim, none of which is older than it. */
+export const receiptsOfClaim = ({ key, record: { network, payer, claimedAtMs } }: SeenClaim) => {
+  const back = { before: Number.MAX_SAFE_INTEGER, limit: pageSizeMax, readMax: readForOneMax }
+  return newestReceipts({ ...back, network, payer, claimKey: key, sinceMs: claimedAtMs - clocksApartMs })
+}
 
 /** The range that a table is made of, and how many messages that is at most. */
 export const rangeOf = Effect.fn("rangeOf")(function* (filter: ReceiptFilter, after: number) {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Publisher } from "#bus"
 import { type Attempt, type AttemptOutcome, endpointIdOf, isoTime, subjects } from "#contracts"
 import { attemptBatchCodec } from "#webhooks"
-import { itemsOf, withConsole } from "../../support/console.ts"
+import { itemsOf, type Json, withConsole } from "../../support/console.ts"
 
 /**
  * An hour of 500 deliveries a second to twenty endpoints, as the dispatcher writes it: ten lines a message. By default
@@ -34,8 +34,12 @@ const lines = (endpoint: string, outcome: AttemptOutcome): ReadonlyArray<Attempt
     nextAttemptAt: null
   }))
 
+const oldestId = randomUUID()
+
 const fill = Effect.gen(function* () {
   const publisher = yield* Publisher
+  const oldest = lines("endpoint-0", "failed").map((line) => ({ ...line, deliveryId: oldestId }))
+  yield* publisher.publish(subjects.attempts(endpointIdOf("endpoint-0"), "failed"), attemptBatchCodec, oldest)
   const indices = Array.from({ length: messages }, (_, index) => index)
   yield* Effect.forEach(
     indices,
@@ -57,8 +61,10 @@ const queries = {
   "of an endpoint with none": "endpoint=nobody&outcome=failed"
 }
 
+const beforeOf = ({ error }: Json) => (error as { readonly details?: Json } | undefined)?.details?.["before"]
+
 describe("the deliveries of an hour at 500 a second", () => {
-  it.live("are listed by endpoint and outcome in less than 200 ms a page", () =>
+  it.live("are listed by endpoint and outcome in less than 200 ms a page, and found by their id", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         yield* fill
@@ -76,6 +82,14 @@ describe("the deliveries of an hour at 500 a second", () => {
           console.info(`deliveries ${name}: median ${median.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`)
           assert.isBelow(median, 200, name)
         }
+        const beganMs = performance.now()
+        let found = yield* call(`GET /deliveries/${oldestId}`)
+        for (let before = beforeOf(found.body); before !== undefined; before = beforeOf(found.body)) {
+          found = yield* call(`GET /deliveries/${oldestId}?before=${before}`)
+        }
+        const tookMs = performance.now() - beganMs
+        console.info(`the oldest delivery of ${messages} messages, by its id: ${tookMs.toFixed(0)} ms`)
+        assert.strictEqual(found.status, 200)
       })
     )
   )

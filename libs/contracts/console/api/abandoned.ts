@@ -106,14 +106,15 @@ export const AbandonedGroup = HttpApiGroup.make("abandoned", { topLevel: true })
       disableCodecs: true,
       payload: ResendAbandoned,
       success: ResentCount,
-      error: refusals(...writeCodes)
+      error: refusals(...writeCodes, "idempotency_conflict")
     }).annotateMerge(
       described({
         scope: "console:write",
         summary: "Send abandoned deliveries again",
         description:
           "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
-          "With `dryRun` they are only counted.",
+          "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
+          "sends nothing more, also where one of them was given up once more.",
         example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
       })
     ),
@@ -122,7 +123,7 @@ export const AbandonedGroup = HttpApiGroup.make("abandoned", { topLevel: true })
       params: sequenceParams,
       payload: Because,
       success: ResentDelivery,
-      error: refusals(...writeCodes, "not_found")
+      error: refusals(...writeCodes, "not_found", "conflict", "idempotency_conflict")
     }).annotateMerge(
       described({
         scope: "console:write",

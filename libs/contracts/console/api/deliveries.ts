@@ -92,15 +92,19 @@ export const DeliveryWhole = Schema.Struct({
 }).annotate({ identifier: "Delivery" })
 export interface DeliveryWhole extends Schema.Schema.Type<typeof DeliveryWhole> {}
 
+/** Where to look for a delivery. */
 export const nearQuery = {
   near: Schema.optionalKey(Place).pipe(
-    describe("`place` of one of its lines. Without it the newest 1,024 messages of the log are searched.")
+    describe("`place` of one of its lines. Without it the log is searched, the newest lines first, for ten seconds.")
+  ),
+  before: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe("`details.before` of a 404 that looked at a part of the log: the search goes on there.")
   )
 }
 
 export const ResendDelivery = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the log of acts.")),
-  near: Schema.optionalKey(Place).pipe(describe("`place` of one of its lines."))
+  ...nearQuery
 }).annotate({ identifier: "ResendDelivery" })
 
 /** More are another call's. */
@@ -150,14 +154,16 @@ export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true 
       described({
         scope: "console:read",
         summary: "Look at a delivery",
-        description: "Each of its attempts with request and answer, the body, and what the signatures cover."
+        description:
+          "Each of its attempts with request and answer, the body, and what the signatures cover. A 404 says how many messages " +
+          "of the log were looked at; while there are more, `details.before` is where the next call goes on."
       })
     ),
     HttpApiEndpoint.post("resendDeliveries", "/deliveries/resend", {
       disableCodecs: true,
       payload: ResendDeliveries,
       success: ResentCount,
-      error: refusals(...writeCodes)
+      error: refusals(...writeCodes, "idempotency_conflict")
     }).annotateMerge(
       described({
         scope: "console:write",
@@ -165,7 +171,8 @@ export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true 
         description:
           "Those of the given lines, or all to an endpoint since a time, each once. Each becomes a new delivery that names the " +
           "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted. An endpoint that " +
-          "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out.",
+          "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out. An `Idempotency-Key` stands for " +
+          "what its first call selected: repeated, it sends nothing more.",
         example: { reason: "it lost its database", endpoint: "demo", since: "2026-11-20T12:00:00Z", dryRun: true }
       })
     ),
@@ -174,14 +181,14 @@ export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true 
       params,
       payload: ResendDelivery,
       success: ResentDelivery,
-      error: refusals(...writeCodes, "not_found", "conflict")
+      error: refusals(...writeCodes, "not_found", "conflict", "idempotency_conflict")
     }).annotateMerge(
       described({
         scope: "console:write",
         summary: "Send a delivery again",
         description:
           "It becomes a new delivery that names the old one. Repeated with the same `Idempotency-Key` it is the same delivery. " +
-          "To an endpoint that is gone it is a conflict.",
+          "To an endpoint that is gone it is a conflict. It is looked for as `GET /deliveries/:deliveryId` does.",
         example: { reason: "the receiver lost it" }
       })
     )

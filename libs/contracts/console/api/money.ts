@@ -104,7 +104,10 @@ export interface ClaimSummary extends Schema.Schema.Type<typeof ClaimSummary> {}
 
 export const ClaimWhole = Schema.Struct({
   ...claim,
-  receipts: Schema.Array(ReceiptView).pipe(describe("Its receipts among the payer's newest 1,024.")),
+  receipts: Schema.Array(ReceiptView).pipe(describe("Its receipts, newest first.")),
+  hasAllReceipts: Schema.Boolean.pipe(
+    describe("False where the payer had more than 20,480 since the claim: its own may be among the older ones.")
+  ),
   payerPlaces: Count.pipe(describe("Claims of the payer that hold some of its money.")),
   payerDenied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, since: Timestamp })).pipe(
     describe("Why nothing is sold to the payer any more.")

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, Stream } from "effect"
 import {
   type Answer,
   bytesAnswer,
   conflict,
   emptyAnswer,
+  Idempotency,
   jsonAnswer,
   notFound,
   rateLimited,
@@ -14,7 +15,7 @@ import {
 } from "#http"
 import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { counting, created, run } from "./counted-runs.ts"
-import { countOf, replicaOf, seen } from "../replicas.ts"
+import { countOf, type Replica, replicaOf, request, seen } from "../replicas.ts"
 
 const conflicting = { status: 409, code: "idempotency_conflict" }
 
@@ -147,6 +148,44 @@ describe("a request with an idempotency key", () => {
         assert.deepStrictEqual({ ...again, replayed: undefined }, first)
       }
       assert.strictEqual(yield* countOf(replica, "unstored"), 4)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("frees its key by a refusal where refusals are no answers", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const [one, two] = [yield* replicaOf(server), yield* replicaOf(server)]
+      const { state, handle } = counting((turn) => (turn === 1 ? Effect.fail(notFound("not yet")) : created(turn)))
+      const more = { keepsRefusals: false }
+      assert.strictEqual((yield* Effect.flip(run(one, handle, more))).status, 404)
+      assert.deepInclude(yield* seen(run(two, handle, { ...more, fingerprint: "f2" })), { text: '{"turn":2}' })
+      assert.deepInclude(yield* seen(run(one, handle, { ...more, fingerprint: "f2" })), { replayed: "true" })
+      assert.strictEqual(state.runs, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps what its first run chose for later ones of the same request, on every replica", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const [one, two] = [yield* replicaOf(server), yield* replicaOf(server)]
+      let choice = 0
+      const choosing = (replica: Replica, more: Parameters<typeof request>[0] = {}) =>
+        Context.get(replica, Idempotency).chosen(
+          request(more),
+          Effect.sync(() => (choice += 1))
+        )
+      // A run that fails after its choice, as where the broker goes away, or its process.
+      const failing = Effect.andThen(choosing(one), Effect.fail(serviceUnavailable(1)))
+      assert.strictEqual((yield* seen(run(one, failing))).status, 503)
+      const chosen = [
+        yield* choosing(two),
+        yield* choosing(one, { fingerprint: "f2" }),
+        yield* choosing(two, { fingerprint: "f2" }),
+        yield* choosing(two, { key: "k2" }),
+        yield* choosing(two, { key: undefined }),
+        yield* choosing(two, { key: undefined })
+      ]
+      assert.deepStrictEqual(chosen, [1, 2, 2, 3, 4, 5])
     }).pipe(Effect.scoped)
   )
 })

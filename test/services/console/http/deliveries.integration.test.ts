@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { type Attempt, type AttemptOutcome, deliveryPartitionOf, endpointIdOf, isoTime, subjects } from "#contracts"
-import { attemptBatchCodec, dueDeliveryCodec } from "#webhooks"
+import { deliveryPartitionOf, endpointIdOf, isoTime, subjects } from "#contracts"
+import { dueDeliveryCodec } from "#webhooks"
+import { searchBack } from "../../../../services/console/deliveries/lines.ts"
 import {
   because,
   type Call,
@@ -15,30 +16,7 @@ import {
   tokenOf,
   withConsole
 } from "../../../support/console.ts"
-
-const attempted = (endpoint: string, outcome: AttemptOutcome, changes: Partial<Attempt> = {}): Attempt => ({
-  deliveryId: randomUUID(),
-  endpoint,
-  event: "queue.paused",
-  sequence: 1,
-  attempt: 1,
-  startedAt: isoTime(1_795_176_000_000),
-  durationMs: 12,
-  outcome,
-  status: outcome === "delivered" ? 204 : 500,
-  error: null,
-  responseBody: outcome === "delivered" ? "" : "no room",
-  nextAttemptAt: null,
-  ...changes
-})
-
-/** Writes lines of one endpoint and one outcome as one message. */
-const write = (...lines: ReadonlyArray<Attempt>) => {
-  const { endpoint = "", outcome = "failed" } = lines[0] ?? {}
-  return Effect.flatMap(Publisher, (publisher) =>
-    publisher.publish(subjects.attempts(endpointIdOf(endpoint), outcome), attemptBatchCodec, lines)
-  )
-}
+import { attempted, writeAttempts as write } from "../../../support/delivery-log.ts"
 
 const publishEvent = Effect.flatMap(Publisher, (publisher) =>
   publisher.publishRaw(subjects.event("queue.paused"), new TextEncoder().encode(envelopeText))
@@ -172,6 +150,39 @@ describe("deliveries on the console", () => {
         }
         const elsewhere = yield* call(`GET /deliveries/${randomUUID()}?near=1.1`)
         assert.strictEqual(elsewhere.status, 404)
+      })
+    )
+  )
+
+  it.live("are found by their id wherever the log has them, and a search that ended in time goes on", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const [oldest, middle] = [attempted("demo", "failed"), attempted("demo", "delivered")]
+        const noise = attempted("demo", "delivered")
+        yield* write(oldest)
+        const others = (count: number) =>
+          Effect.forEach(Array.from({ length: count }), () => write(noise), { concurrency: 64, discard: true })
+        yield* others(700)
+        yield* write(middle)
+        yield* others(700)
+
+        for (const { deliveryId } of [oldest, middle]) {
+          const { status, body } = yield* call(`GET /deliveries/${deliveryId}`)
+          assert.deepStrictEqual([status, body["deliveryId"]], [200, deliveryId])
+        }
+        const unknown = yield* call(`GET /deliveries/${randomUUID()}`)
+        assert.strictEqual(unknown.status, 404)
+        assert.deepInclude(unknown.body["error"], { details: { lookedAt: 1_402, messages: 1_402 } })
+
+        const first = yield* searchBack(oldest.deliveryId, { before: undefined, withinMs: 0 })
+        assert.deepInclude(first, { line: Option.none(), lookedAt: 1_024, messages: 1_402, next: 379 })
+        const second = yield* searchBack(oldest.deliveryId, { before: first.next, withinMs: 0 })
+        assert.deepInclude(second, { lookedAt: 1_402, next: undefined })
+        assert.strictEqual(Option.getOrUndefined(second.line)?.sequence, 1)
+        const onwards = yield* call(`GET /deliveries/${oldest.deliveryId}?before=379`)
+        assert.strictEqual(onwards.status, 200)
+        const past = yield* call(`GET /deliveries/${middle.deliveryId}?before=379`)
+        assert.strictEqual(past.status, 404)
       })
     )
   )

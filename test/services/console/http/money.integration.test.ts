@@ -207,10 +207,14 @@ describe("claims on the console", () => {
         yield* storeReceipt(
           receiptOf("one", { claimKey: key, payer: record.payer, outcome: "uncollected", transaction: null })
         )
+        // More than a page of the payer's, and more than the broker gives at once.
+        const later = Array.from({ length: 1_100 }, () => storeReceipt(receiptOf("later", { payer: record.payer })))
+        yield* Effect.all(later, { concurrency: 64, discard: true })
 
         const { status, body } = yield* call(`GET /claims/${key}`)
         assert.strictEqual(status, 200)
         assert.include(body, { state: "UNCOLLECTED", reason: "insufficient_funds", amount: "25685", payerPlaces: 0 })
+        assert.include(body, { hasAllReceipts: true })
         assert.deepStrictEqual(
           (body["receipts"] as ReadonlyArray<Json>).map(({ sequence }) => sequence),
           [2]
