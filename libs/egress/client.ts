@@ -8,7 +8,8 @@ import { Pool } from "undici"
 import { defineCounter, defineGauge, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
-import { addressGuard, guardedConnector, invalidCidrs, refusedRanges, Resolver, type TlsIdentity } from "./guard.ts"
+import { addressGuard, guardedConnector, invalidCidrs, Resolver, type TlsIdentity } from "./guard.ts"
+import { refusedRanges } from "./special-addresses.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
 
 const socketsOpened = defineCounter({

@@ -8,6 +8,7 @@ import { BlockList, isIP, type LookupFunction, type Socket } from "node:net"
 import { Context, Data } from "effect"
 import { buildConnector } from "undici"
 import { AddressRefused } from "./errors.ts"
+import { heldIn, refusedRanges } from "./special-addresses.ts"
 
 interface ConnectorOptions {
   /** Without one nothing is guarded. */
@@ -96,21 +97,25 @@ export const invalidCidrs = (allowCidrs: ReadonlyArray<string>) =>
   allowCidrs.filter((cidr) => parse(cidr) === undefined)
 
 /**
- * An address in a refused range is refused unless the deployment allows a network that contains it; an IPv4 address
- * written inside an IPv6 one (`::ffff:a.b.c.d`) counts as the IPv4 address it is. Pure.
+ * An address in a refused range is refused unless the deployment allows a network that contains it. An IPv6 address that
+ * stands for an IPv4 one (`::ffff:a.b.c.d`, NAT64) counts as that one; one that may lead to an IPv4 address, as by 6to4,
+ * is refused with it, whatever is allowed. Pure.
  */
 export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard => {
   const allowed = allowCidrs.map((cidr) => network("allowed", cidr))
   const refused = refusedRanges.map(({ name, cidr }) => network(name, cidr))
-  return {
-    judge: (given) => {
-      const address = unmapped(given)
-      if (isIP(address) === 0) return Verdict.Refused({ range: "not an address", cidr: given })
-      if (allowed.some((range) => range.holds(address))) return Verdict.Allowed()
+  const judge = (given: string): Verdict => {
+    const address = spelledOut(given)
+    const { instead, beside } = isIP(address) === 6 ? heldIn(address) : { beside: [] }
+    if (instead !== undefined) return judge(instead)
+    if (isIP(address) === 0) return Verdict.Refused({ range: "not an address", cidr: given })
+    if (!allowed.some((range) => range.holds(address))) {
       const found = refused.find((range) => range.holds(address))
-      return found === undefined ? Verdict.Allowed() : Verdict.Refused({ range: found.name, cidr: found.cidr })
+      if (found !== undefined) return Verdict.Refused({ range: found.name, cidr: found.cidr })
     }
+    return beside.map(judge).find(({ _tag }) => _tag === "Refused") ?? Verdict.Allowed()
   }
+  return { judge }
 }
 
 const network = (name: string, cidr: string): Network => {
@@ -130,57 +135,11 @@ const parse = (cidr: string) => {
 
 const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-// Every spelling of a mapped address, the hexadecimal one included, becomes the plain IPv4 address.
-const unmapped = (given: string): string => {
+// One spelling for each address, without brackets and zone.
+const spelledOut = (given: string): string => {
   const address = given.replace(/^\[|\]$/gu, "").replace(/%.*$/u, "")
-  if (isIP(address) !== 6) return address
-  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const hex = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/u.exec(spelled)
-  if (hex === null) return spelled
-  const [high, low] = [hex[1], hex[2]].map((part) => Number.parseInt(part ?? "0", 16))
-  return [high! >> 8, high! & 255, low! >> 8, low! & 255].join(".")
+  return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
 }
-
-interface AddressRange {
-  readonly name: string
-  readonly cidr: string
-}
-
-/**
- * Address ranges that a public receiver cannot have, by name. From the IANA special-purpose registries for IPv4 and
- * IPv6, and from the clouds: such an address leads to this machine, its network or its provider.
- */
-export const refusedRanges: ReadonlyArray<AddressRange> = [
-  { name: "this network", cidr: "0.0.0.0/8" },
-  { name: "private", cidr: "10.0.0.0/8" },
-  { name: "carrier-grade NAT", cidr: "100.64.0.0/10" },
-  { name: "loopback", cidr: "127.0.0.0/8" },
-  { name: "Azure wire server", cidr: "168.63.129.16/32" },
-  { name: "link-local", cidr: "169.254.0.0/16" },
-  { name: "private", cidr: "172.16.0.0/12" },
-  { name: "IETF protocol assignments", cidr: "192.0.0.0/24" },
-  { name: "documentation", cidr: "192.0.2.0/24" },
-  { name: "6to4 relay", cidr: "192.88.99.0/24" },
-  { name: "private", cidr: "192.168.0.0/16" },
-  { name: "benchmarking", cidr: "198.18.0.0/15" },
-  { name: "documentation", cidr: "198.51.100.0/24" },
-  { name: "documentation", cidr: "203.0.113.0/24" },
-  { name: "multicast", cidr: "224.0.0.0/4" },
-  { name: "reserved", cidr: "240.0.0.0/4" },
-  { name: "IPv4-compatible", cidr: "::/96" },
-  { name: "NAT64", cidr: "64:ff9b::/96" },
-  { name: "local NAT64", cidr: "64:ff9b:1::/48" },
-  { name: "discard-only", cidr: "100::/64" },
-  { name: "IETF protocol assignments", cidr: "2001::/23" },
-  { name: "documentation", cidr: "2001:db8::/32" },
-  { name: "6to4", cidr: "2002::/16" },
-  { name: "documentation", cidr: "3fff::/20" },
-  { name: "segment routing", cidr: "5f00::/16" },
-  { name: "unique local", cidr: "fc00::/7" },
-  { name: "link-local", cidr: "fe80::/10" },
-  { name: "site-local", cidr: "fec0::/10" },
-  { name: "multicast", cidr: "ff00::/8" }
-]
 
 export interface ResolvedAddress {
   readonly address: string

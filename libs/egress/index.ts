@@ -11,6 +11,7 @@ export {
   Unreachable
 } from "./errors.ts"
 export type { EgressResponse } from "./exchange.ts"
-export { addressGuard, refusedRanges, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
+export { refusedRanges } from "./special-addresses.ts"
+export { addressGuard, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
 export { sanitise, type SanitiseOptions } from "./sanitise.ts"
 export type { EgressStream, EgressStreamRequest } from "./streaming.ts"
