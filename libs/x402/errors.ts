@@ -130,6 +130,9 @@ const allowanceRequired: ReadonlySet<string> = new Set([
   channel("permit2_allowance_required")
 ])
 
+// A simulation's error and its logs are some hundred characters; a facilitator may send what it likes.
+const detailUnitsMax = 4_096
+
 /** `detail`: the chain's or facilitator's text beside the reason. */
 export const codeOf = (text: string, detail = ""): PaymentCode => {
   if (replays.has(text)) return "PAYMENT_REPLAY"
@@ -137,7 +140,8 @@ export const codeOf = (text: string, detail = ""): PaymentCode => {
   if (allowanceRequired.has(text)) return "PERMIT2_ALLOWANCE_REQUIRED"
   if (text === "BlockhashNotFound") return "PAYMENT_BLOCKHASH_STALE"
   if (!isSimulation(text)) return "PAYMENT_INVALID"
-  return simulation.find(([pattern]) => pattern.test(detail))?.[1] ?? "PAYMENT_INVALID"
+  const read = detail.slice(0, detailUnitsMax)
+  return simulation.find(([pattern]) => pattern.test(read))?.[1] ?? "PAYMENT_INVALID"
 }
 
 const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
@@ -153,9 +157,12 @@ const words: ReadonlyArray<readonly [pattern: RegExp, words: string]> = [
   [/simulation/u, "transfer simulation failed"]
 ]
 
+const explanationUnitsMax = 512
+
 /** The reason, with words for people and for clients that search for words. */
-export const explained = (text: string, detail?: string): string => {
+export const explained = (reason: string, detail?: string): string => {
+  const text = reason.slice(0, explanationUnitsMax)
   const found = words.find(([pattern]) => pattern.test(text))?.[1]
   const parts = [text, found, detail].filter((part) => part !== undefined && part !== "")
-  return parts.join(": ").slice(0, 512)
+  return parts.join(": ").slice(0, explanationUnitsMax)
 }

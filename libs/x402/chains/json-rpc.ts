@@ -194,12 +194,17 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
   if (Result.isFailure(answer)) return unavailable(`status ${response.status} without a JSON-RPC answer`)
   const { error, result } = answer.success
   if (error !== undefined) {
-    if (isNodesOwn(method, error.code, error.message)) return unavailable(`${error.message} (${error.code})`)
-    return Result.fail(new RpcRejected({ method, code: error.code, detail: error.message, data: error.data }))
+    const { code, data } = error
+    const detail = error.message.slice(0, messageUnitsMax)
+    if (isNodesOwn(method, code, detail)) return unavailable(`${detail} (${code})`)
+    return Result.fail(new RpcRejected({ method, code, detail, data }))
   }
   if (response.status >= 300) return unavailable(`status ${response.status}`)
   return result === undefined ? unavailable("an answer without a result") : Result.succeed(result)
 }
+
+// Rules look for words in a node's message, which may be as long as its answer. Real ones are a line.
+const messageUnitsMax = 1_024
 
 const noNode = "no node is configured"
 const allAlone = "every node has failed often and is left alone for now"

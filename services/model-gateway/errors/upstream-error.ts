@@ -28,7 +28,7 @@ const fromDetail = (detail: unknown) => {
 }
 
 const kindOf = (value: unknown) =>
-  typeof value === "string" || typeof value === "number" ? [String(value).toLowerCase()] : []
+  typeof value === "string" || typeof value === "number" ? [String(value).slice(0, kindUnitsMax).toLowerCase()] : []
 
 const fromObject = (body: JsonObject): Omit<UpstreamError, "status"> => {
   const { error } = body
@@ -61,12 +61,24 @@ const fromObject = (body: JsonObject): Omit<UpstreamError, "status"> => {
   }
 }
 
-export const readUpstreamError = (status: number, contentType: string, text: string): UpstreamError => {
+// The largest refusal that is read; a longer one is no JSON any more, and its beginning still says what it is.
+const refusalUnitsMax = 65_536
+// Providers name the cause first. Many repeat the request behind it, which may be as long as the caller likes.
+const messageUnitsMax = 2_000
+const kindUnitsMax = 100
+const paramUnitsMax = 200
+
+/** No rule below sees more of what a provider wrote than these bounds, so that none takes longer than a millisecond. */
+export const readUpstreamError = (status: number, contentType: string, answer: string): UpstreamError => {
+  const text = answer.slice(0, refusalUnitsMax)
   const parsed = parse(text)
   const body = Array.isArray(parsed) ? (parsed as ReadonlyArray<unknown>)[0] : parsed
-  if (isRecord(body)) return { status, ...fromObject(body) }
+  if (isRecord(body)) {
+    const { message, kinds, param } = fromObject(body)
+    return { status, message: message.slice(0, messageUnitsMax), kinds, param: param?.slice(0, paramUnitsMax) }
+  }
   const isHtml = contentType.includes("html") || /^\s*<(?:!doctype|html)/iu.test(text)
-  return { status, message: isHtml ? titleOf(text) : text.slice(0, 2_000), kinds: [], param: undefined }
+  return { status, message: isHtml ? titleOf(text) : text.slice(0, messageUnitsMax), kinds: [], param: undefined }
 }
 
 interface Classified {
@@ -177,7 +189,7 @@ const classifyRules: ReadonlyArray<ClassifyRule> = [
   {
     code: "INVALID_IMAGE_URL",
     kinds: ["invalid_image_url", "image_url_unreachable"],
-    words: /(?:download|fetch|retriev|access|load)\w*[^.]{0,60}(?:image|picture|file|url)|invalid image url/iu
+    words: /(?:download|fetch|retriev|access|load)[^.]{0,72}(?:image|picture|file|url)|invalid image url/iu
   },
   { code: "REQUEST_TOO_LARGE", statuses: [413], kinds: ["request_too_large"] },
   {

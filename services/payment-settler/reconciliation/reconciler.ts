@@ -212,7 +212,7 @@ const troubleCharactersMax = 1_000
 
 /** An address of a node may hold a key. */
 const troubleText = ({ message }: BusError | ChainUnavailable) =>
-  message.replaceAll(/\b\w+:\/\/\S+/gu, "<address>").slice(0, troubleCharactersMax)
+  message.slice(0, troubleCharactersMax).replaceAll(/\b\w+:\/\/\S+/gu, "<address>")
 
 /** Reports a finding and corrects what can be corrected; what fails here keeps no other finding back. */
 const treat = Effect.fnUntraced(function* (

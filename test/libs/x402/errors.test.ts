@@ -36,4 +36,16 @@ describe("a reason", () => {
     assert.include(explained(reason), word)
     assert.include(explained(reason, "more"), "more")
   })
+
+  it("of any length is searched in its beginning alone", () => {
+    const simulation = "transaction_simulation_failed"
+    assert.strictEqual(codeOf(simulation, `${"x".repeat(4_000)} already been processed`), "PAYMENT_REPLAY")
+    assert.strictEqual(codeOf(simulation, `${"x".repeat(5_000)} already been processed`), "PAYMENT_INVALID")
+    assert.isAtMost(explained("x".repeat(1_000_000), "y".repeat(1_000_000)).length, 512)
+    const startedAtMs = performance.now()
+    for (const word of ["InstructionError", '"InstructionError":[2', "insufficient ", "block "]) {
+      codeOf(simulation, word.repeat(100_000))
+    }
+    assert.isBelow(performance.now() - startedAtMs, 200)
+  })
 })

@@ -34,4 +34,51 @@ describe("a provider's refusal", () => {
       }
     }
   })
+
+  it("is read by its first words, however much of the request it repeats", () => {
+    // The longer one is cut before it is parsed.
+    for (const units of [50_000, 500_000]) {
+      const echo = "x".repeat(units)
+      const body = openAi(`Unknown parameter: 'foo'. ${echo}`, "invalid_request_error", null, echo)
+      const error = readUpstreamError(400, "application/json", JSON.stringify(body))
+      assert.strictEqual(classifyUpstream(error).code, "INVALID_PARAMETER")
+      assert.isAtMost(error.message.length, 2_000)
+      assert.isAtMost(error.param?.length ?? 0, 200)
+    }
+  })
+
+  /** Words with which a rule begins, over and over: each of them is tried, and none is found. */
+  const beginnings = [
+    "download",
+    "downloading ",
+    "reasoning' ",
+    "account ",
+    "prompt ",
+    "messages ",
+    "model ",
+    "exceeds the model ",
+    "must be ",
+    "no available ",
+    "'a.",
+    "'a",
+    "a.b",
+    "<title>",
+    " ",
+    "\n<",
+    "max_completion_",
+    "tool_use",
+    "content "
+  ]
+  for (const beginning of beginnings) {
+    it(`of 64 kB of ${JSON.stringify(beginning)} holds nothing up`, () => {
+      const echo = beginning.repeat(Math.floor(65_000 / beginning.length))
+      const texts = [echo, `{"error":${JSON.stringify({ message: echo, param: echo, type: echo, code: echo })}}`]
+      const startedAtMs = performance.now()
+      for (const text of texts) {
+        for (const status of [200, 400, 500]) classifyUpstream(readUpstreamError(status, "", text))
+      }
+      // Uncut, the worst of them take seconds; the bound is the stall of a busy machine.
+      assert.isBelow(performance.now() - startedAtMs, 200)
+    })
+  }
 })
