@@ -14,7 +14,16 @@ import {
   type RawMessage,
   type StreamReader
 } from "#bus"
-import { Envelope, EpochMs, eventSchemaVersion, type Fault, faultsOf, isoTime, subjects } from "#contracts"
+import {
+  boundedDecoder,
+  Envelope,
+  EpochMs,
+  eventSchemaVersion,
+  type Fault,
+  isoTime,
+  pointedFaults,
+  subjects
+} from "#contracts"
 import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 
 /** The head that every record has, whatever the entity; enough to make events from it. */
@@ -114,7 +123,7 @@ export const recordHeadCodec = jsonCodec(RecordHead)
 export const recordCodec = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>
 ): MessageCodec<ActorRecord<State, unknown>> => {
-  const decodeState = Schema.decodeUnknownResult(definition.state, { errors: "all" })
+  const decodeState = boundedDecoder(definition.state)
   const current = (state: unknown, version: number) =>
     version === definition.stateVersion || definition.upgrade === undefined ? state : definition.upgrade(state, version)
   return {
@@ -123,7 +132,7 @@ export const recordCodec = <State, Command, Fact>(
       Result.flatMap(storedRecordCodec.decode(message), (record) =>
         Result.mapBoth(decodeState(current(record.state, record.stateVersion)), {
           onSuccess: (state) => ({ ...record, state }),
-          onFailure: ({ issue }) => faultsOf(issue).map(({ path, message }) => ({ path: `/state${path}`, message }))
+          onFailure: (faults) => pointedFaults(faults).map(({ path, message }) => ({ path: `/state${path}`, message }))
         })
       )
   }

@@ -4,8 +4,8 @@
  */
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
-import { Result, Schema } from "effect"
-import { type Fault, faultsOf } from "#contracts"
+import { Result, type Schema } from "effect"
+import { boundedDecoder, type Fault, parseJsonText, pointedFaults, weightMaxOf } from "#contracts"
 
 /** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {
@@ -38,28 +38,35 @@ const encodeUtf8 = (text: string): Uint8Array =>
 
 type Decoded<A> = Result.Result<A, ReadonlyArray<Fault>>
 
-/** Parses UTF-8 JSON strictly. */
-export const parseJson = (data: Uint8Array): Decoded<unknown> => parsed(() => JSON.parse(utf8.decode(data)) as unknown)
+// A publisher can send as much as the broker takes. No API takes what nests deeper.
+const limits = { depthMax: 100, weightMax: weightMaxOf(1_048_576) }
 
-const parsed = (parse: () => unknown): Decoded<unknown> =>
-  Result.try({
-    try: parse,
-    catch: (cause) => [
-      { path: "", message: `not UTF-8 JSON: ${cause instanceof Error ? unquoted(cause.message) : cause}` }
-    ]
-  })
+/** Parses UTF-8 JSON strictly, within the limits of messages. */
+export const parseJson = (data: Uint8Array): Decoded<unknown> => {
+  const text = utf8Text(data)
+  return text === undefined ? notJson("not UTF-8") : parsedText(text)
+}
 
-/** Removes the text that the parser quotes, which may be half a secret. */
-const unquoted = (message: string) => message.replace(/,? ?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, "")
+const utf8Text = (data: Uint8Array) => {
+  try {
+    return utf8.decode(data)
+  } catch {
+    return undefined
+  }
+}
+
+const parsedText = (text: string): Decoded<unknown> => {
+  const parsed = parseJsonText(text, limits)
+  if (Result.isSuccess(parsed)) return Result.succeed(parsed.success)
+  return notJson(`${parsed.failure.reason} at offset ${parsed.failure.offset}`)
+}
+
+const notJson = (reason: string) => Result.fail([{ path: "", message: `not UTF-8 JSON: ${reason}` }])
 
 /** Decodes JSON text, of a header for example, that fits `schema`. */
 export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
-  return (text) =>
-    Result.flatMap(
-      parsed(() => JSON.parse(text) as unknown),
-      (json) => Result.mapError(decode(json), (error) => faultsOf(error.issue))
-    )
+  const decode = boundedDecoder(schema)
+  return (text) => Result.flatMap(parsedText(text), (json) => Result.mapError(decode(json), pointedFaults))
 }
 
 const jsonCodecs = new WeakMap<object, unknown>()
@@ -79,12 +86,10 @@ export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
 }
 
 const newJsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decode = boundedDecoder(schema)
   return {
     decode: (message) =>
-      Result.flatMap(parseJson(message.data), (json) =>
-        Result.mapError(decode(json), (error) => faultsOf(error.issue))
-      ),
+      Result.flatMap(parseJson(message.data), (json) => Result.mapError(decode(json), pointedFaults)),
     encode: (value) => ({ data: encodeUtf8(JSON.stringify(value)), headers: [] })
   }
 }

@@ -38,6 +38,8 @@ export {
   reasonCharactersMax
 } from "./console/audit.ts"
 export { contractDocuments, wholeEventSchema } from "./documents/async-api.ts"
+export { type BoundedDecoder, boundedDecoder, type DecodingFaults, moreFaults, pointedFaults } from "./json/decoding.ts"
+export { jsonFault, type JsonLimits, parseJsonText, weightMaxOf } from "./json/json-text.ts"
 export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
 export {

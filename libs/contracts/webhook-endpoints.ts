@@ -4,18 +4,18 @@
  */
 import { Result, Schema, Struct } from "effect"
 import { EndpointEntry } from "./configuration/webhooks.ts"
-import { faultsOf } from "./events/Envelope.ts"
+import { boundedDecoder, pointedFaults } from "./json/decoding.ts"
 import { Count, EpochMs, type Fault, Ordinal, text, Timestamp } from "./primitives.ts"
 
 /** An endpoint as it stands in the configuration, without the variables of secrets: they come with a request. */
 export const EndpointSettings = EndpointEntry.mapFields(Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"]))
 export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSettings> {}
 
-const decode = Schema.decodeUnknownResult(EndpointSettings, { errors: "all", onExcessProperty: "error" })
+const decode = boundedDecoder(EndpointSettings, { onExcessProperty: "error" })
 
 /** Checks the settings of an endpoint and fills in what they leave out. Faults have JSON pointers as paths. */
 export const decodeEndpointSettings = (input: unknown): Result.Result<EndpointSettings, ReadonlyArray<Fault>> =>
-  Result.mapError(decode(input), (error) => faultsOf(error.issue))
+  Result.mapError(decode(input), pointedFaults)
 
 /** A sealed secret, and how long it still signs: the newest has no end. */
 export const KeptSecret = Schema.Struct({ sealed: Schema.String, notAfterMs: Schema.NullOr(EpochMs) })

@@ -1,9 +1,10 @@
 /** The facts of the request that is being answered: its route, its query, its id and its sender. */
 import { randomUUID } from "node:crypto"
 import { isIPv6 } from "node:net"
-import { Context, Effect, type Option, Schema, type Scope } from "effect"
+import { Context, Effect, type Option, Result, type Schema, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { fieldsOf, validationFailed } from "./WireError.ts"
+import { boundedDecoder } from "#contracts"
+import { notDecoded } from "./WireError.ts"
 
 export class HttpCall extends Context.Service<
   HttpCall,
@@ -27,8 +28,7 @@ export type PerCall = HttpCall | HttpServerRequest.HttpServerRequest | Scope.Sco
 /** The query, decoded by the schema; fails with 400 and every fault. */
 export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {
   const { query } = yield* HttpCall
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-  return yield* Effect.mapError(decode(query), ({ issue }) => validationFailed(fieldsOf(issue)))
+  return yield* Effect.fromResult(Result.mapError(boundedDecoder(schema)(query), (faults) => notDecoded(faults)))
 })
 
 const acceptable = /^[\x21-\x7e]{1,128}$/u

@@ -2,7 +2,8 @@
  * A refusal before an API puts it in its envelope: status, code and message, and the facts that help a caller do better
  * next time; and the usual refusals by name. A handler fails with a refusal; any other failure is a defect.
  */
-import { Schema, SchemaIssue } from "effect"
+import { Schema } from "effect"
+import type { DecodingFaults } from "#contracts"
 
 const texts = Schema.Record(Schema.String, Schema.String)
 
@@ -48,28 +49,22 @@ export const renderStandardError: RenderError = ({ code, message, fields, detail
   request_id: requestId
 })
 
-const faultsMax = 50
 const messageCharactersMax = 200
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** Every fault of a decoded value by its path, as `turns[0].input`, in words short enough for an answer. */
-export const fieldsOf = (issue: SchemaIssue.Issue): Record<string, string> => {
+/** The refusal of a value by its faults at their paths, as `turns[0].input`, in words short enough for an answer. */
+export const notDecoded = ({ listed, mayBeMore }: DecodingFaults, status: 400 | 422 = 400): WireError => {
   const fields = new Map<string, string>()
-  for (const { path, message } of format(issue).issues) {
-    if (fields.size >= faultsMax) break
-    const name = nameOf(path ?? [])
+  for (const { path, message } of listed) {
+    const name = nameOf(path)
     if (!fields.has(name)) fields.set(name, message.slice(0, messageCharactersMax))
   }
-  return Object.fromEntries(fields)
+  const refused = validationFailed(Object.fromEntries(fields), status)
+  return mayBeMore ? new WireError({ ...refused, message: `${refused.message}, and there may be more` }) : refused
 }
 
-type Step = PropertyKey | { readonly key: PropertyKey }
-
-const nameOf = (path: ReadonlyArray<Step>): string => {
+const nameOf = (path: ReadonlyArray<PropertyKey>): string => {
   let name = ""
-  for (const step of path) {
-    const key = typeof step === "object" ? step.key : step
+  for (const key of path) {
     if (typeof key === "number") name += `[${key}]`
     else name += name === "" ? String(key) : `.${String(key)}`
   }
@@ -132,8 +127,7 @@ export const payloadTooLarge = (bytesMax: number, part?: string) =>
   })
 
 /** Too much of something other than bytes of content. */
-export const formTooLarge = (message: string, details: Details) =>
-  refusal(413, "payload_too_large", message, { details })
+export const tooMuch = (message: string, details: Details) => refusal(413, "payload_too_large", message, { details })
 
 export const unsupportedMediaType = (supported: ReadonlyArray<string>) =>
   refusal(415, "unsupported_media_type", `the body must be ${supported.join(" or ")}`)

@@ -35,12 +35,11 @@ export {
   unknownGrants
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
-export { parseJsonText } from "./bodies/json-text.ts"
 export {
   type BodyLimits,
   decodeMessage,
   jsonDecoder,
-  messageFault,
+  messageJson,
   readBytesWhile,
   readJson,
   readJsonValue,

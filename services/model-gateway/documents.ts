@@ -135,6 +135,12 @@ const errors =
 
 const limits = [
   ["a body", "1 MiB, 10 MiB with images", "`BodyBytesMax`, `ImageBodyBytesMax`"],
+  [
+    "its elements and keys, where an array or object counts as eight",
+    "one for three bytes of `BodyBytesMax`: 349,525",
+    "`BodyBytesMax`"
+  ],
+  ["faults that an answer lists", "50", "-"],
   ["the first byte of an answer, or all of one that is not streamed", "120 s", "`FirstByteSeconds`"],
   ["silence within a stream", "120 s", "`StallSeconds`"],
   ["a stream", "500 s", "`StreamSeconds`"],

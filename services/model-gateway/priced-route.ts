@@ -53,7 +53,7 @@ const quotesAtOnce = Effect.fnUntraced(function* <
     enter: () => Result.getOrUndefined(admission.take(places)),
     limits: bodyLimits(ModelGateway),
     answer: ({ call: http, body, startedAtMs }: BegunCall) => {
-      const parsed = parsedBody(body)
+      const parsed = parsedBody(body, ModelGateway)
       const call = Result.isFailure(parsed) ? Result.fail(parsed.failure) : read(parsed.success, { find, http })
       if (Result.isFailure(call)) return answering(dialect)(Effect.fail(call.failure))
       const quote = call.success.model.entry.Free ? undefined : gate.quote(payable(call.success, http))

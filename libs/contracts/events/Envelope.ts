@@ -5,6 +5,7 @@
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { type EventDeclaration, type Presence, Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
+import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
 import { findEvent } from "./catalogue.ts"
 import { type Fault, Timestamp } from "../primitives.ts"
 
@@ -68,16 +69,14 @@ interface DecodedEnvelope {
   readonly unknownFields: ReadonlyArray<string>
 }
 
-type Decoder = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
-
 // Decoders are built on first use: building all of them would add a tenth of a second to every start.
-const decoders = new Map<string, Decoder>()
-const decodeUnlisted: Decoder = Schema.decodeUnknownResult(Envelope, { errors: "all" })
+const decoders = new Map<string, BoundedDecoder<unknown>>()
+const decodeUnlisted: BoundedDecoder<unknown> = boundedDecoder(Envelope)
 
-const decoderOf = (declaration: EventDeclaration): Decoder => {
+const decoderOf = (declaration: EventDeclaration): BoundedDecoder<unknown> => {
   const made = decoders.get(declaration.name)
   if (made !== undefined) return made
-  const decoder = Schema.decodeUnknownResult(envelopeSchema(declaration), { errors: "all" })
+  const decoder = boundedDecoder(envelopeSchema(declaration))
   decoders.set(declaration.name, decoder)
   return decoder
 }
@@ -86,7 +85,7 @@ const decoderOf = (declaration: EventDeclaration): Decoder => {
 export const decodeEnvelope = (input: unknown): Result.Result<DecodedEnvelope, ReadonlyArray<Fault>> => {
   const declaration = findEvent(nameOf(input))
   const decoded = (declaration === undefined ? decodeUnlisted : decoderOf(declaration))(input)
-  if (Result.isFailure(decoded)) return Result.fail(faultsOf(decoded.failure.issue))
+  if (Result.isFailure(decoded)) return Result.fail(pointedFaults(decoded.failure))
   const unknownFields = listUnknown(input as Record<string, unknown>, declaration)
   return Result.succeed({ envelope: input as Envelope, known: declaration !== undefined, unknownFields })
 }

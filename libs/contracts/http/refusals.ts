@@ -38,7 +38,7 @@ export interface ErrorCode {
 
 /** Codes of the listener, of tokens and bodies, and of idempotency: the same for every API that uses them. */
 export const commonErrorCodes = {
-  validation_failed: { status: 400, when: "Fields are not valid; `fields` names each and says why." },
+  validation_failed: { status: 400, when: "Fields are not valid; `fields` names them, at most 50, and says why." },
   unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
   insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
   method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },

@@ -4,7 +4,7 @@
  * entity's present state and changes nothing.
  */
 import { Result, Schema } from "effect"
-import { faultsOf } from "../events/Envelope.ts"
+import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
 import { Count, Fault, Id } from "../primitives.ts"
 import { AgentCommand, QueueCommand } from "./agent.ts"
 import { ProjectCommand } from "./project.ts"
@@ -56,7 +56,19 @@ export type CommandEntity = keyof typeof commandEntities
 export const decodeCommand = <Entity extends CommandEntity>(
   entity: Entity,
   command: unknown
-): Result.Result<(typeof commandEntities)[Entity]["schema"]["Type"], ReadonlyArray<Fault>> =>
-  Result.mapError(Schema.decodeUnknownResult(commandEntities[entity].schema, { errors: "all" })(command), (error) =>
-    faultsOf(error.issue).map(({ path, message }) => ({ path: `/command${path}`, message }))
+): Result.Result<CommandOf<Entity>, ReadonlyArray<Fault>> =>
+  Result.mapError(decoderOf(entity)(command), (faults) =>
+    pointedFaults(faults).map(({ path, message }) => ({ path: `/command${path}`, message }))
   )
+
+type CommandOf<Entity extends CommandEntity> = (typeof commandEntities)[Entity]["schema"]["Type"]
+
+// Decoders are built on first use: building all of them would slow every start down.
+const decoders = new Map<CommandEntity, BoundedDecoder<unknown>>()
+
+const decoderOf = <Entity extends CommandEntity>(entity: Entity): BoundedDecoder<CommandOf<Entity>> => {
+  const declaration: CommandDeclaration = commandEntities[entity]
+  const decoder = decoders.get(entity) ?? boundedDecoder(declaration.schema)
+  decoders.set(entity, decoder)
+  return decoder as BoundedDecoder<CommandOf<Entity>>
+}

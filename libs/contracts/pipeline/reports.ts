@@ -3,7 +3,7 @@
  * it concerns, and its exact shape. Decoding names all faults with their paths. Unknown fields pass, as additive.
  */
 import { Result, Schema } from "effect"
-import { faultsOf } from "../events/Envelope.ts"
+import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
 import { Count, EpochMs, type Fault, Id, Ordinal, text, Uuid } from "../primitives.ts"
 import { encodeToken } from "../tokens.ts"
 import { agentReasonCharactersMax, SmokeCategory } from "./agent.ts"
@@ -273,15 +273,14 @@ export type RunnerReport = Report<keyof typeof runnerReports>
 export const isReportKind = (kind: string): kind is ReportKind => Object.hasOwn(reportKinds, kind)
 export const isRunnerReport = (report: Report): report is RunnerReport => Object.hasOwn(runnerReports, report.kind)
 
-type Decoder = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
-const decoders = new Map<ReportKind, Decoder>()
+const decoders = new Map<ReportKind, BoundedDecoder<unknown>>()
 
 // Decoders are built on first use: building all of them would slow every start down.
-const decoderOf = (kind: ReportKind): Decoder => {
+const decoderOf = (kind: ReportKind): BoundedDecoder<unknown> => {
   const made = decoders.get(kind)
   if (made !== undefined) return made
   const declaration: ReportDeclaration = reportKinds[kind]
-  const decoder = Schema.decodeUnknownResult(declaration.schema, { errors: "all" })
+  const decoder = boundedDecoder(declaration.schema)
   decoders.set(kind, decoder)
   return decoder
 }
@@ -291,7 +290,7 @@ export const decodeReport = (kind: string, input: unknown): Result.Result<Report
   if (!isReportKind(kind)) return Result.fail([{ path: "/kind", message: `there is no report ${kind}` }])
   return Result.mapBoth(decoderOf(kind)(input), {
     onSuccess: (report) => report as Report,
-    onFailure: ({ issue }) => faultsOf(issue)
+    onFailure: pointedFaults
   })
 }
 

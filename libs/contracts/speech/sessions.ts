@@ -4,7 +4,8 @@
  * inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
  */
 import { Result, Schema } from "effect"
-import { faultsOf } from "../events/Envelope.ts"
+import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
+import { parseJsonText, weightMaxOf } from "../json/json-text.ts"
 import { Count, Fault } from "../primitives.ts"
 import { EngineVoice } from "./engine-voice.ts"
 import { WordMark } from "./marks.ts"
@@ -187,7 +188,7 @@ const utf8Strict = new TextDecoder("utf-8", { fatal: true })
  * an even place: there it is read where it stands, in the memory of the bytes, elsewhere from a copy.
  */
 export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<Head> => {
-  const decodeHead = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decodeHead = boundedDecoder(schema)
   return {
     encode: ({ head, pcm }) => {
       const text = utf8.encode(JSON.stringify(head))
@@ -220,15 +221,19 @@ const samplesIn = (bytes: Uint8Array) => {
 
 const broken = (message: string) => Result.fail([{ path: "", message }])
 
-const readHead = <Head>(
-  text: Uint8Array,
-  decode: (value: unknown) => Result.Result<Head, Schema.SchemaError>
-): Result.Result<Head, ReadonlyArray<Fault>> => {
-  let value: unknown
+const readHead = <Head>(text: Uint8Array, decode: BoundedDecoder<Head>): Result.Result<Head, ReadonlyArray<Fault>> => {
+  const parsed = parsedHead(text)
+  if (parsed === undefined || Result.isFailure(parsed)) return broken("the head is not UTF-8 JSON")
+  return Result.mapError(decode(parsed.success), pointedFaults)
+}
+
+// A frame stays below 32 kB, however many words it tells of.
+const headLimits = { depthMax: 32, weightMax: weightMaxOf(32_768) }
+
+const parsedHead = (text: Uint8Array) => {
   try {
-    value = JSON.parse(utf8Strict.decode(text))
+    return parseJsonText(utf8Strict.decode(text), headLimits)
   } catch {
-    return broken("the head is not UTF-8 JSON")
+    return undefined
   }
-  return Result.mapError(decode(value), (error) => faultsOf(error.issue))
 }

@@ -4,17 +4,10 @@
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Result, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import {
-  badRequest,
-  fieldsOf,
-  payloadTooLarge,
-  unsupportedMediaType,
-  validationFailed,
-  type WireError
-} from "../WireError.ts"
-import { jsonFault, parseJsonText } from "./json-text.ts"
+import { boundedDecoder, parseJsonText, weightMaxOf } from "#contracts"
+import { badRequest, notDecoded, payloadTooLarge, tooMuch, unsupportedMediaType, type WireError } from "../WireError.ts"
 
 interface BodyOptions {
   readonly bytesMax: number
@@ -59,50 +52,50 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
   yield* requireMediaType(json)
   const text = yield* decodeText(yield* readBytes(options))
   if (text === "") return yield* badRequest("the body is empty, JSON is expected", { offset: 0 })
-  const parsed = parseJsonText(text, options.depthMax ?? depthMaxDefault)
-  if (Result.isSuccess(parsed)) return parsed.success
-  const { offset, reason } = parsed.failure
-  return yield* badRequest(`the body is not acceptable JSON: ${reason} at offset ${offset}`, { offset })
+  return yield* Effect.fromResult(acceptedJson("body", text, options))
 })
 
+/** A text's JSON within the depth, and the weight that so many bytes may have. */
+const acceptedJson = (
+  what: "body" | "message",
+  text: string,
+  { bytesMax, depthMax = depthMaxDefault }: JsonOptions
+) => {
+  const parsed = parseJsonText(text, { depthMax, weightMax: weightMaxOf(bytesMax) })
+  return Result.mapError(parsed, ({ isTooLarge, offset, reason }) =>
+    isTooLarge === true
+      ? tooMuch(`the ${what} has ${reason}`, { offset })
+      : badRequest(`the ${what} is not acceptable JSON: ${reason} at offset ${offset}`, { offset })
+  )
+}
+
 /** A JSON body that fits the schema; keys that the schema does not name are dropped. */
-export const readJson = <A, I, RD>(schema: Schema.Codec<A, I, RD, unknown>, options: JsonOptions) => {
+export const readJson = <A, I>(schema: Schema.Codec<A, I>, options: JsonOptions) => {
   const decode = jsonDecoder(schema, options)
   return Effect.flatMap(readJsonValue(options), decode)
 }
 
-/** Decodes a JSON body that was read before. Fails with every fault. */
-export const jsonDecoder = <A, I, RD>(
-  schema: Schema.Codec<A, I, RD, unknown>,
-  { nullIsAbsent, status }: Pick<JsonOptions, "nullIsAbsent" | "status">
+/** Decodes a JSON body that was read before. Fails with its faults. */
+export const jsonDecoder = <A, I>(
+  schema: Schema.Codec<A, I>,
+  options: Pick<JsonOptions, "nullIsAbsent" | "status"> = {}
 ) => {
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-  return (value: unknown) =>
-    Effect.mapError(decode(nullIsAbsent === true ? withoutNulls(value) : value), ({ issue }) =>
-      validationFailed(fieldsOf(issue), status)
-    )
+  const decode = decodeMessage(schema, options)
+  return (value: unknown) => Effect.fromResult(decode(value))
 }
 
-/** The fault of a message that is not acceptable JSON. */
-export const messageFault = (text: string): WireError | undefined => {
-  const fault = jsonFault(text, depthMaxDefault)
-  return fault === undefined
-    ? undefined
-    : badRequest(`the message is not acceptable JSON: ${fault.reason} at offset ${fault.offset}`, {
-        offset: fault.offset
-      })
-}
+/** The JSON of a message of at most so many bytes. */
+export const messageJson = (text: string, options: BodyOptions): Result.Result<unknown, WireError> =>
+  acceptedJson("message", text, options)
 
-/** Decodes a message that is JSON. A refusal has every fault. */
+/** Decodes a message that is JSON. A refusal has its faults. */
 export const decodeMessage = <A, I>(
   schema: Schema.Codec<A, I>,
-  { nullIsAbsent = false }: Pick<JsonOptions, "nullIsAbsent"> = {}
+  { nullIsAbsent = false, status }: Pick<JsonOptions, "nullIsAbsent" | "status"> = {}
 ) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decode = boundedDecoder(schema)
   return (value: unknown): Result.Result<A, WireError> =>
-    Result.mapError(decode(nullIsAbsent ? withoutNulls(value) : value), ({ issue }) =>
-      validationFailed(fieldsOf(issue))
-    )
+    Result.mapError(decode(nullIsAbsent ? withoutNulls(value) : value), (faults) => notDecoded(faults, status))
 }
 
 /** Elements of arrays keep their places. The reader has bounded the depth by now. */

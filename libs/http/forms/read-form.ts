@@ -11,7 +11,7 @@ import { HttpServerRequest } from "effect/http"
 import type { PerCall } from "../HttpCall.ts"
 import {
   badRequest,
-  formTooLarge,
+  tooMuch,
   payloadTooLarge,
   serviceUnavailable,
   validationFailed,
@@ -95,10 +95,10 @@ const follow = (event: PartEvent, intake: FormIntake, partsMax: number) => {
     case "Malformed":
       return Effect.fail(badRequest(`the body is not a form: ${event.reason}`))
     case "TooManyParts":
-      return Effect.fail(formTooLarge(`the form has more than ${partsMax} parts`, { parts_max: partsMax }))
+      return Effect.fail(tooMuch(`the form has more than ${partsMax} parts`, { parts_max: partsMax }))
     case "HeadTooLarge":
       return Effect.fail(
-        formTooLarge(`the headers of a part are larger than ${partHeaderBytesMax} bytes`, {
+        tooMuch(`the headers of a part are larger than ${partHeaderBytesMax} bytes`, {
           part_header_bytes_max: partHeaderBytesMax
         })
       )

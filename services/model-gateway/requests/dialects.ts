@@ -2,8 +2,15 @@
  * The API dialects in which models are asked, as the differences between them: how a request is checked, where it
  * limits the length of the answer, and how it becomes a provider's own shape. Pure.
  */
-import { Result, Schema } from "effect"
-import { ChatRequest, faultsOf, MessagesRequest, ResponsesRequest } from "#contracts"
+import { Result, type Schema } from "effect"
+import {
+  boundedDecoder,
+  ChatRequest,
+  type DecodingFaults,
+  MessagesRequest,
+  moreFaults,
+  ResponsesRequest
+} from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRoute } from "../models/ModelRegistry.ts"
 import { messagesToChat } from "../translate/anthropic-requests.ts"
@@ -109,31 +116,31 @@ export type ApiDialect = "chat" | "messages" | "responses"
 
 type Made = Result.Result<JsonObject, Untranslatable>
 
-const detailsMax = 50
-
-/** Every fault of the shape, by its path. Made once for a schema. */
+/** The faults of the shape by their paths. Made once for a schema. */
 export const shapeCheck = (schema: Schema.Codec<unknown, unknown>) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decode = boundedDecoder(schema)
   return (body: unknown) => checkedShape(body, decode(body))
 }
 
+const notAnObject: DecodingFaults = { listed: [{ path: [], message: "not an object" }], mayBeMore: false }
+
 const checkedShape = (
   body: unknown,
-  decoded: Result.Result<unknown, Schema.SchemaError>
+  decoded: Result.Result<unknown, DecodingFaults>
 ): Result.Result<JsonObject, GatewayFault> => {
   if (Result.isSuccess(decoded) && isRecord(body)) return Result.succeed(body)
-  const faults = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : [{ path: "", message: "not an object" }]
-  const details = faults.slice(0, detailsMax).map(({ path, message }) => ({
-    path: path.split("/").slice(1),
-    message: message.slice(0, 200)
-  }))
+  const { listed, mayBeMore } = Result.isFailure(decoded) ? decoded.failure : notAnObject
+  const details = listed.map(({ path, message }) => ({ path: path.map(String), message: message.slice(0, 200) }))
   const [first] = details
+  const more = mayBeMore ? `; ${moreFaults}` : ""
   return Result.fail(
     fault("INVALID_REQUEST_BODY", {
       details,
       param: first === undefined || first.path.length === 0 ? undefined : first.path.join(".").slice(0, 200),
       message:
-        first === undefined ? undefined : `Invalid request body: ${first.path.join(".") || "body"}: ${first.message}`
+        first === undefined
+          ? undefined
+          : `Invalid request body: ${first.path.join(".") || "body"}: ${first.message}${more}`
     })
   )
 }

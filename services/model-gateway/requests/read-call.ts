@@ -4,8 +4,8 @@
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
-import { type CostlyParameter, costlyParameters, type ModelGateway } from "#contracts"
-import { type BodyLimits, type HttpCall, parseJsonText, readBytesWhile, type TakenBody, type WireError } from "#http"
+import { type CostlyParameter, costlyParameters, type ModelGateway, parseJsonText, weightMaxOf } from "#contracts"
+import { type BodyLimits, type HttpCall, readBytesWhile, type TakenBody, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
@@ -136,7 +136,9 @@ export const bodyLimits = (settings: Pick<ModelGateway, "BodyBytesMax" | "ImageB
 
 /** A body as JSON, within its limits. */
 export const readBody = Effect.flatMap(Configuration, ({ ModelGateway }) =>
-  Effect.flatMap(Effect.result(readBytesWhile(bodyLimits(ModelGateway))), (body) => Effect.fromResult(parsedBody(body)))
+  Effect.flatMap(Effect.result(readBytesWhile(bodyLimits(ModelGateway))), (body) =>
+    Effect.fromResult(parsedBody(body, ModelGateway))
+  )
 )
 
 export interface ReadBody {
@@ -144,13 +146,20 @@ export interface ReadBody {
   readonly json: unknown
 }
 
-export const parsedBody = (body: TakenBody): Result.Result<ReadBody, GatewayFault> => {
+/** Images make a body larger, not heavier: its weight is bounded as that of a body of text. */
+export const parsedBody = (
+  body: TakenBody,
+  { BodyBytesMax }: Pick<ModelGateway, "BodyBytesMax">
+): Result.Result<ReadBody, GatewayFault> => {
   if (Result.isFailure(body)) return Result.fail(bodyFault(body.failure))
   const bytes = body.success
   const text = textOf(bytes)
   if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
-  const parsed = parseJsonText(text, depthMax)
+  const parsed = parseJsonText(text, { depthMax, weightMax: weightMaxOf(BodyBytesMax) })
   if (Result.isSuccess(parsed)) return Result.succeed({ bytes, json: parsed.success })
+  if (parsed.failure.isTooLarge === true) {
+    return Result.fail(fault("REQUEST_TOO_LARGE", { message: `The body has ${parsed.failure.reason}` }))
+  }
   const { offset, reason } = text.trim() === "" ? { reason: "it is empty", offset: 0 } : parsed.failure
   return Result.fail(fault("INVALID_JSON", { message: `The body is not valid JSON: ${reason} at offset ${offset}` }))
 }

@@ -8,13 +8,14 @@
  */
 import { Effect, Layer, Result, Schema } from "effect"
 import {
+  boundedDecoder,
   ChannelFacilitatorRequest,
   channelScheme,
   FacilitatorRequest,
   type Fault,
-  faultsOf,
   isSameAddress,
   type PaymentRequirements,
+  pointedFaults,
   type SettlementOutcome,
   type SettleResponse,
   type SupportedResponse,
@@ -208,16 +209,16 @@ interface FacilitatorAnswer<Body> {
   readonly body: Body
 }
 
-const decode = Schema.decodeUnknownResult(FacilitatorRequest, { errors: "all" })
+const decode = boundedDecoder(FacilitatorRequest)
 
 /** The body of `/verify` and `/settle`, parsed from JSON. */
 export const readFacilitatorRequest = (body: unknown): Result.Result<FacilitatorRequest, ReadonlyArray<Fault>> =>
-  Result.mapError(decode(body), ({ issue }) => faultsOf(issue))
+  Result.mapError(decode(body), pointedFaults)
 
-const decodeChannel = Schema.decodeUnknownResult(ChannelFacilitatorRequest, { errors: "all" })
+const decodeChannel = boundedDecoder(ChannelFacilitatorRequest)
 
 const readChannelRequest = (body: unknown): Result.Result<ChannelFacilitatorRequest, ReadonlyArray<Fault>> =>
-  Result.mapError(decodeChannel(body), ({ issue }) => faultsOf(issue))
+  Result.mapError(decodeChannel(body), pointedFaults)
 
 type Verdict =
   | { readonly _tag: "Verified"; readonly payer: string; readonly extra?: VerifiedChannel["extra"] }

@@ -11,7 +11,7 @@ import {
   emptyAnswer,
   forbidden,
   HttpCall,
-  messageFault,
+  messageJson,
   validationFailed,
   type WebSocket,
   WebSocketClosed,
@@ -155,11 +155,9 @@ const readOne = Effect.fnUntraced(function* (connection: Connection, message: st
     return yield* closeWith(connection, 1_008, `more than ${liveLimits.messagesPerSecondMax} messages a second`)
   }
   if (typeof message !== "string") return yield* closeWith(connection, 1_003, "every message is text")
-  const fault = messageFault(message)
-  const commands =
-    fault === undefined
-      ? connection.dialect.read(JSON.parse(message), (contextId) => connection.open.has(contextId))
-      : Result.fail(fault)
+  const commands = Result.flatMap(messageJson(message, { bytesMax: liveLimits.messageBytesMax }), (json) =>
+    connection.dialect.read(json, (contextId) => connection.open.has(contextId))
+  )
   if (Result.isFailure(commands)) return yield* refuse(connection, commands.failure, undefined)
   for (const command of commands.success) {
     const done = yield* Effect.result(perform(connection, command))

@@ -24,7 +24,7 @@ export const consoleErrorCodes = {
     when: "The message still breaks its schema and would be rejected again; `details.faults` says where."
   },
   idempotency_conflict: commonErrorCodes.idempotency_conflict,
-  payload_too_large: { status: 413, when: "The body has too many bytes." },
+  payload_too_large: { status: 413, when: "The body has too many bytes, or too many elements and keys." },
   unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
   misdirected_request: {
     status: 421,

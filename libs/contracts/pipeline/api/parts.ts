@@ -82,7 +82,7 @@ export const pipelineErrorCodes = {
     when: "The state does not allow it: `details.state` is that state, `details.reason` why. Asking again changes nothing."
   },
   idempotency_conflict: commonErrorCodes.idempotency_conflict,
-  payload_too_large: { status: 413, when: "The body has too many bytes." },
+  payload_too_large: { status: 413, when: "The body has too many bytes, or too many elements and keys." },
   unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
   rate_limited: { status: 429, when: "Too many wrong tokens from this address; come back after `Retry-After`." },
   headers_too_large: commonErrorCodes.headers_too_large,

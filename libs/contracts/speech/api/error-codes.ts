@@ -38,7 +38,7 @@ export const speechErrorCodes = {
   },
   payload_too_large: {
     status: 413,
-    when: "The input has too many characters, or the body or one of its parts too many bytes."
+    when: "The input has too many characters, the body or one of its parts too many bytes, or the body too many elements and keys."
   },
   unsupported_media_type: { status: 415, when: "The body is not of the type it should be, or it is compressed." },
   consent_phrase_mismatch: { status: 422, when: "What is said in the consent recording is not the phrase." },

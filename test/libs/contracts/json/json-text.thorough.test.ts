@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { jsonFault, parseJsonText } from "../../../../libs/http/bodies/json-text.ts"
+import { jsonFault, parseJsonText } from "../../../../libs/contracts/json/json-text.ts"
 
 const pieces = [
   "{",
@@ -22,6 +22,8 @@ const pieces = [
   '"'
 ] as const
 
+const limits = { depthMax: 10, weightMax: 1_000 }
+
 const parses = (text: string) => {
   try {
     JSON.parse(text)
@@ -40,8 +42,8 @@ describe("the JSON grammar reader", () => {
           const text = `${a}${b}${c}`
           for (const tried of [text, `{"k":${text}}`, `[${text}]`, `{${text}}`]) {
             const isAcceptable = parses(tried)
-            if ((jsonFault(tried, 10) === undefined) !== isAcceptable) assert.fail(tried)
-            if (Result.isSuccess(parseJsonText(tried, 10)) !== isAcceptable) assert.fail(tried)
+            if ((jsonFault(tried, limits) === undefined) !== isAcceptable) assert.fail(tried)
+            if (Result.isSuccess(parseJsonText(tried, limits)) !== isAcceptable) assert.fail(tried)
           }
         }
       }

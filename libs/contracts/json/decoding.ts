@@ -1,0 +1,163 @@
+/**
+ * Values from outside, decoded by a schema within bounds. A value that fits costs one quick pass, which ends at the
+ * first fault. Only then are more faults looked for, in an excerpt when the value is large: a fault costs as much as a
+ * hundred sound elements. At most fifty are listed. Pure.
+ */
+import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
+import type { Fault } from "../primitives.ts"
+
+const faultsMax = 50
+// A key may be as long as its value, and a check may quote what it checks.
+const keyUnitsMax = 100
+const messageUnitsMax = 500
+
+type Path = ReadonlyArray<PropertyKey>
+
+interface PathFault {
+  readonly path: Path
+  readonly message: string
+}
+
+export interface DecodingFaults {
+  /** At most fifty, and at least one. */
+  readonly listed: ReadonlyArray<PathFault>
+  /** Decoding stopped before it had looked at everything. */
+  readonly mayBeMore: boolean
+}
+
+export type BoundedDecoder<A> = (value: unknown) => Result.Result<A, DecodingFaults>
+
+/** Made once for a schema. */
+export const boundedDecoder = <A, I>(
+  schema: Schema.Codec<A, I>,
+  options: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = {}
+): BoundedDecoder<A> => {
+  const decodeFirst = Schema.decodeUnknownResult(schema, options)
+  const decodeAll = Schema.decodeUnknownResult(schema, { ...options, errors: "all" })
+  return (value) => {
+    const decoded = decodeFirst(value)
+    if (Result.isSuccess(decoded)) return Result.succeed(decoded.success)
+    const found = pathFaults(decoded.failure.issue)
+    const begun = excerptOf(value, [])
+    const excerpt = begun.isCut ? excerptOf(value, found[0]?.path ?? []) : begun
+    const all = decodeAll(excerpt.value)
+    const more = Result.isSuccess(all) ? [] : pathFaults(all.failure.issue)
+    return Result.fail(listing(found, more, excerpt))
+  }
+}
+
+/** The faults with JSON pointers. The last says that there may be more. */
+export const pointedFaults = ({ listed, mayBeMore }: DecodingFaults): ReadonlyArray<Fault> => [
+  ...listed.map(({ path, message }) => ({ path: path.map((step) => `/${String(step)}`).join(""), message })),
+  ...(mayBeMore ? [{ path: "", message: moreFaults }] : [])
+]
+
+export const moreFaults = "there may be more faults, for checking stopped here"
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const pathFaults = (issue: SchemaIssue.Issue): ReadonlyArray<PathFault> =>
+  format(issue).issues.map(({ path = [], message }) => ({
+    path: path.map((step) => (typeof step === "object" ? step.key : step)),
+    message
+  }))
+
+const listing = (
+  found: ReadonlyArray<PathFault>,
+  more: ReadonlyArray<PathFault>,
+  { isCut, inValue }: Excerpt
+): DecodingFaults => {
+  const isNew = ({ path, message }: PathFault) =>
+    !found.some((one) => one.message === message && String(one.path) === String(path))
+  const all = isCut ? [...found, ...more.flatMap((fault) => inValue(fault) ?? []).filter(isNew)] : more
+  const listed = all.slice(0, faultsMax).map(({ path, message }) => ({
+    path: path.map((step) => (typeof step === "string" ? step.slice(0, keyUnitsMax) : step)),
+    message: message.slice(0, messageUnitsMax)
+  }))
+  return { listed, mayBeMore: isCut || all.length > faultsMax }
+}
+
+interface Excerpt {
+  readonly value: unknown
+  readonly isCut: boolean
+  /** A fault of the excerpt at its place in the value; undefined for one that comes of the cut. */
+  readonly inValue: (fault: PathFault) => PathFault | undefined
+}
+
+// Though all of them are wrong, so many elements and keys take some 10 ms.
+const excerptMax = 1_000
+
+/** The part of a large value that begins with its first fault; a small one as it is. The reader has bounded the depth. */
+const excerptOf = (value: unknown, firstFault: Path): Excerpt => {
+  let left = excerptMax
+  let cuts = 0
+  const cut = new WeakSet<object>()
+  const partOf = (whole: unknown, toFault: Path): unknown => {
+    if (typeof whole !== "object" || whole === null) return whole
+    const before = cuts
+    const part = Array.isArray(whole) ? elementsOf(whole, toFault) : fieldsOf(whole, toFault)
+    if (cuts > before) cut.add(part)
+    return part
+  }
+  const elementsOf = (whole: ReadonlyArray<unknown>, [step, ...toFault]: Path) => {
+    const from = typeof step === "number" ? step : 0
+    const part: Array<unknown> = []
+    for (let at = from; at < whole.length && left > 0; at += 1) {
+      left -= 1
+      part.push(partOf(whole[at], at === from ? toFault : []))
+    }
+    if (part.length < whole.length) cuts += 1
+    return part
+  }
+  const fieldsOf = (whole: object, [step, ...toFault]: Path) => {
+    const part = new Map<string, unknown>()
+    const keys = Object.keys(whole)
+    for (const key of typeof step === "string" && Object.hasOwn(whole, step) ? [step, ...keys] : keys) {
+      if (part.has(key)) continue
+      if (left <= 0) break
+      left -= 1
+      part.set(key, partOf((whole as Readonly<Record<string, unknown>>)[key], key === step ? toFault : []))
+    }
+    if (part.size < keys.length) cuts += 1
+    return Object.fromEntries(part)
+  }
+  const excerpt = partOf(value, firstFault)
+  return {
+    value: cuts === 0 ? value : excerpt,
+    isCut: cuts > 0,
+    inValue: ({ path, message }) => {
+      const placed = placeOf(path, { value, excerpt, firstFault, cut })
+      return placed === undefined ? undefined : { path: placed, message }
+    }
+  }
+}
+
+interface CutValue {
+  readonly value: unknown
+  readonly excerpt: unknown
+  readonly firstFault: Path
+  readonly cut: WeakSet<object>
+}
+
+/** Arrays on the way to the first fault begin with it. What is said of something cut, or missing through it, is untrue. */
+const placeOf = (path: Path, { value, excerpt, firstFault, cut }: CutValue): Path | undefined => {
+  const placed: Array<PropertyKey> = []
+  let [whole, part]: ReadonlyArray<unknown> = [value, excerpt]
+  let isOnTheWay = true
+  for (const [at, step] of path.entries()) {
+    const first: PropertyKey | undefined = isOnTheWay ? firstFault[at] : undefined
+    const there: PropertyKey = typeof step === "number" && typeof first === "number" ? step + first : step
+    isOnTheWay = isOnTheWay && there === first
+    placed.push(there)
+    if (isIn(there, whole) && !isIn(step, part)) return undefined
+    whole = within(whole, there)
+    part = within(part, step)
+  }
+  return typeof part === "object" && part !== null && cut.has(part) ? undefined : placed
+}
+
+const isIn = (step: PropertyKey, value: unknown) =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, step)
+
+const within = (value: unknown, step: PropertyKey): unknown =>
+  isIn(step, value) ? (value as Readonly<Record<PropertyKey, unknown>>)[step] : undefined
