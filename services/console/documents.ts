@@ -24,13 +24,6 @@ const answerHeaders = {
   "WWW-Authenticate": answerHeader("What a token must have.", true)
 }
 
-const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders>>> = {
-  401: ["WWW-Authenticate"],
-  403: ["WWW-Authenticate"],
-  429: ["Retry-After"],
-  503: ["Retry-After"]
-}
-
 /** Routes that send the same deliveries for the same key, once. */
 const resends: ReadonlyArray<string> = ["resendDelivery", "resendDeliveries", "resendAbandoned", "resendAllAbandoned"]
 
@@ -49,7 +42,6 @@ const consoleParts: ApiParts = {
   },
   givenWith: (status, endpoint) => [
     "X-Request-Id",
-    ...(ofStatus[status] ?? []),
     ...(status === 200 && resends.includes(endpoint?.identifier ?? "") ? ["Idempotent-Replayed"] : [])
   ]
 }

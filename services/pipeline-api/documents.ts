@@ -31,13 +31,6 @@ const answerHeaders = {
   Location: answerHeader("Where the new one is.", true)
 }
 
-const ofStatus: Readonly<Record<number, ReadonlyArray<keyof typeof answerHeaders>>> = {
-  401: ["WWW-Authenticate"],
-  403: ["WWW-Authenticate"],
-  429: ["Retry-After"],
-  503: ["Retry-After"]
-}
-
 /** Creations: the same key answers with the same entity, which has an address. */
 const creations: ReadonlyArray<string> = ["createWorkItem", "createRelease"]
 
@@ -51,7 +44,6 @@ const pipelineParts: ApiParts = {
   },
   givenWith: (status, endpoint) => [
     "X-Request-Id",
-    ...(ofStatus[status] ?? []),
     ...(status === 201 && creations.includes(endpoint?.identifier ?? "") ? ["Location", "Idempotent-Replayed"] : [])
   ]
 }

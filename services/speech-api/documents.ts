@@ -80,8 +80,8 @@ const answerHeaders = {
   "Service-Audio-Content-Type": answerHeader("The media type of the audio inside the events.", true),
   "Speechify-Audio-Content-Type": answerHeader("The same media type.", true),
   "Retry-After": retryAfter,
-  "RateLimit-Remaining-Calls": answerHeader("Only when the concurrency is used up: 0.", false, whole),
-  "WWW-Authenticate": answerHeader("What a token must have.", false),
+  "RateLimit-Remaining-Calls": answerHeader("Only when the concurrency is used up: 0.", true, whole),
+  "WWW-Authenticate": answerHeader("What a token must have.", true),
   "RateLimit-Limit": answerHeader("How many there are in an hour; only where that window decided.", false, whole),
   "RateLimit-Remaining": answerHeader("How many of them are left.", false, whole),
   "RateLimit-Reset": answerHeader("Seconds until the next one is free.", false, whole),
@@ -98,13 +98,8 @@ const answerHeaders = {
 }
 type HeaderName = keyof typeof answerHeaders
 
-const ofStatus: Readonly<Record<number, ReadonlyArray<HeaderName>>> = {
-  401: ["WWW-Authenticate"],
-  403: ["WWW-Authenticate"],
-  412: ["ETag"],
-  429: ["Retry-After", "RateLimit-Remaining-Calls", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
-  503: ["Retry-After"]
-}
+/** Of the window that refused. */
+const ofWindow: ReadonlyArray<HeaderName> = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
 
 /** Beside the request's id, which every answer has. */
 const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
@@ -142,7 +137,13 @@ const speechParts: ApiParts = {
     // A refusal that was made before the route was known has the listener's own header alone.
     if (endpoint === undefined) return ["X-Request-Id"]
     const ofRoute = status < 300 ? (ofSuccess[endpoint.identifier] ?? []) : []
-    return ["Service-Request-Id", "Speechify-Request-Id", "X-Request-Id", ...(ofStatus[status] ?? []), ...ofRoute]
+    return [
+      "Service-Request-Id",
+      "Speechify-Request-Id",
+      "X-Request-Id",
+      ...(status === 429 ? ofWindow : []),
+      ...ofRoute
+    ]
   }
 }
 

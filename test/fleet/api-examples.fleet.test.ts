@@ -1,4 +1,7 @@
-/** The curl lines of the API pages, run as they stand on a fleet with one of each thing that they name. */
+/**
+ * The curl lines of the API pages, run as they stand on a fleet with one of each thing that they name; and the refusals
+ * of every route in the OpenAPI documents, with the headers that these promise.
+ */
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -11,6 +14,7 @@ import {
   starling,
   until
 } from "../../dev/fixtures/starling.ts"
+import { at, contractOf, type Json } from "../support/openapi-answers.ts"
 
 const pages = ["docs/pipeline-api.md", "docs/model-gateway.md", "docs/speech-api.md", "docs/console-api.md"]
 
@@ -150,13 +154,13 @@ const begin = async () => {
   variables["KEY"] = String((await getJson(`${ready.console}/receipts/1`))["claimKey"])
 }
 
-describe("the examples of the API pages", () => {
-  beforeAll(begin)
-  afterAll(async () => {
-    if (fleet !== undefined) await fleet.stop("SIGTERM")
-    home.remove()
-  })
+beforeAll(begin)
+afterAll(async () => {
+  if (fleet !== undefined) await fleet.stop("SIGTERM")
+  home.remove()
+})
 
+describe("the examples of the API pages", () => {
   it.each(pages.flatMap(examplesOf).map((example) => [example.page, example.line, example.route, example] as const))(
     "%s:%d %s",
     async (_page, _line, route, { block }) => {
@@ -169,3 +173,62 @@ describe("the examples of the API pages", () => {
     }
   )
 })
+
+const json = { "content-type": "application/json" }
+
+/** Requests that are refused for their head, their token or their body, whatever the route; `none` has no scope. */
+const wrongRequests = (tokens: { readonly owner: string; readonly none: string }): ReadonlyArray<RequestInit> => {
+  const owner = { authorization: `Bearer ${tokens.owner}` }
+  return [
+    { headers: json, body: "{}" },
+    { headers: { ...json, authorization: `Bearer ${tokens.none}` }, body: "{}" },
+    { headers: { ...json, ...owner }, body: "{" },
+    { headers: { ...owner, "content-type": "text/plain" }, body: "a gate" },
+    { headers: { ...json, cookie: "console=nothing", origin: "https://elsewhere.example" }, body: "{}" }
+  ]
+}
+
+describe("the refusals of every route", () => {
+  it.each(["pipeline", "gateway", "speech", "console"] as const)(
+    "of %s have the headers and the shape that its document promises",
+    async (api) => {
+      const url = fleet.ready[api]
+      const document = (await (await fetch(`${url}/openapi.json`)).json()) as Json
+      const { breaches } = contractOf(document)
+      const made = await starling(home, "token", "make", "--kind", "service", "--scope", "voices:delete")
+      const requests = wrongRequests({ owner: fleet.ready.token, none: made.out.trim() })
+      const statuses = new Set<number>()
+      for (const [template, operations] of Object.entries(at(document, "paths"))) {
+        const path = template.replaceAll(/\{\w+\}/gu, "1")
+        const methods = Object.keys(operations as Json).map((method) => method.toUpperCase())
+        for (const method of methods) {
+          for (const { body, ...request } of requests) {
+            const hasBody = method !== "GET"
+            const answer = await fetch(`${url}${path}`, {
+              ...request,
+              method,
+              ...(hasBody ? { body: body ?? "" } : {})
+            })
+            const contentType = answer.headers.get("content-type") ?? ""
+            const text = await answerText(answer)
+            if (answer.status < 400) continue
+            statuses.add(answer.status)
+            const answered = { status: answer.status, headers: answer.headers, contentType, body: JSON.parse(text) }
+            assert.deepStrictEqual(breaches(method, template, answered), [], `${method} ${path}: ${text}`)
+          }
+        }
+        const refused = await fetch(`${url}${path}`, { method: "OPTIONS" })
+        const allowed = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+        assert.sameMembers(refused.headers.get("allow")?.split(", ") ?? [], allowed, path)
+      }
+      assert.includeMembers([...statuses], api === "gateway" ? [400] : [400, 401, 403, 415])
+    }
+  )
+})
+
+/** A live answer has no end: nothing of it is read. */
+const answerText = async (answer: Response) => {
+  if (answer.status >= 400) return answer.text()
+  await answer.body?.cancel()
+  return ""
+}

@@ -29,6 +29,20 @@ export const refsIn = (value: unknown): ReadonlyArray<string> => {
   return Object.entries(value).flatMap(([key, inner]) => (key === "$ref" ? [String(inner)] : refsIn(inner)))
 }
 
+/** A header of an answer, named or as it is. */
+const headerOf = (document: Json, header: Json): Json => {
+  const ref = header["$ref"]
+  return typeof ref === "string" ? at(resolved(document, ref)) : header
+}
+
+export const events = "text/event-stream"
+
+/** The shape of the data of a stream's events. */
+export const dataOf = (event: unknown): unknown => {
+  const data = at(event, "properties", "data")
+  return data["contentSchema"] ?? data
+}
+
 /** Every place where an answer differs from the document; empty when none does. */
 export const contractOf = (document: Json) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -51,16 +65,16 @@ export const contractOf = (document: Json) => {
     const response = responses[String(answer.status)] as Json | undefined
     if (response === undefined) return [`${answer.status} is not described`]
     const missing = Object.entries(at(response, "headers"))
-      .filter(([, ref]) => at(resolved(document, String((ref as Json)["$ref"])))["required"] === true)
+      .filter(([, header]) => headerOf(document, header as Json)["required"] === true)
       .filter(([name]) => !answer.headers.has(name))
       .map(([name]) => `the header ${name} is missing`)
     const type = answer.contentType.split(";")[0] ?? ""
     if (type === "" && Object.keys(at(response, "content")).length === 0) return missing
     const content = at(response, "content")[type] as Json | undefined
     if (content === undefined) return [...missing, `${type} is not described`]
-    const schema = content["schema"]
+    const schema = type === events ? dataOf(content["schema"]) : content["schema"]
     if (schema === undefined) return missing
-    const values = type === "text/event-stream" ? (answer.body as ReadonlyArray<unknown>) : [answer.body]
+    const values = type === events ? (answer.body as ReadonlyArray<unknown>) : [answer.body]
     return [...missing, ...values.flatMap((value) => faultsOf(schema, value))]
   }
   return { breaches, faultsOf }

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { at, type Json } from "./openapi-answers.ts"
+import { at, dataOf, events, type Json } from "./openapi-answers.ts"
 
 export const promisesOf = (document: Json): ReadonlyArray<string> => {
   const operations = Object.entries(at(document, "paths")).flatMap(([path, methods]) =>
@@ -57,7 +57,8 @@ const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
   return [
     ...headers.map((name) => `${verb} header ${name}`),
     ...Object.entries(at(response, "content")).flatMap(([type, content]) => {
-      const schema = at(content, "schema")
+      const described = at(content, "schema")
+      const schema = type === events ? (dataOf(described) as Json) : described
       const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<Json>
       if (!shapes.some(isCoded)) return [`${verb} ${type} ${typeOf(schema)}`]
       return shapes.flatMap((shape) => {
@@ -142,12 +143,12 @@ export const breakingChanges = (
   ]
 }
 
-/** The same field with all of the promised values, and others. */
+/** The same field with all of the promised values or types, and others. */
 const isWider = (present: string, promise: string) => {
   const [field, values = ""] = promise.split(/: (.*)/su)
   const [presentField, presentValues = ""] = present.split(/: (.*)/su)
   const all = presentValues.split(" | ")
-  return field === presentField && values.startsWith('"') && values.split(" | ").every((value) => all.includes(value))
+  return field === presentField && values.split(" | ").every((value) => all.includes(value))
 }
 
 /** The route or the shape that a promise is about. */

@@ -48,6 +48,9 @@ interface DialectDescription {
 
 export class Dialect extends Context.Service<Dialect, DialectDescription>()("starling/contracts/Dialect") {}
 
+/** Whether a null field of a JSON body counts as absent, because some clients send every field that they know. */
+export const NullIsAbsent = Context.Reference<boolean>("starling/contracts/NullIsAbsent", { defaultValue: () => false })
+
 interface Description {
   readonly summary: string
   readonly description: string
@@ -99,13 +102,13 @@ export const refusalsFrom =
   <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
   <Code extends keyof Table & string>(...codes: ReadonlyArray<Code>): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> =>
     codesByStatus(table, codes).map(
-      ({ status, codes: own, description }) =>
+      ({ status, codes: own, description, headers }) =>
         refusalShape(
           Schema.Struct({
             ...ErrorEnvelope.fields,
             error: Schema.Struct({ ...ErrorEnvelope.fields.error.fields, code: Schema.Literals(own) })
           }),
-          { status, description, envelope: "ErrorEnvelope", codeAt: ["error", "code"], codes: own }
+          { status, description, headers, envelope: "ErrorEnvelope", codeAt: ["error", "code"], codes: own }
         ) as unknown as Schema.Codec<RefusedWith<Code>>
     )
 
@@ -117,8 +120,26 @@ export const codesByStatus = <Code extends string>(
   const statuses = [...new Set(codes.map((code) => table[code].status))].toSorted((left, right) => left - right)
   return statuses.map((status) => {
     const own = codes.filter((code) => table[code].status === status)
-    return { status, codes: own, description: own.map((code) => `\`${code}\`: ${table[code].when}`).join(" ") }
+    return {
+      status,
+      codes: own,
+      description: own.map((code) => `\`${code}\`: ${table[code].when}`).join(" "),
+      headers: sharedHeaders(own.map((code) => (table[code].headers ?? []).map((name) => ({ name, isAlways: true }))))
+    }
   })
+}
+
+/** A header of a refusal; with some of its codes alone, unless it is always there. */
+interface RefusalHeader {
+  readonly name: string
+  readonly isAlways: boolean
+}
+
+/** The headers of refusals with one status, of which each has some. */
+const sharedHeaders = (each: ReadonlyArray<ReadonlyArray<RefusalHeader>>): ReadonlyArray<RefusalHeader> => {
+  const isAlways = (name: string) => each.every((own) => own.some((header) => header.name === name && header.isAlways))
+  const names = new Set(each.flat().map(({ name }) => name))
+  return [...names].map((name) => ({ name, isAlways: isAlways(name) }))
 }
 
 /** A shape in which an endpoint refuses with one status. */
@@ -130,6 +151,7 @@ interface RefusalShape {
   /** The path of the code's field. */
   readonly codeAt?: ReadonlyArray<string>
   readonly codes?: ReadonlyArray<string>
+  readonly headers?: ReadonlyArray<RefusalHeader>
 }
 
 export const refusalShape = <Shape extends Schema.Top>(shape: Shape, refusal: RefusalShape): Shape["Rebuild"] =>
@@ -139,6 +161,7 @@ export interface Refusal {
   readonly status: number
   readonly description: string
   readonly codes: ReadonlyArray<string>
+  readonly headers: ReadonlyArray<RefusalHeader>
   /** A body has one of these shapes. */
   readonly shapes: ReadonlyArray<RefusalShape>
 }
@@ -152,6 +175,7 @@ export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal
       status,
       description: own.map(({ description }) => description).join(" "),
       codes: own.flatMap(({ codes = [] }) => codes),
+      headers: sharedHeaders(own.map(({ headers = [] }) => headers)),
       shapes: own
     }
   })

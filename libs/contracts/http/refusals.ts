@@ -34,14 +34,28 @@ export interface ErrorCode {
   readonly type?: string
   /** When the code is given: a sentence. */
   readonly when: string
+  /** Headers that each refusal with the code has. */
+  readonly headers?: ReadonlyArray<string>
 }
 
 /** Codes of the listener, of tokens and bodies, and of idempotency: the same for every API that uses them. */
 export const commonErrorCodes = {
   validation_failed: { status: 400, when: "Fields are not valid; `fields` names them, at most 50, and says why." },
-  unauthorized: { status: 401, when: "There is no bearer token, or it is not valid." },
-  insufficient_scope: { status: 403, when: "The token lacks the scope; `details.scopes` names those that would do." },
-  method_not_allowed: { status: 405, when: "The path is known, the method is not; `Allow` names those that are." },
+  unauthorized: {
+    status: 401,
+    when: "There is no bearer token, or it is not valid.",
+    headers: ["WWW-Authenticate"]
+  },
+  insufficient_scope: {
+    status: 403,
+    when: "The token lacks the scope; `details.scopes` names those that would do.",
+    headers: ["WWW-Authenticate"]
+  },
+  method_not_allowed: {
+    status: 405,
+    when: "The path is known, the method is not; `Allow` names those that are.",
+    headers: ["Allow"]
+  },
   request_timeout: { status: 408, when: "The request did not arrive in time." },
   idempotency_conflict: {
     status: 409,

@@ -1,10 +1,19 @@
 /**
  * The OpenAPI document of a declared API: Effect's own document with the scopes, headers, examples and codes that
- * Effect does not know. Streams are described by what is in them. Pure.
+ * Effect does not know. Streams are described by what is in them, those of events by one event. Pure.
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { AnswerExample, BodyExample, bodyOf, Dialect, NeededScopes, type Refusal, refusalsOf } from "#contracts/http"
+import {
+  AnswerExample,
+  BodyExample,
+  bodyOf,
+  Dialect,
+  NeededScopes,
+  NullIsAbsent,
+  type Refusal,
+  refusalsOf
+} from "#contracts/http"
 
 export type JsonObject = Record<string, unknown>
 
@@ -95,6 +104,7 @@ export interface ApiParts {
   readonly takenBy: (endpoint: HttpApiEndpoint.Top) => ReadonlyArray<string>
   /**
    * Names of the headers of an answer with this status; without an endpoint, of a refusal that any endpoint may give.
+   * Headers that codes have need no mention.
    */
   readonly givenWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
 }
@@ -120,11 +130,15 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
 ): JsonObject => {
   const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api, documentOptions)
   const described: Record<string, Record<string, JsonObject>> = {}
+  const nullableBodies: Array<unknown> = []
   for (const endpoint of endpointsOf(api)) {
     const path = templateOf(endpoint.path)
     const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
     const made = paths[path]?.[method]
-    if (made !== undefined) described[path] = { ...described[path], [method]: operationOf(endpoint, made, parts) }
+    if (made === undefined) continue
+    const operation = operationOf(endpoint, made, parts)
+    described[path] = { ...described[path], [method]: operation }
+    if (hasNullableBody(endpoint)) nullableBodies.push(operation["requestBody"])
   }
   return {
     openapi,
@@ -137,10 +151,52 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
       securitySchemes: components.securitySchemes,
       parameters: parts.requests,
       headers: parts.answers,
-      schemas: inOrder(tidied(components.schemas) as Record<string, JsonObject>)
+      schemas: inOrder(takingNulls(tidied(components.schemas) as Record<string, JsonObject>, nullableBodies))
     }
   }
 }
+
+const hasNullableBody = (endpoint: HttpApiEndpoint.Top) => {
+  const { body, isForm } = bodyOf(endpoint)
+  return body !== undefined && !isForm && Context.get(endpoint.annotations, NullIsAbsent)
+}
+
+/** Shapes that these name, and those within them, take null for each optional field; the others are as they were. */
+const takingNulls = (schemas: Readonly<Record<string, JsonObject>>, bodies: ReadonlyArray<unknown>) => {
+  const found = new Map<string, JsonObject>()
+  const follow = (value: unknown) => {
+    for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/gu)) {
+      const schema = schemas[name]
+      if (schema === undefined || found.has(name)) continue
+      found.set(name, withNulls(schema) as JsonObject)
+      follow(schema)
+    }
+  }
+  follow(bodies)
+  return { ...schemas, ...Object.fromEntries(found) }
+}
+
+/** The same schema, in which each optional field of an object takes null. */
+const withNulls = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(withNulls)
+  if (typeof schema !== "object" || schema === null) return schema
+  const required = ((schema as JsonObject)["required"] ?? []) as ReadonlyArray<string>
+  const fieldOf = ([name, field]: readonly [string, JsonObject]) => {
+    const inner = withNulls(field) as JsonObject
+    return [name, required.includes(name) ? inner : orNull(inner)] as const
+  }
+  const entries = Object.entries(schema).map(([key, value]) =>
+    key === "properties"
+      ? [key, Object.fromEntries(Object.entries(value as Record<string, JsonObject>).map(fieldOf))]
+      : [key, withNulls(value)]
+  )
+  return Object.fromEntries(entries)
+}
+
+const orNull = ({ description, ...field }: JsonObject): JsonObject => ({
+  anyOf: [...((field["anyOf"] as ReadonlyArray<JsonObject> | undefined) ?? [field]), { type: "null" }],
+  ...(description === undefined ? {} : { description })
+})
 
 const operationOf = (
   endpoint: HttpApiEndpoint.Top,
@@ -160,10 +216,21 @@ const operationOf = (
   const references = (kind: string, names: ReadonlyArray<string>) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
   const headersOf = (status: number) => references("headers", parts.givenWith(status, endpoint))
+  const headersOfCodes = ({ headers }: Refusal) =>
+    Object.fromEntries(
+      headers.map(({ name, isAlways }) => [
+        name,
+        isAlways ? { $ref: `#/components/headers/${name}` } : { ...parts.answers[name], required: false }
+      ])
+    )
   const successes = Object.entries(responses).filter(([status]) => Number(status) < 400)
   const refusals = refusalsOf(endpoint).map((refusal) => [
     refusal.status,
-    { description: refusal.description, headers: headersOf(refusal.status), content: jsonContent(bodyShape(refusal)) }
+    {
+      description: refusal.description,
+      headers: { ...headersOf(refusal.status), ...headersOfCodes(refusal) },
+      content: jsonContent(bodyShape(refusal))
+    }
   ])
   return {
     tags,
@@ -209,16 +276,27 @@ const bodyShape = ({ shapes }: Refusal): JsonObject => {
 const withField = (path: ReadonlyArray<string>, schema: JsonObject): JsonObject =>
   path.reduceRight((inner, name) => ({ properties: { [name]: inner } }), schema)
 
-/** Bytes have no schema; of events, the data has one. */
+/** Bytes have no schema. */
 const contentOf = (content: OpenApi.OpenApiSpecContent = {}): JsonObject =>
   Object.fromEntries(
     Object.entries(content).map(([type, { schema, "x-effect-stream": stream }]) => {
-      if (stream === undefined) return [type, { schema: tidied(schema) }]
-      if (stream.encoding === "uint8array") return [type, {}]
-      const data = stream.encoding === "sse" ? propertiesOf(schema)["data"]?.["contentSchema"] : schema
-      return [type, { schema: tidied(data) }]
+      if (stream?.encoding === "uint8array") return [type, {}]
+      if (stream?.encoding !== "sse") return [type, { schema: type === events ? eventOf(schema) : tidied(schema) }]
+      return [type, { schema: eventOf(dataOf(propertiesOf(schema)["data"]?.["contentSchema"])) }]
     })
   )
+
+const events = "text/event-stream"
+
+/** One event of a stream, with data of this schema. */
+const eventOf = (data: unknown): JsonObject => ({
+  type: "object",
+  properties: { event: text, id: text, data: tidied(data) },
+  required: ["data"]
+})
+
+/** The text of an event's data, which is JSON of this schema. */
+const dataOf = (schema: unknown) => ({ ...text, contentMediaType: "application/json", contentSchema: schema })
 
 /** The example is of the answer that is given at once: 202 promises another one. */
 const withExample = ({ annotations }: HttpApiEndpoint.Top, status: string, content: JsonObject): JsonObject =>
@@ -235,7 +313,7 @@ const dialectContent = (endpoint: HttpApiEndpoint.Top): JsonObject =>
   Object.fromEntries(
     (dialectOf(endpoint)?.answers ?? []).map(({ mediaType, shape }) => [
       mediaType,
-      shape === undefined ? {} : { schema: refTo(shape) }
+      shape === undefined ? {} : { schema: mediaType === events ? eventOf(dataOf(refTo(shape))) : refTo(shape) }
     ])
   )
 
@@ -248,13 +326,14 @@ const parameterOf = ({ name, in: place, required, schema }: OpenApi.OpenAPISpecP
 const requestBodyOf = (endpoint: HttpApiEndpoint.Top, { content }: OpenApi.OpenAPISpecRequestBody): JsonObject => {
   const example = Context.getOption(endpoint.annotations, BodyExample)
   const dialect = dialectOf(endpoint)
+  const taken = (own: unknown) => (hasNullableBody(endpoint) ? withNulls(own) : own)
   const eitherOf = (own: unknown) => (dialect === undefined ? own : { anyOf: [own, refTo(dialect.body)] })
   return {
     required: !bodyOf(endpoint).isOptional,
     content: Object.fromEntries(
       Object.entries(content).map(([type, { schema }]) => [
         type,
-        { schema: eitherOf(tidied(schema)), ...(Option.isNone(example) ? {} : { example: example.value }) }
+        { schema: eitherOf(taken(tidied(schema))), ...(Option.isNone(example) ? {} : { example: example.value }) }
       ])
     )
   }

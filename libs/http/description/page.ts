@@ -145,13 +145,21 @@ const events = "text/event-stream"
 
 /** All types of bytes are one answer. */
 const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer> => {
-  const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>)
+  const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>).map(
+    ([mediaType, { schema }]) => [mediaType, { schema: mediaType === events ? dataOf(schema) : schema }] as const
+  )
   const ofBytes = contents.flatMap(([mediaType, { schema }]) => (schema === undefined ? [mediaType] : []))
   const shaped = contents.flatMap(([mediaType, { schema }]) =>
     schema === undefined ? [] : [{ status, mediaTypes: [mediaType], schema }]
   )
   const isOfBytesAlone = shaped.length === 0
   return ofBytes.length > 0 || isOfBytesAlone ? [...shaped, { status, mediaTypes: ofBytes, schema: undefined }] : shaped
+}
+
+/** Of a stream of events, the shape of their data. */
+const dataOf = (event: JsonObject | undefined): JsonObject => {
+  const data = at(event, "properties", "data")
+  return (data["contentSchema"] as JsonObject | undefined) ?? data
 }
 
 /** A status with several shapes has the codes of all. */

@@ -5,7 +5,7 @@
 import { type Brand, Context, Effect, Option, type Schema, type Stream } from "effect"
 import { FindMyWay, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { bodyOf, NeededPermission, NeededScopes } from "#contracts/http"
+import { bodyOf, NeededPermission, NeededScopes, NullIsAbsent } from "#contracts/http"
 import type { Configuration } from "#runtime"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
@@ -93,23 +93,30 @@ type Query = Readonly<Record<string, string | ReadonlyArray<string>>>
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const paramCharactersMax = 512
 
-/** HEAD is answered as GET without its body. */
+/**
+ * The path decides before the method, as OpenAPI has it: of `/voices/:id` and `/voices/samples` the latter alone has
+ * the request for `/voices/samples`, whatever its method. HEAD is answered as GET without its body.
+ */
 export const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
-  const router = FindMyWay.make<Route<R>>({
+  const router = FindMyWay.make<ReadonlyMap<string, Route<R>>>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
     caseSensitive: true,
     maxParamLength: paramCharactersMax
   })
-  for (const each of routes) router.on(each.method, each.path, each)
+  for (const [path, own] of Map.groupBy(routes, (each) => each.path)) {
+    const byMethod = new Map(own.map((each) => [each.method, each]))
+    if (byMethod.size < own.length) throw new Error(`two routes have one method of ${path}`)
+    router.on("GET", path, byMethod)
+  }
   return (method: string, url: string): Match<R> => {
-    const found = router.find(method === "HEAD" ? "GET" : method, url)
-    if (found !== undefined) {
-      return { _tag: "Found", route: found.handler, params: found.params, query: found.searchParams }
-    }
-    const allowed = methods.filter((other) => router.find(other, url) !== undefined)
-    if (allowed.length === 0) return { _tag: "Unknown" }
-    const shared = allowed.filter((other) => router.find(other, url)?.handler.isCrossOrigin === true)
+    const found = router.find("GET", url)
+    if (found === undefined) return { _tag: "Unknown" }
+    const { handler: byMethod, params, searchParams: query } = found
+    const matched = byMethod.get(method === "HEAD" ? "GET" : method)
+    if (matched !== undefined) return { _tag: "Found", route: matched, params, query }
+    const allowed = methods.filter((other) => byMethod.has(other))
+    const shared = allowed.filter((other) => byMethod.get(other)?.isCrossOrigin === true)
     return { _tag: "WrongMethod", allowed: withHead(allowed), crossOrigin: withHead(shared) }
   }
 }
@@ -157,8 +164,6 @@ type NeedsOf<Handler> = Handler extends (request: never) => infer Handled
 
 interface ApiOptions {
   readonly bodyBytesMax: Effect.Effect<number, never, Configuration>
-  /** A null field of a body counts as absent, because some clients send every field that they know. */
-  readonly nullIsAbsent?: boolean
 }
 
 /** Endpoints with a scope authenticate their callers; groups without tokens need nothing for it. */
@@ -224,8 +229,9 @@ type PlainCodec = Schema.Codec<unknown, unknown>
 const queryOf = ({ query }: HttpApiEndpoint.Top) =>
   query === undefined ? Effect.void : readQuery(query as unknown as PlainCodec)
 
-const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax, nullIsAbsent = false }: ApiOptions) => {
+const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax }: ApiOptions) => {
   const { body, isForm, isOptional } = bodyOf(endpoint)
+  const nullIsAbsent = Context.get(endpoint.annotations, NullIsAbsent)
   if (body === undefined) return Effect.void
   if (isForm) return Effect.die(new Error(`${endpoint.identifier} takes a form, which its handler reads`))
   const read = Effect.flatMap(bodyBytesMax, (bytesMax) =>

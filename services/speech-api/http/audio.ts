@@ -34,7 +34,7 @@ import { callerVersion } from "./version.ts"
 
 // 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
 const bodyBytesMax = 512 * 1_024
-const options = { bodyBytesMax: Effect.succeed(bodyBytesMax), nullIsAbsent: true }
+const options = { bodyBytesMax: Effect.succeed(bodyBytesMax) }
 // A stream that waits for a restarting role sends this often, so that its caller does not give up.
 const heartbeat = "2 seconds"
 // Until then the headers are held back, so that a refusal still has a status of its own.
@@ -60,19 +60,24 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
   return jsonAnswer(body, { headers })
 })
 
-/** The bytes as they are made. */
-const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
-  // Filled in with the first byte, when the headers are written.
-  const headers: Record<string, string> = {
-    ...(yield* headersOfContent(plan, spoken)),
-    "cache-control": "no-store"
+/** These headers and the times so far, which are read when the headers are written, with a first byte or without. */
+const timed = (spoken: Spoken, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  ...headers,
+  get "server-timing"() {
+    return spoken.timing()
   }
-  const bytes = Stream.tap(spoken.bytes, () => Effect.sync(() => (headers["server-timing"] ??= spoken.timing())))
-  return yield* Effect.mapError(streamAnswer(bytes, { contentType, headers }), (error) => refusalOf(error, false))
 })
 
-const decodeOwn = jsonDecoder(SpeechRequest, options)
-const decodeOpenAi = jsonDecoder(OpenAiSpeechRequest, options)
+/** The bytes as they are made. */
+const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
+  const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
+  return yield* Effect.mapError(streamAnswer(spoken.bytes, { contentType, headers }), (error) =>
+    refusalOf(error, false)
+  )
+})
+
+const decodeOwn = jsonDecoder(SpeechRequest, { nullIsAbsent: true })
+const decodeOpenAi = jsonDecoder(OpenAiSpeechRequest, { nullIsAbsent: true })
 
 const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest, startedAtMs: number) {
   const { SpeechApi } = yield* Configuration
@@ -84,12 +89,8 @@ const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest
   })
   const spoken = yield* speak(plan, startedAtMs)
   if (shape === "audio") return dialectAnswer(yield* streamed(spoken, plan, openAiMediaTypes[format]))
-  const headers: Record<string, string> = yield* headersOfContent(plan, spoken)
-  const events = Stream.tap(openAiEvents(spoken.bytes, plan.billableCharacters), () =>
-    Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
-  )
-  const answer = eventsAnswer(events, {
-    headers,
+  const answer = eventsAnswer(openAiEvents(spoken.bytes, plan.billableCharacters), {
+    headers: timed(spoken, yield* headersOfContent(plan, spoken)),
     heartbeat,
     headersWithin,
     onFailure: () => openAiErrorEvent("upstream_failure", "the speech broke off")
@@ -152,7 +153,6 @@ export const audioRoutes = routesOf(
           charactersMax: speechInputMax.stream
         })
         const spoken = yield* speak(plan, startedAtMs)
-        // Filled in with the first byte, when the headers are written.
         return yield* streamed(spoken, plan, plan.format.mediaType)
       }),
 
@@ -168,12 +168,9 @@ export const audioRoutes = routesOf(
         const spoken = yield* speak(plan, startedAtMs)
         const headers: Record<string, string> = yield* headersOfContent(plan, spoken)
         for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType
-        const events = Stream.tap(speechEvents(spoken, plan.billableCharacters), () =>
-          Effect.sync(() => (headers["server-timing"] ??= spoken.timing()))
-        )
         return yield* Effect.mapError(
-          eventsAnswer(events, {
-            headers,
+          eventsAnswer(speechEvents(spoken, plan.billableCharacters), {
+            headers: timed(spoken, headers),
             heartbeat,
             headersWithin,
             onFailure: () => errorEvent("upstream_failure", "the speech broke off", requestId)

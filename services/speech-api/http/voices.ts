@@ -30,7 +30,7 @@ import { entityTag, isHeld, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // Room for a name that is much too long, so that its refusal can say how long it was.
-const options = { bodyBytesMax: Effect.succeed(65_536), nullIsAbsent: true }
+const options = { bodyBytesMax: Effect.succeed(65_536) }
 
 const noVoice = notFound("no such voice", "voice_not_found")
 

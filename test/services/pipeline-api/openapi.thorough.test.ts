@@ -48,6 +48,10 @@ describe("the pipeline's OpenAPI document", () => {
     assert.deepStrictEqual(breakingChanges(promised, now, new Set(["Wish"])), [])
     assert.deepStrictEqual(breakingChanges(promised, now), [`gone: ${promised[0]}`])
     assert.deepStrictEqual(breakingChanges(now, promised, new Set(["Wish"])), [`gone: ${now[0]}`])
+    const [text, orNull] = [["Wish.name: string"], ["Wish.name: string | null"]]
+    assert.deepStrictEqual(breakingChanges(text, orNull, new Set(["Wish"])), [])
+    assert.deepStrictEqual(breakingChanges(text, orNull), ["gone: Wish.name: string"])
+    assert.deepStrictEqual(breakingChanges(orNull, text, new Set(["Wish"])), ["gone: Wish.name: string | null"])
   })
 
   it("resolves every reference, and uses every schema", () => {

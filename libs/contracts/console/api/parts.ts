@@ -32,11 +32,16 @@ export const consoleErrorCodes = {
   },
   rate_limited: {
     status: 429,
-    when: "Too many wrong tokens or codes from this address; come back after `Retry-After`."
+    when: "Too many wrong tokens or codes from this address; come back after `Retry-After`.",
+    headers: ["Retry-After"]
   },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,
-  service_unavailable: { status: 503, when: "The broker is away, or the API behind it; come back after `Retry-After`." }
+  service_unavailable: {
+    status: 503,
+    when: "The broker is away, or the API behind it; come back after `Retry-After`.",
+    headers: ["Retry-After"]
+  }
 } as const satisfies Record<string, ErrorCode>
 
 export const refusals = refusalsFrom(consoleErrorCodes)

@@ -84,12 +84,17 @@ export const pipelineErrorCodes = {
   idempotency_conflict: commonErrorCodes.idempotency_conflict,
   payload_too_large: { status: 413, when: "The body has too many bytes, or too many elements and keys." },
   unsupported_media_type: { status: 415, when: "The body is not JSON, or it is compressed." },
-  rate_limited: { status: 429, when: "Too many wrong tokens from this address; come back after `Retry-After`." },
+  rate_limited: {
+    status: 429,
+    when: "Too many wrong tokens from this address; come back after `Retry-After`.",
+    headers: ["Retry-After"]
+  },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,
   service_unavailable: {
     status: 503,
-    when: "Too many want to change the same thing, or the log is full or away; come back after `Retry-After`."
+    when: "Too many want to change the same thing, or the log is full or away; come back after `Retry-After`.",
+    headers: ["Retry-After"]
   }
 } as const satisfies Record<string, ErrorCode>
 

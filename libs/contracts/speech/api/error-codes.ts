@@ -34,7 +34,8 @@ export const speechErrorCodes = {
   consent_challenge_already_used: { status: 409, when: "Another create has named the challenge before." },
   precondition_failed: {
     status: 412,
-    when: "`If-None-Match` names the `ETag` of the answer: nothing was spoken or counted."
+    when: "`If-None-Match` names the `ETag` of the answer: nothing was spoken or counted.",
+    headers: ["ETag"]
   },
   payload_too_large: {
     status: 413,
@@ -51,18 +52,28 @@ export const speechErrorCodes = {
   },
   rate_limited: {
     status: 429,
-    when: "Too many requests, or more to speak than can be spoken in time; come back after `Retry-After`."
+    when: "Too many requests, or more to speak than can be spoken in time; come back after `Retry-After`.",
+    headers: ["Retry-After"]
   },
-  concurrency_limit_reached: { status: 429, when: "The workspace has as many answers running as it may have." },
+  concurrency_limit_reached: {
+    status: 429,
+    when: "The workspace has as many answers running as it may have.",
+    headers: ["Retry-After", "RateLimit-Remaining-Calls"]
+  },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,
   upstream_failure: { status: 502, when: "The speech broke off and could not be taken up again." },
-  service_unavailable: { status: 503, when: "Not available just now; come back after `Retry-After`." },
+  service_unavailable: {
+    status: 503,
+    when: "Not available just now; come back after `Retry-After`.",
+    headers: ["Retry-After"]
+  },
   consent_verification_unavailable: {
     status: 503,
     when:
       "Consents cannot be verified just now; come back after `Retry-After`, with the same idempotency key and form " +
-      "also with the same challenge."
+      "also with the same challenge.",
+    headers: ["Retry-After"]
   }
 } as const satisfies Record<string, ErrorCode>
 

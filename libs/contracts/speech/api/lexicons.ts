@@ -1,7 +1,7 @@
 /** Lexicons of a workspace: how words are to be spoken, and their routes. Field names are those of the wire. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { BearerToken, described, NullIsAbsent } from "../../http/declaration.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
 import { readCodes, refusals } from "./error-codes.ts"
 
@@ -125,3 +125,4 @@ export const LexiconsGroup = HttpApiGroup.make("lexicons", { topLevel: true })
     )
   )
   .middleware(BearerToken)
+  .annotateEndpoints(NullIsAbsent, true)

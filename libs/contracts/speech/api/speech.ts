@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { BearerToken, described, NullIsAbsent } from "../../http/declaration.ts"
 import { Count, describe, documentedAs } from "../../primitives.ts"
 import { outputFormats, streamedFormats, streamedMediaTypes } from "../formats.ts"
 import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
@@ -243,3 +243,4 @@ export const AudioGroup = HttpApiGroup.make("audio", { topLevel: true })
     )
   )
   .middleware(BearerToken)
+  .annotateEndpoints(NullIsAbsent, true)

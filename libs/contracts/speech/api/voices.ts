@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { BearerToken, described, NullIsAbsent } from "../../http/declaration.ts"
 import { describe, documentedAs, Timestamp } from "../../primitives.ts"
 import { idempotentCodes, readCodes, refusals } from "./error-codes.ts"
 import { Name } from "./fields.ts"
@@ -302,3 +302,4 @@ export const VoicesGroup = HttpApiGroup.make("voices", { topLevel: true })
     )
   )
   .middleware(BearerToken)
+  .annotateEndpoints(NullIsAbsent, true)
