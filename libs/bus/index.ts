@@ -27,7 +27,9 @@ export {
   jsonTextDecoder,
   type MessageCodec,
   parseJson,
-  type RawMessage
+  parseUnambiguousJson,
+  type RawMessage,
+  unmarked
 } from "./message.ts"
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./ordered-reader.ts"

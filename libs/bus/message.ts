@@ -5,7 +5,7 @@
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Result, type Schema } from "effect"
-import { boundedDecoder, type Fault, parseJsonText, pointedFaults, weightMaxOf } from "#contracts"
+import { boundedDecoder, type Fault, parseJsonText, pointedFaults, repeatedKeys, weightMaxOf } from "#contracts"
 
 /** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {
@@ -46,6 +46,23 @@ export const parseJson = (data: Uint8Array): Decoded<unknown> => {
   const text = utf8Text(data)
   return text === undefined ? notJson("not UTF-8") : parsedText(text)
 }
+
+/**
+ * The same of bytes that are passed on: a key that is given twice is a fault, for whoever gets them may read the other
+ * value than the one that was checked.
+ */
+export const parseUnambiguousJson = (data: Uint8Array): Decoded<unknown> => {
+  const text = utf8Text(data)
+  if (text === undefined) return notJson("not UTF-8")
+  return Result.flatMap(parsedText(text), (json) => {
+    const faults = repeatedKeys(text)
+    return faults.length === 0 ? Result.succeed(json) : Result.fail(faults)
+  })
+}
+
+/** The bytes of a text without the byte order mark before them, which readers leave out. */
+export const unmarked = (data: Uint8Array): Uint8Array =>
+  data[0] === 0xef && data[1] === 0xbb && data[2] === 0xbf ? data.subarray(3) : data
 
 const utf8Text = (data: Uint8Array) => {
   try {

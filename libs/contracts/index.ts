@@ -6,6 +6,8 @@ export {
   environmentKeys,
   environmentValue,
   readableConfiguration,
+  repeatedInVariables,
+  repeatedSettings,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
 export {
@@ -132,7 +134,19 @@ export * from "./pipeline/work-item/commands.ts"
 export * from "./pipeline/work-item/facts.ts"
 export * from "./pipeline/work-item/reports.ts"
 export * from "./pipeline/work-item/state.ts"
-export { Count, EpochMs, Fault, Id, isoTime, Ordinal, Timestamp, Uuid, waitMsMax } from "./primitives.ts"
+export { repeatedKeys } from "./json/repeated-keys.ts"
+export {
+  Count,
+  EpochMs,
+  Fault,
+  Id,
+  isoTime,
+  Ordinal,
+  Timestamp,
+  Uuid,
+  waitMsMax,
+  withoutByteOrderMark
+} from "./primitives.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
 export { type SecretFault, secretFault, type SecretKind } from "./secrets.ts"
 export * from "./speech/engine-voice.ts"

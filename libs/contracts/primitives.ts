@@ -73,3 +73,6 @@ export const documentedAs =
 /** The longest wait that may come from outside the actors: a year. */
 export const waitMsMax = 366 * 24 * 60 * 60 * 1_000
 export const WaitMs = Count.check(Schema.isLessThanOrEqualTo(waitMsMax))
+
+/** A byte order mark at the start of a text is no part of it: every reader leaves it out, and nothing passes it on. */
+export const withoutByteOrderMark = (given: string): string => (given.startsWith("\ufeff") ? given.slice(1) : given)

@@ -10,8 +10,12 @@ import {
   environmentKeys,
   environmentValue,
   Fault,
+  inFileOrder,
+  repeatedInVariables,
+  repeatedSettings,
   type SettingSources,
-  settingSources
+  settingSources,
+  withoutByteOrderMark
 } from "#contracts"
 import { Secrets } from "./logger.ts"
 import { Environment } from "./host.ts"
@@ -61,7 +65,7 @@ export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguratio
 
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
   const parts = yield* partsOf(source)
-  const configuration = yield* check(inputOf(parts))
+  const configuration = yield* check(inputOf(parts), parts.repeated)
   if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
   const { isMissing, file, launcher, environment } = parts
   // What stands in for a missing file was chosen by the launcher.
@@ -73,14 +77,17 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
   )
 })
 
-/** The input of the check: the file over its defaults, and the environment over both. */
-export const configurationInput = (source: ConfigurationSource) => Effect.map(partsOf(source), inputOf)
+/** The input of the check: the file over its defaults, and the environment over both; with the keys given twice. */
+export const configurationInput = (source: ConfigurationSource) =>
+  Effect.map(partsOf(source), (parts) => ({ input: inputOf(parts), repeated: parts.repeated }))
 
 interface Parts {
   readonly isMissing: boolean
   readonly file: unknown
   readonly launcher: Readonly<Record<string, Sections>>
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The keys that the file, or a variable, gives more than once. */
+  readonly repeated: ReadonlyArray<Fault>
 }
 
 const inputOf = ({ file, launcher, environment }: Parts) => overlay(withDefaults(file, launcher), environment)
@@ -96,7 +103,9 @@ const partsOf = Effect.fnUntraced(function* (
     )
   )
   const file = text === undefined ? (source.whenMissing ?? {}) : yield* parse(source.path, text)
-  return { isMissing: text === undefined, file, launcher: source.defaults ?? {}, environment: yield* Environment }
+  const environment = yield* Environment
+  const repeated = [...(text === undefined ? [] : repeatedSettings(text)), ...repeatedInVariables(environment)]
+  return { isMissing: text === undefined, file, launcher: source.defaults ?? {}, environment, repeated }
 })
 
 const parse = (path: string, text: string) =>
@@ -108,11 +117,11 @@ const parse = (path: string, text: string) =>
       })
   })
 
-const check = (input: unknown) => {
+const check = (input: unknown, repeated: ReadonlyArray<Fault> = []) => {
   const decoded = decodeConfiguration(input)
-  return Result.isSuccess(decoded)
-    ? Effect.succeed(decoded.success)
-    : Effect.fail(new InvalidConfiguration({ faults: decoded.failure }))
+  if (Result.isSuccess(decoded) && repeated.length === 0) return Effect.succeed(decoded.success)
+  const faults = Result.isFailure(decoded) ? decoded.failure : []
+  return Effect.fail(new InvalidConfiguration({ faults: inFileOrder(input, [...faults, ...repeated]) }))
 }
 
 const isSections = (value: unknown): value is Sections =>
@@ -153,7 +162,7 @@ class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadabl
 
 export const readTextFile = (path: string) =>
   Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
+    try: async () => withoutByteOrderMark(await readFile(path, "utf8")),
     catch: (cause) => {
       const error = cause as NodeJS.ErrnoException
       return new FileUnreadable({ path, reason: error.message, isMissing: error.code === "ENOENT" })

@@ -111,7 +111,7 @@ const busSettings = Effect.gen(function* () {
   const environment = yield* Environment
   const { configPath, isConfigNamed } = yield* readSettings
   const set = (variable: string) => (environment[variable] === "" ? undefined : environment[variable])
-  const input = isConfigNamed
+  const { input, repeated } = isConfigNamed
     ? yield* configurationInput({ path: configPath, isRequired: true })
     : yield* configurationInput({ path: "", isRequired: false })
   const section = isJson(input) && isJson(input["Bus"]) ? input["Bus"] : {}
@@ -121,6 +121,8 @@ const busSettings = Effect.gen(function* () {
     Bus: { ...section, ...(password === undefined ? {} : { Password: password }) }
   })
   if (Result.isFailure(decoded)) return yield* new InvalidConfiguration({ faults: decoded.failure })
+  const faults = repeated.filter(({ path }) => path === "Bus" || path.startsWith("Bus."))
+  if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
   return {
     bus: decoded.success.Bus,
     namedUrl: set("NATS_URL") ?? set("BUS_URL"),

@@ -8,6 +8,7 @@ import { createReadStream } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Effect, Layer, Logger, Schema } from "effect"
+import { repeatedKeys, withoutByteOrderMark } from "#contracts"
 import { Environment, lineLogger } from "#runtime"
 
 /** How every command ends, for scripts. */
@@ -104,7 +105,7 @@ const bytesOf = async (source: AsyncIterable<Uint8Array>, bytesMax: number) => {
 export const textIn = Effect.fnUntraced(function* (file: string) {
   const path = file === "-" ? undefined : yield* fileOf(file)
   return yield* Effect.tryPromise({
-    try: () => (path === undefined ? standardInput() : readFile(path, "utf8")),
+    try: async () => withoutByteOrderMark(await (path === undefined ? standardInput() : readFile(path, "utf8"))),
     catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${faultOfFile(cause)}` })
   })
 })
@@ -130,6 +131,10 @@ export const readJsonObject = Effect.fnUntraced(function* (file: string) {
     try: () => JSON.parse(text) as unknown,
     catch: (cause) => new CommandRefused({ reason: `${file} is not JSON: ${String(cause)}` })
   })
+  const repeated = repeatedKeys(text).map(({ path, message }) => `  ${path}: ${message}`)
+  if (repeated.length > 0) {
+    return yield* new CommandRefused({ reason: `${file} says different things:\n${repeated.join("\n")}` })
+  }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return { ...parsed }
   return yield* new CommandRefused({ reason: `${file} does not hold a JSON object` })
 })

@@ -142,12 +142,13 @@ export const checkConfiguration = Effect.fn("checkConfiguration")(function* (
   source: ConfigurationSource,
   only?: ReadonlyArray<RoleName>
 ) {
-  const input = yield* configurationInput(source)
+  const { input, repeated } = yield* configurationInput(source)
   const environment = yield* Environment
   const { faults, warnings } = yield* Effect.promise(() => reportFor(input, environment, only))
   if (warnings.length > 0) {
     const lines = warnings.map(({ path, message }) => `  - ${path}: ${message}`)
     yield* Effect.logWarning(`secrets that the next release refuses:\n${lines.join("\n")}`)
   }
-  if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
+  const all = inFileOrder(input, [...faults, ...repeated])
+  if (all.length > 0) return yield* new InvalidConfiguration({ faults: all })
 })

@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "../events/Envelope.ts"
+import { repeatedKeys } from "../json/repeated-keys.ts"
 import type { Fault } from "../primitives.ts"
 import { Agents, repeatedKinds } from "./agents.ts"
 import { Console } from "./console.ts"
@@ -129,6 +130,18 @@ const networkFaults = (index: number, entry: Json): ReadonlyArray<Fault> => {
       : []
   })
 }
+
+/** The keys that stand more than once in an object of a text of JSON, whose value does not tell them any more. */
+export const repeatedSettings = (text: string): ReadonlyArray<Fault> =>
+  repeatedKeys(text).map(({ path, message }) => ({ path: writtenPath(path), message }))
+
+/** The same of lists that variables hold. */
+export const repeatedInVariables = (environment: Readonly<Record<string, string | undefined>>): ReadonlyArray<Fault> =>
+  environmentKeys.flatMap(({ variable }) => {
+    const value = environment[variable] ?? ""
+    if (!Array.isArray(environmentValue(value))) return []
+    return repeatedSettings(value).map(({ path, message }) => ({ path: `${variable}${path}`, message }))
+  })
 
 const writtenPath = (pointer: string) =>
   pointer

@@ -24,9 +24,9 @@ export const findEvent = (name: string): EventDeclaration | undefined => byName.
  * The version of the envelope's contract, and the fingerprint of the catalogue that it belongs to. New events and new
  * optional details fields are a minor bump. A test compares the fingerprint, so the bump cannot be forgotten.
  */
-export const eventSchemaVersion = "1.2.0"
+export const eventSchemaVersion = "1.3.0"
 
-export const catalogueFingerprint = "d4f6cbe18db2d912"
+export const catalogueFingerprint = "2a5feb64983c59a5"
 
 export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) =>
   entries.length === 0 ? isNotProgress : matchesAny(entries)

@@ -58,13 +58,14 @@ export const projectEvents = [
   ),
   projectEvent(
     "project.queue_resumed",
-    "a project's queue runs again: neither an operator nor its budget holds it any more",
+    "an operator or the budget no longer holds a project's queue; it runs again unless `holds` names the other",
     {
       details: fields({
         projectId: Schema.String,
         reason: Schema.NullOr(Schema.String),
         resumedBy: Schema.NullOr(Schema.String),
-        automatic: Schema.Boolean
+        automatic: Schema.Boolean,
+        holds: whatHolds
       })
     }
   ),

@@ -1,7 +1,8 @@
 /**
  * JSON from outside, held to limits before it is parsed: how deep it nests, and how much it weighs. Keys named
  * `__proto__`, which would reach a prototype when copied, are refused. One strict reader of the grammar, which keeps
- * nothing and does not recurse, finds the first fault and its place, which JSON.parse does not report. Pure.
+ * nothing and does not recurse, finds the first fault and its place, which JSON.parse does not report. Of a key that is
+ * given twice the last counts. Pure.
  */
 import { Result } from "effect"
 

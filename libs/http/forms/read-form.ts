@@ -110,7 +110,8 @@ interface FormIntake {
   readonly fields: Map<string, string>
   readonly files: Map<string, FormFile>
   readonly faults: Map<string, string>
-  readonly digests: Array<PartDigest>
+  /** None of a part that stands for no file. */
+  readonly digests: Array<PartDigest | undefined>
   readonly seen: Set<string>
   part: OpenPart | undefined
   folder: string | undefined
@@ -174,19 +175,20 @@ const endPart = Effect.fnUntraced(function* (intake: FormIntake) {
   const { name, fileName, contentType } = part.head
   const { file, bytes } = part
   const sha256 = part.hash.digest("hex")
-  intake.digests.push({ name, sha256 })
+  // A browser sends an empty file without a name for an input without a chosen file.
+  const isNoFile = file !== undefined && fileName === "" && bytes === 0
+  intake.digests.push(isNoFile ? undefined : { name, sha256 })
   if (part.plan._tag === "Text") keepText(intake, name, Buffer.concat(part.texts))
   if (file === undefined) return
   yield* onDisk(`close ${file.path}`, () => file.handle.close())
-  // A browser sends an empty file without a name for an input without a chosen file.
-  if (fileName === "" && bytes === 0) return
+  if (isNoFile) return
   intake.files.set(name, { path: file.path, bytes, sha256, fileName, contentType })
 })
 
 /** The form, or all faults of its parts. */
 const formOf = ({ fields, files, faults, digests }: FormIntake): Effect.Effect<Form, WireError> => {
   if (faults.size > 0) return Effect.fail(validationFailed(Object.fromEntries(faults)))
-  const fingerprint = formFingerprint(digests)
+  const fingerprint = formFingerprint(digests.filter((digest) => digest !== undefined))
   return Effect.succeed({ fields: Object.fromEntries(fields), files: Object.fromEntries(files), fingerprint })
 }
 

@@ -119,14 +119,19 @@ export const formFingerprint = (parts: ReadonlyArray<PartDigest>): string => {
   return hash("sha256", `form\n${inOrder(lines).join("\n")}`, "hex")
 }
 
-/** SHA-256 in hex of a JSON value as `JSON.parse` gives it; its reader has bounded the depth. */
-export const jsonFingerprint = (value: unknown): string => hash("sha256", `json\n${canonical(value)}`, "hex")
+/**
+ * SHA-256 in hex of a decoded JSON value, whose reader has bounded the depth. `nullIsAbsent`: of an API that leaves out
+ * what is null.
+ */
+export const jsonFingerprint = (value: unknown, { nullIsAbsent = false } = {}): string =>
+  hash("sha256", `json\n${canonical(value, nullIsAbsent ? null : undefined)}`, "hex")
 
-const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
+/** `absent`: what is left out of an object, beside undefined. */
+const canonical = (value: unknown, absent: null | undefined): string => {
+  if (Array.isArray(value)) return `[${value.map((entry) => canonical(entry, absent)).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   const members = Object.entries(value).flatMap(([key, member]) =>
-    member === undefined ? [] : [`${JSON.stringify(key)}:${canonical(member)}`]
+    member === undefined || member === absent ? [] : [`${JSON.stringify(key)}:${canonical(member, absent)}`]
   )
   return `{${inOrder(members).join(",")}}`
 }

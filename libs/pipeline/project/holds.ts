@@ -1,7 +1,7 @@
 /**
  * An operator, the budget, or both hold a project's queue; it runs while neither does. Each hold ends with its own
  * cause: an operator's when one resumes the queue, the budget's when spend has recovered or the budget was raised
- * beyond it or taken away. Each new hold makes an event, and the end of the last one makes another.
+ * beyond it or taken away. Each new hold makes an event, and so does the end of each, with what still holds the queue.
  */
 import { type Hold, isoTime, type ProjectFact, type ProjectFactOf, type ProjectState } from "#contracts"
 import { type Concern, decided, nothing } from "./concern.ts"
@@ -62,7 +62,7 @@ export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<P
 
 type HoldFact = ProjectFactOf<keyof typeof holdsConcern.evolve>
 
-/** `project`: its state after the fact. A hold that ends while another one stands has no event. */
+/** `project`: its state after the fact. */
 export const holdEvent = (project: Held, fact: HoldFact) => {
   switch (fact._tag) {
     case "PausedManually":
@@ -70,9 +70,9 @@ export const holdEvent = (project: Held, fact: HoldFact) => {
     case "PausedAutomatically":
       return paused(project, fact.reason, null)
     case "ResumedManually":
-      return isQueuePaused(project) ? undefined : resumed(fact.reason, fact.resumedBy, false)
+      return resumed(project, fact.reason, fact.resumedBy)
     case "AutomaticPauseLifted":
-      return isQueuePaused(project) ? undefined : resumed(fact.reason, null, true)
+      return resumed(project, fact.reason, null)
   }
 }
 
@@ -81,7 +81,7 @@ const paused = (project: Held, reason: string, pausedBy: string | null) => ({
   details: { reason, pausedBy, automatic: pausedBy === null, holds: projectHolds(project) }
 })
 
-const resumed = (reason: string | null, resumedBy: string | null, automatic: boolean) => ({
+const resumed = (project: Held, reason: string | null, resumedBy: string | null) => ({
   event: "project.queue_resumed",
-  details: { reason, resumedBy, automatic }
+  details: { reason, resumedBy, automatic: resumedBy === null, holds: projectHolds(project) }
 })

@@ -154,7 +154,6 @@ const eventsOf = (project: ProjectState, fact: ProjectFact, id: string): Readonl
     case "ResumedManually":
     case "AutomaticPauseLifted": {
       const hold = holdEvent(project, fact)
-      if (hold === undefined) return []
       const details = { projectId: id, ...hold.details }
       return [{ event: hold.event, workItem: null, project: projectSnapshot(id, project), details }]
     }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Option, Result, Stream } from "effect"
-import { parseJson, Publisher, StreamReader } from "#bus"
+import { parseJson, Publisher, StreamReader, unmarked } from "#bus"
 import { type Attempt, decodeEnvelope, type Delivery, endpointIdOf, entityOf } from "#contracts"
 import {
   DeliveriesGroup,
@@ -37,7 +37,9 @@ import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, tim
 /** The event's bytes as they were sent; none once EVENTS forgot it. */
 export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt, "sequence">) {
   const found = yield* (yield* StreamReader).next("EVENTS", sequence)
-  return Option.flatMap(found, (message) => (message.sequence === sequence ? Option.some(message.data) : Option.none()))
+  return Option.flatMap(found, (message) =>
+    message.sequence === sequence ? Option.some(unmarked(message.data)) : Option.none()
+  )
 })
 
 /**

@@ -1,6 +1,6 @@
 /** Events over HTTP. */
 import { Clock, Effect, Option, Result, Stream } from "effect"
-import { parseJson, Publisher, type SourceMessage, StreamReader } from "#bus"
+import { parseJson, Publisher, type SourceMessage, StreamReader, unmarked } from "#bus"
 import {
   compileFilter,
   decodeEnvelope,
@@ -41,7 +41,7 @@ const summaryOf = (message: SourceMessage): EventSummary => {
 
 const wholeOf = (message: SourceMessage, mayReadPayloads: boolean): PublishedEvent => ({
   ...summaryOf(message),
-  envelope: mayReadPayloads ? Buffer.from(message.data).toString("utf8") : null
+  envelope: mayReadPayloads ? Buffer.from(unmarked(message.data)).toString("utf8") : null
 })
 
 const isEvent = ({ subject }: SourceMessage) => subject.startsWith(subjects.event(""))

@@ -1,6 +1,6 @@
 /** Rejected messages over HTTP. A message is sent again only where this release accepts it. */
 import { Effect, Option, Result } from "effect"
-import { jsonCodec, parseJson, Publisher, type SourceMessage, StreamReader } from "#bus"
+import { jsonCodec, parseUnambiguousJson, Publisher, type SourceMessage, StreamReader } from "#bus"
 import { decodeEnvelope, Rejection, subjects } from "#contracts"
 import { RejectedGroup, type RejectedMessage, type RejectedSummary } from "#contracts/console"
 import { amended, Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf } from "#http"
@@ -40,10 +40,7 @@ const publishable = (rejection: Rejection) => {
   if (!subject.startsWith(subjects.event(""))) return Effect.fail(conflict("only events can be sent again from here"))
   if (truncated) return Effect.fail(conflict("only its beginning is kept"))
   const bytes = bytesOf(rejection)
-  const decoded = Result.flatMap(
-    Result.mapError(parseJson(bytes), () => [{ path: "", message: "is no JSON" }]),
-    decodeEnvelope
-  )
+  const decoded = Result.flatMap(parseUnambiguousJson(bytes), decodeEnvelope)
   if (Result.isSuccess(decoded)) return Effect.succeed(bytes)
   const stillInvalid = conflict("it still breaks its schema", "still_invalid")
   return Effect.fail(amended(stillInvalid, { details: { faults: decoded.failure } }))

@@ -75,7 +75,9 @@ export const createOnce = <Body, A extends Answer, R1, R2>(
     const { workspace } = yield* Caller
     const { route } = yield* HttpCall
     const id = key === undefined ? randomUUID() : uuidFrom(workspace, route, key)
-    const request = { workspace, route: `POST ${route}`, key, fingerprint: jsonFingerprint(body) }
+    // A field that may be left out may be null as well: both ask for the same.
+    const fingerprint = jsonFingerprint(body, { nullIsAbsent: true })
+    const request = { workspace, route: `POST ${route}`, key, fingerprint }
     return yield* (yield* Idempotency).run(request, refusing(create(id, body)))
   })
 

@@ -3,6 +3,7 @@
  * what they say in the words of its dialect. A slow reader holds up whoever speaks to it, and nobody else.
  */
 import { Clock, Effect, Exit, Option, Result, Scope } from "effect"
+import { withoutByteOrderMark } from "#contracts"
 import { liveLimits, liveProtocol } from "#contracts/speech-api"
 import {
   acceptWebSocket,
@@ -155,8 +156,9 @@ const readOne = Effect.fnUntraced(function* (connection: Connection, message: st
     return yield* closeWith(connection, 1_008, `more than ${liveLimits.messagesPerSecondMax} messages a second`)
   }
   if (typeof message !== "string") return yield* closeWith(connection, 1_003, "every message is text")
-  const commands = Result.flatMap(messageJson(message, { bytesMax: liveLimits.messageBytesMax }), (json) =>
-    connection.dialect.read(json, (contextId) => connection.open.has(contextId))
+  const commands = Result.flatMap(
+    messageJson(withoutByteOrderMark(message), { bytesMax: liveLimits.messageBytesMax }),
+    (json) => connection.dialect.read(json, (contextId) => connection.open.has(contextId))
   )
   if (Result.isFailure(commands)) return yield* refuse(connection, commands.failure, undefined)
   for (const command of commands.success) {

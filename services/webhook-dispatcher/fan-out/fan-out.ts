@@ -5,7 +5,15 @@
  * schema goes to REJECTED and holds up nothing.
  */
 import { Clock, Effect, Latch, Layer, Result, Schedule, Stream } from "effect"
-import { type BusError, parseJson, Rejections, relay, type SourceMessage, StreamReader } from "#bus"
+import {
+  type BusError,
+  parseUnambiguousJson,
+  Rejections,
+  relay,
+  type SourceMessage,
+  StreamReader,
+  unmarked
+} from "#bus"
 import { decodeEnvelope, deliveryLaneOf, deliveryStream, entityOf, type Fault, subjects } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
 import {
@@ -395,10 +403,10 @@ interface ReadEvent {
 
 /**
  * Checks the envelope against its schema, but keeps the bytes as they came: receivers get, and signatures cover,
- * exactly what was published.
+ * exactly what was published, without a byte order mark.
  */
 const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
-  parseJson(message.data).pipe(
+  parseUnambiguousJson(message.data).pipe(
     Result.flatMap(decodeEnvelope),
     Result.flatMap(({ envelope, known, unknownFields }) => {
       if (message.subject !== subjects.event(envelope.event)) {
@@ -410,7 +418,7 @@ const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArr
         event: envelope.event,
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
-        body: message.data
+        body: unmarked(message.data)
       }
       return Result.succeed({ event, known, unknownFields })
     })

@@ -334,6 +334,42 @@ describe("a configuration", () => {
     })
   )
 
+  it.effect("that gives a key twice is refused, with every such key beside every other fault", () =>
+    Effect.gen(function* () {
+      const file = `{
+        "Console": { "Port": 7, "Port": 8 },
+        "Bus": { "Replicas": "three" },
+        "Webhooks": [
+          { "Name": "a", "Url": "https://a.example/", "Headers": { "X-Key": "1", "X-Key": "2" } },
+          { "Name": "b", "Url": "https://b.example/", "Url": "https://c.example/" }
+        ],
+        "Bus": {}
+      }`
+      writeFileSync(path, file)
+      const variables = { PAYMENTS_NETWORKS: '[{"Network":"eip155:1","Network":"eip155:2"}]' }
+      const { faults } = yield* Effect.flip(origin({}, variables))
+      const said = faults.filter(({ message }) => message === "is given more than once").map((fault) => fault.path)
+      assert.sameMembers(said, [
+        "Console.Port",
+        "Webhooks[0].Headers.X-Key",
+        "Webhooks[1].Url",
+        "Bus",
+        "PAYMENTS_NETWORKS[0].Network"
+      ])
+      assert.isAbove(faults.length, said.length, "the other faults are named too")
+    })
+  )
+
+  it.effect("is read without a byte order mark, and no further one", () =>
+    Effect.gen(function* () {
+      writeFileSync(path, `\ufeff${JSON.stringify({ Console: { Port: 7 } })}`)
+      const [, { Console }] = yield* origin({})
+      assert.strictEqual(Console.Port, 7)
+      writeFileSync(path, "\ufeff\ufeff{}")
+      assert.include(String(yield* Effect.flip(origin({}))), "is not JSON")
+    })
+  )
+
   it.effect("without a file is what its launcher chose", () =>
     Effect.gen(function* () {
       const [{ file, sources }] = yield* origin({

@@ -66,6 +66,15 @@ describe("publish report", () => {
     })
   )
 
+  it.effect("reads a file without a byte order mark, and refuses one that gives a key twice", () =>
+    Effect.gen(function* () {
+      const marked = yield* refusal("push-ended", { file: file(`\ufeff${JSON.stringify({ outcome: "lost" })}`) })
+      assert.include(marked, "\n  /outcome: ")
+      const twice = yield* refusal("push-ended", { file: file('{"outcome":"lost","outcome":"pushed"}') })
+      assert.include(twice, "/outcome: is given more than once")
+    })
+  )
+
   it.effect.each(["[]", "null", "{", "7"])("does not accept the file %s as a report", (content) =>
     Effect.gen(function* () {
       assert.match(yield* refusal("progress", { file: file(content) }), /not JSON|JSON object/u)

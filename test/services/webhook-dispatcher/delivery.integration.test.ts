@@ -70,6 +70,40 @@ describe("an event that an internal service publishes", () => {
     })
   )
 
+  it.live(
+    "arrives without the byte order mark before it, and so signed; with a key given twice it is in REJECTED",
+    () =>
+      Effect.gen(function* () {
+        const { server, receiver } = yield* setUp
+        const endpoints = [{ Name: "a", Url: receiver.url("/a"), SecretEnvVar: "SECRET_A" }]
+        yield* whileDispatching(
+          server,
+          { endpoints, environment: { SECRET_A: "top-secret" } },
+          Effect.gen(function* () {
+            const publisher = yield* Publisher
+            const body = JSON.stringify(exampleEnvelope("queue.paused"))
+            const twice = body.replace('"reason":', '"pausedBy":"nobody","reason":')
+            yield* publisher.publishRaw("events.queue.paused", utf8.encode(twice))
+            yield* publisher.publishRaw("events.queue.paused", utf8.encode(`\ufeff\ufeff${body}`))
+            yield* publisher.publishRaw("events.queue.paused", utf8.encode(`\ufeff${body}`))
+            yield* arrived(receiver, 1)
+            const [request] = receiver.requests
+            assert.strictEqual(request?.body, body)
+            const signature = String(request?.headers["x-service-signature"])
+            assert.isTrue(yield* Effect.promise(() => verify("top-secret", body, signature)))
+            const rejected = (yield* stream("REJECTED")).map(
+              ({ data }) =>
+                JSON.parse(new TextDecoder().decode(data)) as { faults: Array<{ path: string; message: string }> }
+            )
+            assert.lengthOf(rejected, 2)
+            assert.deepStrictEqual(rejected[0]?.faults, [
+              { path: "/details/pausedBy", message: "is given more than once" }
+            ])
+          })
+        )
+      })
+  )
+
   it.live("that breaks its schema is in REJECTED with the fault's path, and delays no other", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { appendFileSync, copyFileSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
+import { withoutByteOrderMark } from "#contracts"
 import type { AcousticFiles } from "../onnx/acoustic-models.ts"
 import { contentsOf, metadataBytes, type ModelContents } from "../onnx/model-file.ts"
 import type { ModelFiles } from "../sherpa/tts.ts"
@@ -145,7 +146,7 @@ const piperFiles = (place: Place, preparedFolder: string): ModelFiles => {
     return { vits: { model: path, tokens: join(folder, "tokens.txt"), dataDir } }
   }
   needed(place, `${model}.json`, "which describes a Piper voice")
-  const text = readFileSync(join(folder, `${model}.json`), "utf8")
+  const text = withoutByteOrderMark(readFileSync(join(folder, `${model}.json`), "utf8"))
   const { metadata, tokens } = piperAdditions(text, `${model}.json`)
   const { size, mtimeMs } = statSync(path)
   const version = createHash("sha256").update(`1 ${size} ${mtimeMs} ${path} ${text}`).digest("hex").slice(0, 16)

@@ -195,7 +195,7 @@ const fleetEvents: Readonly<Record<string, EventRow>> = {
   "project.budget_exceeded": spend,
   "project.budget_recovered": spend,
   "project.queue_paused": ofProject({ ...queueOf("pausedBy"), ...whatHolds }),
-  "project.queue_resumed": ofProject(queueOf("resumedBy")),
+  "project.queue_resumed": ofProject({ ...queueOf("resumedBy"), ...whatHolds }),
   "sandbox.leak_detected": fleet(leak),
   "sandbox.leak_disposed": fleet({ ...leak, disposedAt: "time" }),
   "sandbox.leak_dispose_failed": fleet({ ...leak, error: "string" }),

@@ -91,6 +91,7 @@ describe("a multipart form", () => {
       assert.deepStrictEqual(typed.fields, { name: "Ann" })
       const notChosen = yield* read(packed([{ ...sample, body: "", fileName: "" }]))
       assert.deepStrictEqual(notChosen.files, {})
+      assert.strictEqual(notChosen.fingerprint, (yield* read(packed([]))).fingerprint)
       const quoted = yield* read(packed([name]).subarray(), { "content-type": 'Multipart/Form-Data; Boundary="b0und"' })
       assert.deepStrictEqual(quoted.fields, { name: "Ann" })
     })

@@ -153,7 +153,7 @@ describe("a changed budget", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(130))
-    assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: null })), [])
+    assert.deepStrictEqual(garden.does(update({ budgetMicroUsd: null })), [resumed])
     assert.isNull(garden.state().automaticPause)
     assert.isNotNull(garden.state().manualPause)
   })

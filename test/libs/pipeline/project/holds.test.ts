@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { decideRecord, recordCodec, replay } from "#actors"
 import { isoTime, ProjectFact, type ProjectState } from "#contracts"
 import { isQueuePaused, project, projectHolds } from "#pipeline"
-import { pause, projectId, projectWith, resume, settingsOf, spent } from "./project-at-work.ts"
+import { pause, projectId, projectWith, resume, settingsOf, spent, update } from "./project-at-work.ts"
 
 const paused = "project.queue_paused"
 const resumed = "project.queue_resumed"
@@ -43,7 +43,8 @@ describe("the queue of a project", () => {
       projectId,
       reason: null,
       resumedBy: "ben",
-      automatic: false
+      automatic: false,
+      holds: []
     })
     assert.strictEqual(garden.last(resumed).project?.displayName, "The garden")
   })
@@ -59,8 +60,8 @@ describe("the queue of a project", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(120))
-    assert.deepStrictEqual(garden.does(spent(10)), [recovered], "an operator holds it yet")
-    assert.deepStrictEqual(causesOf(garden.state()), ["manual"])
+    assert.deepStrictEqual(garden.does(spent(10)), [recovered, resumed])
+    assert.deepStrictEqual(causesOf(garden.state()), ["manual"], "an operator holds it yet")
     assert.deepStrictEqual(garden.does(resume), [resumed])
     assert.deepStrictEqual(causesOf(garden.state()), [])
   })
@@ -81,12 +82,13 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(projectHolds(garden.state()), [manualSince(byHand), budgetSince(garden.nowMs())])
   })
 
-  it("that was resumed by hand stays paused by its budget, and reports the resume when that recovers", () => {
+  it("that was resumed by hand stays paused by its budget, and reports the end of either hold", () => {
     const garden = projectWith()
     garden.does(pause)
     garden.does(spent(120))
     const byBudget = garden.nowMs()
-    assert.deepStrictEqual(garden.does(resume), [], "it does not run yet")
+    assert.deepStrictEqual(garden.does(resume), [resumed])
+    assert.deepInclude(garden.last(resumed).details ?? {}, { resumedBy: "ben", holds: [budgetSince(byBudget)] })
     assert.deepStrictEqual(projectHolds(garden.state()), [budgetSince(byBudget)])
     assert.isTrue(isQueuePaused(garden.state()))
     assert.deepStrictEqual(garden.does(spent(10)), [recovered, resumed])
@@ -99,7 +101,7 @@ describe("the queue of a project", () => {
     garden.does(spent(120))
     assert.deepStrictEqual(garden.does(pause), [paused])
     assert.deepInclude(garden.last(paused).details ?? {}, { automatic: false, pausedBy: "ann" })
-    assert.deepStrictEqual(garden.does(spent(10)), [recovered])
+    assert.deepStrictEqual(garden.does(spent(10)), [recovered, resumed])
     assert.deepStrictEqual(causesOf(garden.state()), ["manual"])
     assert.deepStrictEqual(garden.does(resume), [resumed])
   })
@@ -112,6 +114,47 @@ describe("the queue of a project", () => {
     assert.deepStrictEqual(garden.does(spent(10)), [recovered, resumed])
     assert.deepStrictEqual(garden.does(spent(120)), [exceeded, paused])
   })
+})
+
+describe("a hold on the queue of a project", () => {
+  const over = spent(120)
+  const beginnings = {
+    none: [],
+    manual: [pause],
+    budget: [over],
+    both: [pause, over],
+    "both, the budget first": [over, pause]
+  }
+  const commands = {
+    "a pause": pause,
+    "a resume": resume,
+    "spend over the cap": over,
+    "spend below the warning": spent(10),
+    "a raise beyond the spend": update({ budgetMicroUsd: 1_000_000_000 }),
+    "the end of the budget": update({ budgetMicroUsd: null })
+  }
+  const table = Object.entries(beginnings).flatMap(([held, before]) =>
+    Object.entries(commands).map(([name, command]) => ({ held, before, name, command }))
+  )
+
+  for (const { held, before, name, command } of table) {
+    it(`begins or ends with an event that says what holds it then: ${name}, held by ${held}`, () => {
+      const garden = projectWith()
+      for (const one of before) garden.does(one)
+      const then = causesOf(garden.state())
+      const told = garden.does(command).filter((event) => event.startsWith("project.queue_"))
+      const holds = projectHolds(garden.state())
+      const now = holds.map(({ cause }) => cause)
+
+      const began = now.filter((cause) => !then.includes(cause)).map(() => paused)
+      const ended = then.filter((cause) => !now.includes(cause)).map(() => resumed)
+      assert.deepStrictEqual(told, [...began, ...ended])
+      for (const event of told) {
+        const cause = event === paused ? now.find((one) => !then.includes(one)) : then.find((one) => !now.includes(one))
+        assert.deepInclude(garden.last(event).details ?? {}, { automatic: cause === "budget", holds })
+      }
+    })
+  }
 })
 
 describe("an older project log, from when an operator's resume removed every hold", () => {
@@ -168,7 +211,10 @@ describe("an older project log, from when an operator's resume removed every hol
     const held = Result.getOrThrow(record)
     const decided = Result.getOrThrow(decideRecord(project, held, resume, { ...context, commandId: "new" }))
     assert.deepStrictEqual(decided?.state == null ? null : causesOf(decided.state), ["budget"])
-    assert.deepStrictEqual(decided?.events, [])
+    assert.deepStrictEqual(
+      decided?.events.map(({ event }) => event),
+      [resumed]
+    )
   })
 
   it("leaves a queue running that an operator resumed while its budget was exceeded", () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { CreateReleaseRequest, CreateWorkItemRequest } from "#contracts/pipeline-api"
 import { createItem, projectId, tokenFor, withPipeline } from "../../../support/pipeline.ts"
 import { codeOf, detailsOf, fieldsOf, held } from "./held-answers.ts"
 
@@ -119,4 +120,36 @@ describe("the API", () => {
       })
     )
   )
+
+  const optional = {
+    "POST /workitems": [CreateWorkItemRequest, { title: "Once", projectId }],
+    "POST /releases": [CreateReleaseRequest, { name: "Once", projectId }]
+  } as const
+  for (const [route, [schema, needed]] of Object.entries(optional)) {
+    it.live(`takes ${route} with a key for one request, with null in place of any field or without it`, () =>
+      withPipeline((plain) =>
+        Effect.gen(function* () {
+          const call = held(plain)
+          const names = Object.keys(schema.fields).filter((name) => !(name in needed))
+          const nulls = Object.fromEntries(names.map((name) => [name, null]))
+          const reversed = Object.fromEntries(Object.entries(needed).toReversed())
+          const bodies = [
+            needed,
+            { ...needed, ...nulls },
+            ...names.map((name) => ({ [name]: null, ...reversed })),
+            { ...needed, unheardOf: 1 }
+          ]
+          const answers = yield* Effect.forEach(bodies, (body) =>
+            call(route, { body, headers: { "idempotency-key": "one" } })
+          )
+          assert.deepStrictEqual(
+            answers.map(({ status }) => status),
+            bodies.map(() => 201)
+          )
+          assert.strictEqual(new Set(answers.map(({ body }) => body["id"])).size, 1)
+          assert.isAbove(names.length, 2)
+        })
+      )
+    )
+  }
 })

@@ -199,8 +199,14 @@ describe("an operator who resumes", () => {
             [true, ["manual", "budget"]]
           ]
         )
-        const [again] = yield* told("project.queue_resumed", 1)
-        assert.deepInclude(again ?? {}, { automatic: true, resumedBy: null })
+        const resumptions = yield* told("project.queue_resumed", 2)
+        assert.deepStrictEqual(
+          resumptions.map((details) => [details?.["automatic"], causesOf(details ?? {})]),
+          [
+            [false, ["budget"]],
+            [true, []]
+          ]
+        )
       })
     )
   )
