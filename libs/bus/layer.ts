@@ -15,6 +15,7 @@ import {
   Secrets
 } from "#runtime"
 import { applyTopology, awaitTopology, topologyDifferences } from "./topology/apply.ts"
+import { keepTopology } from "./topology/keeper.ts"
 import { Consumers } from "./consumers.ts"
 import { Kv } from "./kv/bucket.ts"
 import { Leases } from "./leases.ts"
@@ -82,6 +83,7 @@ const prepared = Layer.effectDiscard(
     // A role that owns no streams checks only those that it uses.
     if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
     yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
+    yield* Effect.forkScoped(keepTopology({ topology, replicas: Bus.Replicas }))
   })
 )
 

@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
+import { lostAtKey } from "./topology/keeper.ts"
 import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "./ordered-reader.ts"
 
 export interface StreamBounds {
@@ -29,6 +30,8 @@ export interface StreamFigures {
   readonly replicas: number
   /** The servers whose copy is behind or that are away. */
   readonly replicasBehind: ReadonlyArray<string>
+  /** When it replaced one that was lost with all that lay in it. */
+  readonly lostAt: string | undefined
 }
 
 export interface RangeOptions {
@@ -186,7 +189,8 @@ const figuresOf = ({ state, config, cluster }: StreamInfo): StreamFigures => ({
   replicas: config.num_replicas,
   replicasBehind: (cluster?.replicas ?? [])
     .filter(({ current, offline }) => !current || offline)
-    .map(({ name }) => name)
+    .map(({ name }) => name),
+  lostAt: config.metadata?.[lostAtKey]
 })
 
 const firstAtIn = Effect.fnUntraced(function* (

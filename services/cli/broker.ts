@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Redacted, Result } from "effect"
-import { applyTopology, topologyOf } from "#bus"
+import { acceptLosses, applyTopology, keepTopology, topologyOf } from "#bus"
 import { copyStreams, type KeptBroker } from "#deploy/backup"
 import { keepPasswords, natsFolder, passwordsFolder, readSettings, writePrivately } from "#fleet"
 import { brokerAlone, NatsServer } from "#fleet/broker"
@@ -35,13 +35,24 @@ const giveOut = async (folder: string, user: string, password: string) => {
   await chmod(join(own, user), 0o644)
 }
 
-/** `lanes`: over how many streams deliveries are spread. */
-export const makeStreams = Effect.fnUntraced(function* (lanes: number) {
+interface StreamsOrder {
+  /** Over how many streams deliveries are spread. */
+  readonly lanes: number
+  /** Goes on, and makes again what goes. */
+  readonly keep: boolean
+  /** Streams that replaced lost ones are no finding any more. */
+  readonly acceptLosses: boolean
+}
+
+export const makeStreams = Effect.fnUntraced(function* ({ lanes, keep, acceptLosses: accepts }: StreamsOrder) {
   const topology = topologyOf(lanes)
-  yield* applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
-    Effect.provide(busOf(undefined, { keptUser: keeperUser, waitsForServer: true }))
-  )
-  yield* print(`${topology.streams.length} streams, and the buckets and stores, are as declared`)
+  const make = Effect.gen(function* () {
+    yield* applyTopology(topology, { mode: "create", replicas: 1 })
+    yield* print(`${topology.streams.length} streams, and the buckets and stores, are as declared`)
+    if (accepts) for (const name of yield* acceptLosses(topology)) yield* print(`the loss of ${name} is accepted`)
+    if (keep) return yield* keepTopology({ topology, replicas: 1 })
+  })
+  yield* Effect.provide(make, busOf(undefined, { keptUser: keeperUser, waitsForServer: true }))
 })
 
 interface BackupOrder {

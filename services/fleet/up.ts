@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
-import { applyTopology, busServices, Nats, topology, topologyOf } from "#bus"
+import { applyTopology, busServices, keepTopology, Nats, topology, topologyOf } from "#bus"
 import { type ReadyReport, type RoleName, roleNames } from "#contracts"
 import { buildPageOnce } from "#dev/page"
 import { startReceiver } from "#dev/receiver"
@@ -123,7 +123,7 @@ const whole = Layer.unwrap(
     )
     const code = Layer.effectDiscard(loadCode(settings, environment))
     return Layer.mergeAll(rolesHere, rolesApart, brokerFigures).pipe(
-      Layer.provideMerge(laneStreams),
+      Layer.provideMerge(keptStreams),
       Layer.provideMerge(processLayer()),
       Layer.provideMerge(configuration),
       Layer.provideMerge(trialPayers),
@@ -163,18 +163,15 @@ const streams = Layer.effectDiscard(
   )
 )
 
-/** The streams of further lanes, which the configuration alone tells of. */
-const laneStreams = Layer.unwrap(
-  Effect.map(Configuration, ({ WebhookDelivery: { Lanes } }) =>
-    Lanes === 1
-      ? Layer.empty
-      : Layer.effectDiscard(
-          applyTopology(topologyOf(Lanes), { mode: "create", replicas: 1 }).pipe(
-            Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
-          )
-        )
-  )
-)
+/** Makes again what goes, and makes the streams of further lanes, of which the configuration alone tells. */
+const keptStreams = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const lanes = (yield* Configuration).WebhookDelivery.Lanes
+    const whole = topologyOf(lanes)
+    if (lanes > 1) yield* applyTopology(whole, { mode: "create", replicas: 1 })
+    yield* Effect.forkScoped(keepTopology({ topology: whole, replicas: 1 }))
+  })
+).pipe(Layer.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest))))
 
 // Roles that may crash in third-party code run in processes of their own.
 const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]

@@ -69,7 +69,8 @@ beforeAll(async () => {
   await docker("network", "create", project)
   await once("bus-users")
   await standing("nats")
-  await once("bus-streams")
+  // As composed it goes on, and keeps them.
+  await once("bus-streams", "broker", "streams")
 })
 afterAll(async () => {
   const containers = (await docker("ps", "--all", "--quiet", "--filter", `label=starling.test=${project}`)).split("\n")

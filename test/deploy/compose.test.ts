@@ -8,6 +8,7 @@ import { keystoresFolder, metricsPort, roleDeployments } from "../../deploy/gene
 
 interface Service {
   readonly image: string
+  readonly restart: string
   readonly command: ReadonlyArray<string>
   readonly read_only: boolean
   readonly cap_drop: ReadonlyArray<string>
@@ -70,11 +71,15 @@ describe("compose.yaml", () => {
     assert.notMatch(`${read("compose.yaml")}${read("nats.conf")}`, /password:|pass=|PASSWORD[:=]/iu)
   })
 
-  it("starts the broker once it has users, and each role once it has streams", () => {
+  it("starts the broker once it has users, and the roles beside whoever keeps their streams", () => {
     const whenDone = { condition: "service_completed_successfully" }
     assert.deepStrictEqual(services["nats"]?.depends_on, { "bus-users": whenDone })
-    assert.deepStrictEqual(services["bus-streams"]?.depends_on, { nats: { condition: "service_started" } })
-    for (const { name } of roleDeployments) assert.deepStrictEqual(services[name]?.depends_on["bus-streams"], whenDone)
+    const whenStarted = { condition: "service_started" }
+    assert.deepStrictEqual(services["bus-streams"]?.depends_on, { nats: whenStarted })
+    assert.deepStrictEqual(services["bus-streams"]?.command, ["broker", "streams", "--keep"])
+    assert.strictEqual(services["bus-streams"]?.restart, "unless-stopped")
+    for (const { name } of roleDeployments)
+      assert.deepStrictEqual(services[name]?.depends_on["bus-streams"], whenStarted)
   })
 
   it.each(roleDeployments)("runs $name with the same image, memory and secrets as Kubernetes", (role) => {

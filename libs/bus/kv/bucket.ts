@@ -81,6 +81,9 @@ export class Kv extends Context.Service<
 // A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
 const entriesMax = 20_000
 
+// A few changes a second: none waits for others.
+const changesRun: BatchOptions = { messagesMax: 256, withinMs: 1 }
+
 // Longer than any reader relies on what it has read.
 const goneKnownFor = "1h"
 
@@ -126,23 +129,11 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
   const { nats, kv, bucket, codec, followed } = opened
   const { get, entries } = reads(opened)
   const { create, write } = writes(opened)
-  const watched = Effect.acquireRelease(
-    nats.use(`watch ${bucket}`, () => kv.watch()),
-    (iterator) => Effect.sync(() => iterator.stop())
-  )
-  const changes = Stream.unwrap(
-    Effect.map(watched, (iterator) =>
-      Stream.fromAsyncIterable(
-        iterator,
-        (cause) => new BusRefused({ operation: `watch ${bucket}`, detail: String(cause), code: 0 })
-      )
-    )
-  ).pipe(Stream.mapEffect((raw) => toChange(opened, raw)))
-
   return {
     get,
     entries,
-    changes,
+    // The client library's own watch is back more than a minute after its bucket was made again.
+    changes: followBucket(nats, bucket, codec, 1, changesRun).pipe(Stream.flattenIterable),
     changesInBatches: (fromRevision, run) =>
       Stream.suspend(() => {
         followed.add(bucket)

@@ -86,8 +86,27 @@ const tick = Symbol("tick")
 // A broker that is away must not delay the end of the process.
 const handOverWithinMs = 1_000
 
-/** Runs until interrupted or failed; after a failure it is meant to be started again. */
-export const relay = Effect.fnUntraced(function* <Cursor, E, R>(
+/**
+ * Runs until interrupted or failed; after a failure the same effect is meant to be started again. It goes on from the
+ * last cursor that it knows to have been stored, should its target be lost: another beginning would skip messages, or
+ * repeat all of them.
+ */
+export const relay = <Cursor, E, R>(
+  options: RelayOptions<Cursor, E, R>
+): Effect.Effect<never, BusError | E, R | Nats | Metrics> => {
+  let known: Cursor | undefined
+  return run({
+    ...options,
+    begin: (lastSequence) => known ?? options.begin(lastSequence),
+    onCursor: (cursor, written) =>
+      Effect.suspend(() => {
+        known = cursor
+        return options.onCursor(cursor, written)
+      })
+  })
+}
+
+const run = Effect.fnUntraced(function* <Cursor, E, R>(
   options: RelayOptions<Cursor, E, R>
 ): Effect.fn.Return<never, BusError | E, R | Nats | Metrics> {
   const nats = yield* Nats

@@ -44,11 +44,7 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
   if (!isAtLeast(version, serverVersionMin)) {
     differences.push(`nats-server is ${version}, ${serverVersionMin} or later is needed`)
   }
-  const wanted = [
-    ...topology.streams.map((stream) => streamConfig(stream, options.replicas)),
-    ...topology.buckets.map((bucket) => bucketConfig(bucket, options.replicas)),
-    ...topology.objectStores.map((store) => objectStoreConfig(store, options.replicas))
-  ]
+  const wanted = configsOf(topology, options.replicas)
   const isEmpty = options.mode === "create" && (yield* hasNoStreams)
   const applied = yield* Effect.forEach(
     wanted,
@@ -70,7 +66,14 @@ const hasNoStreams = Effect.gen(function* () {
   return streams === 0
 })
 
-type Wanted = Partial<StreamConfig> & { readonly name: string }
+export type Wanted = Partial<StreamConfig> & { readonly name: string }
+
+/** The broker's configuration of everything that is declared. */
+export const configsOf = (topology: Topology, replicas: number): ReadonlyArray<Wanted> => [
+  ...topology.streams.map((stream) => streamConfig(stream, replicas)),
+  ...topology.buckets.map((bucket) => bucketConfig(bucket, replicas)),
+  ...topology.objectStores.map((store) => objectStoreConfig(store, replicas))
+]
 
 const currentConfig = Effect.fnUntraced(function* (name: string) {
   const nats = yield* Nats
@@ -88,7 +91,10 @@ const createOrUpdate = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError, Nats> {
   const nats = yield* Nats
   if (current === undefined) {
-    yield* nats.use(`create stream ${config.name}`, ({ manager }) => manager.streams.add(config))
+    // On a disk with much else to do one may take longer than a call waits; made twice it is the same.
+    yield* nats
+      .use(`create stream ${config.name}`, ({ manager }) => manager.streams.add(config))
+      .pipe(Effect.retry({ times: 3, while: (error) => error._tag === "BusUnavailable" }))
     yield* Effect.logDebug("stream created").pipe(Effect.annotateLogs({ stream: config.name }))
     return
   }

@@ -24,9 +24,11 @@ const streams = Command.make(
       min: 1,
       max: deliveryLanesMax,
       description: "over how many streams deliveries are spread, as WebhookDelivery.Lanes (1)"
-    }).pipe(Flag.withDefault(1))
+    }).pipe(Flag.withDefault(1)),
+    keep: toggle("keep", "stay, and make again what goes: a broker that is killed forgets what it had in memory"),
+    acceptLosses: toggle("accept-losses", "the doctor speaks no more of streams that were lost and made again")
   },
-  ({ lanes }) => running(loadBroker, ({ makeStreams }) => makeStreams(lanes))
+  (given) => running(loadBroker, ({ makeStreams }) => makeStreams(given))
 ).pipe(Command.withDescription("Makes the streams, buckets and stores, once the server answers."))
 
 export const broker = Command.make("broker").pipe(

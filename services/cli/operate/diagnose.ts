@@ -222,10 +222,21 @@ const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArra
     const why = "nothing can be read from it or written to it"
     return [{ what: `${name}: ${trouble}`, why, mend: mend("StarlingBusDisconnected", "./starling top --once") }]
   }
-  const behind: ReadonlyArray<Told> =
-    state.replicasBehind.length === 0
+  const lost: ReadonlyArray<Told> =
+    trouble === null
       ? []
       : [
+          {
+            what: `${name} was ${trouble}`,
+            why: "a broken disk or a hand took it; what was in it is gone unless a copy brings it back",
+            mend: mend("a-lost-stream", "./starling broker streams --accept-losses")
+          }
+        ]
+  const behind: ReadonlyArray<Told> =
+    state.replicasBehind.length === 0
+      ? lost
+      : [
+          ...lost,
           {
             what: `${name} has copies that are away or behind: ${state.replicasBehind.join(", ")}`,
             why: "with one server less it may have no leader",

@@ -107,7 +107,9 @@ const consumerView = ({ filterSubjects, lastDeliveredAtMs, ...rest }: ConsumerFi
   lastDeliveredAt: timeOrNull(lastDeliveredAtMs)
 })
 
-const stateView = ({ ageMsMax, firstAtMs, lastAtMs, consumers, ...rest }: StreamFigures): BrokerStream["state"] => ({
+type Measured = Omit<StreamFigures, "lostAt">
+
+const stateView = ({ ageMsMax, firstAtMs, lastAtMs, consumers, ...rest }: Measured): BrokerStream["state"] => ({
   ...rest,
   ageSecondsMax: ageMsMax === null ? null : ageMsMax / 1_000,
   firstAt: timeOrNull(firstAtMs),
@@ -161,10 +163,10 @@ const lookAt = Effect.fnUntraced(function* ({ stored, ...head }: Declared) {
   const consumers = yield* Consumers
   const firstConsumers = head.kind === "stream" ? consumers.page(stored, 0) : Effect.succeed({ consumers: [] })
   return yield* Effect.all([reader.figures(stored), firstConsumers], { concurrency: 2 }).pipe(
-    Effect.map(([figures, page]): BrokerStream => ({
+    Effect.map(([{ lostAt, ...figures }, page]): BrokerStream => ({
       ...head,
       state: stateView(figures),
-      trouble: null,
+      trouble: lostAt === undefined ? null : `lost at ${lostAt} with all that lay in it, and made again`,
       consumers: busiest(page.consumers).map(consumerView)
     })),
     Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(silent(head, "no answer in time")) }),

@@ -224,7 +224,9 @@ export const BrokerStream = Schema.Struct({
   purpose: Schema.String,
   atLimit: Schema.Literals(["refuses", "evicts"]).pipe(describe("What it does with a message that has no room.")),
   state: Schema.NullOr(StreamState).pipe(describe("Null when the broker does not say; `trouble` has the reason.")),
-  trouble: Schema.NullOr(Schema.String),
+  trouble: Schema.NullOr(Schema.String).pipe(
+    describe("Why the broker does not say, or that what lay in it was lost and it was made again, empty.")
+  ),
   consumers: Schema.Array(StreamConsumer)
     .check(Schema.isMaxLength(consumersShownMax))
     .pipe(

@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Schema } from "effect"
-import { header, Publisher, relay, relayRecordCodec, type SourceMessage, StreamReader, type Topology } from "#bus"
+import { Effect, Fiber, Latch, Schedule, Schema } from "effect"
+import {
+  header,
+  keepTopology,
+  Nats,
+  Publisher,
+  relay,
+  relayRecordCodec,
+  type SourceMessage,
+  StreamReader,
+  type Topology
+} from "#bus"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { metric, stream } from "../../../support/webhooks.ts"
 import { trial } from "../trial.ts"
@@ -23,7 +33,7 @@ const codec = relayRecordCodec(Cursor)
 const cursorSubject = "target.cursor"
 
 /** One of several that copy SOURCE to TARGET. Closed, its gate holds it up between reading and writing. */
-const copier = (name: string, gate = Latch.makeUnsafe(true)) =>
+const copier = (name: string, gate = Latch.makeUnsafe(true), begin = (_last: number) => ({ position: 0 })) =>
   Effect.gen(function* () {
     const started = yield* Latch.make()
     const translate = (run: ReadonlyArray<SourceMessage>) => {
@@ -40,7 +50,7 @@ const copier = (name: string, gate = Latch.makeUnsafe(true)) =>
         source: "SOURCE",
         target: "TARGET",
         place: { subject: cursorSubject, codec },
-        begin: () => ({ position: 0 }),
+        begin,
         position: ({ position }) => position,
         isOurs: () => true,
         translate,
@@ -48,7 +58,7 @@ const copier = (name: string, gate = Latch.makeUnsafe(true)) =>
         onCursor: () => Effect.void,
         onStarted: Effect.asVoid(started.open),
         loop: { beat: () => {} }
-      })
+      }).pipe(Effect.retry(Schedule.spaced("100 millis")))
     )
     yield* started.await
     return { name, gate, stop: Fiber.interrupt(fiber) }
@@ -101,6 +111,9 @@ const threeAtWork = (number = 0) =>
     const active = yield* theActive(all)
     return { all, active, others: all.filter((one) => one !== active) }
   })
+const lose = (name: string) =>
+  Effect.flatMap(Nats, (nats) => nats.use(`lose ${name}`, ({ manager }) => manager.streams.delete(name)))
+
 const onTwoStreams = <A, E, R>(test: Effect.Effect<A, E, R>) => withBus(() => test, two)
 
 describe("several relays of one cursor", () => {
@@ -182,6 +195,28 @@ describe("several relays of one cursor", () => {
         // The active one did not see it: only a standby read the cursor.
         assert.isTrue(yield* isActive(active))
         assert.strictEqual(all.length, 3)
+      })
+    )
+  )
+})
+
+describe("a relay whose target is lost and made again", () => {
+  const cases = [
+    ["begins at the end of its source", (last: number) => ({ position: last })],
+    ["begins with all of its source", () => ({ position: 0 })]
+  ] as const
+  it.live.each(cases)("goes on where it was, though it %s when it never ran", ([, begin]) =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        yield* copier("a", Latch.makeUnsafe(true), begin)
+        yield* publishNotes(0, 5)
+        yield* copied(5)
+        yield* lose("TARGET")
+        // They come while there is no target.
+        yield* publishNotes(5, 3)
+        yield* Effect.forkScoped(keepTopology({ topology: two, replicas: 1 }))
+        yield* eventually(Effect.map(Effect.option(copies), (all) => all._tag === "Some" && all.value.length >= 3))
+        assert.deepStrictEqual([...(yield* copies)].toSorted(), ["5", "6", "7"])
       })
     )
   )

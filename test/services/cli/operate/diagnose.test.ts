@@ -136,6 +136,12 @@ describe("the doctor of a fleet", () => {
       "webhookendpointlate"
     ],
     ["a stream that is nearly full", stream({ bytes: 85 }), "RECEIPTS is 85 % full", "starlingstreamfilling"],
+    [
+      "a stream that was lost",
+      stream({}, { trouble: "lost at 2026-01-31T10:00:00.000Z with all that lay in it, and made again" }),
+      "RECEIPTS was lost at 2026-01-31T10:00:00.000Z",
+      "a-lost-stream"
+    ],
     ["a stream with a copy behind", stream({ replicasBehind: ["nats-2"] }), "nats-2", "starlingbusdisconnected"],
     [
       "books that nobody compares",

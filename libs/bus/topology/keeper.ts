@@ -1,0 +1,94 @@
+/**
+ * Keeps the declared topology on a broker: a stream, bucket or store that goes while the fleet runs is made again. A
+ * broker that is killed forgets what it had in memory; a hand or a broken disk may take the rest.
+ *
+ * What lay on disk is lost then. The stream that replaces it says so in its own metadata, for the doctor, and its
+ * sequences begin beyond all those before: who follows the stream by a sequence would wait for ever on one that begins
+ * at 1.
+ */
+import { Clock, Effect } from "effect"
+import { isoTime } from "#contracts"
+import { Nats, reportTrouble } from "../connection/connection.ts"
+import { configsOf, type Wanted } from "./apply.ts"
+import type { Topology } from "./declarations.ts"
+
+/** The stream's metadata that says when it replaced one that was lost. */
+export const lostAtKey = "starling.lost-at"
+
+// One short question; a role that misses a stream tries for longer.
+const lookEvery = "1 second"
+
+interface KeepOptions {
+  readonly topology: Topology
+  readonly replicas: number
+}
+
+/** Needs a connection that may make streams, and applied streams. Runs for ever. */
+export const keepTopology = Effect.fn("keepTopology")(function* ({ topology, replicas }: KeepOptions) {
+  const wanted = configsOf(topology, replicas)
+  const nats = yield* Nats
+  const say = reportTrouble("the broker's streams cannot be looked after", undefined)
+  const look = Effect.gen(function* () {
+    const present = yield* presentStreams
+    const missing = wanted.filter(({ name }) => !present.has(name))
+    yield* Effect.forEach(missing, makeAgain, { discard: true })
+  }).pipe(Effect.catch((error) => say(error.message)))
+  // After a broken connection at once: the calls wait for the next one.
+  return yield* Effect.forever(Effect.andThen(look, Effect.raceFirst(Effect.sleep(lookEvery), nats.lost)))
+})
+
+const presentStreams = Effect.gen(function* () {
+  const nats = yield* Nats
+  return yield* nats.use("list the streams", async ({ manager }) => {
+    const names = new Set<string>()
+    for await (const name of manager.streams.names()) names.add(name)
+    return names
+  })
+})
+
+const makeAgain = Effect.fnUntraced(function* (config: Wanted) {
+  const nats = yield* Nats
+  const nowMs = yield* Clock.currentTimeMillis
+  const isLost = config.storage === "file"
+  yield* nats
+    .use(`make stream ${config.name} again`, ({ manager }) =>
+      manager.streams.add(isLost ? replacing(config, nowMs) : config)
+    )
+    .pipe(
+      Effect.andThen(
+        isLost
+          ? Effect.logError("a stream was lost with all that lay in it, and is made again, empty")
+          : Effect.logWarning("a stream in memory was gone, and is made again")
+      ),
+      // Another who keeps the streams was first.
+      Effect.catchIf(
+        (error) => error._tag === "BusRefused" && error.code === existsAlready,
+        () => Effect.void
+      ),
+      Effect.annotateLogs({ stream: config.name })
+    )
+})
+
+// With another configuration: its first sequence, and its mark.
+const existsAlready = 10_058
+
+/** Milliseconds since 1970 are beyond every sequence of a stream that ever stored fewer than a thousand a second. */
+const replacing = (config: Wanted, nowMs: number): Wanted => ({
+  ...config,
+  first_seq: nowMs,
+  metadata: { [lostAtKey]: isoTime(nowMs) }
+})
+
+/** Takes the mark of a loss from all streams, and returns the names of those that had it. */
+export const acceptLosses = Effect.fn("acceptLosses")(function* (topology: Topology) {
+  const nats = yield* Nats
+  const marked = yield* Effect.forEach(configsOf(topology, 1), ({ name }) =>
+    nats.use(`accept the loss of ${name}`, async ({ manager }) => {
+      const { [lostAtKey]: lostAt, ...metadata } = (await manager.streams.info(name)).config.metadata ?? {}
+      if (lostAt === undefined) return []
+      await manager.streams.update(name, { metadata })
+      return [name]
+    })
+  )
+  return marked.flat()
+})

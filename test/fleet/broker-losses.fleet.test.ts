@@ -1,0 +1,169 @@
+/** What a broker forgets or loses under a running fleet is made again, and all three jobs go on without a restart of it. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { jetstreamManager, type JetStreamManager } from "@nats-io/jetstream"
+import { connect, type NatsConnection } from "@nats-io/transport-node"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { connectionTo } from "../../dev/fixtures/bus-address.ts"
+import { type Home, newHome, type RunningFleet, startFleet, starling, until } from "../../dev/fixtures/starling.ts"
+import { payingFetch } from "../support/payment-client.ts"
+
+let home: Home
+let fleet: RunningFleet
+let token: string
+let keeper: NatsConnection
+let manager: JetStreamManager
+
+beforeAll(async () => {
+  home = newHome({ SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" })
+  fleet = await startFleet(home)
+  token = fleet.ready.token
+  keeper = await connect(connectionTo(fleet.busAs("stream-keeper")))
+  manager = await jetstreamManager(keeper, { checkAPI: false })
+})
+afterAll(async () => {
+  await keeper.close()
+  await fleet.stop("SIGTERM")
+  home.remove()
+})
+
+// A person who waits for an answer tries again within this; a machine with other tests takes longer.
+const soonMs = 20_000
+
+let used = 0
+const next = () => (used += 1)
+
+const ask = (method: "POST" | "PUT" | "DELETE", url: string, body: unknown) =>
+  fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+
+/** Tries until it is done: callers try again after a refusal. */
+const answers = async (what: string, act: () => Promise<Response>) => {
+  let last = "no answer"
+  let answer: { readonly id?: string } = {}
+  const isDone = async () => {
+    const response = await act().catch((error: unknown) => void (last = String(error)))
+    if (response === undefined) return false
+    last = `${response.status} ${(await response.clone().text()).slice(0, 300)}`
+    if (response.ok) answer = (await response.json()) as typeof answer
+    return response.ok
+  }
+  await until(isDone, soonMs).catch(() => assert.fail(`${what}: ${last}`))
+  return answer
+}
+
+/** Decisions, of which the last has an event that is delivered. */
+const command = async () => {
+  const projectId = `project-${next()}`
+  const received = () => fleet.log().split("received work_item.cancelled").length
+  const before = received()
+  const { pipeline } = fleet.ready
+  const project = { displayName: projectId, repositoryUrl: "file:///nowhere.git" }
+  await answers("a project", () => ask("PUT", `${pipeline}/projects/${projectId}`, project))
+  const item = await answers("a work item", () =>
+    ask("POST", `${pipeline}/workitems`, { title: "Oil the gate", projectId, agent: "coder" })
+  )
+  await answers("its end", () => ask("DELETE", `${pipeline}/workitems/${item.id}`, { reason: "tried" }))
+  await until(() => received() > before, soonMs).catch(() => assert.fail("its event was not delivered"))
+}
+
+const call = () => {
+  const pay = payingFetch(fleet.ready.chains.evm.payer.privateKey)
+  const init = { method: "POST", headers: { "content-type": "application/json" } }
+  const messages = [{ role: "user", content: `question ${next()}` }]
+  const body = JSON.stringify({ model: "demo/nostream", messages })
+  return answers("a paid call", () => pay(`${fleet.ready.gateway}/api/v1/chat/completions`, { ...init, body }))
+}
+
+const speak = () => answers("a text", () => ask("POST", `${fleet.ready.speech}/v1/audio/speech`, textOf(next())))
+
+// No piece of it was spoken before.
+const textOf = (number: number) => ({ input: `Sentence number ${number}.`, voice_id: "henry" })
+
+const jobs = () => Promise.all([command(), call(), speak()])
+
+const killBroker = async () => {
+  const path = join(home.folder, "nats/server.pid")
+  const before = readFileSync(path, "utf8")
+  process.kill(Number(before), "SIGKILL")
+  await until(() => readFileSync(path, "utf8") !== before)
+}
+
+const isReady = async () => (await fetch(`${fleet.ready.metrics}/readyz`)).ok
+
+describe("a fleet whose broker is killed", () => {
+  it("does all its jobs before", jobs)
+
+  it.each([
+    ["nothing is done", async () => {}],
+    ["commands are decided", command],
+    ["calls are paid", call],
+    ["texts are spoken", speak]
+  ])("while %s, does all its jobs soon after", async (_, use) => {
+    const busy = Promise.all([use(), use(), use()])
+    await killBroker()
+    await Promise.all([busy, jobs()])
+    await until(isReady)
+  })
+})
+
+const everything = [
+  ...topology.streams.map((stream) => streamConfig(stream, 1)),
+  ...topology.buckets.map((bucket) => bucketConfig(bucket, 1)),
+  ...topology.objectStores.map((store) => objectStoreConfig(store, 1))
+]
+
+const consumersOf = async (stream: string) => {
+  const names: Array<string> = []
+  for await (const { name, config } of manager.consumers.list(stream)) if (config.durable_name) names.push(name)
+  return names.toSorted()
+}
+
+describe("a fleet whose broker loses", () => {
+  it.each(everything)("$name, has it again, and does all its jobs", async ({ name, storage }) => {
+    const before = await manager.streams.info(name)
+    const consumers = await consumersOf(name)
+    await manager.streams.delete(name)
+    const isBack = async () =>
+      manager.streams.info(name).then(
+        ({ created }) => created !== before.created,
+        () => false
+      )
+    await until(isBack, soonMs)
+    const after = await manager.streams.info(name)
+    if (storage === "file") {
+      // Who follows it by a sequence finds what comes next.
+      assert.isAbove(after.state.first_seq, before.state.last_seq)
+      assert.isDefined(after.config.metadata?.["starling.lost-at"])
+      await until(() => new RegExp(`ERROR.*a stream was lost.*"${name}"`, "u").test(fleet.log()))
+    }
+    // Without its tokens nobody is let in; the operator makes others.
+    if (name === "KV_tokens") token = (await starling(home, "token", "make", "--role", "owner")).out.trim()
+    await jobs()
+    await until(async () => consumers.join() === (await consumersOf(name)).join(), soonMs)
+    await until(isReady)
+  })
+
+  it("what lay on a disk, says so in the doctor until the loss is accepted", async () => {
+    const doctor = () => starling({ ...home, environment: { ...home.environment, STARLING_TOKEN: token } }, "doctor")
+    const ill = await doctor()
+    assert.match(ill.out, /✗ streams: RECEIPTS was lost at /u, ill.error)
+    const accepted = await starling(home, "broker", "streams", "--accept-losses")
+    assert.include(accepted.out, "the loss of RECEIPTS is accepted", accepted.error)
+    // The console shows what it saw within the last second.
+    await until(async () => (await doctor()).out.includes("✓ streams"))
+  })
+
+  it("any of its consumers, has them again, and does all its jobs", async () => {
+    for (const { name } of topology.streams) {
+      const consumers = await consumersOf(name)
+      for (const consumer of consumers) await manager.consumers.delete(name, consumer)
+      await until(async () => consumers.join() === (await consumersOf(name)).join(), soonMs)
+    }
+    await jobs()
+  })
+})
