@@ -79,7 +79,7 @@ const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): Shared
 })
 
 /** espeak-ng's name for a locale: of those beyond its table, the language alone. */
-const languageOf = (locale: string) => espeakLanguages[locale] ?? locale.replace(/-.*$/u, "")
+const languageOf = (locale: string) => espeakLanguages[locale] ?? locale.replace(/-.*$/su, "")
 
 /** The folder that `./starling` and the speech image put the voices into that come with Starling. */
 const bundledVariable = "STARLING_VOICES"
@@ -176,13 +176,21 @@ export const otherVoices = (speakers: Speakers, turn: Speaking, speed: number): 
   })
 }
 
-const langTag = /<lang\s[^>]*?xml:lang\s*=\s*(?:"([^"]{1,35})"|'([^']{1,35})')/gu
+const langTag = /<lang\s([^<>]*)/gu
+const langOf = /xml:lang\s*=\s*(?:"([^"]{1,35})"|'([^']{1,35})')/u
 
 /** The tags of the document's elements `lang`, as they are written. */
 const languagesOf = (input: string): ReadonlyArray<string> =>
-  isSsml(input) ? [...new Set(Array.from(input.matchAll(langTag), ([, double, single]) => double ?? single ?? ""))] : []
+  isSsml(input)
+    ? [...new Set(Array.from(input.matchAll(langTag), ([, attributes = ""]) => languageIn(attributes)))].filter(Boolean)
+    : []
 
-const baseOf = (locale: string) => locale.replace(/-.*$/u, "").toLowerCase()
+const languageIn = (attributes: string) => {
+  const [, double, single] = langOf.exec(attributes) ?? []
+  return double ?? single ?? ""
+}
+
+const baseOf = (locale: string) => locale.replace(/-.*$/su, "").toLowerCase()
 
 /** Whether a voice's locale speaks the language: another region of it does. */
 const rangeOf = (language: string) => (locale: string) => baseOf(locale) === baseOf(language)

@@ -170,13 +170,25 @@ const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 
 /** Good enough to find words by: faults in the document are found later. */
 const decoded = (input: string) =>
-  input
-    .replaceAll(/<[^>]*>/gu, "\n")
-    .replaceAll(/&(?:#(?:x([\da-fA-F]{1,6})|(\d{1,7}))|(amp|lt|gt|quot|apos));/gu, (written, hex, digits, name) => {
+  withoutTags(input).replaceAll(
+    /&(?:#(?:x([\da-fA-F]{1,6})|(\d{1,7}))|(amp|lt|gt|quot|apos));/gu,
+    (written, hex, digits, name) => {
       if (name !== undefined) return named[String(name)] ?? ""
       const code = hex === undefined ? Number(digits) : Number.parseInt(String(hex), 16)
       return code <= 0x10ffff ? String.fromCodePoint(code) : String(written)
-    })
+    }
+  )
+
+const withoutTags = (input: string) => {
+  let [text, from] = ["", 0]
+  for (;;) {
+    const open = input.indexOf("<", from)
+    const close = open === -1 ? -1 : input.indexOf(">", open)
+    if (close === -1) return text + input.slice(from)
+    text += `${input.slice(from, open)}\n`
+    from = close + 1
+  }
+}
 
 /** Runs in which each word of a lexicon is spoken as it says, and keeps its place in the input. */
 export const withLexemes = (

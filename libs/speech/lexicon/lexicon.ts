@@ -166,8 +166,10 @@ const readList = (text: string): LexiconRead => {
 }
 
 const readLine = (line: string): Result.Result<Lexeme, string> => {
-  const [, spelled = "", phonemes] = /^(.*?)\s*\/([^/]*)\/$/u.exec(line) ?? []
-  if (phonemes !== undefined) return lexemeOf(spelled, { phonemes: { ph: phonemes, alphabet: "ipa" } })
+  const slash = line.endsWith("/") ? line.lastIndexOf("/", line.length - 2) : -1
+  if (slash !== -1 && slash < line.length - 1) {
+    return lexemeOf(line.slice(0, slash), { phonemes: { ph: line.slice(slash + 1, -1), alphabet: "ipa" } })
+  }
   const at = line.indexOf("=")
   if (at === -1) return Result.fail("neither `word = alias` nor `word /ipa/`")
   return lexemeOf(line.slice(0, at), { alias: line.slice(at + 1) })

@@ -44,7 +44,7 @@ export const readIpa = (written: string): PhonemesRead => {
   }
   const canonical = ipa
     .replaceAll(/[ .]{2,}/gu, (run) => (run.includes(" ") ? " " : "."))
-    .replaceAll(/^[ .]+|[ .]+$/gu, "")
+    .replaceAll(/^[ .]|[ .]$/gu, "")
   return hasSound(canonical) ? { ipa: canonical } : { fault: "it has no sound", at: 0 }
 }
 

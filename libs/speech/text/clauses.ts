@@ -34,19 +34,23 @@ export const clauseSplitter = (): ClauseSplitter => {
   let start = 0
   // Silence went before it.
   let isFirst = true
+  // No clause ends at a word before this one, whatever text comes.
+  let passed = 0
   const cutAt = (end: number): Clause => {
     const clause = { text: pending.slice(0, end), start }
     pending = pending.slice(end)
     start += end
     isFirst = false
+    passed = 0
     return clause
   }
   const known = (isWhole: boolean) => {
     const clauses: Array<Clause> = []
     for (;;) {
-      const end = clauseEnd(pending, { isFirst, isWhole })
-      if (end === undefined) return clauses
-      clauses.push(cutAt(end))
+      const looked = clauseEnd(pending, { isFirst, isWhole, passed })
+      passed = looked.passed
+      if (looked.end === undefined) return clauses
+      clauses.push(cutAt(looked.end))
     }
   }
   return {
@@ -55,7 +59,7 @@ export const clauseSplitter = (): ClauseSplitter => {
       return known(false)
     },
     overdue: () => {
-      const end = wordStarts(pending).at(-1) ?? pending.length
+      const end = lastWord(pending) ?? pending.length
       return isSpeakable(pending, 0, end) ? [cutAt(end)] : []
     },
     flush: () => {
@@ -77,23 +81,29 @@ interface Known {
   readonly isWhole: boolean
 }
 
+interface Looked {
+  /** Undefined while it cannot be known. */
+  readonly end: number | undefined
+  readonly passed: number
+}
+
 /**
- * Where the first clause ends: the start of the next word. Undefined while that cannot be known. It looks no further
- * than a word beyond that place, so text that comes later changes nothing.
+ * Where the first clause ends: the start of the next word. It looks no further than a word beyond that place, so text that
+ * comes later changes nothing.
  */
-const clauseEnd = (written: string, { isFirst, isWhole }: Known): number | undefined => {
+const clauseEnd = (written: string, { passed, ...known }: Known & Pick<Looked, "passed">): Looked => {
+  const { isWhole } = known
   // Half a character tells nothing.
   const text = !isWhole && isHighSurrogate(written, written.length - 1) ? written.slice(0, -1) : written
-  let space = 0
-  for (const at of wordStarts(text)) {
-    if (at > chunkLimits.chunkMax) break
-    const verdict = verdictAt(text, at, { isFirst, isWhole })
-    if (verdict === "ends") return at
-    if (verdict === "unknown") return undefined
+  let space = passed
+  for (let at = nextWord(text, space); at <= chunkLimits.chunkMax; at = nextWord(text, at)) {
+    const verdict = verdictAt(text, at, known)
+    if (verdict === "ends") return { end: at, passed: space }
+    if (verdict === "unknown") return { end: undefined, passed: space }
     space = at
   }
-  if (text.length <= chunkLimits.chunkMax + wordReach) return undefined
-  return space === 0 ? wholeCharacters(text, chunkLimits.chunkMax) : space
+  if (text.length <= chunkLimits.chunkMax + wordReach) return { end: undefined, passed: space }
+  return { end: space === 0 ? wholeCharacters(text, chunkLimits.chunkMax) : space, passed: space }
 }
 
 type Verdict = "ends" | "goes on" | "unknown"
@@ -103,7 +113,7 @@ const wideEnd = new RegExp(`[。！？]${closers}\\s*$`, "u")
 const wideClauseEnd = new RegExp(`[，、；：…]${closers}\\s*$`, "u")
 const sentenceEnd = new RegExp(`[.!?…]${closers}\\s+$`, "u")
 const clauseSign = new RegExp(`[,;:–—؛،]${closers}\\s+$`, "u")
-const lineEnd = /[\n\u2029][^\S\n]*$/u
+const lineEnd = /[\n\u2029][^\S\n\u2029]*$/u
 /** Longer than any sign with its closers and the space after it that matters. */
 const signReach = 24
 
@@ -122,7 +132,7 @@ const endsClause = (left: string, length: number, isFirst: boolean) =>
   (clauseSign.test(left) || wideClauseEnd.test(left))
 
 const onlyQuotes = /^[\s([{"'“”‘’«»„¿¡]*$/u
-const stillInWord = /^[\s([{"'“”‘’«»„¿¡]*[\p{L}\p{M}\p{N}'’]*$/u
+const stillInWord = /^[\s([{"'“”‘’«»„¿¡]*(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}'’]*)?$/u
 
 /** Whether as much of the next word is there as decides about the sentence before it. */
 const isNextWordKnown = (text: string, at: number) => {
@@ -134,11 +144,19 @@ const isNextWordKnown = (text: string, at: number) => {
 const wide = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}"
 const starts = new RegExp(`(?<=\\s)(?=\\S)|(?<=[。！？，、；：]${closers})(?=[${wide}A-Za-z0-9])`, "gu")
 
-/** Where words begin after white space, or after a sign of Chinese or Japanese; as far as a clause may reach. */
-const wordStarts = (text: string): ReadonlyArray<number> =>
-  Array.from(text.slice(0, chunkLimits.chunkMax + wordReach).matchAll(starts), ({ index }) => index).filter(
-    (at) => at > 0
-  )
+/** Where a word begins after white space, or after a sign of Chinese or Japanese; infinite where none does. */
+const nextWord = (text: string, after: number): number => {
+  // Within a pair, the search would begin at its start again.
+  starts.lastIndex = after + (isHighSurrogate(text, after) ? 2 : 1)
+  return starts.exec(text)?.index ?? Infinity
+}
+
+/** The start of the last word, as far as a clause may reach. */
+const lastWord = (text: string): number | undefined => {
+  let last: number | undefined
+  for (let at = nextWord(text, 0); at < chunkLimits.chunkMax + wordReach; at = nextWord(text, at)) last = at
+  return last
+}
 
 const isHighSurrogate = (text: string, at: number) => /[\ud800-\udbff]/u.test(text[at] ?? "")
 

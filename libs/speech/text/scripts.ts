@@ -14,51 +14,45 @@ interface Script {
   readonly locale: string
 }
 
-const script = (
-  code: string,
-  name: string,
-  locale: string,
-  readBy: string,
-  letters = `\\p{Script=${name}}`
-): Script => ({
+const script = (code: string, name: string, locale: string, readBy: string, letters: RegExp): Script => ({
   language: `und-${code}`,
   name,
-  letters: new RegExp(letters, "u"),
+  letters,
   readBy: readBy.split(" "),
   locale
 })
 
 /** Japanese comes before Chinese: a word with any kana is Japanese, whatever else is in it. */
 const scripts: ReadonlyArray<Script> = [
-  script("Cyrl", "Cyrillic", "ru-RU", "ru uk bg be mk sr kk ky tt ba cv mn tg"),
+  script("Cyrl", "Cyrillic", "ru-RU", "ru uk bg be mk sr kk ky tt ba cv mn tg", /\p{Script=Cyrillic}/u),
   // A single letter is a sign of mathematics or physics.
-  script("Grek", "Greek", "el-GR", "el grc", "\\p{Script=Greek}{2}"),
-  script("Jpan", "Japanese", "ja-JP", "ja", "[\\p{Script=Hiragana}\\p{Script=Katakana}]"),
-  script("Hang", "Hangul", "ko-KR", "ko"),
-  script("Hani", "Han", "zh-CN", "zh cmn yue hak ja ko", "[\\p{Script=Han}\\p{Script=Bopomofo}]"),
-  script("Arab", "Arabic", "ar-SA", "ar fa ur sd ug ps ku"),
-  script("Hebr", "Hebrew", "he-IL", "he yi"),
-  script("Deva", "Devanagari", "hi-IN", "hi mr ne kok sa"),
-  script("Thai", "Thai", "th-TH", "th"),
-  script("Beng", "Bengali", "bn-BD", "bn as"),
-  script("Guru", "Gurmukhi", "pa-IN", "pa"),
-  script("Gujr", "Gujarati", "gu-IN", "gu"),
-  script("Orya", "Oriya", "or-IN", "or"),
-  script("Taml", "Tamil", "ta-IN", "ta"),
-  script("Telu", "Telugu", "te-IN", "te"),
-  script("Knda", "Kannada", "kn-IN", "kn"),
-  script("Mlym", "Malayalam", "ml-IN", "ml"),
-  script("Sinh", "Sinhala", "si-LK", "si"),
-  script("Mymr", "Myanmar", "my-MM", "my"),
-  script("Geor", "Georgian", "ka-GE", "ka"),
-  script("Armn", "Armenian", "hy-AM", "hy"),
-  script("Ethi", "Ethiopic", "am-ET", "am ti")
+  script("Grek", "Greek", "el-GR", "el grc", /\p{Script=Greek}{2}/u),
+  script("Jpan", "Japanese", "ja-JP", "ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/u),
+  script("Hang", "Hangul", "ko-KR", "ko", /\p{Script=Hangul}/u),
+  script("Hani", "Han", "zh-CN", "zh cmn yue hak ja ko", /[\p{Script=Han}\p{Script=Bopomofo}]/u),
+  script("Arab", "Arabic", "ar-SA", "ar fa ur sd ug ps ku", /\p{Script=Arabic}/u),
+  script("Hebr", "Hebrew", "he-IL", "he yi", /\p{Script=Hebrew}/u),
+  script("Deva", "Devanagari", "hi-IN", "hi mr ne kok sa", /\p{Script=Devanagari}/u),
+  script("Thai", "Thai", "th-TH", "th", /\p{Script=Thai}/u),
+  script("Beng", "Bengali", "bn-BD", "bn as", /\p{Script=Bengali}/u),
+  script("Guru", "Gurmukhi", "pa-IN", "pa", /\p{Script=Gurmukhi}/u),
+  script("Gujr", "Gujarati", "gu-IN", "gu", /\p{Script=Gujarati}/u),
+  script("Orya", "Oriya", "or-IN", "or", /\p{Script=Oriya}/u),
+  script("Taml", "Tamil", "ta-IN", "ta", /\p{Script=Tamil}/u),
+  script("Telu", "Telugu", "te-IN", "te", /\p{Script=Telugu}/u),
+  script("Knda", "Kannada", "kn-IN", "kn", /\p{Script=Kannada}/u),
+  script("Mlym", "Malayalam", "ml-IN", "ml", /\p{Script=Malayalam}/u),
+  script("Sinh", "Sinhala", "si-LK", "si", /\p{Script=Sinhala}/u),
+  script("Mymr", "Myanmar", "my-MM", "my", /\p{Script=Myanmar}/u),
+  script("Geor", "Georgian", "ka-GE", "ka", /\p{Script=Georgian}/u),
+  script("Armn", "Armenian", "hy-AM", "hy", /\p{Script=Armenian}/u),
+  script("Ethi", "Ethiopic", "am-ET", "am ti", /\p{Script=Ethiopic}/u)
 ]
 
 const latin = "\\p{Script=Latin}\\p{Script=Common}\\p{Script=Inherited}"
 const beyondLatin = new RegExp(`[^${latin}]`, "u")
 
-const baseOf = (locale: string) => locale.replace(/-.*$/u, "").toLowerCase()
+const baseOf = (locale: string) => locale.replace(/-.*$/su, "").toLowerCase()
 
 /** The scripts in a text that a voice of the locale does not read. */
 export const scriptsBeyond = (text: string, locale: string): ReadonlyArray<Script> => {

@@ -79,7 +79,7 @@ export const goesOn = (text: string, start: number, at: number): boolean => {
 /** The word that the full stop before `end` stands after. */
 const wordBefore = (text: string, start: number, end: number) => {
   const left = text.slice(Math.max(start, end - 1 - reach), end - 1)
-  return left.slice(left.search(/[^\s([{"'“‘«¿¡]*$/u))
+  return left.split(/[\s([{"'“‘«¿¡]/u).at(-1) ?? ""
 }
 
 /** Whether the whole of the word at `at` decides if the sentence before it goes on. */

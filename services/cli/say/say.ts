@@ -258,7 +258,7 @@ export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOpti
   }
 }
 
-const withoutTags = (part: string) => part.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ")
+const withoutTags = (part: string) => part.replaceAll(/<[^<>]*>/gu, " ").replaceAll(/\s+/gu, " ")
 
 const clockOf = (ms: number) => {
   const seconds = Math.floor(ms / 1_000)

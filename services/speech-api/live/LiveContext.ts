@@ -219,7 +219,7 @@ const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: C
 /** What is read of a clause, and how much stands before it; undefined where it makes no sound. */
 const readOf = ({ isSsml: isMarkup }: LiveContext, clause: Clause) => {
   const { text } = clause
-  if (hasWords.test(isMarkup ? text.replaceAll(/<[^>]*>|&\w+;/gu, " ") : text)) {
+  if (hasWords.test(isMarkup ? text.replaceAll(/<[^<>]*>|&\w+;/gu, " ") : text)) {
     return isMarkup ? ssmlOf(clause) : { input: text, before: 0 }
   }
   // Punctuation between two clauses could not be read alone.

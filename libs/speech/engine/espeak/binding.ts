@@ -169,8 +169,8 @@ const makeVoiceFiles = (library: LibraryHandle): VoiceFiles => {
 }
 
 /** The lines in which a variant replaces the language's own voice. */
-const throat = /^(?:pitch|formant|voicing|consonants|echo|tone|clarity|speed|breathw?|flutter|roughness)\b.*$/gmu
-const unsteady = /^(?:breathw?|flutter|roughness)\b.*$/gmu
+const throat = /^(?:pitch|formant|voicing|consonants|echo|tone|clarity|speed|breathw?|flutter|roughness)\b[^\n]*/gmu
+const unsteady = /^(?:breathw?|flutter|roughness)\b[^\n]*/gmu
 const roughness = /^roughness\s+(\d+)/mu
 const usualRoughness = 2
 

@@ -68,7 +68,7 @@ interface Word {
 /** Marks that a model hears; others are left out. */
 const heard = /[;:,.!?—…"“”()]/gu
 const words = /(\S+)(\s*)/gu
-const wordParts = /^([^\p{L}\p{N}$£€%&+@#]*)(.*?)([^\p{L}\p{N}$£€%&+@#]*)$/su
+const spokenCharacter = /[\p{L}\p{N}$£€%&+@#]/gu
 const endsClause = /[;:,.!?—…)”"]/u
 
 export const phonemesOf = (
@@ -99,7 +99,7 @@ const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): 
   const clauses: Array<ReadonlyArray<Word>> = []
   let clause: Array<Word> = []
   for (const match of masked.matchAll(words)) {
-    const [, before = "", { length } = "", after = ""] = wordParts.exec(match[1] ?? "") ?? []
+    const [{ before, after }, length] = marksAround(match[1] ?? "")
     const position = match.index + before.length
     const pronunciation = pronunciations.find(({ from }) => from >= position && from < position + length)
     clause.push({ position, before, core: text.slice(position, position + length), after, pronunciation })
@@ -108,6 +108,15 @@ const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): 
     clause = []
   }
   return clause.length === 0 ? clauses : [...clauses, clause]
+}
+
+/** The marks before and after what is spoken of a word, and its length between them. */
+const marksAround = (word: string) => {
+  const first = word.search(spokenCharacter)
+  if (first === -1) return [{ before: word, after: "" }, 0] as const
+  let end = first
+  for (const { index, 0: character } of word.matchAll(spokenCharacter)) end = index + character.length
+  return [{ before: word.slice(0, first), after: word.slice(end) }, end - first] as const
 }
 
 /** The phonemes of each word of a clause, as they sound together. */
