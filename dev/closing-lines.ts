@@ -32,7 +32,8 @@ const nameShare = 0.6
 const indent = "    "
 
 // Colour codes, which other programs write for terminals.
-const escapes = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;]*m`, "gu")
+// oxlint-disable-next-line no-control-regex
+const escapes = /\u{1b}\[[0-9;]*m/gu
 const plain = (text: string) => text.replaceAll(escapes, "")
 
 const clipped = (text: string, charactersMax: number) =>

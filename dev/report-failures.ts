@@ -12,7 +12,7 @@ type Thrown = Parameters<NonNullable<Reporter["onTestRunEnd"]>>[1][number]
 const pathOf = (file: string) => relative(process.cwd(), file)
 
 /** A raw frame of a stack, as in errors that no test awaited. */
-const writtenFrame = /(?:file:\/\/)?([^\s()]+):(\d+):\d+/u
+const writtenFrame = /(?<![^\s()])(?:file:\/\/)?([^\s()]+):(\d+):\d+/u
 
 /** The nearest frame of our own code: an assertion's own frames say nothing. */
 const whereOf = ({ stack = "", stacks = [] }: Thrown) => {

@@ -15,7 +15,7 @@ interface Found extends Selector {
 }
 
 const found = (expression: string): ReadonlyArray<Found> => {
-  const plain = expression.replaceAll(/\b(?:by|on|without|ignoring) \([^)]*\)/gu, (text) => " ".repeat(text.length))
+  const plain = expression.replaceAll(/\b(?:by|on|without|ignoring) \([^()]*\)/gu, (text) => " ".repeat(text.length))
   const all: Array<Found> = []
   let [quotes, read] = [0, 0]
   for (const match of plain.matchAll(/(?<![\w:$])([A-Za-z_:][\w:]*)(?![\w:])(\{[^}]*\})?(?=(\s*\()?)/gu)) {
@@ -24,7 +24,7 @@ const found = (expression: string): ReadonlyArray<Found> => {
     const isQuoted = quotes % 2 === 1
     const isUnit = /\d/u.test(plain[match.index - 1] ?? "") && /^[smhdw]$/u.test(metric)
     if (call !== undefined || words.has(metric) || isUnit || isQuoted) continue
-    const labels = [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/gu)].map(([, label = ""]) => label)
+    const labels = [...braces.matchAll(/\b(\w+)\s*(?:=~|!~|!=|=)/gu)].map(([, label = ""]) => label)
     all.push({ metric, labels, at: match.index + metric.length, braces })
   }
   return all
@@ -46,7 +46,7 @@ export const narrowed = (expression: string, matchersOf: (metric: string) => Rea
 /** Labels that are grouped by, or that a result is matched on. */
 export const groupLabelsOf = (expression: string): ReadonlyArray<string> => [
   ...new Set(
-    [...expression.matchAll(/\b(?:by|on) \(([^)]*)\)/gu)].flatMap(([, list = ""]) =>
+    [...expression.matchAll(/\b(?:by|on) \(([^()]*)\)/gu)].flatMap(([, list = ""]) =>
       list.split(",").flatMap((label) => (label.trim() === "" ? [] : [label.trim()]))
     )
   )

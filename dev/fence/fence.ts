@@ -92,5 +92,5 @@ const mayUse = ({ packages = [], isPure }: Room, specifier: string) => {
   const name = packageOf(specifier)
   if (name === "effect" || packages.includes(name)) return true
   if (name.startsWith("node:")) return isPure !== true && name !== "node:module"
-  return packages.includes(name.replace(/\/.*$/u, "/*"))
+  return packages.includes(name.replace(/\/.*$/su, "/*"))
 }

@@ -90,8 +90,8 @@ const startedByUrl = (folders: ReadonlyArray<string>) =>
 const places = (outputName: (path: string) => string): Plugin => ({
   name: "places",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\/(?:libs|services|dev)\/.*\.ts$/ }, ({ path }) => {
-      if (path.includes("/node_modules/")) return undefined
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (path.includes("/node_modules/") || !/\/(?:libs|services|dev)\//u.test(path)) return undefined
       const contents = readFileSync(path, "utf8")
         .replace(byUrl, (_, target: string) => `new URL("./${outputName(named(path, target))}.js", import.meta.url)`)
         .replaceAll("import.meta.dirname", () => JSON.stringify(dirname(path)))

@@ -21,7 +21,8 @@ const textOf = (content: unknown): string => {
 }
 
 /** Words count as tokens here. */
-export const wordsOf = (text: string): ReadonlyArray<string> => text.match(/\s*\S+/gu) ?? []
+export const wordsOf = (text: string): ReadonlyArray<string> =>
+  text.split(/(?<=\S)(?=\s)/u).filter((word) => word.trim() !== "")
 
 export const askedOf = (body: unknown): Asked => {
   const request: Json = isJson(body) ? body : {}

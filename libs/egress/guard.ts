@@ -137,7 +137,7 @@ const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv
 
 // One spelling for each address, without brackets and zone.
 const spelledOut = (given: string): string => {
-  const address = given.replace(/^\[|\]$/gu, "").replace(/%.*$/u, "")
+  const address = given.replace(/^\[|\]$/gu, "").replace(/%.*$/su, "")
   return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
 }
 

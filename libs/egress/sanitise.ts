@@ -29,7 +29,7 @@ const wellKnown =
 
 const rules: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/giu, "[url]"],
-  [/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}/gu, "[address]"],
+  [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*/gu, "[address]"],
   [/\b(bearer|basic)\s+[^\s"',;]+/giu, `$1 ${removed}`],
   [
     /\b((?:x-)?api[-_ ]?key|authorization|access[-_ ]?token|secret|password|passwd|credential)["']?\s*[:=]\s*["']?[^\s"',;]+/giu,

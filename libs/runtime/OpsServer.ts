@@ -75,7 +75,7 @@ export const labelled = (text: string, label: string, value: string): string =>
     .split("\n")
     .map((line) => {
       const [whole, name, labels = "", rest] = line.startsWith("#") ? [] : (sampleLine.exec(line) ?? [])
-      if (whole === undefined || new RegExp(`(?:^|,)${label}="`, "u").test(labels)) return line
+      if (whole === undefined || `,${labels}`.includes(`,${label}="`)) return line
       return `${name}{${label}="${value}"${labels === "" ? "" : `,${labels}`}} ${rest}`
     })
     .join("\n")

@@ -48,54 +48,38 @@ export const makeRedact = (
   }
 }
 
-const withoutShape = (text: string, { name, pattern }: SecretShape) =>
+const withoutShape = (text: string, [name, pattern]: SecretShape) =>
   text.replace(pattern, (_secret: string, kept: string) => `${kept}[${name}]`)
 
-/** A well-known shape of secrets. */
-interface SecretShape {
-  /** The name that replaces the secret, as `[name]`. */
-  readonly name: string
-  /** Has the flag `g`. A first group is kept: it tells the purpose of the secret. */
-  readonly pattern: RegExp
-}
-
-// Each pattern is linear: it begins at a literal or at the edge of a token, and its repetition cannot begin it anew
-// without having matched.
-const edge = String.raw`(?<![A-Za-z0-9_-])`
-const shape = (name: string, source: string, flags = "gu"): SecretShape => ({
-  name,
-  pattern: new RegExp(source, flags)
-})
-/** A token of these characters that begins with a prefix of its own. */
-const prefixed = (name: string, source: string) => shape(name, `${edge}()${source}`)
+/** The name that replaces the secret, as `[name]`, and its shape; the shape's first group is kept: it tells the purpose. */
+type SecretShape = readonly [name: string, pattern: RegExp]
 
 /** The order matters: a shape that contains others goes before them. */
 const wellKnownSecrets: ReadonlyArray<SecretShape> = [
   // A block that is not closed is removed to the end, because all of the rest may belong to it.
-  shape(
+  [
     "private-key",
-    String.raw`()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)`
-  ),
-  shape("url-password", String.raw`(:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)`),
-  prefixed("aws-key", String.raw`(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}`),
-  prefixed("github-token", String.raw`(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}`),
-  prefixed("gitlab-token", String.raw`gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,}`),
-  prefixed("slack-token", String.raw`(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}`),
-  shape("slack-webhook", String.raw`(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/]{10,}`),
-  prefixed("stripe-key", String.raw`(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}`),
-  prefixed("api-key", String.raw`sk-[A-Za-z0-9_-]{20,}`),
-  prefixed("google-key", String.raw`AIza[A-Za-z0-9_-]{35}`),
-  prefixed("google-token", String.raw`ya29\.[A-Za-z0-9_-]{20,}`),
-  prefixed("npm-token", String.raw`npm_[A-Za-z0-9]{36}`),
-  prefixed("pypi-token", String.raw`pypi-[A-Za-z0-9_-]{50,}`),
-  prefixed("starling-token", String.raw`stl_[A-Za-z0-9_-]{43}`),
-  prefixed("jwt", String.raw`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`),
-  shape("authorization", String.raw`\b((?:bearer|basic)[ \t]{1,4})[A-Za-z0-9._~+/-]{16,}={0,2}`, "giu"),
-  shape(
+    /()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/gu
+  ],
+  ["url-password", /(:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)/gu],
+  ["aws-key", /(?<![A-Za-z0-9_-])()(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}/gu],
+  ["github-token", /(?<![A-Za-z0-9_-])()(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}/gu],
+  ["gitlab-token", /(?<![A-Za-z0-9_-])()gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{20,}/gu],
+  ["slack-token", /(?<![A-Za-z0-9_-])()(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}/gu],
+  ["slack-webhook", /(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/]{10,}/gu],
+  ["stripe-key", /(?<![A-Za-z0-9_-])()(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}/gu],
+  ["api-key", /(?<![A-Za-z0-9_-])()sk-[A-Za-z0-9_-]{20,}/gu],
+  ["google-key", /(?<![A-Za-z0-9_-])()AIza[A-Za-z0-9_-]{35}/gu],
+  ["google-token", /(?<![A-Za-z0-9_-])()ya29\.[A-Za-z0-9_-]{20,}/gu],
+  ["npm-token", /(?<![A-Za-z0-9_-])()npm_[A-Za-z0-9]{36}/gu],
+  ["pypi-token", /(?<![A-Za-z0-9_-])()pypi-[A-Za-z0-9_-]{50,}/gu],
+  ["starling-token", /(?<![A-Za-z0-9_-])()stl_[A-Za-z0-9_-]{43}/gu],
+  ["jwt", /(?<![A-Za-z0-9_-])()eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/gu],
+  ["authorization", /\b((?:bearer|basic)[ \t]{1,4})[A-Za-z0-9._~+/-]{16,}={0,2}/giu],
+  [
     "secret",
-    String.raw`((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)(?!\[)[^\s"',;]{8,}`,
-    "giu"
-  )
+    /((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)(?!\[)[^\s"',;]{8,}/giu
+  ]
 ]
 
 // The end of a long body may cut a secret in two, which no shape recognizes. No well-known secret is longer than this.

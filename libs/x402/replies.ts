@@ -235,7 +235,7 @@ export const modelResource = ({ origin, path, model, tokens }: ResourceOf): Reso
   const size = tokens === undefined ? "" : ` (~${tokens.input} input, ${tokens.output} max output tokens)`
   // Half a surrogate pair at the cut would break the header.
   const description = `${model} API call${size}`.slice(0, descriptionCharactersMax).toWellFormed()
-  return { url: `${origin.replace(/\/+$/u, "")}${path}`, description, mimeType: "application/json" }
+  return { url: `${origin.replace(/(?<!\/)\/+$/u, "")}${path}`, description, mimeType: "application/json" }
 }
 
 /** The headers of our answers that a page's script may read. */

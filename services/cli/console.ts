@@ -64,7 +64,7 @@ export const fileOf = (named: string) =>
 
 /** The system's message about a file, without the call and the path that it adds. */
 export const faultOfFile = (cause: unknown) =>
-  cause instanceof Error ? cause.message.replace(/, [a-z]+( '.*)?$/u, "") : String(cause)
+  cause instanceof Error ? cause.message.split(/, [a-z]+(?: '|$)/u, 1).join() : String(cause)
 
 interface BoundedText {
   /** Or `-` for standard input. */

@@ -136,9 +136,11 @@ export const fromPs = (pid: number): Effect.Effect<RunningProcess | undefined> =
     // lstart is always 24 characters: "Sat Nov 21 06:11:04 2026".
     const options = { env: { LC_ALL: "C", PATH: "/bin:/usr/bin" }, timeout: 5_000 }
     execFile("ps", ["-ww", "-o", "stat=,lstart=,args=", "-p", String(pid)], options, (error, output) => {
-      const [, state, startedAt, command] = /^\s*(\S+)\s+(.{24})\s+(.*)$/mu.exec(output) ?? []
-      const isThere = error === null && state !== undefined && !state.startsWith("Z")
-      resume(Effect.succeed(isThere ? describe(command ?? "", startedAt ?? "") : undefined))
+      const [line = ""] = output.trimStart().split("\n", 1)
+      const [state = ""] = line.split(/\s/u, 1)
+      const rest = line.slice(state.length).trimStart()
+      const isThere = error === null && state !== "" && !state.startsWith("Z")
+      resume(Effect.succeed(isThere ? describe(rest.slice(24), rest.slice(0, 24)) : undefined))
     })
   })
 

@@ -9,7 +9,7 @@ import { Addresses, Configuration } from "#runtime"
 export const gatewayOrigin = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const addresses = yield* Addresses
-  const configured = ModelGateway.Origin?.replace(/\/+$/u, "")
+  const configured = ModelGateway.Origin?.replace(/(?<!\/)\/+$/u, "")
   const { Host, Port } = ModelGateway
   let listening: string | undefined
   return (): string => {

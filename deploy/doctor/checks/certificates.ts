@@ -65,7 +65,7 @@ const authorityOf = ({ configMaps }: Cluster, { namespace }: Plan, file: string 
 }
 
 const readCertificates = (text: string): ReadonlyArray<X509Certificate> =>
-  (text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/gu) ?? []).flatMap((pem) =>
+  (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []).flatMap((pem) =>
     Result.match(
       Result.try(() => new X509Certificate(pem)),
       { onFailure: () => [], onSuccess: (certificate) => [certificate] }

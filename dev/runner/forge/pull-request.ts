@@ -32,6 +32,9 @@ export const PullRequestList = Schema.Array(PullRequest)
 
 /** The name under which a forge knows a repository: the last part of its address. */
 export const repositoryNameOf = (url: string) => {
-  const [name = ""] = url.replace(/\/+$/u, "").split("/").slice(-1)
+  const [name = ""] = url
+    .replace(/(?<!\/)\/+$/u, "")
+    .split("/")
+    .slice(-1)
   return name.replace(/\.git$/u, "")
 }

@@ -69,7 +69,7 @@ const isWebUrl = (text: string) => {
 export const WebUrl = Schema.String.check(Schema.isMaxLength(2_048), Schema.makeFilter(isWebUrl))
 
 const cidr =
-  /^(?:\d{1,3}(?:\.\d{1,3}){3}\/(?:[12]?\d|3[0-2])|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/(?:\d{1,2}|1[01]\d|12[0-8]))$/u
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}\/(?:[12]?\d|3[0-2])|[0-9a-fA-F.]*:[0-9a-fA-F:.]*\/(?:\d{1,2}|1[01]\d|12[0-8]))$/u
 
 /** A network: an address and how many of its bits count. */
 export const Cidr = Schema.String.check(Schema.isPattern(cidr))

@@ -93,7 +93,14 @@ export const Fleet = section({
 const patternCharactersMax = 500
 
 // The usual cause of a search in more than linear time: a repeated group that contains a repetition.
-const repeatsWithin = /\((?:[^()\\]|\\.)*(?:[+*]|\{\d+,\d*\})(?:[^()\\]|\\.)*\)(?:[+*]|\{\d+,\d*\})/u
+const repeatsWithin = (source: string) => {
+  let holdsRepetition = false
+  for (const [token] of source.matchAll(/\\.|\(|\)(?:[+*]|\{\d+,\d*\})?|[+*]|\{\d+,\d*\}/gsu)) {
+    if (token.startsWith(")") && token.length > 1 && holdsRepetition) return true
+    holdsRepetition = !/^[()]/u.test(token) && (holdsRepetition || !token.startsWith("\\"))
+  }
+  return false
+}
 const refersBack = /\\(?:[1-9]|k<)/u
 
 /** Patterns run over every text that people or agents wrote, so they must be linear. */
@@ -102,7 +109,7 @@ const isSearchable = (source: string) => {
   if (Result.isFailure(compiled)) return "not a regular expression (with the flag u)"
   if (compiled.success.test("")) return "finds a secret in an empty text"
   if (refersBack.test(source)) return "a reference back to a group may take very long"
-  return !repeatsWithin.test(source) || "a repeated group that repeats within may take very long"
+  return !repeatsWithin(source) || "a repeated group that repeats within may take very long"
 }
 
 export const RedactionPattern = Schema.Struct({

@@ -90,7 +90,7 @@ const inline = (text: string): string =>
     .map((part) => (/^`[^`]+`$/u.test(part) ? `<code>${escaped(part.slice(1, -1))}</code>` : linked(escaped(part))))
     .join("")
 
-const linked = (text: string) => text.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/gu, '<a href="$2">$1</a>')
+const linked = (text: string) => text.replaceAll(/\[([^[\]]+)\]\(([^()\s]+)\)/gu, '<a href="$2">$1</a>')
 
 const escaped = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")

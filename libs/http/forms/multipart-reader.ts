@@ -128,7 +128,7 @@ export const multipartReader = (contentType: string, partsMax: number): Multipar
   }
 }
 
-const boundaryOf = (contentType: string) => /boundary=(.*)$/iu.exec(contentType)?.[1] ?? ""
+const boundaryOf = (contentType: string) => /boundary=(.*)$/isu.exec(contentType)?.[1] ?? ""
 
 const headOf = (info: MultipartParser.PartInfo): PartHead => ({
   name: info.name,

@@ -90,7 +90,7 @@ const ask = (
 ) =>
   client.request({
     method: "POST",
-    url: `${url.replace(/\/+$/u, "")}/${operation}`,
+    url: `${url.replace(/(?<!\/)\/+$/u, "")}/${operation}`,
     headers: { accept: "application/json", "content-type": "application/json" },
     body: Buffer.from(JSON.stringify(body)),
     deadlineMs: timeoutMs,

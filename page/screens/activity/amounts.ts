@@ -11,7 +11,7 @@ export const amountText = ({ amount, decimals, symbol }: Amount): string => {
   if (decimals === null) return `${amount} units`
   const digits = amount.padStart(decimals + 1, "0")
   const whole = decimals === 0 ? digits : digits.slice(0, -decimals)
-  const part = decimals === 0 ? "" : digits.slice(-decimals).replace(/0+$/u, "")
+  const part = decimals === 0 ? "" : digits.slice(-decimals).replace(/(?<!0)0+$/u, "")
   return `${whole}${part === "" ? "" : `.${part}`} ${symbol ?? ""}`.trimEnd()
 }
 

@@ -13,7 +13,7 @@ export interface Part {
 
 /** Its steps in their order; none where the document has no such heading. */
 export const runbookIn = (document: string, heading: string): ReadonlyArray<Step> => {
-  const [, section = ""] = document.split(new RegExp(`^#### ${heading}$`, "mu"))
+  const [, section = ""] = document.split(`\n#### ${heading}\n`)
   const [own = ""] = section.split(/^#{2,4} /mu)
   return own
     .split(/^- /mu)
@@ -27,7 +27,7 @@ export const runbookIn = (document: string, heading: string): ReadonlyArray<Step
 /** Links become their words: the page has no other document. */
 const partsOf = (words: string): ReadonlyArray<Part> =>
   words
-    .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, "$1")
+    .replaceAll(/\[([^[\]]+)\]\([^()]*\)/gu, "$1")
     .split("`")
     .map((text, index) => ({ text, isCode: index % 2 === 1 }))
     .filter(({ text }) => text !== "")

@@ -11,8 +11,10 @@ const launched = (name: string) => () =>
   Effect.fail(Object.assign(new Error(`${name} is run by the launcher: ./starling ${name}`), { exitCode: 2 }))
 
 export const check = Command.make("check", {}, launched("check")).pipe(
-  Command.withShortDescription("types, lint, format and unit tests"),
-  Command.withDescription("Types, lint, format and unit tests, side by side: what every change passes.")
+  Command.withShortDescription("types, lint, format, regular expressions and unit tests"),
+  Command.withDescription(
+    "Types, lint, format, the time that regular expressions take, and unit tests, side by side: what every change passes."
+  )
 )
 
 export const test = Command.make("test", {}, launched("test")).pipe(

@@ -68,7 +68,7 @@ export const readOrder = Effect.fnUntraced(function* (given: PayGiven) {
     scheme: given.scheme,
     keyVariable: given.keyVariable,
     rpcUrl: given.rpc,
-    gatewayUrl: given.gateway?.replace(/\/+$/u, ""),
+    gatewayUrl: given.gateway?.replace(/(?<!\/)\/+$/u, ""),
     isStreamed: !given.whole,
     isJson: given.json
   }

@@ -169,7 +169,7 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
   const provider: Provider = {
     name: entry.Name,
     kind: entry.Kind,
-    baseUrl: entry.BaseUrl.replace(/\/+$/u, ""),
+    baseUrl: entry.BaseUrl.replace(/(?<!\/)\/+$/u, ""),
     key,
     connectionsMax: entry.ConnectionsMax
   }

@@ -166,7 +166,7 @@ const channelOffersOf = (
 export const refundQuote = (path: string, { payments, origin, isOffered }: QuoteTerms): Quote | undefined => {
   const [first, ...rest] = channelOffersOf(payments, payments.Networks.filter(isOffered), 0n)
   if (first === undefined) return undefined
-  const url = `${origin.replace(/\/+$/u, "")}${path}`
+  const url = `${origin.replace(/(?<!\/)\/+$/u, "")}${path}`
   return { resource: { url, description: "Refund of a payment channel" }, offers: [first, ...rest] }
 }
 

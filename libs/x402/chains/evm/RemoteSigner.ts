@@ -108,7 +108,7 @@ const repeated = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, Signer
   }
 })
 
-const urlOf = ({ url }: RemoteSignerOptions, path: string) => `${url.replace(/\/+$/u, "")}${path}`
+const urlOf = ({ url }: RemoteSignerOptions, path: string) => `${url.replace(/(?<!\/)\/+$/u, "")}${path}`
 
 // The URL may hold a secret in its path, so no fault names it.
 const away = (error: EgressError) =>

@@ -193,7 +193,7 @@ type SendVerdict = "waiting" | "outrun" | "not taken"
 const rules: ReadonlyArray<readonly [RegExp, SendVerdict]> = [
   [/already known|already imported|known transaction|already in mempool|alreadyknown/iu, "waiting"],
   [/nonce too low|nonce is too low|invalid transaction nonce|nonce has already been used/iu, "outrun"],
-  [/replacement transaction underpriced|replacement.*underpriced|transaction with the same nonce/iu, "outrun"],
+  [/replacement transaction underpriced|replacement.{0,80}underpriced|transaction with the same nonce/iu, "outrun"],
   // EIP-7966: accepted, and the wait is over; or accepted behind a gap in the account's nonces.
   [/timeout|timed out|was added to the mempool|added to the (?:tx)?pool|nonce gap|queued/iu, "waiting"]
 ]
@@ -208,4 +208,4 @@ const methodMissing = -32_601
 
 export const isMethodMissing = (code: number, text: string): boolean =>
   code === methodMissing ||
-  /method not found|method .* (?:not found|does not exist|not supported)|not whitelisted/iu.test(text)
+  /method not found|method .{1,80} (?:not found|does not exist|not supported)|not whitelisted/iu.test(text)
