@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Types with Effect diagnostics, the page's types, the fence between the rooms, lint, format and unit tests, side by side:
-# a line each, and the output of a failed one. When STARLING_REPORTS names a folder, the report of the unit tests and the
-# failures are left there.
+# Types with Effect diagnostics, the page's types, the fence between the rooms, lint, format, the time that regular
+# expressions take, and unit tests, side by side: a line each, and the output of a failed one. When STARLING_REPORTS names
+# a folder, the report of the unit tests and the failures are left there.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -78,6 +78,7 @@ start page page_types; page=$!
 start fence node dev/fence/main.ts; fence=$!
 start lint lint; lint=$!
 start format well_formed; format=$!
+start patterns node dev/patterns/main.ts; patterns=$!
 start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$threads" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
@@ -87,5 +88,6 @@ report page $page
 report fence $fence
 report lint $lint
 report format $format
+report patterns $patterns
 report unit $unit
 exit $failed
