@@ -64,13 +64,19 @@ const authorityOf = ({ configMaps }: Cluster, { namespace }: Plan, file: string 
     : { ...none, told: [unreadable(`${authorityMap}, key ca.crt,`)] }
 }
 
+const begin = "-----BEGIN CERTIFICATE-----"
+const end = "-----END CERTIFICATE-----"
+
 const readCertificates = (text: string): ReadonlyArray<X509Certificate> =>
-  (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []).flatMap((pem) =>
-    Result.match(
-      Result.try(() => new X509Certificate(pem)),
-      { onFailure: () => [], onSuccess: (certificate) => [certificate] }
+  text
+    .split(begin)
+    .slice(1)
+    .flatMap((rest) =>
+      Result.match(
+        Result.try(() => new X509Certificate(begin + rest.split(end, 1).join() + end)),
+        { onFailure: () => [], onSuccess: (certificate) => [certificate] }
+      )
     )
-  )
 
 const unreadable = (where: string): Told => ({
   what: `${where} holds no certificate that can be read`,

@@ -27,7 +27,7 @@ describe("a pattern", () => {
 
   it("of linear time is safe, and need not be judged again", async () => {
     const text = String.raw`const [a, b] = [/<[^<>]*>/gu, /x/u]`
-    assert.deepStrictEqual(await judged(text), { faults: [], safe: ["/<[^<>]*>/gu", "/x/u"] })
+    assert.deepStrictEqual(await judged(text), { faults: [], safe: ["/<[^<>]*>/gu"] })
     const slow = String.raw`const a = /\s+$/u`
     assert.deepStrictEqual((await judged(slow, {}, [String.raw`/\s+$/u`])).faults, [])
   })
