@@ -21,7 +21,7 @@ describe("a pattern", () => {
     "of more than linear time is a fault: %s",
     async (pattern) => {
       const { faults } = await judged(`const a = ${pattern}`)
-      assert.match(faults.join(), /it takes time of degree [23], for example for '/u)
+      assert.match(faults.join(), /it takes \d+ ms for \d+ characters, [\d.]+ ms for a quarter: /u)
     }
   )
 
