@@ -3,12 +3,15 @@
  * sends a second request on a connection before the first is answered. Pools are made per lane and origin and bounded
  * in number; the least recently used one is closed for a new one. Traces leave by such a client, too.
  */
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
+import type { Socket } from "node:net"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pool } from "undici"
 import { defineCounter, defineGauge, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
-import { type EgressRequest, type EgressResponse, exchange } from "./exchange.ts"
-import { addressGuard, guardedConnector, invalidCidrs, Resolver, type TlsIdentity } from "./guard.ts"
+import { type EgressRequest, type EgressResponse, exchange, type Route } from "./exchange.ts"
+import { guardedConnector, Resolver, type TlsIdentity } from "./connector.ts"
+import { addressGuard, invalidCidrs } from "./guard.ts"
 import { refusedRanges } from "./special-addresses.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
 
@@ -109,14 +112,14 @@ const openClient = Effect.fn("openClient")(function* (
     request: (request) => {
       const target = targetOf(lanes, request.url)
       if (target instanceof InvalidUrl) return Effect.fail(target)
-      const { pool, onLeave } = prepare(lanes, request, target)
-      return exchange(pool, target, { ...request, onLeave })
+      const { route, onLeave } = prepare(lanes, request, target)
+      return exchange(route, target, { ...request, onLeave })
     },
     stream: (request) => {
       const target = targetOf(lanes, request.url)
       if (target instanceof InvalidUrl) return Effect.fail(target)
-      const { pool, onLeave } = prepare(lanes, request, target)
-      return streamExchange(pool, target, { ...request, onLeave })
+      const { route, onLeave } = prepare(lanes, request, target)
+      return streamExchange(route.pool, target, { ...request, onLeave })
     }
   }
 })
@@ -127,7 +130,7 @@ export interface Target {
 }
 
 interface Lane {
-  readonly pool: Pool
+  readonly route: Route
   /** Connections that no request has used yet. */
   readonly connections: { fresh: number }
 }
@@ -144,7 +147,10 @@ interface Lanes {
 
 // Below the idle time of common servers (Node 5 s, nginx 75 s), so that we hang up first.
 const keepAliveMs = 4_000
-const headerBytesMax = 16 * 1_024
+// A busy connection is left so soon for a new one: names move, and most may be remembered for a minute.
+const connectionMsMax = 60_000
+// Servers behind proxies that add cookies and policies send tens of kB.
+const headerBytesMax = 64 * 1_024
 
 const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const metrics = yield* Metrics
@@ -160,8 +166,9 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const resolve = yield* Resolver
   const byKey = new Map<string, Lane>()
   yield* Effect.addFinalizer(() =>
-    Effect.promise(() => Promise.all([...byKey.values()].map(({ pool }) => pool.destroy())))
+    Effect.promise(() => Promise.all([...byKey.values()].map(({ route }) => route.pool.destroy())))
   )
+  const onSocket = yield* socketFinder
 
   const makePool = (origin: string, connectionsMax: number): Lane => {
     const connections = { fresh: 0 }
@@ -177,18 +184,9 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
         opened.inc(use)
       }
     })
-    const pool = new Pool(origin, {
-      connect,
-      connections: connectionsMax,
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: headerBytesMax
-    })
-    return { pool, connections }
+    const newPool = (connections: number) => new Pool(origin, { ...poolOptions, connect, connections })
+    const route = { pool: newPool(connectionsMax), newPool: () => newPool(1), onSocket }
+    return { route, connections }
   }
   const lanes: Lanes = {
     options,
@@ -201,16 +199,47 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   return lanes
 })
 
+const poolOptions = {
+  pipelining: 1,
+  allowH2: false,
+  keepAliveTimeout: keepAliveMs,
+  keepAliveMaxTimeout: keepAliveMs,
+  clientTtl: connectionMsMax,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: headerBytesMax
+}
+
+/**
+ * Finds the socket that a request leaves on: the client library tells of it on a channel, just after `onRequestStart` and
+ * within the same call.
+ */
+const socketFinder = Effect.gen(function* () {
+  const used = new WeakSet<Socket>()
+  let found: ((socket: Socket, isReused: boolean) => void) | undefined
+  const onHeaders = (message: unknown) => {
+    const { socket } = message as { readonly socket: Socket }
+    found?.(socket, used.has(socket))
+    found = undefined
+    used.add(socket)
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => subscribe("undici:client:sendHeaders", onHeaders)),
+    () => Effect.sync(() => unsubscribe("undici:client:sendHeaders", onHeaders))
+  )
+  return (next: (socket: Socket, isReused: boolean) => void) => void (found = next)
+})
+
 type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax" | "onLeave">
 
 const prepare = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
-  const { pool, connections } = laneOf(lanes, request, origin)
+  const { route, connections } = laneOf(lanes, request, origin)
   const onLeave = () => {
     if (connections.fresh > 0) connections.fresh -= 1
     else lanes.countReused()
     request.onLeave?.()
   }
-  return { pool, onLeave }
+  return { route, onLeave }
 }
 
 const laneOf = (lanes: Lanes, request: LaneRequest, origin: string) => {
@@ -232,7 +261,7 @@ const closeOldest = ({ options, byKey }: Lanes) => {
   const [oldest] = byKey
   if (oldest === undefined) return
   byKey.delete(oldest[0])
-  void oldest[1].pool.close()
+  void oldest[1].route.pool.close()
 }
 
 const targetOf = ({ options, targets }: Lanes, url: string) => {

@@ -91,11 +91,15 @@ export class ResponseTooLarge extends Schema.TaggedError<ResponseTooLarge>()("Re
  */
 export type StreamError = EgressError | Stalled | ResponseTooLarge
 
+/** No connection came about: what became of each address. */
+export class ConnectFailed extends Error {}
+
 const tlsCode = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/u
 
 /** The egress error for an error of the client library or of a socket. */
 export const toEgressError = (cause: unknown): EgressError => {
   if (cause instanceof AddressRefused) return cause
+  if (cause instanceof ConnectFailed) return new Unreachable({ reason: "connect", detail: cause.message })
   const error = cause instanceof Error ? cause : new Error(String(cause))
   const code = "code" in error ? String(error.code) : ""
   const inner =

@@ -1,7 +1,11 @@
 /**
  * One request and its answer over a pool: total deadline, capped body, prompt cancellation. It uses callbacks and a
  * plain timer, because it runs ten thousand times a second; nothing else may be in this file.
+ *
+ * A receiver may hang up on an idle connection just as a request leaves on it. Where the caller says that its request may
+ * arrive twice, and no byte of an answer came, it is sent once more at once, on a connection of its own.
  */
+import type { Socket } from "node:net"
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
 import type { Target } from "./client.ts"
@@ -21,8 +25,21 @@ export interface EgressRequest {
   readonly connectionsMax?: number
   /** Asked right before the bytes go to a connected socket; on false nothing goes, and the request is `Withdrawn`. */
   readonly mayLeave?: () => boolean
-  /** Called when the bytes go to a connected socket. */
+  /** Called when the bytes go to a connected socket; once, also for a request that is sent again. */
   readonly onLeave?: () => void
+  /** The receiver recognises a request that arrives twice. */
+  readonly isRepeatable?: boolean
+  /** The answer's head is what counts: a body that breaks off, or ends too late, is `truncated` and no failure. */
+  readonly isHeadEnough?: boolean
+}
+
+/** The connections of one lane, as an exchange uses them. */
+export interface Route {
+  readonly pool: Pool
+  /** A pool of one new connection, to be closed. */
+  readonly newPool: () => Pool
+  /** Asked as the head of a request is written: which socket has it. */
+  readonly onSocket: (found: (socket: Socket, isReused: boolean) => void) => void
 }
 
 export interface EgressResponse {
@@ -78,15 +95,17 @@ const toldAtOnceMax = 32
 
 const deadlines = overdue()
 
-export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRequest) =>
+export const exchange = (route: Route, target: Target, request: EgressRequest) =>
   Effect.callback<EgressResponse, EgressError>((resume) => {
+    const { deadlineMs, isRepeatable = false, isHeadEnough = false } = request
+    const sent = { ...target, method: request.method, headers: request.headers, body: request.body }
+    const answer = arriving(request.responseBytesMax)
     let controller: Dispatcher.DispatchController | undefined
-    let phase: "connect" | "headers" | "body" = "connect"
+    let phase: "connect" | "headers" = "connect"
     let ended = false
-    let status = 0
-    let headers: Readonly<Record<string, string>> = {}
-    const chunks: Array<Uint8Array> = []
-    let bytes = 0
+    /** Why it is sent again. */
+    let before: EgressError | undefined
+    let hasNoByte = () => false
 
     const end = (result: Effect.Effect<EgressResponse, EgressError>) => {
       if (ended) return
@@ -94,52 +113,49 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
       clearTimeout(timer)
       resume(result)
     }
-    const succeed = (truncated: boolean) =>
-      end(Effect.succeed({ status, headers, body: joined(chunks, bytes), truncated }))
+    const succeed = (truncated: boolean) => end(Effect.succeed(answer.whole(truncated)))
     const cancel = () => controller?.abort(cancelled)
-
-    const { deadlineMs } = request
-    const tooLate = () => {
+    const fail = (error: EgressError) => {
       if (ended) return
-      end(Effect.fail(new DeadlineExceeded({ phase, deadlineMs, status: phase === "body" ? status : null })))
+      if (isHeadEnough && answer.hasBegun()) return succeed(true)
+      const isHungUp = error._tag === "Unreachable" && error.reason === "reset"
+      if (!isRepeatable || before !== undefined || !isHungUp || !hasNoByte()) return end(Effect.fail(error))
+      before = error
+      phase = "connect"
+      const once = route.newPool()
+      send(once)
+      void once.close()
+    }
+    const tooLate = () => {
+      fail(new DeadlineExceeded({ phase: answer.hasBegun() ? "body" : phase, deadlineMs, status: answer.status() }))
       cancel()
     }
     const timer = setTimeout(() => deadlines.add({ deadlineMs, tell: tooLate }), deadlineMs)
 
-    pool.dispatch(
-      { origin, path, method: request.method, headers: request.headers, body: request.body },
-      {
+    const send = (pool: Pool) =>
+      pool.dispatch(sent, {
         onRequestStart: (started) => {
           controller = started
           if (ended) return cancel()
           if (request.mayLeave?.() === false) {
-            end(Effect.fail(new Withdrawn()))
+            end(Effect.fail(before ?? new Withdrawn()))
             return cancel()
           }
           phase = "headers"
+          if (before !== undefined) return
+          if (isRepeatable) route.onSocket((socket, isReused) => (hasNoByte = noByteOn(socket, isReused)))
           request.onLeave?.()
         },
-        onResponseStart: (_controller, code, given) => {
-          phase = "body"
-          status = code
-          headers = flat(given)
-        },
+        onResponseStart: (_controller, status, given) => answer.begin(status, given),
         onResponseData: (_controller, chunk) => {
-          const room = request.responseBytesMax - bytes
-          if (chunk.length <= room) {
-            chunks.push(chunk)
-            bytes += chunk.length
-            return
-          }
-          if (room > 0) chunks.push(chunk.subarray(0, room))
-          bytes += Math.max(0, room)
+          if (answer.take(chunk)) return
           succeed(true)
           cancel()
         },
         onResponseEnd: () => succeed(false),
-        onResponseError: (_controller, error) => (ended ? undefined : end(Effect.fail(toEgressError(error))))
-      }
-    )
+        onResponseError: (_controller, error) => fail(toEgressError(error))
+      })
+    send(route.pool)
     return Effect.sync(() => {
       if (ended) return
       ended = true
@@ -147,6 +163,44 @@ export const exchange = (pool: Pool, { origin, path }: Target, request: EgressRe
       cancel()
     })
   })
+
+/** Whether nothing was said on a connection that served before, since now. */
+const noByteOn = (socket: Socket, isReused: boolean) => {
+  const bytesBefore = socket.bytesRead
+  return () => isReused && socket.bytesRead === bytesBefore
+}
+
+/** An answer as it arrives, with as much of its body as is wanted. */
+const arriving = (bytesMax: number) => {
+  let status: number | null = null
+  let headers: Readonly<Record<string, string>> = {}
+  const chunks: Array<Uint8Array> = []
+  let bytes = 0
+  return {
+    hasBegun: () => status !== null,
+    status: () => status,
+    begin: (code: number, given: Parameters<typeof flat>[0]) => {
+      // An interim answer is none yet.
+      if (code < 200) return
+      status = code
+      headers = flat(given)
+    },
+    /** False when the chunk is more than is wanted. */
+    take: (chunk: Uint8Array) => {
+      const room = bytesMax - bytes
+      const taken = chunk.length <= room ? chunk : chunk.subarray(0, Math.max(0, room))
+      if (taken.length > 0) chunks.push(taken)
+      bytes += taken.length
+      return taken === chunk
+    },
+    whole: (truncated: boolean): EgressResponse => ({
+      status: status ?? 0,
+      headers,
+      body: joined(chunks, bytes),
+      truncated
+    })
+  }
+}
 
 const joined = (chunks: ReadonlyArray<Uint8Array>, bytes: number) =>
   chunks.length === 1 ? (chunks[0] ?? new Uint8Array(0)) : Buffer.concat(chunks, bytes)

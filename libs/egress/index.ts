@@ -10,8 +10,11 @@ export {
   type StreamError,
   Unreachable
 } from "./errors.ts"
-export type { EgressResponse } from "./exchange.ts"
+export type { EgressRequest, EgressResponse } from "./exchange.ts"
+export { retryAfterMs } from "./retry-after.ts"
 export { refusedRanges } from "./special-addresses.ts"
-export { addressGuard, type Resolve, type ResolvedAddress, Resolver } from "./guard.ts"
+export type { ResolvedAddress } from "./connect-race.ts"
+export { type Resolve, Resolver } from "./connector.ts"
+export { addressGuard } from "./guard.ts"
 export { sanitise, type SanitiseOptions } from "./sanitise.ts"
 export type { EgressStream, EgressStreamRequest } from "./streaming.ts"

@@ -124,6 +124,8 @@ const openInflow = (pool: Pool, { origin, path }: Target, request: EgressStreamR
         return request.onLeave?.()
       },
       onResponseStart: (_controller, status, given) => {
+        // An interim answer, such as 103, is none yet.
+        if (status < 200) return
         flow.phase = "body"
         flow.head = { status, headers: flat(given) }
         notify(flow)

@@ -114,6 +114,9 @@ const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }:
     body: due.body,
     deadlineMs: endpoint.timeoutMs,
     responseBytesMax: answerBytesMax,
+    // Its X-Service-Delivery says which it is.
+    isRepeatable: true,
+    isHeadEnough: true,
     mayLeave: leaving.mayLeave,
     onLeave: leaving.onLeave
   })

@@ -5,6 +5,7 @@
  * longer, never for less.
  */
 import { Data } from "effect"
+import { retryAfterMs } from "#egress"
 
 /** The result of sending: a status, or why there was none. `class` groups results for metrics and the breaker. */
 export type AttemptResult = Data.TaggedEnum<{
@@ -84,19 +85,5 @@ export const describe = (result: AttemptResult) =>
 
 const askedMs = (result: AttemptResult, settings: RetrySettings, nowMs: number) => {
   if (result._tag !== "Answered" || (result.status !== 429 && result.status !== 503)) return 0
-  return Math.min(retryAfterMs(result.retryAfter, nowMs), settings.retryAfterMsMax)
-}
-
-/**
- * The delay that a receiver's Retry-After asks for: whole seconds, or an HTTP date (RFC 9110, 10.2.3). A value that
- * cannot be read asks for none.
- */
-export const retryAfterMs = (value: string | undefined, nowMs: number): number => {
-  if (value === undefined) return 0
-  const text = value.trim()
-  if (/^\d{1,9}$/u.test(text)) return Number(text) * 1_000
-  // A date names its time zone; Date.parse would guess one for anything else.
-  if (!text.endsWith("GMT")) return 0
-  const atMs = Date.parse(text)
-  return Number.isNaN(atMs) ? 0 : Math.max(0, atMs - nowMs)
+  return Math.min(retryAfterMs(result.retryAfter, nowMs) ?? 0, settings.retryAfterMsMax)
 }

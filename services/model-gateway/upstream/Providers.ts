@@ -22,6 +22,7 @@ import {
   ConfiguredHttp,
   type EgressStream,
   type EgressClient,
+  retryAfterMs,
   sanitise,
   type SanitiseOptions,
   type StreamError
@@ -290,12 +291,10 @@ interface AttemptContext {
 const retryAfterSecondsMax = 3_600
 const retryAfterSecondsDefault = 60
 
-/** Reads seconds, or a date. */
+/** Some providers send a date of another form. */
 const secondsOf = (retryAfter: string | undefined, nowMs: number): number | undefined => {
-  if (retryAfter === undefined) return undefined
-  const text = retryAfter.trim()
-  const seconds = /^\d{1,9}(?:\.\d{1,9})?$/u.test(text) ? Number(text) : (Date.parse(text) - nowMs) / 1_000
-  return Number.isFinite(seconds) ? Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(seconds))) : undefined
+  const seconds = (retryAfterMs(retryAfter, nowMs) ?? Date.parse(retryAfter ?? "") - nowMs) / 1_000
+  return Number.isNaN(seconds) ? undefined : Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(seconds)))
 }
 
 interface Refusal {

@@ -15,12 +15,12 @@ interface Listening {
   readonly connections: () => number
 }
 
-export const listen = (server: Server) =>
+export const listen = (server: Server, host?: string) =>
   Effect.acquireRelease(
     Effect.callback<Listening>((resume) => {
       let connections = 0
       server.on("connection", () => (connections += 1))
-      server.listen(0, () => {
+      server.listen({ port: 0, host }, () => {
         const { port } = server.address() as AddressInfo
         resume(Effect.succeed({ port, connections: () => connections }))
       })
@@ -72,6 +72,7 @@ export const openClient = (
     connections?: number
     allow?: ReadonlyArray<string>
     trusted?: string
+    connectTimeoutMs?: number
     names?: Record<string, ReadonlyArray<string>>
   } = {}
 ) =>
@@ -82,7 +83,7 @@ export const openClient = (
       allowCidrs: options.allow ?? [],
       connectionsPerLaneMax: options.connections ?? 4,
       lanesMax: 8,
-      connectTimeoutMs: 1_000,
+      connectTimeoutMs: options.connectTimeoutMs ?? 1_000,
       trusted: options.trusted
     })
     const names = options.names

@@ -91,10 +91,9 @@ describe("hostile receivers", () => {
             yield* arrived(receiver, "/well", 100)
             assert.strictEqual(ends.drip, 0, "the healthy one was served while the drip went on")
 
-            yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 4))
+            yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 3))
             yield* eventually(Effect.sync(() => ends.drip > 0 && ends.floodBytes > 0))
             const why = new Map((yield* abandonments).map((reason) => [reason["endpoint"], reason]))
-            assert.include(why.get("drip")?.["lastError"], "no complete answer within 10000 ms")
             assert.deepInclude(why.get("metadata"), { attempts: 1, lastStatus: 307 })
             assert.include(why.get("intranet")?.["lastError"], "may not be called")
             assert.include(why.get("link-local")?.["lastError"], "may not be called")
@@ -103,7 +102,10 @@ describe("hostile receivers", () => {
             const ofHostile = Effect.map(attemptRecords, (all) => all.filter(({ endpoint }) => endpoint !== "well"))
             yield* eventually(Effect.map(ofHostile, (all) => all.length === 5))
             const shareThen = yield* Effect.promise(share.end)
-            for (const { durationMs, endpoint } of yield* ofHostile) {
+            for (const { durationMs, endpoint, ...ended } of yield* ofHostile) {
+              // Their heads said 200, whatever came after.
+              const isTaken = ["drip", "flood"].includes(String(endpoint))
+              if (isTaken) assert.deepInclude(ended, { outcome: "delivered", status: 200 }, String(endpoint))
               assert.isBelow(Number(durationMs), 10_000 + 2_000 / shareThen, String(endpoint))
             }
             for (const path of ["/drip", "/flood", "/metadata"]) {
