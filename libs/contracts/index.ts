@@ -134,6 +134,7 @@ export * from "./pipeline/work-item/commands.ts"
 export * from "./pipeline/work-item/facts.ts"
 export * from "./pipeline/work-item/reports.ts"
 export * from "./pipeline/work-item/state.ts"
+export { faultOfName, printable, printableLine } from "./printable.ts"
 export { repeatedKeys } from "./json/repeated-keys.ts"
 export {
   Count,

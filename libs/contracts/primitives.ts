@@ -1,5 +1,6 @@
 /** The small shapes that many contracts share. Lengths are UTF-16 units; every regular expression is linear. */
 import { Schema } from "effect"
+import { faultOfName } from "./printable.ts"
 
 /** One fault of an input, and where: a JSON pointer, empty for the whole. */
 export interface Fault {
@@ -54,6 +55,9 @@ export const isoTime = (epochMs: number): string => {
   if (written.epochMs !== epochMs) written = { epochMs, text: new Date(epochMs).toISOString() }
   return written.text
 }
+
+/** Of a name that a person gives and that screens, logs and commands show: no character that these would obey. */
+export const isName = Schema.makeFilter((value: string) => faultOfName(value) ?? true)
 
 /** Adds the purpose of a field to its schema; the description of the API carries it on. */
 export const describe =

@@ -7,8 +7,13 @@ import { EndpointEntry } from "./configuration/webhooks.ts"
 import { boundedDecoder, pointedFaults } from "./json/decoding.ts"
 import { Count, EpochMs, type Fault, Ordinal, text, Timestamp } from "./primitives.ts"
 
-/** An endpoint as it stands in the configuration, without the variables of secrets: they come with a request. */
-export const EndpointSettings = EndpointEntry.mapFields(Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"]))
+/**
+ * An endpoint as it stands in the configuration, without the variables of secrets: they come with a request. A name that
+ * an earlier release took is still one; a new one is held to `faultOfName`.
+ */
+export const EndpointSettings = EndpointEntry.mapFields(
+  Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"])
+).mapFields(Struct.assign({ Name: Schema.String.check(Schema.isBetweenLength(1, 100)) }))
 export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSettings> {}
 
 const decode = boundedDecoder(EndpointSettings, { onExcessProperty: "error" })

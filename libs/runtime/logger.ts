@@ -8,7 +8,7 @@
  */
 import { styleText } from "node:util"
 import { Cause, Context, Effect, Logger, type LogLevel, References, Tracer } from "effect"
-import { type Fault, type SecretFault, secretFault, type SecretKind } from "#contracts"
+import { type Fault, printable, printableLine, type SecretFault, secretFault, type SecretKind } from "#contracts"
 import { Environment, Role } from "./host.ts"
 
 const charactersMin = 6
@@ -134,12 +134,12 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   const error = causes.join("\n")
   const annotations = annotationsOf(entry)
   const whole = { ...head, message, ...traceOf(entry), ...annotations, ...(error === "" ? {} : { error }) }
-  const line = redact(safeJson(whole))
+  const line = printable(redact(safeJson(whole)))
   if (line.length <= lineCharactersMax) return line
   // Redaction comes before the cut: no pattern finds half a secret.
   const short = (text: string, charactersMax: number) => cut(redact(text), charactersMax)
   const notes = Object.entries(annotations).slice(0, annotationsMax)
-  return JSON.stringify({
+  const shortened = JSON.stringify({
     ...head,
     message: short(message, messageCharactersMax),
     truncated: true,
@@ -147,6 +147,7 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
     ...Object.fromEntries(notes.map(([key, value]) => [key, short(plain(value), annotationCharactersMax)])),
     ...(error === "" ? {} : { error: short(error, errorCharactersMax) })
   })
+  return printable(shortened)
 }
 
 type Colour = "gray" | "green" | "yellow" | "red" | "cyan"
@@ -161,16 +162,12 @@ const colourOf = (level: LogLevel.LogLevel): Colour => {
   return level === "Info" ? "green" : "gray"
 }
 
-// The author of a message may not move the cursor, nor change the colours, of the terminal that shows it.
-// oxlint-disable-next-line no-control-regex
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
-
 const textLine = (entry: Entry, redact: (text: string) => string, paint: Paint) => {
   const { messages, causes } = split(entry)
   // Each part is coloured by itself: the line is cut before, because a colour without its end would run on.
   let left = lineCharactersMax
   const shown = (text: string) => {
-    const part = cut(redact(text).replaceAll(controls, "\ufffd"), left)
+    const part = cut(printable(redact(text)), left)
     left = Math.max(0, left - part.length)
     return part
   }
@@ -178,7 +175,7 @@ const textLine = (entry: Entry, redact: (text: string) => string, paint: Paint) 
   const level = paint(colourOf(entry.logLevel), entry.logLevel.toUpperCase().padEnd(5))
   const role = paint("cyan", Context.get(entry.fiber.context, Role))
   const message = shown(messages.map(plain).join(" "))
-  const notes = Object.entries(annotationsOf(entry)).map(([key, value]) => `${key}=${plain(value)}`)
+  const notes = Object.entries(annotationsOf(entry)).map(([key, value]) => printableLine(`${key}=${plain(value)}`))
   const annotations = paint("gray", shown(notes.join(" ")))
   const head = [time, level, role, message, annotations].filter((part) => part !== "").join(" ")
   return [head, ...causes.map((cause) => shown(cause))].filter((part) => part !== "").join("\n  ")

@@ -10,6 +10,7 @@ import { brokerAlone, NatsServer } from "#fleet/broker"
 import { authorization, keeperUser, machineUsers } from "#fleet/broker-users"
 import { brokerLogin, busOf } from "./connection.ts"
 import { CommandRefused, fileOf, note, print } from "./console.ts"
+import { writeOut } from "./screen.ts"
 
 /**
  * Writes the users' files. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
@@ -109,7 +110,7 @@ const copy = Effect.fnUntraced(function* ({ action, folder, streams, json }: Bac
           const line = json
             ? JSON.stringify({ stream, messages, lastSequence })
             : `${action}d ${stream}: ${messages} messages, last ${lastSequence}`
-          process.stdout.write(`${line}\n`)
+          writeOut(`${line}\n`)
         }
       }),
     catch: (error) =>

@@ -9,7 +9,9 @@ import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { repeatedKeys, withoutByteOrderMark } from "#contracts"
+import { printableLine } from "#contracts/printable"
 import { Environment, lineLogger } from "#runtime"
+import { writeError, writeOut } from "./screen.ts"
 
 /** How every command ends, for scripts. */
 export const exitCodes = {
@@ -34,18 +36,19 @@ export const misused = (reason: string) => new CommandRefused({ reason, exitCode
 
 export const noFleet = (reason: string) => new CommandRefused({ reason, exitCode: 69 })
 
-export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+export const print = (line: string) => Effect.sync(() => writeOut(`${line}\n`))
 
 /** On standard error, so that a program that reads the output sees none of this. */
-export const note = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
+export const note = (line: string) => Effect.sync(() => writeError(`${line}\n`))
 
 /** Rows below their headings, each column as wide as its widest cell. Pure. */
 export const table = (
   head: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>
 ): ReadonlyArray<string> => {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  return [head, ...rows].map((row) =>
+  const cells = rows.map((row) => row.map(printableLine))
+  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)))
+  return [head, ...cells].map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join("  ")
@@ -56,7 +59,7 @@ export const table = (
 /** The services that every command's body uses. */
 export const setting = Layer.mergeAll(
   Layer.succeed(Environment, process.env),
-  Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))])
+  Logger.layer([lineLogger("pretty", (line) => writeError(`${line}\n`))])
 )
 
 export const fileOf = (named: string) =>

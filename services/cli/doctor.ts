@@ -11,6 +11,7 @@ import { CommandRefused, fileOf, misused, print } from "./console.ts"
 import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"
 import { diagnoseFleet, fleetChecks, type FleetFacts, lossesIn, type ProcessFacts } from "./operate/diagnose.ts"
 import { findTargets } from "./home-fleet.ts"
+import { writeOut } from "./screen.ts"
 
 interface Examined extends OnConsole {
   readonly kubernetes: boolean
@@ -114,7 +115,7 @@ const endpointsOf = Effect.fnUntraced(function* (client: Client) {
 const examineCluster = Effect.fnUntraced(function* ({ overlay, context, json }: Examined) {
   // The default lies beside the launcher, which changes to its own folder.
   const folder = overlay === undefined ? "deploy/k8s/overlays/prod" : yield* fileOf(overlay)
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const print = (line: string) => writeOut(`${line}\n`)
   const code = yield* examine({ overlay: folder, context, isJson: json, print })
   if (code !== 0) return yield* new CommandRefused({ reason: "the cluster is not ready for the fleet" })
 })

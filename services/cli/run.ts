@@ -16,6 +16,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { faultLines } from "./faults.ts"
 import { signals } from "./flags.ts"
+import { writeError, writeOut } from "./screen.ts"
 import { consents, token } from "./commands/access.ts"
 import { check, docs, load, test, topology } from "./commands/development.ts"
 import { events, listen, publish, tail, trigger } from "./commands/events.ts"
@@ -79,11 +80,14 @@ const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
     switch (event._tag) {
       case "Help":
         // An incomplete command is refused with the commands that could follow.
-        return (event.reason === "Requested" ? write : writeError)(helpText(event.helpDoc, hasColors))
+        return showHelp(
+          event.reason === "Requested" ? process.stdout : process.stderr,
+          helpText(event.helpDoc, hasColors)
+        )
       case "InvalidInvocation":
-        return writeError(faultLines(event).join("\n"))
+        return Effect.sync(() => writeError(`${faultLines(event).join("\n")}\n`))
       case "Version":
-        return write(`${event.name} ${event.version}`)
+        return Effect.sync(() => writeOut(`${event.name} ${event.version}\n`))
     }
   }
 })
@@ -98,8 +102,8 @@ export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
   return formatHelpDoc({ ...doc, flags, ...(inherited === undefined ? {} : { inheritedFlags: inherited }) })
 }
 
-const write = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
-const writeError = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+// The colours of the help are our own.
+const showHelp = (stream: NodeJS.WriteStream, text: string) => Effect.sync(() => void stream.write(`${text}\n`))
 
 /** Prints the reason, unless it was printed before, and returns the exit code. */
 const refuse = (cause: Cause.Cause<unknown>): number => {
@@ -107,7 +111,7 @@ const refuse = (cause: Cause.Cause<unknown>): number => {
   const failure = Result.isSuccess(found) ? found.success : undefined
   if (CliError.isCliError(failure)) return 2
   const text = failure instanceof Error && failure.message !== "" ? failure.message : Cause.pretty(cause)
-  process.stderr.write(`starling: ${text}\n`)
+  writeError(`starling: ${text}\n`)
   return failure instanceof Error && "exitCode" in failure ? Number(failure.exitCode) : 1
 }
 

@@ -5,13 +5,14 @@
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { Environment, lineLogger } from "#runtime"
 import { busOf } from "./connection.ts"
+import { writeError } from "./screen.ts"
 import { serviceUser } from "#fleet/broker-users"
 import { readSettings } from "#fleet"
 import { type RunnerGiven, runnerOptions, runRunner } from "#dev/runner"
 
 const setting = Layer.mergeAll(
   Layer.succeed(Environment, process.env),
-  Logger.layer([lineLogger("pretty", (line) => void process.stderr.write(`${line}\n`))]),
+  Logger.layer([lineLogger("pretty", (line) => writeError(`${line}\n`))]),
   Layer.succeed(References.MinimumLogLevel, "Info")
 )
 
@@ -25,7 +26,7 @@ export const runner = (given: RunnerGiven): void => {
   const stop = Effect.runCallback(program(given).pipe(Effect.provide(setting)), {
     onExit: (exit) => {
       const isStopped = exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)
-      if (!isStopped) process.stderr.write(`starling: ${messageOf(exit.cause)}\n`)
+      if (!isStopped) writeError(`starling: ${messageOf(exit.cause)}\n`)
       process.exit(isStopped ? 0 : 1)
     }
   })

@@ -4,6 +4,7 @@
  */
 import { Effect, Result, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
+import { printableLine } from "#contracts/printable"
 import { type Attempt, AttemptBatch, compileFilter, isoTime, subjects, unknownFilterNames } from "#contracts"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
@@ -59,7 +60,7 @@ const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (messa
   if (message.subject === subjects.eventsCursor || !wants(event)) return []
   // A publisher may have written it over several lines; between JSON tokens a line's end is only space.
   if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
-  return [`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`]
+  return [printableLine(`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`)]
 }
 
 const attemptBatch = jsonCodec(AttemptBatch)
@@ -69,7 +70,7 @@ const showAttempts = (wants: (event: string) => boolean, isJson: boolean) => (me
   if (Result.isFailure(decoded)) return []
   return decoded.success
     .filter((attempt) => wants(attempt.event))
-    .map((attempt) => (isJson ? JSON.stringify(attempt) : attemptLine(attempt)))
+    .map((attempt) => (isJson ? JSON.stringify(attempt) : printableLine(attemptLine(attempt))))
 }
 
 const attemptLine = (attempt: Attempt) => {

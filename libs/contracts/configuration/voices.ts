@@ -1,10 +1,11 @@
 /** `Voices`: models and programs of the operator's whose voices join the catalogue. */
 import { Schema } from "effect"
+import { isName } from "../primitives.ts"
 import { EnvironmentName, WebUrl, optional, required, section, span, whole, withDefault } from "./keys.ts"
 
 const Id = Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,31}$/u))
 
-const Name = Schema.String.check(Schema.isBetweenLength(1, 100))
+const Name = Schema.String.check(Schema.isBetweenLength(1, 100), isName)
 const Locale = Schema.String.check(Schema.isPattern(/^[a-z]{2,3}-[A-Z]{2}$/u))
 const Gender = Schema.Literals(["male", "female", "not_specified"])
 const Speaker = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))

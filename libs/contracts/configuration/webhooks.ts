@@ -1,5 +1,6 @@
 /** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
 import { Schema } from "effect"
+import { isName } from "../primitives.ts"
 import { deliveryLanesMax, endpointIdOf } from "../webhooks.ts"
 import {
   Cidr,
@@ -66,7 +67,7 @@ const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.make
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
   Name: required(
-    Schema.String.check(Schema.isBetweenLength(1, 100)),
+    Schema.String.check(Schema.isBetweenLength(1, 100), isName),
     "Its label in logs and metrics; unique, and its id is made of it."
   ),
   Url: required(WebUrl, "Where events are posted, by https or http."),

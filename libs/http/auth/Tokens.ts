@@ -7,7 +7,7 @@
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { type BusError, BusNotFound, Kv, type KvEntry } from "#bus"
-import { apiScopes, isoTime, type Permission, Timestamp, tokenLimits } from "#contracts"
+import { apiScopes, faultOfName, isoTime, type Permission, Timestamp, tokenLimits } from "#contracts"
 
 export const TokenRecord = Schema.Struct({
   id: Schema.String,
@@ -84,7 +84,7 @@ export const tokenRequest = ({ label, lifetimeMs, ...order }: TokenOrder): Resul
 
 // A label must fit on one line of a terminal.
 const isLabel = (label: string) =>
-  label !== "" && label.length <= tokenLimits.labelCharactersMax && !/\p{Cc}/u.test(label)
+  label !== "" && label.length <= tokenLimits.labelCharactersMax && faultOfName(label) === undefined
 
 /** So many tokens are listed and cleared in a few seconds; a fleet with more makes them for each call, which is a bug. */
 const tokensMax = 10_000

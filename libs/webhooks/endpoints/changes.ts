@@ -6,6 +6,7 @@ import { Result, Schema } from "effect"
 import {
   type Act,
   decodeEndpointSettings,
+  faultOfName,
   endpointIdOf,
   type EndpointRecord,
   type EndpointSettings,
@@ -56,6 +57,10 @@ export const decideCreation = (
     return isLike(before, settings, secrets, seal)
       ? Result.succeed({ record: before, same: true })
       : Result.fail(new EndpointExists({ name: before.name }))
+  }
+  const nameFault = faultOfName(settings.Name)
+  if (nameFault !== undefined) {
+    return Result.fail(new InvalidEndpoint({ faults: [{ path: "/Name", message: nameFault }] }))
   }
   const kept = (secret: string | undefined) =>
     secret === undefined ? [] : [{ sealed: seal.seal(id, secret), notAfterMs: null }]

@@ -13,6 +13,7 @@ import { ErrorEnvelope, faultsOf } from "#contracts"
 import { consoleClient } from "#contracts/console"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
+import { printableLine } from "#contracts/printable"
 import { CommandRefused, misused, noFleet, note, print, table } from "../console.ts"
 import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
 
@@ -78,7 +79,7 @@ export const refusalLines = ({ error: { message, fields = {}, details } }: Error
   const scopes = details?.["scopes"]
   return [
     oneLine(message),
-    ...Object.entries(fields).map(([field, why]) => `  ${field}: ${oneLine(why)}`),
+    ...Object.entries(fields).map(([field, why]) => `  ${oneLine(field)}: ${oneLine(why)}`),
     ...(Array.isArray(scopes)
       ? ["  ./starling token make --role admin makes a token with all scopes of operators"]
       : [])
@@ -165,14 +166,16 @@ export const linesOf = (fields: Fields, indent = ""): ReadonlyArray<string> =>
   Object.entries(fields).flatMap(([name, value]) => {
     if (Array.isArray(value) && value.some((entry) => typeof entry === "object")) {
       return [
-        `${indent}${name}:`,
+        `${indent}${printableLine(name)}:`,
         ...value.flatMap((entry) => [`${indent}  -`, ...linesOf(entry as Fields, `${indent}    `)])
       ]
     }
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return [`${indent}${name}:`, ...linesOf(value as Fields, `${indent}  `)]
+      return [`${indent}${printableLine(name)}:`, ...linesOf(value as Fields, `${indent}  `)]
     }
-    return [`${indent}${name}: ${value === null ? "-" : Array.isArray(value) ? value.join(", ") : String(value)}`]
+    const text = value === null ? "-" : Array.isArray(value) ? value.join(", ") : String(value)
+    // Lines of a value stand behind a bar: a receiver's answer cannot look like a field of ours.
+    return [`${indent}${printableLine(name)}: ${text.split(/\r?\n/u).join(`\n${indent}  | `)}`]
   })
 
 /** Only the given options, for a query. */

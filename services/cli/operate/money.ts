@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect"
 import type { RefundView, SumsBy } from "#contracts/console"
 import { decimalAmount } from "#x402"
 import { CommandRefused, misused, note, print } from "../console.ts"
+import { writeOut } from "../screen.ts"
 import { givenOf, type OnConsole, onConsole, printAct, printList, printWhole } from "./client.ts"
 
 interface Filter {
@@ -63,7 +64,7 @@ export const listReceipts = ({ url, json, limit, csv, after, cursor, ...filter }
           client.getReceiptsCsv({
             query: givenOf({ ...filter, after: after === undefined ? undefined : String(after) })
           }),
-          (bytes) => Stream.runForEach(bytes, (piece) => Effect.sync(() => void process.stdout.write(piece)))
+          (bytes) => Stream.runForEach(Stream.decodeText(bytes), (text) => Effect.sync(() => writeOut(text)))
         )
       : Effect.flatMap(
           client.listReceipts({ query: { ...givenOf({ ...filter, cursor }), limit: String(limit) } }),

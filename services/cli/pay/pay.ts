@@ -9,6 +9,7 @@ import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet }
 import { CommandRefused, misused } from "../console.ts"
 import { channelFacts, channelLines, payByChannel, refundChannel } from "./by-channel.ts"
 import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
+import { writeError, writeOut } from "../screen.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
 
 export const pay = Effect.fnUntraced(function* (given: PayGiven) {
@@ -73,7 +74,7 @@ interface Paid {
 const free = Effect.fnUntraced(function* (order: PayOrder, response: HttpClientResponse.HttpClientResponse) {
   const { text } = yield* takeAnswer(response, shower(order))
   if (order.isJson) return writeJson({ model: order.model, answer: text, priceUsd: "0.000000" })
-  process.stdout.write("\n")
+  writeOut("\n")
   return tell(order, `${order.model} is free, nothing was paid`)
 })
 
@@ -100,7 +101,7 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
       balanceAfterUsd: usdText(after)
     })
   }
-  process.stdout.write("\n")
+  writeOut("\n")
   if (byChannel !== undefined) {
     for (const line of channelLines(byChannel)) tell(order, line)
     return tell(order, `wallet:   ${usdText(after)} USD left`)
@@ -128,8 +129,8 @@ const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQu
 }
 
 /** Prints words as they come; with --json everything comes at the end. */
-const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : (text: string) => void process.stdout.write(text))
+const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : writeOut)
 
-const tell = ({ isJson }: PayOrder, line: string) => void (isJson || process.stderr.write(`${line}\n`))
+const tell = ({ isJson }: PayOrder, line: string) => void (isJson || writeError(`${line}\n`))
 
-const writeJson = (value: unknown) => void process.stdout.write(`${JSON.stringify(value)}\n`)
+const writeJson = (value: unknown) => writeOut(`${JSON.stringify(value)}\n`)

@@ -10,6 +10,7 @@ import { CommandRefused, fileOf, note, print } from "../console.ts"
 import { findFleet, type SpeechFleet } from "./client.ts"
 import { type MarksShown, readOrder, type SayGiven, type SayOrder, type SpokenOrder } from "./order.ts"
 import { openFile, openPlayer, type SaySink } from "./sinks.ts"
+import { writeOut } from "../screen.ts"
 
 export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const order = yield* readOrder(given)
@@ -28,7 +29,8 @@ const wordsOf = ({ text, marks }: SayOrder) =>
     text,
     marks,
     hasProgress: process.stderr.isTTY && !(marks !== undefined && process.stdout.isTTY),
-    out: (words) => void process.stdout.write(words),
+    out: writeOut,
+    // Of our own: numbers, and what clears the line.
     progress: (line) => void process.stderr.write(line)
   })
 

@@ -6,6 +6,7 @@ import { Deferred, Effect, Option } from "effect"
 import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#fleet-view"
 import { noFleet, print } from "../console.ts"
 import { findTargets } from "../home-fleet.ts"
+import { printableLine } from "#contracts/printable"
 
 const printed = { columns: 160, rows: 1_000 }
 
@@ -197,8 +198,8 @@ const align = (rows: Table): ReadonlyArray<string> => {
   )
 }
 
-// Names in the fleet come from others: a control character would move the cursor.
+// Names in the fleet come from others, and a frame is lines.
 const fit = (line: string, columns: number) => {
-  const plain = line.replaceAll(/\p{Cc}/gu, "?")
+  const plain = printableLine(line)
   return plain.length <= columns ? plain : `${plain.slice(0, Math.max(0, columns - 1))}…`
 }

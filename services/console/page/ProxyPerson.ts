@@ -4,6 +4,7 @@
  */
 import { hash, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
+import { faultOfName } from "#contracts"
 import { HttpCall, rateLimited, rateWindow, type TokenRecord, type WireError } from "#http"
 import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
 
@@ -98,7 +99,7 @@ export const claimOf = ({ name, proof }: Sent, secret: string): Claim => {
   // Hashes have one length, which the comparison needs.
   const [sent, wanted] = [hash("sha256", proof, "buffer"), hash("sha256", secret, "buffer")]
   if (!timingSafeEqual(sent, wanted)) return { _tag: "Refused", why: "the proxy's secret is wrong", isGuess: true }
-  if (!personPattern.test(person)) {
+  if (!personPattern.test(person) || faultOfName(person) !== undefined) {
     return { _tag: "Refused", why: "the proxy names nobody, or more than one", isGuess: false }
   }
   return { _tag: "Proven", person }

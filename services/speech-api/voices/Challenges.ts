@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { type BusError, Kv } from "#bus"
-import { isoTime } from "#contracts"
+import { faultOfName, isoTime } from "#contracts"
 import { fullNameBytesMax } from "#contracts/speech-api"
 import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
 import { Configuration } from "#runtime"
@@ -128,14 +128,14 @@ export const faultOfFullName = (fullName: string): WireError | undefined => {
     const details = { full_name_bytes: bytes, full_name_bytes_max: fullNameBytesMax }
     return amended(validationFailed({ full_name: fault }), { details })
   }
-  const fault = faultOfName(fullName)
+  const fault = faultOfPersonName(fullName)
   return fault === undefined ? undefined : validationFailed({ full_name: fault })
 }
 
 /** What is wrong with a person's name, whatever its length. */
-export const faultOfName = (name: string): string | undefined => {
-  if (!name.isWellFormed()) return "holds half a character"
-  if (/\p{Cc}/u.test(name)) return "holds a control character"
+export const faultOfPersonName = (name: string): string | undefined => {
+  const fault = faultOfName(name)
+  if (fault !== undefined) return fault
   return /^[\p{White_Space}\p{Cf}\u{115F}\u{1160}\u{3164}]*$/u.test(name) ? "is blank" : undefined
 }
 

@@ -10,7 +10,7 @@ import {
   voiceNameCharactersMax
 } from "#contracts/speech-api"
 import type { Form, FormFile, FormSpec } from "#http"
-import { faultOfName, type UsedChallenge } from "./Challenges.ts"
+import { faultOfPersonName, type UsedChallenge } from "./Challenges.ts"
 import { clonableLocales } from "./speakable.ts"
 
 export interface VoiceOrder {
@@ -81,7 +81,7 @@ const genders = voiceGenders.join(", ")
 const faultOfVoiceName = (name: string) => {
   const characters = [...name].length
   if (characters > voiceNameCharactersMax) return `has ${characters} characters, at most ${voiceNameCharactersMax}`
-  return faultOfName(name)
+  return faultOfPersonName(name)
 }
 
 const genderOf = (gender: string | undefined): VoiceOrder["gender"] | undefined => {
@@ -108,7 +108,7 @@ const declaredIn = (text: string | undefined, faults: Faults): GivenConsent | un
   if (declared !== undefined && Result.isSuccess(declared)) {
     const { fullName, email } = declared.success
     const isLong = Buffer.byteLength(fullName) > fullNameBytesMax
-    const fault = isLong ? `is longer than ${fullNameBytesMax} bytes of UTF-8` : faultOfName(fullName)
+    const fault = isLong ? `is longer than ${fullNameBytesMax} bytes of UTF-8` : faultOfPersonName(fullName)
     if (fault === undefined) return { _tag: "Declared", fullName, email }
     faults["consent"] = `fullName ${fault}`
   } else {

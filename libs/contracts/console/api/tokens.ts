@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { tokenLifetimeMsDefault, tokenLimits } from "../../http/refusals.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
-import { describe, text, Timestamp } from "../../primitives.ts"
+import { describe, isName, text, Timestamp } from "../../primitives.ts"
 import { Because, listCodes, newestFirst, Reason, refusals, writeCodes } from "./parts.ts"
 
 const Kind = Schema.Literals(["member", "service"])
@@ -34,7 +34,7 @@ const lifetimeSecondsMax = tokenLimits.lifetimeMsMax / 1_000
 
 export const MakeToken = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the log of acts.")),
-  label: Schema.String.check(Schema.isBetweenLength(1, tokenLimits.labelCharactersMax)).pipe(
+  label: Schema.String.check(Schema.isBetweenLength(1, tokenLimits.labelCharactersMax), isName).pipe(
     describe("What you call it, to know it again in the list.")
   ),
   kind: Schema.optionalKey(Kind).pipe(describe("`member` without it.")),

@@ -6,7 +6,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Holds } from "../../events/entities.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { Count, Id, Ordinal, describe, Timestamp, Usd } from "../../primitives.ts"
+import { Count, Id, Ordinal, describe, isName, Timestamp, Usd } from "../../primitives.ts"
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project.ts"
 import { capMax, WorkItemSettings } from "../work-item/state.ts"
 import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
@@ -45,7 +45,7 @@ const BudgetUsd = Usd.check(
 
 /** `PUT /projects/{id}`: the whole project. A setting that is left out is unset. */
 export const PutProjectRequest = Schema.Struct({
-  displayName: Schema.String.check(Schema.isBetweenLength(1, 200)).pipe(describe("What people call it.")),
+  displayName: Schema.String.check(Schema.isBetweenLength(1, 200), isName).pipe(describe("What people call it.")),
   repositoryUrl: RepositoryUrl.pipe(describe("Where git fetches it; without a password.")),
   monthlyBudgetUsd: mayBeLeftOut(BudgetUsd).pipe(
     describe("What may be spent in 30 days, the present hour included; without it no budget.")

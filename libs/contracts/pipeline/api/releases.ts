@@ -3,12 +3,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { releaseStates } from "../../events/entities.ts"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { Count, Id, describe, text, Timestamp, Uuid } from "../../primitives.ts"
+import { Count, Id, describe, isName, text, Timestamp, Uuid } from "../../primitives.ts"
 import { releaseItemOutcomes, releaseNameCharactersMax, releaseReasonCharactersMax } from "../release.ts"
 import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
-import { BranchName, isNotBlank, mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { BranchName, mayBeLeftOut, page, pageQuery } from "./parts.ts"
 
-const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax), isNotBlank)
+const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax), isName)
 
 export const CreateReleaseRequest = Schema.Struct({
   name: ReleaseName.pipe(describe("What people call it.")),
