@@ -29,6 +29,7 @@ const packageManifest = () => ({
   name: "starling-contracts",
   version: manifest.version,
   description: "The contracts of Starling: events, HTTP APIs, and the verification of webhooks.",
+  license: manifest.license,
   type: "module",
   sideEffects: false,
   engines: { node: ">=20" },
@@ -77,6 +78,7 @@ export const makePackage = (folder: string): number => {
     writeFileSync(join(folder, "examples", `${name}.json`), `${JSON.stringify(exampleEnvelope(name), null, 2)}\n`)
   }
   cpSync(join(root, "docs/events"), join(folder, "schemas"), { recursive: true })
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"))
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(packageManifest(), null, 2)}\n`)
   cpSync(join(import.meta.dirname, "contracts.md"), join(folder, "README.md"))
   return globSync("**/*", { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile()).length

@@ -1,10 +1,23 @@
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { globSync, readFileSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { roleNames } from "#contracts"
-import { homePicture, pictures } from "../support/page-pictures.ts"
+import { portraitBytesMax, portraits } from "../support/page-pictures.ts"
 
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])
+
+/** The packages that the design names. */
+const designed = [
+  "effect",
+  "@effect/platform-node",
+  "@effect/schema",
+  "nats",
+  "fluent-ffmpeg",
+  "prom-client",
+  "testcontainers",
+  "vitest"
+]
 
 const pages = globSync("**/*.md", { exclude: (path) => /node_modules|\.starling/u.test(path) })
 
@@ -14,7 +27,20 @@ const proseOf = (page: string) =>
     .replaceAll(/^```[\s\S]*?^```/gmu, "")
     .replaceAll(/`[^`\n]*`/gu, "")
 
-const pictured = new Set([homePicture, ...Object.values(pictures)].map((name) => `docs/screenshots/${name}.png`))
+/** What a clone of the repository has: a file that git passes over is only here. */
+const tracked = new Set(execFileSync("git", ["ls-files"], { encoding: "utf8" }).trimEnd().split("\n"))
+const folders = new Set(
+  [...tracked].flatMap((path) => path.split("/").map((_, depth, parts) => parts.slice(0, depth).join("/")))
+)
+const isTracked = (path: string) => tracked.has(path) || folders.has(path.replace(/\/$/u, ""))
+
+/** Links and images, with the path that each is to. */
+const linksOf = (page: string) =>
+  [...proseOf(page).matchAll(/\]\(([^()\s]+)\)/gu)].flatMap(([, to = ""]) => {
+    if (/^[a-z]+:/u.test(to)) return []
+    const [path = "", heading] = to.split("#")
+    return [{ to, target: path === "" ? page : join(dirname(page), path), heading }]
+  })
 
 const headingsOf = (page: string) =>
   [...readFileSync(page, "utf8").matchAll(/^#+ (.+)$/gmu)].map(([, text = ""]) =>
@@ -41,25 +67,44 @@ describe("the house", () => {
     }
   })
 
-  it("shows a picture of each screen in docs/console.md", () => {
-    const shown = [...proseOf("docs/console.md").matchAll(/\]\((screenshots\/[^()\s]+)\)/gu)]
-    assert.sameMembers(
-      shown.map(([, to = ""]) => join("docs", to)),
-      [...pictured]
-    )
+  it("shows pictures of the console that a page loads quickly", () => {
+    const paths = portraits.map((name) => `docs/pictures/${name}.webp`)
+    const shown = (page: string) =>
+      linksOf(page).flatMap(({ target }) => (target.startsWith("docs/pictures/") ? [target] : []))
+    assert.sameMembers(shown("docs/console.md"), paths)
+    assert.lengthOf(shown("README.md"), 1)
+    for (const path of paths) assert.isAtMost(statSync(path).size, portraitBytesMax, path)
   })
 
-  it("links only to existing files and headings", () => {
+  it("says in its first lines what it looks like", () => {
+    const lines = readFileSync("README.md", "utf8").split("\n").slice(0, 10)
+    assert.isTrue(lines.some((line) => /^!\[.+\]\(docs\/pictures\/.+\.webp\)$/u.test(line)))
+  })
+
+  it("says where each package of the design stands", () => {
+    const [, table = ""] = readFileSync("docs/architecture.md", "utf8").split("\n## Packages\n")
+    for (const name of designed) assert.match(table, new RegExp(`^\\| (?:[^|]*, )?${name}(?: \\d|,| \\|)`, "mu"), name)
+  })
+
+  it("links only to files that git tracks, and to existing headings", () => {
     for (const page of pages) {
-      for (const [, to = ""] of proseOf(page).matchAll(/\]\(([^()\s]+)\)/gu)) {
-        if (/^[a-z]+:/u.test(to)) continue
-        const [path = "", heading] = to.split("#")
-        const target = path === "" ? page : join(dirname(page), path)
-        // A story makes the pictures, and fails without one.
-        if (pictured.has(target)) continue
-        assert.isTrue(existsSync(target), `${page}: ${to}`)
+      for (const { to, target, heading } of linksOf(page)) {
+        assert.isTrue(isTracked(target), `${page}: ${to}`)
         if (heading !== undefined) assert.include(headingsOf(target), heading, `${page}: ${to}`)
       }
     }
+  })
+
+  it("has a licence, and says which", () => {
+    const { license } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly license: string }
+    assert.strictEqual(license, "Apache-2.0")
+    assert.match(
+      readFileSync("LICENSE", "utf8"),
+      /Apache License\s+Version 2\.0[\s\S]+Copyright 2026 The Starling Authors/u
+    )
+    assert.include(
+      linksOf("README.md").map(({ target }) => target),
+      "LICENSE"
+    )
   })
 })

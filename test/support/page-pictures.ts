@@ -1,4 +1,4 @@
-/** The screens that docs/console.md shows beside Home, each by the name of its picture. */
+/** The screens beside Home that are looked at, each by the name of its picture. */
 export const pictures: Readonly<Record<string, string>> = {
   "/events": "events",
   "/endpoints": "endpoints",
@@ -12,3 +12,7 @@ export const pictures: Readonly<Record<string, string>> = {
 }
 /** Home is shown after its four jobs were done there. */
 export const homePicture = "home"
+/** Those that the documents show, kept in docs/pictures. */
+export const portraits: ReadonlyArray<string> = [homePicture, "deliveries", "speech"]
+/** What a page of documents may load for a picture. */
+export const portraitBytesMax = 120_000

@@ -1,11 +1,12 @@
 /** A browser that looks at the console's page as somebody with a token does. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { assert } from "vitest"
 import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { type RunningFleet, until } from "../../dev/fixtures/starling.ts"
+import { portraits } from "./page-pictures.ts"
 
 /** The headless shell opens and draws the same page for half the processor time of the whole browser. */
 const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]
@@ -157,12 +158,30 @@ export const shoot = async (page: Page, name: string) => {
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
 
-const portraits = join(import.meta.dirname, "../../docs/screenshots")
-
-/** The picture of a screen that docs/console.md shows. */
+/** The picture of a screen that the documents show; made where `STARLING_PORTRAITS` names their folder. */
 export const portray = async (page: Page, name: string) => {
-  mkdirSync(portraits, { recursive: true })
-  await page.screenshot({ path: join(portraits, `${name}.png`) })
+  const folder = process.env["STARLING_PORTRAITS"]
+  if (folder === undefined || !portraits.includes(name)) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${name}.webp`), await asWebp(page.context(), await page.screenshot()))
+}
+
+// Letters stay sharp, and a screen takes some 80 kB.
+const webpQuality = 0.8
+
+/** A browser takes pictures as PNG alone, and draws them as WebP. */
+const asWebp = async (context: BrowserContext, png: Buffer): Promise<Buffer> => {
+  const canvas = await context.newPage()
+  const drawn = (await canvas.evaluate(`(async () => {
+    const image = new Image()
+    image.src = "data:image/png;base64,${png.toString("base64")}"
+    await image.decode()
+    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height })
+    canvas.getContext("2d").drawImage(image, 0, 0)
+    return canvas.toDataURL("image/webp", ${webpQuality})
+  })()`)) as string
+  await canvas.close()
+  return Buffer.from(drawn.slice(drawn.indexOf(",") + 1), "base64")
 }
 
 /** Speaks, and again while a busy fleet refuses to begin, as a person would. Tells what the page says if it never ends. */
