@@ -1,15 +1,17 @@
 /** The page: who looks signs in, and then sees the screens, each loaded when it is opened. */
-import { type ComponentType, lazy, Suspense, useCallback, useEffect, useState } from "react"
+import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react"
 import { Link, Route, Router, Switch, useLocation } from "wouter"
 import { useAddress } from "./address.ts"
 import { hearRefusals, Refused } from "./api/client.ts"
-import { healthOf, useHealth, useHealthWatch } from "./api/health.ts"
+import { type Health, healthOf, useHealth, useHealthWatch } from "./api/health.ts"
 import { type Session, session, signIn, signOut } from "./api/session.ts"
 import { onceMore } from "./api/once-more.ts"
 import { SignedInProvider } from "./api/signed-in.ts"
+import { isCode, sessionEnded, signedOut, wordsOfRefusal } from "./arriving.ts"
 import { Button } from "./design/Button.tsx"
 import { Guard } from "./design/Guard.tsx"
-import { Empty, Fault, Loading } from "./design/Said.tsx"
+import { Head } from "./design/Head.tsx"
+import { Empty, Loading } from "./design/Said.tsx"
 import { SignIn, takeCode } from "./SignIn.tsx"
 
 const screen = (load: () => Promise<{ readonly default: ComponentType }>) => lazy(() => onceMore(load))
@@ -27,46 +29,77 @@ const screens = [
   { path: "/settings", title: "Settings", Screen: screen(() => import("./screens/settings/Settings.tsx")) }
 ] as const
 
+interface Here {
+  /** Undefined until it is known, null for nobody. */
+  readonly who: Session | null | undefined
+  readonly said?: ReturnType<typeof wordsOfRefusal> | undefined
+  /** Why it cannot be known now. */
+  readonly refused?: Refused
+}
+
 export const App = () => {
-  const [who, setWho] = useState<Session | null>()
-  const [refused, setRefused] = useState<Refused>()
-  const [code] = useState(takeCode)
+  const [{ who, said, refused }, setHere] = useState<Here>({ who: undefined })
+  const [code, setCode] = useState(takeCode)
   const [round, setRound] = useState(0)
   const again = useCallback(() => setRound((count) => count + 1), [])
+  const hasSignedIn = useCallback((session: Session) => setHere({ who: session }), [])
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    arrival(code).then(setWho, (error: unknown) => {
-      if (error instanceof Refused) setRefused(error)
-      // What is away says nothing of who this is.
-      if (error instanceof Refused && healthOf(error.refusal.status) !== "well") timer = setTimeout(again, againAfterMs)
-      else setWho(null)
-    })
+    arrival(code).then(
+      (session) => setHere({ who: session }),
+      (error: unknown) => {
+        if (!(error instanceof Refused)) return setHere({ who: null })
+        // What is away says nothing of who this is.
+        if (healthOf(error.refusal.status) === "well") {
+          return setHere({ who: null, said: wordsOfRefusal(error, code === undefined ? "token" : "code") })
+        }
+        setHere((before) => ({ ...before, refused: error }))
+        timer = setTimeout(again, againAfterMs)
+      }
+    )
     return () => clearTimeout(timer)
   }, [code, round, again])
 
-  // A session that ended is over on every screen.
+  // A link may be opened where the page is open already.
+  useEffect(() => {
+    const takeAnother = () => {
+      const another = takeCode()
+      if (another === undefined) return
+      setCode(another)
+      // Also of the link that was opened before.
+      again()
+    }
+    addEventListener("hashchange", takeAnother)
+    return () => removeEventListener("hashchange", takeAnother)
+  }, [again])
+
+  // A session that ended is over on every screen. Who has none yet is told why where they signed in.
   useEffect(
     () =>
       hearRefusals(({ refusal: { status } }) => {
-        if (status === 401) setWho(null)
+        if (status !== 401) return
+        setHere((before) => (before.who == null ? before : { who: null, said: sessionEnded }))
       }),
     []
   )
 
-  if (who === undefined && refused !== undefined) {
+  if (who === undefined && refused === undefined) return <Loading what="who you are" />
+  if (who === null) return <SignIn onSignedIn={hasSignedIn} said={said} />
+  if (who === undefined) {
     return (
-      <main className="sign-in">
-        <Fault refused={refused} onAgain={again} />
-      </main>
+      <Router hook={useAddress}>
+        <Frame>
+          <Waiting refused={refused} onAgain={again} />
+        </Frame>
+      </Router>
     )
   }
-  if (who === undefined) return <Loading what="who you are" />
-  if (who === null) return <SignIn onSignedIn={setWho} refused={refused} />
+  const leave = () => void signOut().finally(() => setHere({ who: null, said: signedOut }))
   return (
     <SignedInProvider value={who}>
       <Router hook={useAddress}>
-        <Shell label={who.label} onSignOut={() => void signOut().finally(() => setWho(null))} />
+        <Shell label={who.label} onSignOut={leave} />
       </Router>
     </SignedInProvider>
   )
@@ -74,9 +107,12 @@ export const App = () => {
 
 const againAfterMs = 1_500
 
+const cutShort = new Refused({ status: 400, code: "not_a_code", message: "not a code", faults: {} })
+
 /** Who this is: as the one-time code says, or as the browser knows already. */
 const arrival = (code: string | undefined): Promise<Session | null> => {
   if (code === undefined) return session()
+  if (!isCode(code)) return Promise.reject(cutShort)
   return signIn({ code }).catch(async (refused: unknown) => {
     // An answer that was lost on the way has used the code up, and left the session.
     const known = await session()
@@ -90,10 +126,46 @@ interface ShellProps {
   readonly onSignOut: () => void
 }
 
-const Shell = ({ label, onSignOut }: ShellProps) => {
-  const [location] = useLocation()
-  const here = screens.findLast(({ path }) => location === path || (path !== "/" && location.startsWith(`${path}/`)))
+const Shell = (who: ShellProps) => {
+  const here = useHere()
   useHealthWatch()
+  return (
+    <Frame who={who}>
+      <Away health={useHealth()} />
+      <Guard key={here?.path}>
+        <Suspense fallback={<Loading what="the screen" />}>
+          <Switch>
+            {screens.map(({ path, Screen }) => (
+              <Route key={path} path={path === "/" ? path : `${path}/*?`}>
+                <Screen />
+              </Route>
+            ))}
+            <Route>
+              <Empty title="There is no such screen">
+                <Link href="/">Home</Link>
+              </Empty>
+            </Route>
+          </Switch>
+        </Suspense>
+      </Guard>
+    </Frame>
+  )
+}
+
+const useHere = () => {
+  const [location] = useLocation()
+  return screens.findLast(({ path }) => location === path || (path !== "/" && location.startsWith(`${path}/`)))
+}
+
+interface FrameProps {
+  /** Undefined while it cannot be known. */
+  readonly who?: ShellProps
+  readonly children: ReactNode
+}
+
+/** The way between the screens, and a place for one. */
+const Frame = ({ who, children }: FrameProps) => {
+  const here = useHere()
   useEffect(() => {
     document.title = here === undefined ? "Starling" : `${here.title} · Starling`
   }, [here])
@@ -109,39 +181,41 @@ const Shell = ({ label, onSignOut }: ShellProps) => {
       >
         To the content
       </a>
-      <Rail path={here?.path} label={label} onSignOut={onSignOut} />
+      <Rail path={here?.path} who={who} />
       <main className="room" id="room" tabIndex={-1}>
-        <Away />
-        <Guard key={here?.path}>
-          <Suspense fallback={<Loading what="the screen" />}>
-            <Switch>
-              {screens.map(({ path, Screen }) => (
-                <Route key={path} path={path === "/" ? path : `${path}/*?`}>
-                  <Screen />
-                </Route>
-              ))}
-              <Route>
-                <Empty title="There is no such screen">
-                  <Link href="/">Home</Link>
-                </Empty>
-              </Route>
-            </Switch>
-          </Suspense>
-        </Guard>
+        {children}
       </main>
     </div>
   )
 }
 
-interface RailProps extends ShellProps {
+interface WaitingProps {
+  readonly refused: Refused | undefined
+  readonly onAgain: () => void
+}
+
+/** In a screen's place, before it is known who looks. */
+const Waiting = ({ refused, onAgain }: WaitingProps) => (
+  <>
+    <Away health={healthOf(refused?.refusal.status ?? 0)} />
+    <Head title={useHere()?.title ?? "Starling"} />
+    <Empty title="Not read yet">
+      <p>Who you are cannot be read either. The page asks again by itself.</p>
+      <Button onClick={onAgain}>Try again</Button>
+    </Empty>
+  </>
+)
+
+interface RailProps {
   readonly path: string | undefined
+  readonly who: ShellProps | undefined
 }
 
 // The files of the page are named by their content; its head knows the icon's name.
 const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href
 
 /** The way between the screens; on a narrow screen it opens from a button. */
-const Rail = ({ path: here, label, onSignOut }: RailProps) => {
+const Rail = ({ path: here, who }: RailProps) => {
   const [isOpen, setOpen] = useState(false)
   useEffect(() => setOpen(false), [here])
   return (
@@ -161,20 +235,21 @@ const Rail = ({ path: here, label, onSignOut }: RailProps) => {
             </Link>
           ))}
         </nav>
-        <div className="rail-who">
-          <p className="soft">{label}</p>
-          <Button kind="bare" onClick={onSignOut}>
-            Sign out
-          </Button>
-        </div>
+        {who === undefined ? null : (
+          <div className="rail-who">
+            <p className="soft">{who.label}</p>
+            <Button kind="bare" onClick={who.onSignOut}>
+              Sign out
+            </Button>
+          </div>
+        )}
       </div>
     </header>
   )
 }
 
 /** What is away, for as long as it is. */
-const Away = () => {
-  const health = useHealth()
+const Away = ({ health }: { readonly health: Health }) => {
   if (health === "well") return null
   return (
     <div className="banner" role="alert">

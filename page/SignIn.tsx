@@ -1,36 +1,48 @@
-import { type FormEvent, useState } from "react"
+import { type FormEvent, useEffect, useRef, useState } from "react"
 import { Refused } from "./api/client.ts"
 import { type Session, signIn } from "./api/session.ts"
+import { wordsOfRefusal } from "./arriving.ts"
 import { Button } from "./design/Button.tsx"
 import { Field } from "./design/Field.tsx"
-import { Fault } from "./design/Said.tsx"
 
 /** The one-time code in the address's fragment, which no server sees; it leaves the address at once. */
 export const takeCode = (): string | undefined => {
-  const code = /^#code=([\w-]+)$/u.exec(location.hash)?.[1]
+  // Whatever stands there: a broken one is refused, and said to be broken.
+  const code = /^#code=(.*)$/u.exec(location.hash)?.[1]
   if (code !== undefined) history.replaceState(null, "", "#/")
   return code
 }
 
 interface SignInProps {
   readonly onSignedIn: (session: Session) => void
-  readonly refused: Refused | undefined
+  /** Why nobody is signed in, where there is more to say than that. */
+  readonly said: ReturnType<typeof wordsOfRefusal> | undefined
 }
 
 /** For who has a token and no code. */
-export const SignIn = ({ onSignedIn, refused: before }: SignInProps) => {
+export const SignIn = ({ onSignedIn, said: before }: SignInProps) => {
   const [token, setToken] = useState("")
-  const [refused, setRefused] = useState(before)
+  const form = useRef<HTMLFormElement>(null)
+  // There is nothing else to do here.
+  useEffect(() => form.current?.querySelector("input")?.focus(), [])
+  const [refusal, setRefusal] = useState<ReturnType<typeof wordsOfRefusal>>()
+  const said = refusal ?? before
   const submit = (event: FormEvent) => {
     event.preventDefault()
     signIn({ token }).then(onSignedIn, (error: unknown) => {
-      if (error instanceof Refused) setRefused(error)
+      if (error instanceof Refused) setRefusal(wordsOfRefusal(error, "token"))
     })
   }
   return (
     <main className="sign-in">
-      <form className="card" onSubmit={submit}>
+      <form ref={form} className="card" onSubmit={submit}>
         <h1>Starling</h1>
+        {said === undefined ? null : (
+          <section className="said bad" role="alert">
+            <h2>{said.title}</h2>
+            <p>{said.advice}</p>
+          </section>
+        )}
         <p>
           The console shows what the fleet sends, sells and speaks. On your own machine, <code>./starling console</code>{" "}
           prints an address that signs you in.
@@ -46,7 +58,6 @@ export const SignIn = ({ onSignedIn, refused: before }: SignInProps) => {
             />
           )}
         </Field>
-        {refused === undefined ? null : <Fault refused={refused} />}
         <Button kind="main" type="submit" disabled={token === ""}>
           Sign in
         </Button>

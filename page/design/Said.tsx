@@ -18,6 +18,13 @@ export const Loading = ({ what }: { readonly what: string }) => (
   </p>
 )
 
+/** In place of a stream that does not come. */
+export const NotRead = ({ what }: { readonly what: string }) => (
+  <p className="said" role="status">
+    {what} cannot be read now. It is read again by itself.
+  </p>
+)
+
 interface FaultProps {
   readonly refused: Refused
   readonly onAgain?: () => void
@@ -27,7 +34,7 @@ interface FaultProps {
 export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => {
   const health = useHealth()
   // The banner says what is away, and what is read comes back with it: an alert of each list would say it again.
-  if (onAgain !== undefined && health !== "well" && healthOf(refusal.status) !== "well") return <Stale />
+  if (onAgain !== undefined && health !== "well" && healthOf(refusal.status) !== "well") return <NotRead what="This" />
   return (
     <section className="said bad" role="alert">
       <h3>{refusal.message}</h3>
@@ -43,12 +50,6 @@ export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => {
     </section>
   )
 }
-
-const Stale = () => (
-  <p className="soft above" role="status">
-    Not read anew since then.
-  </p>
-)
 
 const adviceFor = (status: number): string => {
   if (status === 0) return "The page tries again by itself. Is the fleet running?"

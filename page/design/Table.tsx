@@ -1,4 +1,5 @@
 import type { ReactNode } from "react"
+import { clipped } from "./Clip.tsx"
 
 export interface Column<Row> {
   readonly title: string
@@ -40,7 +41,7 @@ export const Table = <Row,>({ label, rows, columns, keyOf, linkOf }: TableProps<
                     {cell(row)}
                   </a>
                 ) : (
-                  cell(row)
+                  clipped(cell(row))
                 )}
               </td>
             ))}

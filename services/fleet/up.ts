@@ -44,6 +44,7 @@ import {
 } from "./home.ts"
 import { roleProcess } from "./role-process.ts"
 import { loadRoles, processLayer, rolesLayer } from "./roles.ts"
+import { welcome } from "./welcome.ts"
 
 /** The caller holds the home's lock. */
 export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
@@ -267,7 +268,8 @@ const onReady = (asJson: boolean) =>
     yield* writePrivately(`${settings.home}/ready.json`, `${JSON.stringify(report)}\n`)
     if (asJson) return void process.stdout.write(`${JSON.stringify(report)}\n`)
     const page = operators === undefined ? undefined : yield* pageAddress(operators, token)
-    process.stdout.write(welcome(report, page))
+    const { Fleet, ModelGateway } = yield* Configuration
+    process.stdout.write(welcome(report, { page, roles: Fleet.Roles, models: ModelGateway.Models }))
   }).pipe(Effect.orDie)
 
 /** As the operator of the embedded broker. */
@@ -301,41 +303,6 @@ const pageAddress = (console: string, token: string) =>
     Effect.timeout(answersWithin),
     Effect.orElseSucceed(() => undefined)
   )
-
-const welcome = (report: ReadyReport, page: string | undefined) =>
-  [
-    "",
-    ...(page === undefined ? ["Starling is up."] : [`Starling is up: ${page}`]),
-    ...(report.pipeline === undefined ? [] : [`  pipeline            ${report.pipeline}/workitems`]),
-    ...(report.gateway === undefined
-      ? []
-      : [`  models              ${report.gateway}/v1/chat/completions  (demo/echo, demo/free)`]),
-    ...(report.speech === undefined ? [] : [`  speech              ${report.speech}/v1/audio/stream`]),
-    ...(report.console === undefined
-      ? []
-      : [`  console             ${report.console}  (./starling console signs a browser in)`]),
-    `  metrics and health  ${report.metrics}/metrics  /livez  /readyz`,
-    `  bus                 ${report.nats}`,
-    `    for a service     ${report.natsCredentials.user}  ${report.natsCredentials.pass}`,
-    `  owner's token       ${report.token}`,
-    ...(report.chains?.evm === undefined
-      ? []
-      : [`  a funded test key   ${report.chains.evm.payer.privateKey}  (local EVM chain, ${report.chains.evm.rpc})`]),
-    ...(report.chains?.solana === undefined
-      ? []
-      : [`  and for Solana      ${report.chains.solana.payer.secretKey}  (local Solana chain)`]),
-    "",
-    "Try, in another terminal:",
-    "  ./starling publish work_item.merged --file dev/examples/merged.json",
-    ...(report.speech === undefined ? [] : ['  ./starling say "Hello there, this is Starling." -o hello.mp3 --marks']),
-    ...(report.gateway === undefined || report.chains === undefined
-      ? []
-      : ['  ./starling pay "Hello there" --model demo/echo']),
-    "  ./starling endpoints list",
-    "  ./starling tail",
-    "",
-    ""
-  ].join("\n")
 
 export const up = ({ readyJson }: { readonly readyJson: boolean }): void => {
   runProgram({ layer: whole, onReady: onReady(readyJson) })

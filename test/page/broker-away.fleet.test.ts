@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
 
   it("says so, and goes on with every list by itself when it is back, with nothing twice", async () => {
     const pages = { events: await open("/events"), deliveries: await open("/deliveries"), home: await open("/") }
+    const late = await open("/endpoints")
     await publish()
     await pages.events.locator("table.events tbody tr").waitFor()
     await pages.deliveries.getByText("204 delivered").waitFor()
@@ -77,6 +78,13 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
     process.kill(Number(readFileSync(join(home.folder, "nats/server.pid"), "utf8")), "SIGKILL")
     for (const page of Object.values(pages)) await banner(page).waitFor({ timeout: toldWithinMs })
     const toldMs = performance.now() - killedMs
+
+    // Who opens the page now sees where they are, and may go elsewhere.
+    await late.reload()
+    await banner(late).waitFor()
+    await late.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor()
+    await late.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Deliveries" }).click()
+    await late.getByRole("heading", { level: 1, name: "Deliveries" }).waitFor()
 
     rmSync(heldBack())
     const backMs = performance.now()
@@ -88,6 +96,8 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
     await pages.events.locator("table.events tbody tr").nth(1).waitFor()
     await pages.deliveries.getByText("204 delivered").nth(1).waitFor()
     await pages.home.getByText("All roles are up").waitFor()
+    await late.getByText("204 delivered").first().waitFor()
+    await late.context().close()
     // An event whose ack the broker had not yet written down comes again, and each attempt has its row.
     const attempts = async () => (await linksIn(pages.deliveries, ".table-room")).length
     await until(async () => (await attempts()) === received)

@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { addAddress } from "../../page/endpoint-addresses.ts"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
+import { until } from "../../dev/fixtures/starling.ts"
 import { homePicture, pictures } from "../support/page-pictures.ts"
 import { faultsOf, hasBrowser, openPage, portray, signedIn, speakToItsEnd } from "../support/page.ts"
 
@@ -9,7 +11,7 @@ const height = 900
 const others = [
   "/",
   "/events/trigger",
-  "/endpoints/add",
+  addAddress,
   "/endpoints/demo",
   "/deliveries/abandoned",
   "/deliveries/rejected",
@@ -25,6 +27,55 @@ const others = [
   "/settings/acts",
   "/no-such-screen"
 ]
+
+/** Dialogs by the screen, the button that opens one, and what then has the focus: the label of a field, or the title. */
+const dialogs: ReadonlyArray<readonly [screen: string, opener: string | undefined, focused: string]> = [
+  ["/events/trigger", undefined, "Event"],
+  [addAddress, undefined, "Name"],
+  ["/endpoints/demo", undefined, "title"],
+  ["/endpoints/demo", "Pause", "Why"],
+  ["/deliveries", "Send again since …", "Endpoint"],
+  ["/work-items", "New work item", "What is to be done"],
+  ["/settings/tokens", "Make a token", "Label"]
+]
+
+/** The label of the field that has the focus, or `title` for that of a dialog. */
+const focusIn = (page: Page): Promise<string> =>
+  page.evaluate(`(({ activeElement: at }) =>
+    at.matches("dialog h2") ? "title" : at.labels?.[0]?.textContent ?? at.outerHTML.slice(0, 200))(document)`)
+
+/** Fields in which people and programs write what they like. */
+const freeTexts = new Set([
+  "agent",
+  "by",
+  "description",
+  "display_name",
+  "endpoint",
+  "error",
+  "label",
+  "reason",
+  "target"
+])
+
+/** The answer of an API with each free text as long as that; an error is of an attempt without an answer. */
+const lengthened = (value: unknown, long: string): unknown => {
+  if (Array.isArray(value)) return value.map((each) => lengthened(each, long))
+  if (typeof value !== "object" || value === null) return value
+  const isFailed = "outcome" in value && value.outcome === "failed"
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => {
+      if (isFailed && name === "status") return [name, null]
+      const isFree = freeTexts.has(name) && (typeof field === "string" || (isFailed && name === "error"))
+      return [name, isFree ? long : lengthened(field, long)]
+    })
+  )
+}
+
+/** Tables that are wider than their place, and cells that take more than a column's part. */
+const pushedOut = `[...document.querySelectorAll(".table-room, main table")]
+  .filter((each) => each.scrollWidth > each.parentElement.clientWidth + 1 || each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.getAttribute("aria-label") + " " + each.scrollWidth + " in " + each.clientWidth)`
+const clips = `document.querySelectorAll("td .clip").length`
 
 describe.skipIf(!hasBrowser)("how the page looks", () => {
   let world: PageWorld
@@ -71,6 +122,9 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await world.askQuestion("Prune the roses", "How far?")
 
     await go("/")
+    // What lies there from before is said, although every role is up.
+    await page.getByRole("link", { name: "1 delivery to demo given up" }).waitFor()
+    assert.strictEqual(await page.getByText("Nothing needs a hand").count(), 0)
     await page.getByRole("button", { name: "Publish it" }).click()
     await page.getByText("204 delivered").waitFor()
     await page.getByRole("button", { name: "Pay and ask" }).click()
@@ -123,6 +177,117 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
       .click()
     await page.getByRole("dialog").getByText("Envelope").waitFor()
     assert.deepStrictEqual(await faultsOf(page, "event"), [])
+  })
+
+  it("puts the focus on the first field of a form before the page, and else on the title", async () => {
+    for (const [screen, opener, wanted] of dialogs) {
+      await begin("/no-such-screen")
+      await begin(screen)
+      if (opener !== undefined) await page.getByRole("button", { name: opener, exact: true }).click()
+      // One that waits beneath another is not there for the time being.
+      const dialog = page.getByRole("dialog")
+      await (wanted === "title" ? dialog.getByRole("heading").first() : dialog.getByLabel(wanted)).waitFor()
+      await until(async () => (await focusIn(page)) === wanted).catch(async () =>
+        assert.strictEqual(await focusIn(page), wanted, `${screen} ${opener ?? ""}`)
+      )
+      const before = await page.locator("dialog").count()
+      await page.keyboard.press("Escape")
+      await until(async () => (await page.locator("dialog").count()) < before)
+      assert.strictEqual(await page.locator("dialog").count(), before - 1, `${screen}: the question alone`)
+      const backAt = (await page.evaluate("document.activeElement.textContent")) as string
+      if (opener !== undefined) assert.strictEqual(backAt, opener, screen)
+    }
+  })
+
+  it.each(["x".repeat(600), "a text that never ends ".repeat(30)])(
+    "keeps the columns of every table where texts are as long as %s",
+    async (long) => {
+      await page.route("**/*", async (route) => {
+        if (route.request().resourceType() !== "fetch") return route.continue()
+        const response = await route.fetch()
+        const isJson = response.headers()["content-type"] === "application/json"
+        return isJson
+          ? route.fulfill({ response, json: lengthened(await response.json(), long) })
+          : route.fulfill({ response })
+      })
+      try {
+        let cut = 0
+        for (const screen of [...Object.keys(pictures), ...others]) {
+          await begin(screen)
+          assert.deepStrictEqual(await page.evaluate(pushedOut), [], screen)
+          cut += Number(await page.evaluate(clips))
+        }
+        assert.isAbove(cut, 5)
+        await begin("/deliveries?outcome=failed")
+        const clip = page.locator("tbody .clip").first()
+        assert.strictEqual(await clip.getAttribute("title"), await clip.textContent())
+        const heightPx = async () => (await clip.boundingBox())?.height ?? 0
+        const before = await heightPx()
+        await clip.focus()
+        assert.isAbove(await heightPx(), before, "the focus shows all of it")
+      } finally {
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+      }
+    }
+  )
+
+  it("has a title and words on every screen when nothing can be read", async () => {
+    const { page: away } = await signedIn(world.browser, world.fleet)
+    await away.route("**/*", (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (!["fetch", "eventsource"].includes(route.request().resourceType()) || pathname === "/session")
+        return route.continue()
+      const error = { code: "service_unavailable", message: "the broker is away" }
+      return route.fulfill({ status: 503, json: { error, request_id: "req_1" } })
+    })
+    for (const screen of ["/", ...Object.keys(pictures), ...others.slice(1, -1)]) {
+      await away.goto(`${world.fleet.ready.console}/#/no-such-screen`)
+      await away.goto(`${world.fleet.ready.console}/#${screen}`)
+      await away.getByRole("heading", { level: 1 }).waitFor()
+      const room = away.getByRole("main")
+      await room
+        .getByText(/^Reading/u)
+        .first()
+        .waitFor({ state: "detached" })
+      assert.isAtLeast(await room.getByText(/cannot be read now|the broker is away/iu).count(), 1, screen)
+      assert.isTrue(await away.getByRole("navigation", { name: "Screens" }).isVisible(), screen)
+    }
+    await away.context().close()
+  })
+
+  it("says why nobody is signed in, by the way that led there", async () => {
+    const { console: origin, token } = world.fleet.ready
+    const codeOf = async () => {
+      const answer = await fetch(`${origin}/session/codes`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ reason: "a test" })
+      })
+      return ((await answer.json()) as { readonly code: string }).code
+    }
+    const form = await openPage(world.browser)
+    const said = form.getByRole("alert")
+    const used = await codeOf()
+    await form.goto(`${origin}/#code=${used}`)
+    await form.getByRole("button", { name: "Sign out" }).click()
+    await said.getByText("You have signed out").waitFor()
+    assert.strictEqual(await form.locator(":focus").getAttribute("type"), "password")
+    // In the open tab, and as a page of its own.
+    await form.goto(`${origin}/#code=${used}`)
+    await said.getByText("This link signs nobody in any more").waitFor()
+    await form.goto("about:blank")
+    await form.goto(`${origin}/#code=${used}`)
+    await said.getByText("This link signs nobody in any more").waitFor()
+    await form.goto(`${origin}/#code=half`)
+    await said.getByText("This link is not complete").waitFor()
+    await form.getByLabel("Token").fill("stl_wrong")
+    await form.getByRole("button", { name: "Sign in" }).click()
+    await said.getByText("This token signs nobody in").waitFor()
+    await form.goto(`${origin}/#code=${await codeOf()}`)
+    await form.getByRole("heading", { name: "Home" }).waitFor()
+    await form.context().clearCookies()
+    await said.getByText("Your session has ended").waitFor()
+    await form.context().close()
   })
 
   it("asks no other host on any screen, and its scripts have no fault", () => {

@@ -2,7 +2,7 @@
 import { useRoute } from "wouter"
 import { Badge } from "../../design/Badge.tsx"
 import { Head, Tabs } from "../../design/Head.tsx"
-import { Loading } from "../../design/Said.tsx"
+import { Loading, NotRead } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
 import type { Tone } from "../../design/tone.ts"
@@ -39,7 +39,9 @@ export default Fleet
 const Now = () => {
   const { frame, past, state } = useFleet()
   const kept = useKeptConditions()
-  if (frame === undefined) return <Loading what="the fleet" />
+  if (frame === undefined) {
+    return state === "cut off" ? <NotRead what="The fleet" /> : <Loading what="the fleet" />
+  }
   const { roles, totals, endpoints, endpointCount, latencies, at, windowSeconds, processCount, isReady } = frame
   return (
     <div className="form">
@@ -51,7 +53,7 @@ const Now = () => {
           {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
         </span>
       </p>
-      <Conditions conditions={[...conditionsOf(frame), ...kept]} />
+      <Conditions conditions={[...conditionsOf(frame), ...(kept ?? [])]} />
       <Totals totals={totals} past={past} />
       <h2>Roles</h2>
       <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />

@@ -7,7 +7,8 @@ import { type Condition, keptConditionsOf } from "./conditions.ts"
 const everyMs = 10_000
 const limit = "200"
 
-export const useKeptConditions = (): ReadonlyArray<Condition> => {
+/** Undefined until all of it was read. What was read before a refusal goes on counting. */
+export const useKeptConditions = (): ReadonlyArray<Condition> | undefined => {
   const { value } = useResource(
     "what is kept",
     async (signal) => {
@@ -21,5 +22,5 @@ export const useKeptConditions = (): ReadonlyArray<Condition> => {
     },
     { everyMs }
   )
-  return value === undefined ? [] : keptConditionsOf(value)
+  return value === undefined ? undefined : keptConditionsOf(value)
 }

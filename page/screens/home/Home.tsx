@@ -2,6 +2,7 @@
 import { useSession } from "../../api/signed-in.ts"
 import { Badge } from "../../design/Badge.tsx"
 import { Head } from "../../design/Head.tsx"
+import { NotRead } from "../../design/Said.tsx"
 import { countOf, rate } from "../../design/words.ts"
 import { type Frame, useFleet } from "../fleet/useFleet.ts"
 import { PayCard } from "../models/PayCard.tsx"
@@ -9,6 +10,7 @@ import { SpeakCard } from "../speech/SpeakCard.tsx"
 import { RunCard } from "../work-items/RunCard.tsx"
 import { conditionsOf } from "../fleet/conditions.ts"
 import { Conditions } from "../fleet/Conditions.tsx"
+import { useKeptConditions } from "../fleet/useKept.ts"
 import "./home.css"
 import { SendCard } from "./SendCard.tsx"
 
@@ -24,7 +26,7 @@ const Home = () => {
           <Badge tone={frame.isReady ? "good" : "bad"}>{frame.isReady ? "All roles are up" : "Not ready"}</Badge>
         )}
       </Head>
-      {frame === undefined ? null : <Glance frame={frame} />}
+      {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
       <div className="cards">
         <SendCard />
         {apis.includes("speech") ? <SpeakCard /> : null}
@@ -40,7 +42,8 @@ export default Home
 const Glance = ({ frame }: { readonly frame: Frame }) => {
   const { roles, endpointCount, endpoints, breakersOpen } = frame
   const sum = (values: ReadonlyArray<number | null>) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-  const conditions = conditionsOf(frame)
+  const kept = useKeptConditions()
+  const conditions = [...conditionsOf(frame), ...(kept ?? [])]
   return (
     <section className="glance" aria-label="Health">
       <p>
@@ -50,7 +53,13 @@ const Glance = ({ frame }: { readonly frame: Frame }) => {
         {countOf(sum(endpoints.map(({ backlog }) => backlog)), "delivery", "deliveries")} waiting,{" "}
         {countOf(breakersOpen.length, "breaker")} open.
       </p>
-      {conditions.length === 0 ? <p className="soft">Nothing needs a hand.</p> : <Conditions conditions={conditions} />}
+      {conditions.length > 0 ? (
+        <Conditions conditions={conditions} />
+      ) : kept === undefined ? (
+        <p className="soft">Looking for what needs a hand …</p>
+      ) : (
+        <p className="soft">Nothing needs a hand.</p>
+      )}
     </section>
   )
 }

@@ -14,4 +14,10 @@ describe("the end of an attempt in words", () => {
   ] as const)("%s %s %s, next %s, is %s: %s", (outcome, status, error, nextAttemptAt, tone, words) => {
     expect(outcomeOf({ outcome, status, error, nextAttemptAt })).toEqual({ tone, words })
   })
+
+  it("keeps a long error beside its words", () => {
+    const error = "connect ECONNREFUSED ".repeat(30)
+    const ended = { outcome: "failed", status: null, error, nextAttemptAt: null } as const
+    expect(outcomeOf(ended)).toEqual({ tone: "bad", words: "no answer, given up", why: error })
+  })
 })

@@ -1,0 +1,43 @@
+/** What the form to sign in says first, by the way that led to it. Pure. */
+import type { Refused } from "./api/client.ts"
+
+/** What follows `#code=` in an address that is not cut short. */
+export const isCode = (text: string): boolean => /^[\w-]{22}$/u.test(text)
+
+/** A code of an address, or a token that was typed. */
+export type Proof = "code" | "token"
+
+interface Words {
+  readonly title: string
+  readonly advice: string
+}
+
+export const sessionEnded: Words = {
+  title: "Your session has ended",
+  advice: "Sign in again: the page goes on where it was."
+}
+export const signedOut: Words = { title: "You have signed out", advice: "Nobody else can use this browser's session." }
+
+/** Why nobody was signed in. */
+export const wordsOfRefusal = ({ refusal: { status, message } }: Refused, proof: Proof): Words => {
+  if (status === 401) return proof === "code" ? usedLink : wrongToken
+  if (status === 400 && proof === "code") return brokenLink
+  if (status === 0 || status >= 500) {
+    return { title: message, advice: "Try again in a moment. Is the fleet running?" }
+  }
+  if (status === 429) return { title: "Too many wrong tries", advice: `Wait a moment: ${message}.` }
+  return { title: "The console refuses this page", advice: `${message}.` }
+}
+
+const usedLink: Words = {
+  title: "This link signs nobody in any more",
+  advice: "It was used, or is older than ten minutes. ./starling console prints another."
+}
+const brokenLink: Words = {
+  title: "This link is not complete",
+  advice: "Copy all of it, or have ./starling console print another."
+}
+const wrongToken: Words = {
+  title: "This token signs nobody in",
+  advice: "It is mistyped, revoked or expired. ./starling token make makes another."
+}
