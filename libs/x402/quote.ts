@@ -166,15 +166,12 @@ const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divi
 
 /** The measures of a request that a price counts, whatever its wire format. */
 export interface PromptSize {
-  /** UTF-8 bytes of all text that goes to the model: messages, system prompt, tool definitions as JSON. */
+  /** UTF-8 bytes of the request as it is written to the model's provider, but for the data of its pictures and files. */
   readonly textBytes: number
-  /** Messages, each of which is wrapped in tokens of its own. */
-  readonly messages: number
   readonly images: number
 }
 
 const bytesPerToken = 4
-const tokensPerMessage = 4
 /** Between the usual counts for a small image (85) and a large one (1,105), nearer the latter. */
 const tokensPerImage = 1_024
 /** Below this all prompts cost the same. */
@@ -188,7 +185,7 @@ const stepsPerDoubling = 16
  * that a client has signed ahead. Nobody pays for more than a sixteenth too much. Pure.
  */
 export const inputTokensOf = (size: PromptSize): number =>
-  Math.ceil(size.textBytes / bytesPerToken) + size.messages * tokensPerMessage + size.images * tokensPerImage
+  Math.ceil(size.textBytes / bytesPerToken) + size.images * tokensPerImage
 
 /** The tokens that are charged for: never fewer than `tokens`, at most a sixteenth more from 64 on. */
 export const chargedInputTokens = (tokens: number): number => {

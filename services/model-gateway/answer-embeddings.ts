@@ -13,7 +13,8 @@ import { type PayableCall, payableParts } from "./payments/quote.ts"
 import { pricedRoute } from "./priced-route.ts"
 import { embeddingAnswer, type EmbeddingCall, readEmbeddingCall } from "./requests/read-embeddings.ts"
 import { noUsage, type Usage } from "./translate/answers.ts"
-import { type JsonObject, numberAt, recordAt, without } from "./translate/json.ts"
+import { type JsonObject, numberAt, recordAt } from "./translate/json.ts"
+import { leftOutHeaders } from "./translate/provider-keys.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 
 const utf8 = new TextEncoder()
@@ -25,7 +26,7 @@ const answerCall = Effect.fnUntraced(function* (call: EmbeddingCall) {
     model: call.model,
     path: "embeddings",
     headers: {},
-    bodyFor: () => Result.succeed(without(call.request, "stream"))
+    bodyFor: () => Result.succeed(call.request)
   } as const
   const asked = Effect.mapError((yield* Upstreams).whole(order), (given) =>
     freeFault({ model: call.model, isStreamed: false }, given)
@@ -37,8 +38,8 @@ const answerCall = Effect.fnUntraced(function* (call: EmbeddingCall) {
   const body = embeddingAnswer(answer.body, entry.Id, encoding)
   const used = { inputTokens: usage?.inputTokens ?? null, outputTokens: null, answerBytes: 0, isWhole: true }
   const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
-  const free = entry.Free ? { "x-free-model": "true" } : {}
-  return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...free, ...settled.headers } })
+  const headers = { ...leftOutHeaders(call.leftOut), ...(entry.Free ? { "x-free-model": "true" } : {}) }
+  return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })
 })
 
 const paymentOf = Effect.fnUntraced(function* (call: EmbeddingCall) {

@@ -7,7 +7,7 @@
  * fails in between costs the caller nothing; an event in the caller's own dialect reports it. Comments fill the
  * silence.
  */
-import { Array as Arr, Cause, Clock, Effect, Pull, Stream } from "effect"
+import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect"
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
 import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { outputTokensHeaders } from "#x402"
@@ -29,6 +29,7 @@ import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/
 import { type JsonObject, recordAt } from "./translate/json.ts"
 import { streamCut, writtenBytes } from "./translate/cut.ts"
 import { providerApis, type ProviderKind, type StreamFacts } from "./translate/provider-apis.ts"
+import { leftOutHeaders } from "./translate/provider-keys.ts"
 import { chatToResponse, chunksToResponse } from "./translate/responses.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
@@ -42,6 +43,7 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
   const payment = yield* paymentOf(call)
   const filled = yield* (yield* FileFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
   const { dialect } = call
+  const write = bodyFor(dialect, filled, call.outputTokens.effective)
   const work: Work = {
     call,
     payment,
@@ -50,7 +52,7 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
       model: call.model,
       path: "chat",
       headers: call.headers,
-      bodyFor: bodyFor(dialect, filled, call.outputTokens.effective)
+      bodyFor: (route) => Result.map(write(route), ({ body }) => body)
     },
     shape: {
       dialect,
@@ -61,6 +63,7 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
     },
     headers: {
       ...outputTokensHeaders(call.outputTokens),
+      ...leftOutHeaders(call.leftOut),
       ...(call.model.entry.Free ? { "x-free-model": "true" } : {})
     },
     count: yield* usageCounter(call)

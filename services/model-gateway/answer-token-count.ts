@@ -16,7 +16,8 @@ import { PaymentGate } from "./payments/PaymentGate.ts"
 import { scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { countPricesOf, type PayableCall, payable } from "./payments/quote.ts"
 import { type ModelCall, modelCallReader, readBody } from "./requests/read-call.ts"
-import { numberAt, without } from "./translate/json.ts"
+import { numberAt } from "./translate/json.ts"
+import { allowedRequest, anthropicCountKeys, leftOutHeaders } from "./translate/provider-keys.ts"
 import { Providers } from "./upstream/Providers.ts"
 
 // A caller counts before it asks: a provider that is slower than this is not waited for, and the estimate answers.
@@ -45,7 +46,7 @@ export const answerTokenCount = answering("messages")(
 
 const freeCount = Effect.fnUntraced(function* (call: ModelCall) {
   const counted = yield* countedByProvider(call, true)
-  return jsonAnswer(countOf(call, counted), { headers: { "cache-control": "no-store", ...countedBy(counted) } })
+  return jsonAnswer(countOf(call, counted), { headers: { "cache-control": "no-store", ...countedBy(call, counted) } })
 })
 
 const paidCount = Effect.fnUntraced(function* (call: ModelCall, prices: PayableCall["prices"]) {
@@ -58,14 +59,15 @@ const paidCount = Effect.fnUntraced(function* (call: ModelCall, prices: PayableC
   const used = { inputTokens: null, outputTokens: null, answerBytes: 0, isWhole: true }
   const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd: null, used })
   return jsonAnswer(body, {
-    headers: { "cache-control": "private, no-store", ...countedBy(counted), ...settled.headers }
+    headers: { "cache-control": "private, no-store", ...countedBy(call, counted), ...settled.headers }
   })
 })
 
 const countOf = ({ prompt }: ModelCall, counted: number | undefined) => ({
   input_tokens: counted ?? inputTokensOf(prompt)
 })
-const countedBy = (counted: number | undefined) => ({
+const countedBy = ({ leftOut }: ModelCall, counted: number | undefined) => ({
+  ...leftOutHeaders(leftOut),
   "x-token-count": counted === undefined ? "estimate" : "provider"
 })
 
@@ -81,7 +83,7 @@ const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstima
   const asked = (yield* Providers).whole({
     route,
     path: "count",
-    body: without(call.request, "stream"),
+    body: allowedRequest(anthropicCountKeys, call.request).body,
     headers: call.headers,
     family: call.model.family
   })

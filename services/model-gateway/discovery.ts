@@ -111,7 +111,7 @@ const itemOf = (sold: Sold, { path, chain, post, schemas }: PaidRoute) => {
   ]
 }
 
-const shortest = { prompt: { textBytes: 1, messages: 1, images: 0 }, outputTokens: 1, count: 1 }
+const shortest = { prompt: { textBytes: 1, images: 0 }, outputTokens: 1, count: 1 }
 
 /** The extension `bazaar` of x402 for a call with a body of JSON. */
 const bazaarOf = ({ requestBody, responses }: Operation, schemas: PaidRoute["schemas"], shorten = whole) => {

@@ -12,6 +12,7 @@ import {
   requestIdHeader,
   table
 } from "#http"
+import { anthropicKeys, embeddingKeys, imageKeys, openAiChatKeys } from "./translate/provider-keys.ts"
 
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
 
@@ -44,6 +45,10 @@ const answerHeaders = {
   "X-Payment-Receipt": answerHeader("The transaction that paid for the answer.", false),
   "X-Payment-Settled": answerHeader("`false`: the chain has not confirmed the payment yet.", false),
   "X-Token-Count": answerHeader("`provider`: the model's provider has counted; `estimate`: as a quote does.", true),
+  "X-Starling-Left-Out": answerHeader(
+    "The keys of the request that the model's provider was not given, with a comma between them.",
+    false
+  ),
   "X-Free-Model": answerHeader("`true`: the answer costs nothing.", false),
   "X-Max-Tokens-Capped": answerHeader(
     "`true`: more output tokens were asked for than the model gives; `X-Max-Tokens-Requested`, `X-Max-Tokens-Effective`.",
@@ -97,6 +102,7 @@ const gatewayParts: ApiParts = {
       ...(ofEvery[status] ?? []),
       ...(isCall ? (ofCalls[status] ?? []) : []),
       ...(hasOwn && status < 400 ? [ofAnswer] : []),
+      ...(isCall && status < 400 ? (["X-Starling-Left-Out"] as const) : []),
       ...(isCount && status < 400 ? (["X-Token-Count"] as const) : [])
     ]
   }
@@ -157,6 +163,11 @@ const limits = [
   ["an image that a caller waits for", "30 s, then it is a job", "`ImageInlineSeconds`"]
 ]
 
+const names = (keys: ReadonlySet<string>) => {
+  const costly: ReadonlySet<string> = new Set(costlyParameters)
+  return [...keys].flatMap((key) => (costly.has(key) ? [] : [`\`${key}\``])).join(", ")
+}
+
 const chapters = [
   `## Payments`,
   `A call without a payment is answered with 402 and a quote. What is signed is an entry of \`accepts\`, mostly the first; the same call is then sent again with \`PAYMENT-SIGNATURE\`. A payment is for one call: it is claimed before a model is asked, and settled once the answer is made.`,
@@ -178,9 +189,12 @@ const chapters = [
   `### An unpaid answer`,
   `Who leaves an answer unpaid, by cancelling the payment while it is given out say, is sold nothing more: \`PAYMENT_INVALID\` with \`payer_owes_an_uncollected_payment\`.`,
   `## Counts of tokens`,
-  `\`POST /v1/messages/count_tokens\` costs nothing, unless the model has a price for it (\`CountMicroUsd\`; \`pricing.count\` in the list of models): then it is quoted and paid as a call is, by any way to pay, and has no limit by address. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are: a token for four bytes of text, 4 for a message, and 1,024 for a picture. That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for. A count that is paid for is never an estimate where a provider of the model counts: what that does not answer fails, and is not charged.`,
+  `\`POST /v1/messages/count_tokens\` costs nothing, unless the model has a price for it (\`CountMicroUsd\`; \`pricing.count\` in the list of models): then it is quoted and paid as a call is, by any way to pay, and has no limit by address. A model of a provider that speaks Anthropic's API is counted by that provider, exactly. Every other model is counted as its quotes are ([below](#what-a-prompt-costs)). That is an estimate, from which a model's own count may differ either way; a quote rounds it up by a sixteenth at most. It also answers where the provider does not within 10 s, or where a file is only named by its address, for those are fetched for paid calls alone. \`X-Token-Count\` says which it was. A prompt that is longer than the model's window is counted too; what else a call would be refused for before its quote, a count is refused for. A count that is paid for is never an estimate where a provider of the model counts: what that does not answer fails, and is not charged.`,
+  `## What a prompt costs`,
+  `A quote counts what is written to the model's provider: a token for four bytes of the request, as JSON, in the provider's own shape. Only the data of pictures, documents and sounds are not counted so, where the conversation holds one as a part and the provider reads it there: a picture counts 1,024 tokens, a PDF or a sound a token for 24 bytes, any other file one for four. What looks like a picture elsewhere, as in a tool's schema or its input, is text. With several providers the largest of their requests counts. The same size is held against the model's \`ContextTokens\`.`,
+  `A provider is given only keys from a list of its own. A key that is not on it, and asks for something, is left out, and the header \`X-Starling-Left-Out\` of the answer names it; where the answer would be another one without it, as with \`logit_bias\` for a provider of Anthropic's kind, the call is \`INVALID_PARAMETER\` before the quote. To a provider that speaks OpenAI's API go ${names(openAiChatKeys.sent)}; to one that speaks Anthropic's ${names(anthropicKeys.sent)}; with images ${names(imageKeys.sent)}; with embeddings ${names(embeddingKeys.sent)}; and with each what its model's \`ExtraParameters\` name.`,
   `## Embeddings`,
-  `A call has one input or up to 2,048, all of them texts or all lists of token ids. Its quote counts a token for an id or for four bytes of text, and nothing for the answer. \`exact\` charges that; \`upto\` and a channel charge the tokens that the provider reports, up to what was signed, and what was counted where it reports none. An input that surely has more tokens than the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\` before the quote; what else is too long is refused by the provider, and costs nothing. Vectors come in the \`encoding_format\` of the request, also from a provider that knows only lists of numbers. Answers of more than 64 MiB are refused and not charged, which 2,048 long vectors as lists of numbers may be: ask for \`base64\`, as OpenAI's own library does, or send fewer.`,
+  `A call has one input or up to 2,048, all of them texts or all lists of token ids. Its quote counts a token for an id or for four bytes of text, and for four bytes of any further parameter, and nothing for the answer. \`exact\` charges that; \`upto\` and a channel charge the tokens that the provider reports, up to what was signed, and what was counted where it reports none. An input that surely has more tokens than the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\` before the quote; what else is too long is refused by the provider, and costs nothing. Vectors come in the \`encoding_format\` of the request, also from a provider that knows only lists of numbers. Answers of more than 64 MiB are refused and not charged, which 2,048 long vectors as lists of numbers may be: ask for \`base64\`, as OpenAI's own library does, or send fewer.`,
   `## What is not sold`,
   `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
   `## Pictures and documents`,

@@ -180,6 +180,7 @@ const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
     "X-RateLimit-Source",
     "X-Free-Model",
     "X-Token-Count",
+    "X-Starling-Left-Out",
     "X-Max-Tokens-Capped",
     "X-Max-Tokens-Requested",
     "X-Max-Tokens-Effective",

@@ -1,6 +1,6 @@
 /**
- * The requests of the gateway's callers, as far as the gateway reads them. It checks these shapes and passes everything
- * else on to the model as it came. Field names are those of the wire.
+ * The requests of the gateway's callers, as far as the gateway reads them. It checks these shapes; what else goes on
+ * to a model is for its provider's list of keys. Field names are those of the wire.
  */
 import { Schema } from "effect"
 import { Count, describe } from "../primitives.ts"
@@ -150,6 +150,17 @@ export const costlyParameters = [
   "data_sources",
   "mcp_servers",
   "container",
+  // The provider builds the prompt by these, or the grammar of an answer: their bytes do not show what they cost.
+  "chat_template",
+  "chat_template_kwargs",
+  "documents",
+  "mm_processor_kwargs",
+  "media_io_kwargs",
+  "guided_json",
+  "guided_regex",
+  "guided_choice",
+  "guided_grammar",
+  "structured_outputs",
   // The models that a router tries instead.
   "models",
   "fallbacks",

@@ -16,7 +16,7 @@ import { costCounter } from "../models/ModelRegistry.ts"
 import { nothingUsed } from "../payments/charge.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
-import { isRecord, type JsonObject, recordsAt, without } from "../translate/json.ts"
+import { isRecord, type JsonObject, recordsAt } from "../translate/json.ts"
 import { Upstreams } from "../upstream/Upstreams.ts"
 import type { ImageCall } from "./answer-images.ts"
 
@@ -170,7 +170,7 @@ export class ImageWork extends Context.Service<
           model: call.model,
           path: "images" as const,
           headers: {},
-          bodyFor: () => Result.succeed(without(call.request, "stream"))
+          bodyFor: () => Result.succeed(call.request)
         }
         const { body, route } = yield* withinPayment(payment, upstreams.whole(upstreamOrder)).pipe(
           Effect.onError(() => payment.release)

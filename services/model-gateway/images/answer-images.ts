@@ -19,9 +19,10 @@ import { PaymentRefusal } from "../payments/replies.ts"
 import { imageRequestFault } from "../requests/conversation-files.ts"
 import { shapeCheck } from "../requests/dialects.ts"
 import { pricedRoute } from "../priced-route.ts"
-import type { ReadBody, ReadParts } from "../requests/read-call.ts"
+import { type ReadBody, type ReadParts, soldRequest } from "../requests/read-call.ts"
 import { freeFault } from "../answer-model.ts"
 import { type JsonObject, numberAt, textAt } from "../translate/json.ts"
+import { allowedRequest, imageKeys, leftOutHeaders } from "../translate/provider-keys.ts"
 import { type FoundJob, ImageJobs, ImageWork, jobBody, type MadeImages, newImageJobId } from "./ImageJobs.ts"
 
 const pollSeconds = 2
@@ -61,10 +62,10 @@ const answerCall = Effect.fnUntraced(function* (call: ImageCall) {
   )
   return yield* Effect.matchEffect(started, {
     onSuccess: ({ entry, made }) =>
-      answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000)),
+      answerStarted({ id, entry }, Effect.timeoutOption(made, ModelGateway.ImageInlineSeconds * 1_000), call),
     onFailure: (error) =>
       error._tag === "PaymentRefusal" && error.jobId !== undefined
-        ? answerBegunBefore(error.jobId, error)
+        ? answerBegunBefore(error.jobId, error, call)
         : Effect.fail(error)
   }).pipe(Effect.mapError((error) => callFailure(call, error)))
 })
@@ -72,24 +73,33 @@ const answerCall = Effect.fnUntraced(function* (call: ImageCall) {
 /** Answers with the image, or with its job when it takes longer than a caller waits. */
 const answerStarted = Effect.fnUntraced(function* <E>(
   job: Pick<FoundJob, "id" | "entry">,
-  made: Effect.Effect<Option.Option<MadeImages>, E>
+  made: Effect.Effect<Option.Option<MadeImages>, E>,
+  { leftOut }: ImageCall
 ) {
   const done = yield* made
-  if (Option.isNone(done)) return yield* answerInWork(job)
+  if (Option.isNone(done)) return yield* answerInWork(job, leftOut)
   const { body, settled } = done.value
-  return jsonAnswer(body, { headers: { ...headersOf(job.id), ...settled.headers } })
+  return jsonAnswer(body, { headers: { ...headersOf(job.id), ...leftOutHeaders(leftOut), ...settled.headers } })
 })
 
-const answerInWork = Effect.fnUntraced(function* ({ id, entry }: Pick<FoundJob, "id" | "entry">) {
+const answerInWork = Effect.fnUntraced(function* (
+  { id, entry }: Pick<FoundJob, "id" | "entry">,
+  leftOut: ReadonlyArray<string>
+) {
   const pollUrl = yield* pollUrlOf(id)
   return jsonAnswer(jobBody({ id, entry, answer: undefined }, yield* Clock.currentTimeMillis, pollUrl), {
     status: 202,
-    headers: { ...headersOf(id), "retry-after": String(pollSeconds), location: pollUrl }
+    headers: {
+      ...headersOf(id),
+      ...leftOutHeaders(leftOut),
+      "retry-after": String(pollSeconds),
+      location: pollUrl
+    }
   })
 })
 
 /** Answers a payment that is sent again with its own job, or with its images when only the settlement is still open. */
-const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal) {
+const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal, { leftOut }: ImageCall) {
   const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
   if (job?.answer !== undefined) {
     const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
@@ -97,7 +107,7 @@ const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: Pa
   }
   // A job that failed, or whose maker is gone, gets its payment back, or is settled for an image that is kept.
   const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
-  return isInWork ? yield* answerInWork(job) : yield* Effect.fail(otherwise)
+  return isInWork ? yield* answerInWork(job, leftOut) : yield* Effect.fail(otherwise)
 })
 
 /** Failures of the bus are not shown to callers. */
@@ -126,6 +136,8 @@ export interface ImageCall {
   readonly bytes: Uint8Array
   readonly prompt: string
   readonly count: number
+  /** The keys of the request that a provider is not given. */
+  readonly leftOut: ReadonlyArray<string>
 }
 
 const checkImages = shapeCheck(ImagesRequest)
@@ -136,14 +148,17 @@ const readImageCall = ({ bytes, json }: ReadBody, { find }: Pick<ReadParts, "fin
       if (request["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
       const wrong = imageRequestFault(request)
       if (wrong !== undefined) return Result.fail(wrong)
-      const [prompt, count] = [textAt(request, "prompt") ?? "", numberAt(request, "n") ?? 1]
-      return Result.succeed({ model, request, bytes, prompt, count })
+      return Result.map(soldRequest("chat", request, model.entry.ExtraParameters), (sold) => {
+        const { body, leftOut } = allowedRequest(imageKeys, sold)
+        const [prompt, count] = [textAt(body, "prompt") ?? "", numberAt(body, "n") ?? 1]
+        return { model, request: body, bytes, prompt, count, leftOut }
+      })
     })
   )
 
 const payable = (call: ImageCall, http: HttpCall["Service"]): PayableCall => ({
   ...payableParts(http, call.model),
-  prompt: { textBytes: Buffer.byteLength(call.prompt), messages: 1, images: 0 },
+  prompt: { textBytes: Buffer.byteLength(call.prompt), images: 0 },
   outputTokens: 0,
   count: call.count,
   body: call.bytes,

@@ -195,7 +195,7 @@ const refund = Effect.fn("PaymentGate.refund")(function* (
   const quote = refundQuote(path, { payments: settings.Payments, origin: parts.origin(), isOffered })
   if (quote === undefined) return undefined
   const prices = { inputMicroUsdPerMillionTokens: 0, outputMicroUsdPerMillionTokens: 0, flatMicroUsd: undefined }
-  const prompt = { textBytes: 0, messages: 0, images: 0 }
+  const prompt = { textBytes: 0, images: 0 }
   const call = { shape: "chat", kind: "whole", model: "", prices, prompt, count: 0 } as const
   const refused = (error: PaymentRefused) => refuse(parts, { call, quote }, error)
   const payload = yield* Effect.catch(Effect.fromResult(readPayment(payment)), refused)

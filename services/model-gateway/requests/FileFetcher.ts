@@ -8,6 +8,7 @@ import { UntrustedHttp } from "#egress"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { JsonObject } from "../translate/json.ts"
+import { jsonBytes } from "../translate/json-bytes.ts"
 import {
   type ConversationFiles,
   type FetchedFile,
@@ -16,7 +17,7 @@ import {
   type NamedFile,
   withFiles
 } from "./conversation-files.ts"
-import { namedDocumentTokens } from "./read-call.ts"
+import { namedDocumentTokens } from "./prompt-size.ts"
 
 const deadlineMs = 15_000
 const atOnce = 4
@@ -88,7 +89,7 @@ export class FileFetcher extends Context.Service<
         if (answer.status !== 200) return yield* refused(named, `it answered ${answer.status}`)
         const max = bytesMax(mediaType)
         if (max === 0) return yield* refused(named, `it is no ${types}`)
-        if (answer.truncated || answer.body.length > max) {
+        if (answer.truncated || writtenBytes(mediaType, answer.body) > max) {
           return yield* refused(named, `it is larger than ${max} bytes`)
         }
         const file: FetchedFile = { mediaType, base64: Buffer.from(answer.body).toString("base64") }
@@ -103,6 +104,10 @@ export class FileFetcher extends Context.Service<
     })
   )
 }
+
+/** A text is written as a string of JSON, and counts as that. */
+const writtenBytes = (mediaType: string, body: Uint8Array) =>
+  mediaType.startsWith("text/") ? jsonBytes(Buffer.from(body).toString("utf8")) - 2 : body.length
 
 const refused = ({ kind, url }: NamedFile, why: string) =>
   fault("INVALID_IMAGE_URL", {

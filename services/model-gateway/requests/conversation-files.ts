@@ -25,8 +25,8 @@ export interface ConversationFiles {
   readonly request: JsonObject
   /** The files to fetch, each once, in the order in which they stand. */
   readonly named: ReadonlyArray<NamedFile>
-  /** How often documents are named: each mention is sent to the provider. */
-  readonly documents: number
+  /** The data of every part that the request holds itself. */
+  readonly recognised: ReadonlySet<string>
 }
 
 /** Wherever they stand. Each adds up to 8 MiB to the request. */
@@ -34,16 +34,20 @@ const namedFilesMax = 16
 
 export const conversationFiles = (request: JsonObject): Result.Result<ConversationFiles, GatewayFault> => {
   const named = new Map<string, NamedFile>()
-  const count = { image: 0, document: 0 }
+  const recognised = new Set<string>()
+  let count = 0
   let first: GatewayFault | undefined
   const refuse = (path: string, why: string) => {
     first ??= invalidAddress(path, why)
     return undefined
   }
   const place = (kind: FileKind, address: FileAddress, path: string) => {
-    if (address._tag === "Data") return address
-    count[kind] += 1
-    if (count.image + count.document > namedFilesMax) {
+    if (address._tag === "Data") {
+      recognised.add(address.base64)
+      return address
+    }
+    count += 1
+    if (count > namedFilesMax) {
       return refuse(path, `is one too many: no more than ${namedFilesMax} pictures and documents are fetched`)
     }
     const file = { kind, url: address.url }
@@ -52,7 +56,7 @@ export const conversationFiles = (request: JsonObject): Result.Result<Conversati
   }
   const rewritten = rewriteFiles(request, { place, refuse })
   if (first !== undefined) return Result.fail(first)
-  return Result.succeed({ request: rewritten, named: [...named.values()], documents: count.document })
+  return Result.succeed({ request: rewritten, named: [...named.values()], recognised })
 }
 
 /** `fetched` is keyed by `keyOf`. */
@@ -64,6 +68,18 @@ export const withFiles = (request: JsonObject, fetched: ReadonlyMap<string, Fetc
     },
     refuse: () => undefined
   })
+
+// No file that is fetched has a longer type.
+const placeholders: Readonly<Record<FileKind, FetchedFile>> = {
+  image: { mediaType: "image/jpeg", base64: "" },
+  document: { mediaType: "application/pdf", base64: "" }
+}
+
+/** The request as it will be once its files are fetched, but for their data. */
+export const withPlaceholders = ({ request, named }: Pick<ConversationFiles, "request" | "named">): JsonObject =>
+  named.length === 0
+    ? request
+    : withFiles(request, new Map(named.map((file) => [keyOf(file), placeholders[file.kind]])))
 
 export const keyOf = ({ kind, url }: NamedFile): string => `${kind} ${url}`
 
@@ -82,19 +98,26 @@ const partKeys = ["content", "output", "images"] as const
 
 const rewriteFiles = (request: JsonObject, rewriting: Rewriting): JsonObject => {
   const changed: Record<string, unknown> = { ...request }
-  for (const key of conversationKeys)
-    if (Array.isArray(request[key])) changed[key] = parts(request[key], key, rewriting)
+  for (const key of conversationKeys) {
+    // A message is none of its parts, whatever it names as its type.
+    const write = key === "messages" ? whole : part
+    if (Array.isArray(request[key])) changed[key] = parts(request[key], key, rewriting, write)
+  }
   return changed
 }
 
-const parts = (value: ReadonlyArray<unknown>, path: string, rewriting: Rewriting): ReadonlyArray<unknown> =>
-  value.map((item, at) => (isRecord(item) ? part(item, `${path}[${at}]`, rewriting) : item))
+const parts = (value: ReadonlyArray<unknown>, path: string, rewriting: Rewriting, write = part) =>
+  value.map((item, at) => (isRecord(item) ? write(item, `${path}[${at}]`, rewriting) : item))
 
-/** A message, an item, or a part of one. They nest as deep as JSON may be here. */
+/** An item, or a part of a message or of an item. They nest as deep as JSON may be here. */
 const part = (value: JsonObject, path: string, rewriting: Rewriting): JsonObject => {
   const write = typeof value["type"] === "string" ? writers[value["type"]] : undefined
   if (write !== undefined) return write(value, path, rewriting) ?? value
-  if (isPlainText(value)) return value
+  return isPlainText(value) ? value : whole(value, path, rewriting)
+}
+
+/** A message, or a part of an unknown kind. */
+const whole: typeof part = (value, path, rewriting) => {
   refuseAddresses(value, path, rewriting)
   const changed: Record<string, unknown> = { ...value }
   for (const key of partKeys) {
@@ -203,6 +226,28 @@ const nameOf = (given: unknown, address: FileAddress) => {
   return /^[\w.-]{1,100}$/u.test(last) ? last : "document.pdf"
 }
 
+/** Its data alone, or as an address that holds them; no sound is fetched. */
+const sound: Writer = (value, path, rewriting) => {
+  const { data, format } = recordAt(value, "input_audio")
+  const where = `${path}.input_audio.data`
+  if (typeof data !== "string") return rewriting.refuse(where, "must hold data in base64")
+  const isBare = !/^data:/iu.test(data)
+  const read = isBare
+    ? Result.map(
+        parseBase64(data),
+        (base64) => ({ _tag: "Data", mediaType: `audio/${String(format)}`, base64 }) as const
+      )
+    : parseData(data)
+  if (Result.isFailure(read)) return rewriting.refuse(where, read.failure)
+  rewriting.place("document", read.success, where)
+  const written = isBare ? read.success.base64 : dataUrl(read.success)
+  return present({
+    type: "input_audio",
+    input_audio: present({ data: written, format }),
+    cache_control: value["cache_control"]
+  })
+}
+
 /** A page that a provider's own tool has read: its address is plain text, the document in it is not. */
 const fetchedPage: Writer = (value, path, rewriting) => {
   const result = recordAt(value, "content")
@@ -220,6 +265,7 @@ const writers: Readonly<Record<string, Writer | undefined>> = {
   document,
   file,
   input_file: inputFile,
+  input_audio: sound,
   web_fetch_tool_result: fetchedPage
 }
 
@@ -288,9 +334,11 @@ export const imageRequestFault = (request: JsonObject): GatewayFault | undefined
 }
 
 /** The place of a picture or document: a plain http(s) address, or the request itself. */
-type FileAddress =
-  | { readonly _tag: "Web"; readonly url: string }
-  | { readonly _tag: "Data"; readonly mediaType: string; readonly base64: string }
+type FileAddress = { readonly _tag: "Web"; readonly url: string } | DataAddress
+
+interface DataAddress extends FetchedFile {
+  readonly _tag: "Data"
+}
 
 const webCharactersMax = 8_192
 // Parsers take a backslash for a slash and skip spaces and line feeds, so readers would disagree on such addresses.
@@ -310,7 +358,7 @@ export const parseFileAddress = (text: string): Result.Result<FileAddress, strin
   return Result.succeed({ _tag: "Web", url: url.href })
 }
 
-const parseData = (text: string): Result.Result<FileAddress, string> => {
+const parseData = (text: string): Result.Result<DataAddress, string> => {
   // Only the head is matched: the rest is megabytes.
   const head = dataHead.exec(text.slice(0, 1_024))
   if (head === null) return Result.fail("must be data:<media type>;base64,<data>")

@@ -24,6 +24,7 @@ import {
   without
 } from "../translate/json.ts"
 import { providerApis } from "../translate/provider-apis.ts"
+import { type WrittenRequest, writtenRequest } from "../translate/provider-keys.ts"
 import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
 
 type Checked = Result.Result<void, GatewayFault>
@@ -200,12 +201,12 @@ export const requestedTokens = (dialect: ApiDialect, request: JsonObject): numbe
   return null
 }
 
-/** The request in the shape of a model's provider, with its answer limited to so many tokens. */
+/** The request as it is written to a model's provider, with its answer limited to so many tokens. */
 export const bodyFor =
   (dialect: ApiDialect, request: JsonObject, outputTokens: number) =>
-  ({ provider, maxTokensParameter }: ModelRoute): Result.Result<JsonObject, GatewayFault> => {
+  ({ provider, maxTokensParameter }: ModelRoute): Result.Result<WrittenRequest, GatewayFault> => {
     const { tokenKeys, toChat } = rules[dialect]
-    const { own, fromChat } = providerApis[provider.kind]
+    const { keys, own, fromChat } = providerApis[provider.kind]
     const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
     const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
     const limit = { key: maxTokensParameter, tokens: outputTokens }
@@ -213,5 +214,6 @@ export const bodyFor =
       dialect === own?.dialect
         ? Result.succeed(limited)
         : Result.flatMap(toChat(limited), (chat) => fromChat(chat, limit))
-    return Result.mapError(made, (error) => untranslatableFault(error, "INVALID_PARAMETER"))
+    const written = Result.flatMap(made, (body) => writtenRequest(keys, body))
+    return Result.mapError(written, (error) => untranslatableFault(error, "INVALID_PARAMETER"))
   }

@@ -9,10 +9,20 @@ import { type BodyLimits, type HttpCall, readBytesWhile, type TakenBody, type Wi
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import type { ModelRegistry, RegisteredModel } from "../models/ModelRegistry.ts"
-import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt, without } from "../translate/json.ts"
-import { type ConversationFiles, conversationFiles, type NamedFile } from "./conversation-files.ts"
-import { type ApiDialect, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
+import type { ModelRegistry, ModelRoute, RegisteredModel } from "../models/ModelRegistry.ts"
+import {
+  isNothing,
+  isRecord,
+  type JsonObject,
+  numberAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  without
+} from "../translate/json.ts"
+import { type ConversationFiles, conversationFiles, type NamedFile, withPlaceholders } from "./conversation-files.ts"
+import { type ApiDialect, bodyFor, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
+import { promptSize } from "./prompt-size.ts"
 
 export interface ModelCall {
   readonly dialect: ApiDialect
@@ -29,6 +39,8 @@ export interface ModelCall {
   /** The number of answers to one question. */
   readonly answers: number
   readonly prompt: PromptSize
+  /** The keys of the request that a provider is not given. */
+  readonly leftOut: ReadonlyArray<string>
   /** Headers for a provider that speaks the same dialect. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -85,22 +97,64 @@ const measuredCall = (
   { dialect, request, model, files, bytes }: SoldCall,
   { beta, purpose }: CallParts
 ): Result.Result<ModelCall, GatewayFault> => {
-  const prompt = promptSize(files.request, files.documents)
-  const call: ModelCall = {
-    dialect,
-    model,
-    request: files.request,
-    named: files.named,
-    bytes,
-    isStreamed: request["stream"] === true,
-    includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
-    outputTokens: outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax),
-    answers: Math.min(answersMax, numberAt(request, "n") ?? 1),
-    prompt,
-    headers: beta === undefined ? {} : { "anthropic-beta": beta }
+  const outputTokens = outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax)
+  return Result.flatMap(measured(dialect, files, { model, outputTokens: outputTokens.effective }), (measure) => {
+    const call: ModelCall = {
+      dialect,
+      model,
+      request: files.request,
+      named: files.named,
+      bytes,
+      isStreamed: request["stream"] === true,
+      includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
+      outputTokens,
+      answers: dialect === "chat" ? Math.min(answersMax, numberAt(request, "n") ?? 1) : 1,
+      ...measure,
+      headers: beta === undefined ? {} : { "anthropic-beta": beta }
+    }
+    const hasRoom = purpose === "count" ? Result.void : checkContext(dialect, call.prompt, model.entry.ContextTokens)
+    return Result.map(hasRoom, () => call)
+  })
+}
+
+type Measure = Pick<ModelCall, "prompt" | "leftOut">
+
+/** By what would be written to each of the model's providers: the largest counts. Fails where none can be given it. */
+const measured = (
+  dialect: ApiDialect,
+  files: ConversationFiles,
+  { model, outputTokens }: { readonly model: RegisteredModel; readonly outputTokens: number }
+): Result.Result<Measure, GatewayFault> => {
+  const write = bodyFor(dialect, withPlaceholders(files), outputTokens)
+  let measure: Measure | undefined
+  let first: GatewayFault | undefined
+  for (const route of unlikeRoutes(model.routes)) {
+    const written = write(route)
+    if (Result.isFailure(written)) {
+      first ??= written.failure
+      continue
+    }
+    const { body, leftOut } = written.success
+    const prompt = promptSize(route.provider.kind, { ...body, model: route.model }, files.recognised)
+    const before: Measure = measure ?? { prompt, leftOut: [] }
+    measure = {
+      prompt: inputTokensOf(before.prompt) > inputTokensOf(prompt) ? before.prompt : prompt,
+      leftOut: [...new Set([...before.leftOut, ...leftOut])]
+    }
   }
-  const hasRoom = purpose === "count" ? Result.void : checkContext(dialect, prompt, model.entry.ContextTokens)
-  return Result.map(hasRoom, () => call)
+  return measure === undefined ? Result.fail(first ?? fault("MODEL_UNAVAILABLE")) : Result.succeed(measure)
+}
+
+/** One for each way to write a request, with the longest of their models' names. */
+const unlikeRoutes = (routes: ReadonlyArray<ModelRoute>): ReadonlyArray<ModelRoute> => {
+  if (routes.length <= 1) return routes
+  const unlike = new Map<string, ModelRoute>()
+  for (const route of routes) {
+    const way = `${route.provider.kind} ${route.maxTokensParameter}`
+    const before = unlike.get(way)
+    if (before === undefined || Buffer.byteLength(before.model) < Buffer.byteLength(route.model)) unlike.set(way, route)
+  }
+  return [...unlike.values()]
 }
 
 /** Uses the same estimate as the quote: a prompt that fills the window leaves no room for an answer. */
@@ -177,52 +231,6 @@ const textOf = (bytes: Uint8Array) => {
   }
 }
 
-// Everything under these keys goes to the model.
-const promptKeys = [
-  "messages",
-  "system",
-  "input",
-  "instructions",
-  "prompt",
-  "tools",
-  "functions",
-  "response_format",
-  "text"
-]
-const pictures = new Set(["image_url", "image", "input_image"])
-// Bytes of files are no text: about this many of their characters count as a token.
-const fileKeys = new Set(["data", "file_data"])
-const fileBytesPerTextByte = 8
-/** The tokens counted for a document that is only named, for it is fetched after the payment. */
-export const namedDocumentTokens = 16_384
-const textBytesPerToken = 4
-
-/** `namedDocuments`: how many documents the request names by address. */
-export const promptSize = (request: JsonObject, namedDocuments = 0): PromptSize => {
-  let textBytes = namedDocuments * namedDocumentTokens * textBytesPerToken
-  let images = 0
-  // Walked without recursion; the parser has already bounded the depth.
-  const open: Array<unknown> = promptKeys.map((key) => request[key])
-  for (let value = open.pop(); open.length > 0 || value !== undefined; value = open.pop()) {
-    if (typeof value === "string") textBytes += Buffer.byteLength(value)
-    else if (Array.isArray(value)) open.push(...(value as ReadonlyArray<unknown>))
-    else if (isRecord(value)) {
-      if (typeof value["type"] === "string" && pictures.has(value["type"])) images += 1
-      else {
-        for (const [key, inner] of Object.entries(value)) {
-          // In a source of type text, the data are text.
-          if (fileKeys.has(key) && typeof inner === "string" && value["type"] !== "text")
-            textBytes += Math.ceil(inner.length / fileBytesPerTextByte)
-          else open.push(inner)
-        }
-      }
-    } else if (typeof value === "number" || typeof value === "boolean") textBytes += 4
-  }
-  const { messages, input } = request
-  const turns = Array.isArray(messages) ? messages.length : Array.isArray(input) ? input.length : 1
-  return { textBytes, messages: turns, images }
-}
-
 const isOneOf =
   (...usual: ReadonlyArray<unknown>) =>
   (value: unknown) =>
@@ -240,14 +248,6 @@ const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => 
   // Even an empty one asks for a search with all of its defaults.
   web_search_options: () => false
 }
-
-const isNothing = (value: unknown) =>
-  value === undefined ||
-  value === null ||
-  value === false ||
-  value === "" ||
-  (Array.isArray(value) && value.length === 0) ||
-  (isRecord(value) && Object.keys(value).length === 0)
 
 const asksForMore = (name: CostlyParameter, value: unknown) => {
   if (value === null || value === undefined) return false

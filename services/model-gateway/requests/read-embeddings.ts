@@ -8,7 +8,9 @@ import { embeddingInputsMax, EmbeddingsRequest } from "#contracts"
 import type { PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
-import { isRecord, type JsonObject, recordsAt, textAt } from "../translate/json.ts"
+import { isRecord, type JsonObject, recordsAt, textAt, without } from "../translate/json.ts"
+import { jsonBytes } from "../translate/json-bytes.ts"
+import { allowedRequest, embeddingKeys } from "../translate/provider-keys.ts"
 import { shapeCheck } from "./dialects.ts"
 import { type ReadBody, type ReadParts, soldRequest } from "./read-call.ts"
 
@@ -17,6 +19,8 @@ export interface EmbeddingCall {
   readonly request: JsonObject
   readonly bytes: Uint8Array
   readonly prompt: PromptSize
+  /** The keys of the request that a provider is not given. */
+  readonly leftOut: ReadonlyArray<string>
 }
 
 // The inputs are checked by hand.
@@ -29,16 +33,27 @@ export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<Read
     if (wrong !== undefined) return Result.fail(wrong)
     return Result.flatMap(find(textAt(asked, "model") ?? "", "embedding"), (model) => {
       if (asked["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
-      return Result.flatMap(soldRequest("chat", asked, model.entry.ExtraParameters), (request) =>
-        Result.map(embeddingSize(request["input"], model.entry.ContextTokens), (prompt): EmbeddingCall => ({
+      return Result.flatMap(soldRequest("chat", asked, model.entry.ExtraParameters), (sold) => {
+        const { body: request, leftOut } = allowedRequest(embeddingKeys, sold)
+        return Result.map(embeddingSize(request["input"], model.entry.ContextTokens), (prompt): EmbeddingCall => ({
           model,
           request,
           bytes,
-          prompt
+          prompt: { ...prompt, textBytes: prompt.textBytes + bytesBeside(request) },
+          leftOut
         }))
-      )
+      })
     })
   })
+
+// Short by their schema, and no part of a prompt.
+const plainKeys = ["model", "input", "dimensions", "encoding_format", "user"] as const
+
+/** What is written beside the inputs counts too, for a provider may put it before each of them. */
+const bytesBeside = (request: JsonObject) => {
+  const rest = without(request, ...plainKeys)
+  return Object.keys(rest).length === 0 ? 0 : jsonBytes(rest)
+}
 
 const invalid = (path: ReadonlyArray<string>, message: string) => {
   const param = path.join(".")
@@ -98,7 +113,7 @@ export const embeddingSize = (input: unknown, contextTokens: number): Result.Res
     }
     tokens += typeof each === "string" ? Math.ceil(bytes / bytesPerToken) : each.length
   }
-  return Result.succeed({ textBytes: tokens * bytesPerToken, messages: 0, images: 0 })
+  return Result.succeed({ textBytes: tokens * bytesPerToken, images: 0 })
 }
 
 /** A text, or the ids of its tokens. */

@@ -3,6 +3,7 @@
  * to the user; in OpenAI's shape tool results become messages of their own. Pure.
  */
 import { Result } from "effect"
+import { parseJsonText, weightMaxOf } from "#contracts"
 import {
   isRecord,
   type JsonObject,
@@ -111,10 +112,13 @@ const anthropicMessage = (message: JsonObject): AnthropicMessage => {
   return { role: "assistant", content: [...blocksOf(message["content"]), ...calls] }
 }
 
+// They are written again, by a function that recurses.
+const argumentLimits = { depthMax: 96, weightMax: weightMaxOf(1_048_576) }
+
 /** The arguments that a model wrote may not be JSON; they then stay a text. */
 export const argumentsOf = (input: unknown): unknown => {
   if (typeof input !== "string" || input.trim() === "") return {}
-  const parsed = Result.getOrUndefined(Result.try(() => JSON.parse(input) as unknown))
+  const parsed = Result.getOrUndefined(parseJsonText(input, argumentLimits))
   return isRecord(parsed) ? parsed : { arguments: input }
 }
 
@@ -161,11 +165,11 @@ const blockOf = (part: JsonObject): ReadonlyArray<JsonObject> => {
 
 /** Joins messages of one role that follow each other. */
 const joined = (messages: ReadonlyArray<AnthropicMessage>): ReadonlyArray<AnthropicMessage> => {
-  const turns: Array<AnthropicMessage> = []
-  for (const message of messages) {
+  const turns: Array<{ readonly role: AnthropicMessage["role"]; readonly content: Array<JsonObject> }> = []
+  for (const { role, content } of messages) {
     const last = turns.at(-1)
-    if (last?.role !== message.role) turns.push(message)
-    else turns[turns.length - 1] = { role: last.role, content: [...last.content, ...message.content] }
+    if (last?.role === role) for (const block of content) last.content.push(block)
+    else turns.push({ role, content: [...content] })
   }
   return turns.filter(({ content }) => content.length > 0)
 }
@@ -191,7 +195,8 @@ export const messagesToChat = (request: JsonObject): Result.Result<JsonObject, U
     "stop_sequences",
     "thinking",
     "output_config",
-    "service_tier"
+    "service_tier",
+    "n"
   )
   return Result.succeed(
     present({

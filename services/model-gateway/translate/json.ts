@@ -34,6 +34,15 @@ export const present = (object: Readonly<Record<string, unknown>>): JsonObject =
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
+/** Null, false and what is empty: a caller that sends it asks for nothing. */
+export const isNothing = (value: unknown) =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0)
+
 /** A part of a request that the provider's shape cannot express. Only the caller can leave it out. */
 export class Untranslatable extends Schema.TaggedError<Untranslatable>()("Untranslatable", {
   param: Schema.String,

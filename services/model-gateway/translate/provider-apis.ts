@@ -20,6 +20,7 @@ import {
   type Untranslatable,
   without
 } from "./json.ts"
+import { anthropicKeys, type KeyRules, openAiChatKeys } from "./provider-keys.ts"
 
 export type ProviderKind = ProviderEntry["Kind"]
 
@@ -45,6 +46,8 @@ interface ProviderApi {
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
   /** The headers but for the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
+  /** What a request for an answer may hold. */
+  readonly keys: KeyRules
   /** The key of the list that a whole answer must have. */
   readonly contentKey: string
   readonly fromChat: (request: JsonObject, limit: AnswerLimit) => Result.Result<JsonObject, Untranslatable>
@@ -70,6 +73,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     serves: ["chat", "image", "embedding"],
     keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
     headers: () => ({}),
+    keys: openAiChatKeys,
     contentKey: "choices",
     fromChat: (request, limit) => Result.succeed(renamed(withOptions(request), limit)),
     toChat: (answer, model) => chatAnswer(answer, model),
@@ -85,6 +89,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     serves: ["chat"],
     keyHeaders: (key) => ({ "x-api-key": key }),
     headers: (callers) => ({ "anthropic-version": anthropicVersion, ...callers }),
+    keys: anthropicKeys,
     contentKey: "content",
     fromChat: chatToMessages,
     toChat: messageToChat,

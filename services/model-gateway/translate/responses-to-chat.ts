@@ -32,7 +32,10 @@ const ownWords = [
   "include",
   "truncation",
   "metadata",
-  "top_logprobs"
+  "top_logprobs",
+  "max_tool_calls",
+  "context_management",
+  "n"
 ]
 
 export const responsesToChat = (request: JsonObject): Result.Result<JsonObject, Untranslatable> => {
@@ -138,11 +141,18 @@ const chatPart = (part: JsonObject): JsonObject => {
 /** Joins successive tool calls, and the text just before them, into one message of the assistant. */
 const callsTogether = (messages: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> => {
   const turns: Array<JsonObject> = []
+  let together: Array<JsonObject> = []
   for (const message of messages) {
     const last = turns.at(-1)
     const calls = recordsAt(message, "tool_calls")
-    if (calls.length === 0 || last?.["role"] !== "assistant") turns.push(message)
-    else turns[turns.length - 1] = { ...last, tool_calls: [...recordsAt(last, "tool_calls"), ...calls] }
+    if (calls.length === 0) turns.push(message)
+    else if (last?.["role"] === "assistant" && last["tool_calls"] === together) together.push(...calls)
+    else {
+      together = [...calls]
+      const isAfterText = last?.["role"] === "assistant"
+      if (isAfterText) turns.pop()
+      turns.push({ ...(isAfterText ? last : message), tool_calls: together })
+    }
   }
   return turns
 }

@@ -76,10 +76,10 @@ describe("a flat price", () => {
 })
 
 describe("the tokens of a prompt", () => {
-  it("are estimated from bytes, messages and images", () => {
-    assert.strictEqual(inputTokensOf({ textBytes: 0, messages: 0, images: 0 }), 0)
-    assert.strictEqual(inputTokensOf({ textBytes: 41, messages: 1, images: 0 }), 15)
-    assert.strictEqual(inputTokensOf({ textBytes: 0, messages: 1, images: 2 }), 2_052)
+  it("are estimated from bytes and images", () => {
+    assert.strictEqual(inputTokensOf({ textBytes: 0, images: 0 }), 0)
+    assert.strictEqual(inputTokensOf({ textBytes: 41, images: 0 }), 11)
+    assert.strictEqual(inputTokensOf({ textBytes: 4, images: 2 }), 2_049)
   })
 
   it.prop(

@@ -101,6 +101,39 @@ describe("a call to a paid model", () => {
     )
   )
 
+  it.live("is passed on by the provider's list of keys, and names what was left out", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const more = { top_k: 3, client_metadata: { a: "b" }, "odd key\u00e9": 1, unset: null }
+        const input = "x"
+        const routes = [
+          [chatPath, chat("hello", more)],
+          ["/v1/messages", chat("hello", { ...more, max_tokens: 9 })],
+          ["/v1/responses", { model: "demo/echo", input, ...more }],
+          ["/v1/embeddings", { model: "demo/embedding", input, ...more }],
+          ["/v1/images/generations", { model: "demo/picture", prompt: "x", ...more }]
+        ] as const
+        for (const [path, body] of routes) {
+          const answer = yield* ask(gateway, path, body, money)
+          assert.strictEqual(answer.status, 200, answer.text)
+          const { body: given } = gateway.upstream.calls.at(-1) ?? assert.fail("no call")
+          assert.doesNotHaveAnyKeys(given, ["client_metadata", "odd key\u00e9", "unset"], path)
+          assert.match(answer.headers.get("x-starling-left-out") ?? "", /client_metadata, odd_key_$/u)
+          if (path.startsWith("/v1/chat")) assert.deepInclude(given as object, { top_k: 3 })
+          // What stands for more than its bytes show is not sold.
+          const refused = yield* ask(gateway, path, { ...body, service_tier: "priority" })
+          assert.strictEqual(refused.headers.get("x-error-code"), "INVALID_PARAMETER", path)
+        }
+        const plain = yield* ask(gateway, chatPath, chat("hello"), money)
+        assert.isNull(plain.headers.get("x-starling-left-out"))
+        const streamed = yield* ask(gateway, chatPath, chat("hello", { ...more, stream: true }), money)
+        assert.strictEqual(streamed.headers.get("x-starling-left-out"), "client_metadata, odd_key_")
+        const documents = yield* ask(gateway, chatPath, chat("hello", { documents: [{ text: "x" }] }), money)
+        assert.deepInclude(documents.body["error"], { code: "INVALID_PARAMETER", param: "documents" })
+      })
+    )
+  )
+
   it.live("is capped at the model's longest answer, and says so", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {

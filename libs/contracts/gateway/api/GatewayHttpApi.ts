@@ -1,6 +1,6 @@
 /**
  * The gateway's whole API: every route with its shapes and refusals. Server, documents and clients follow it. Each route
- * stands below every base path. A request's fields beyond its shape go on to the model.
+ * stands below every base path. A request's fields beyond its shape go on to the model as far as its provider's list of keys has them.
  */
 import { Context, Effect, Schema } from "effect"
 import { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -100,7 +100,7 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
   }).annotateMerge(
     described({
       summary: "Complete a chat",
-      description: "Answers a chat in OpenAI's shape; other parameters go on to the model.",
+      description: "Answers a chat in OpenAI's shape; the other parameters of its API go on to the model.",
       example: { model: "demo/echo", messages },
       answerExample: {
         id: "chatcmpl-1",
@@ -208,7 +208,7 @@ export const EmbeddingsGroup = HttpApiGroup.make("embeddings", { topLevel: true 
     described({
       summary: "Embed texts",
       description:
-        "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other parameters go on to the model.",
+        "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other usual parameters go on to the model.",
       example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] },
       answerExample: {
         object: "list",

@@ -12,7 +12,7 @@ const tariff = tariffOf({ FlatFeeUsd: 0.001, PriceMinUsd: 0.001, OutputShare: 0.
 // A dollar a million tokens of input, ten of output: a millionth of a dollar, and ten, for each token.
 const byTokens = { inputMicroUsdPerMillionTokens: 1_000_000, outputMicroUsdPerMillionTokens: 10_000_000 }
 // 4,000 bytes and one message: 1,004 tokens, which the quote rounds up to 1,024.
-const prompt = { textBytes: 4_000, messages: 1, images: 0 }
+const prompt = { textBytes: 4_000, images: 0 }
 const call = { prices: { ...byTokens, flatMicroUsd: undefined }, prompt, count: 1 }
 const images = { prices: { ...byTokens, flatMicroUsd: 20_000 }, prompt, count: 3 }
 const fee = 1_000n

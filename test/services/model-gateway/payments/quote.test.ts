@@ -16,7 +16,7 @@ const facts: CallFacts = {
     outputMicroUsdPerMillionTokens: 2_000_000,
     flatMicroUsd: undefined
   },
-  prompt: { textBytes: 4_000, messages: 1, images: 0 },
+  prompt: { textBytes: 4_000, images: 0 },
   outputTokens: 1_000,
   count: 1
 }

@@ -112,7 +112,7 @@ describe("the pictures and documents of a conversation", () => {
 
   it("are each listed once, and inserted at every place, without other changes", () => {
     const files = read(everywhere)
-    assert.deepStrictEqual([files.named, files.documents], [named, 2])
+    assert.deepStrictEqual([files.named, [...files.recognised]], [named, ["AA==", "JVBE"]])
     const png = { mediaType: "image/png", base64: "QQ==" }
     const fetched = new Map(
       named.map((file) => [keyOf(file), file.kind === "image" ? png : { mediaType: "text/plain", base64: "aGk=" }])
@@ -190,6 +190,16 @@ describe("the pictures and documents of a conversation", () => {
     ["a film", user({ type: "video_url", video_url: { url: web } }), "messages[0].content[0].video_url.url"],
     ["a sound", user({ type: "input_audio", input_audio: { data: web } }), "messages[0].content[0].input_audio.data"],
     [
+      "a sound that is none",
+      user({ type: "input_audio", input_audio: { data: "Say: this!" } }),
+      "messages[0].content[0].input_audio.data"
+    ],
+    [
+      "a picture in a message that calls itself a text",
+      { messages: [{ role: "user", type: "text", content: [{ type: "image_url", image_url: { url: local } }] }] },
+      "messages[0].content[0].image_url.url"
+    ],
+    [
       "an input's image",
       input({ type: "input_image", image_url: { url: local } }),
       "input[0].content[0].image_url.url"
@@ -246,12 +256,12 @@ describe("the pictures and documents of a conversation", () => {
       ],
       input: [{ type: "function_call", call_id: "c", name: "open", arguments: local }]
     }
-    assert.deepStrictEqual(read(request), { request, named: [], documents: 0 })
+    assert.deepStrictEqual(read(request), { request, named: [], recognised: new Set<string>() })
   })
 
   it.prop("are empty in a conversation without any", [Schema.String], ([text]) => {
     const plain = { messages: [{ role: "user", content: text }], input: text }
-    assert.deepStrictEqual(read(plain), { request: plain, named: [], documents: 0 })
+    assert.deepStrictEqual(read(plain), { request: plain, named: [], recognised: new Set<string>() })
     assert.deepStrictEqual(withFiles(plain, new Map()), plain)
   })
 })

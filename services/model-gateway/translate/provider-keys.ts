@@ -1,0 +1,109 @@
+/**
+ * The keys of a request that a provider is given. Each list names what may be written; another key is refused where the
+ * answer would be another one without it, else left out and named. A price counts what is written, and a key that nobody
+ * has looked at may ask for more than its bytes show, as a template does. Pure.
+ */
+import { Result } from "effect"
+import { costlyParameters } from "#contracts"
+import { isNothing, type JsonObject, Untranslatable } from "./json.ts"
+
+export interface WrittenRequest {
+  readonly body: JsonObject
+  /** The keys that were not written although they have a value. */
+  readonly leftOut: ReadonlyArray<string>
+}
+
+export interface KeyRules {
+  readonly sent: ReadonlySet<string>
+  /** The answer would be another one without them. */
+  readonly missed: ReadonlySet<string>
+}
+
+// Those that a model's configuration does not name have been refused before.
+const rules = (sent: ReadonlyArray<string>, missed: ReadonlyArray<string> = []): KeyRules => ({
+  sent: new Set([...sent, ...costlyParameters]),
+  missed: new Set(missed)
+})
+
+/** OpenAI's own, and what most servers of its API know beside them. */
+export const openAiChatKeys = rules(
+  [
+    ...["model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop"],
+    ...["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format"],
+    ...["temperature", "top_p", "top_k", "top_a", "min_p", "seed", "random_seed", "logit_bias"],
+    ...["frequency_penalty", "presence_penalty", "repetition_penalty", "length_penalty"],
+    ...["logprobs", "top_logprobs", "reasoning_effort", "reasoning", "include_reasoning", "verbosity"],
+    ...["thinking", "enable_thinking", "thinking_budget", "prompt_mode", "safe_prompt"],
+    ...["user", "metadata", "store", "usage", "moderation", "safety_identifier"],
+    ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"]
+  ],
+  ["output_format"]
+)
+
+const anthropicPromptKeys = ["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"]
+const anthropicBetaKeys = ["output_format", "context_management", "cache_control"]
+
+export const anthropicKeys = rules(
+  [
+    ...[...anthropicPromptKeys, ...anthropicBetaKeys, "max_tokens", "stream", "stop_sequences"],
+    ...["temperature", "top_p", "top_k", "metadata", "diagnostics"]
+  ],
+  [
+    ...["logprobs", "top_logprobs", "logit_bias", "functions", "function_call", "min_p", "top_a"],
+    ...["frequency_penalty", "presence_penalty", "repetition_penalty", "length_penalty"],
+    ...["reasoning", "enable_thinking", "thinking_budget"]
+  ]
+)
+
+/** A count knows nothing of the answer. */
+export const anthropicCountKeys = rules([...anthropicPromptKeys, ...anthropicBetaKeys])
+
+export const imageKeys = rules([
+  ...["model", "prompt", "n", "size", "quality", "style", "background", "moderation", "user", "safety_identifier"],
+  ...["response_format", "output_format", "output_compression", "seed", "negative_prompt"],
+  ...["image", "images", "image_url", "input_image", "mask", "input_fidelity"],
+  ...["width", "height", "aspect_ratio", "resolution", "steps", "guidance", "guidance_scale", "cfg_scale"]
+])
+
+export const embeddingKeys = rules([
+  ...["model", "input", "dimensions", "encoding_format", "user"],
+  ...["input_type", "task", "truncate", "truncation", "normalized", "output_dimension", "output_dtype"]
+])
+
+/** Values by which a caller asks for nothing beyond the usual. */
+const usual: Readonly<Record<string, unknown>> = {
+  __proto__: null,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  repetition_penalty: 1,
+  length_penalty: 1,
+  min_p: 0,
+  top_a: 0,
+  top_logprobs: 0
+}
+
+/** The request as far as its provider may be given it. */
+export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonObject): WrittenRequest => {
+  const others = Object.keys(request).filter((key) => !sent.has(key))
+  if (others.length === 0) return { body: request, leftOut: [] }
+  return {
+    body: Object.fromEntries(Object.entries(request).filter(([key]) => sent.has(key))),
+    leftOut: others.filter((key) => !isNothing(request[key]) && request[key] !== usual[key])
+  }
+}
+
+/** The same; fails where the answer would be another one. */
+export const writtenRequest = (rules: KeyRules, request: JsonObject): Result.Result<WrittenRequest, Untranslatable> => {
+  const written = allowedRequest(rules, request)
+  const param = written.leftOut.find((key) => rules.missed.has(key))
+  if (param === undefined) return Result.succeed(written)
+  return Result.fail(new Untranslatable({ param, reason: "this model's provider does not take it; leave it out" }))
+}
+
+const namesMax = 20
+
+/** Names the keys that were left out. They are the caller's, so they are cleaned. */
+export const leftOutHeaders = (leftOut: ReadonlyArray<string>): Readonly<Record<string, string>> => {
+  const names = leftOut.slice(0, namesMax).map((name) => name.slice(0, 64).replace(/[^\w.-]/gu, "_"))
+  return names.length === 0 ? {} : { "x-starling-left-out": names.join(", ") }
+}
