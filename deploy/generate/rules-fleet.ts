@@ -42,6 +42,14 @@ export const fleetRules: RuleGroup = {
         "{{ $labels.role }} in {{ $labels.pod }} waits for streams that are not as declared: {{ $value | humanize }} differences."
     },
     {
+      name: "StarlingStreamsUnusable",
+      expr: "bus_unusable_streams > 0",
+      after: "1m",
+      severity: "critical",
+      summary:
+        "{{ $labels.role }} in {{ $labels.pod }} cannot {{ $labels.use }} {{ $value | humanize }} of its streams, though the broker answers."
+    },
+    {
       name: "StarlingBusFlapping",
       expr: "sum by (role) (increase(bus_reconnects_total[15m])) > 10",
       after: "0m",

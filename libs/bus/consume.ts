@@ -310,8 +310,14 @@ const takeForEver = Effect.fnUntraced(function* ({ nats, ensure, declaration, pu
       abort_on_missing_resource: true
     })
   })
+  const opened = Effect.flatMap(Clock.currentTimeMillis, (sinceMs) =>
+    open.pipe(
+      Effect.tap(() => Effect.sync(() => nats.outages.worked("consume", declaration.stream))),
+      Effect.tapError((error) => Effect.sync(() => nats.missed("consume", declaration.stream, error, sinceMs)))
+    )
+  )
   const takeOnce = Effect.acquireUseRelease(
-    open,
+    opened,
     // The broker forgets the pulls of a lost connection; the library would notice seconds later.
     (messages) =>
       Effect.raceFirst(

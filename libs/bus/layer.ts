@@ -26,7 +26,8 @@ import { busPublished, Publisher } from "./publish.ts"
 import { busConsumed, busRedelivered, busRejected, Rejections } from "./consume.ts"
 import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
-import { partOf, topologyOf } from "./topology/topology.ts"
+import { busUnusable, tryBroker } from "./trials.ts"
+import { partOf, streamOf, topologyOf } from "./topology/topology.ts"
 import { relayActive, relayConflicts, relayPosition, relayRunSize } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
@@ -48,6 +49,7 @@ const connection = Layer.unwrap(
       name,
       ...who,
       tls: { caFile: Bus.TlsCaFile, certificateFile: Bus.TlsCertificateFile, keyFile: Bus.TlsKeyFile },
+      streamOf,
       onTrouble: (reason) => void (trouble = reason)
     })
   })
@@ -80,10 +82,14 @@ const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { Bus, WebhookDelivery } = yield* Configuration
     const topology = topologyOf(WebhookDelivery.Lanes)
+    const part = partOf(topology, yield* Role)
     // A role that owns no streams checks only those that it uses.
-    if (Bus.Topology === "verify") return yield* awaitTopology(partOf(topology, yield* Role), Bus.Replicas)
-    yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
-    yield* Effect.forkScoped(keepTopology({ topology, replicas: Bus.Replicas }))
+    if (Bus.Topology === "verify") yield* awaitTopology(part, Bus.Replicas)
+    else {
+      yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
+      yield* Effect.forkScoped(keepTopology({ topology, replicas: Bus.Replicas }))
+    }
+    yield* tryBroker(part)
   })
 )
 
@@ -112,6 +118,7 @@ export const busMetrics = [
   busConnected,
   busReconnects,
   topologyDifferences,
+  busUnusable,
   busPublished,
   busConsumed,
   busRedelivered,

@@ -5,7 +5,7 @@
  */
 import { AckPolicy, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { createInbox, type Msg, nanos, type NatsConnection } from "@nats-io/nats-core"
-import { Deferred, Effect, Queue, type Scope } from "effect"
+import { Clock, Deferred, Effect, Queue, type Scope } from "effect"
 import type { Nats } from "./connection/connection.ts"
 import { type BusError, BusUnavailable, toBusError } from "./errors.ts"
 import { headerReader } from "./message.ts"
@@ -68,8 +68,9 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
 })
 
 /** Creates a consumer that acks nothing and is gone with the scope; returns its name. */
-const consumerFrom = (nats: Nats["Service"], stream: string, fromSequence: number) =>
-  Effect.acquireRelease(
+const consumerFrom = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, fromSequence: number) {
+  const sinceMs = yield* Clock.currentTimeMillis
+  const { name } = yield* Effect.acquireRelease(
     nats.use(`read ${stream} from ${fromSequence}`, ({ manager }) =>
       manager.consumers.add(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
@@ -84,7 +85,10 @@ const consumerFrom = (nats: Nats["Service"], stream: string, fromSequence: numbe
     // Not awaited: on a lost connection it would take seconds, and the broker removes it anyway.
     ({ name }) => Effect.sync(() => void nats.manager.consumers.delete(stream, name).catch(() => {})),
     { interruptible: true }
-  ).pipe(Effect.map(({ name }) => name))
+  ).pipe(Effect.tapError((error) => Effect.sync(() => nats.missed("read", stream, error, sinceMs))))
+  nats.outages.worked("read", stream)
+  return name
+})
 
 const sourceOf = ({ cache }: Nats["Service"], message: Msg, delivery: Delivery): SourceMessage => ({
   subject: message.subject,

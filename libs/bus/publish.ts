@@ -4,13 +4,13 @@
  * broker is slow.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { deliveryLanesMax, isoTime } from "#contracts"
+import { isoTime } from "#contracts"
 import { currentTraceparent, defineCounter, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import type { Stored } from "./connection/stream-calls.ts"
 import { type BusError, BusRefused } from "./errors.ts"
 import { header, type HeaderPairs, type MessageCodec, toHeaders } from "./message.ts"
-import { topology, topologyOf } from "./topology/topology.ts"
+import { streamOf, topology } from "./topology/topology.ts"
 
 export const busPublished = defineCounter({
   name: "bus_published_total",
@@ -73,7 +73,7 @@ export class Publisher extends Context.Service<
         const headers = toHeaders(headerPairs(options, traceparent))
         if (options.isReadBack === true) nats.cache.put(subject, data)
         const count = (outcome: "stored" | "failed") =>
-          Effect.sync(() => published.inc({ stream: streamOf(subject), outcome }))
+          Effect.sync(() => published.inc({ stream: streamOf(subject) ?? "none", outcome }))
         return yield* nats.write(`publish ${subject}`, { subject, data, headers }).pipe(
           Effect.tap(() => count("stored")),
           Effect.tapError(() => count("failed"))
@@ -101,20 +101,6 @@ const headerPairs = (options: PublishOptions, traceparent: string | undefined): 
   }
   if (traceparent !== undefined) pairs.push([header.traceparent, traceparent])
   return pairs
-}
-
-const streamsByFirstToken = new Map(
-  topologyOf(deliveryLanesMax).streams.flatMap((stream) =>
-    stream.subjects.map((subject) => [firstToken(subject), stream.name])
-  )
-)
-
-// The label must stay a short, known list, whatever subject a caller publishes to.
-const streamOf = (subject: string) => streamsByFirstToken.get(firstToken(subject)) ?? "none"
-
-function firstToken(subject: string) {
-  const dot = subject.indexOf(".")
-  return dot === -1 ? subject : subject.slice(0, dot)
 }
 
 export interface BatchMessage {

@@ -18,6 +18,7 @@ import {
   Addresses,
   Configuration,
   Environment,
+  Health,
   logFormatOfChildren,
   logFormatVariable,
   Metrics,
@@ -199,11 +200,15 @@ const rolesApart = Layer.unwrap(
   })
 )
 
-/** On one machine the broker has no exporter of its own. */
+/** On one machine the broker has no exporter of its own, and nobody else asks for its health. */
 const brokerFigures = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { figures } = yield* NatsServer
+    const { figures, writeError } = yield* NatsServer
     yield* (yield* MetricsSources).add(figures)
+    yield* (yield* Health).readiness(
+      "broker",
+      Effect.flatMap(writeError, (reason) => (reason === undefined ? Effect.void : Effect.fail(reason)))
+    )
   })
 )
 

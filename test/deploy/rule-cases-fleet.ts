@@ -24,6 +24,13 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
     { 'bus_topology_differences{role="sweeper",pod="a"}': "2 2 2 0x20" }
   ),
   ruleCase(
+    "StarlingStreamsUnusable",
+    "5m",
+    { 'bus_unusable_streams{role="sweeper",pod="a",use="write"}': "2x10" },
+    { role: "sweeper", pod: "a", use: "write" },
+    { 'bus_unusable_streams{role="sweeper",pod="a",use="write"}': "0 2 0x10" }
+  ),
+  ruleCase(
     "StarlingBusFlapping",
     "20m",
     rising('bus_reconnects_total{role="sweeper"}', 1),

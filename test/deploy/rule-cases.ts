@@ -50,6 +50,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   StarlingServerErrors: "5%",
   StarlingStoreFilling: "90%",
   StarlingStreamFilling: "90%",
+  StarlingStreamsUnusable: "2",
   StarlingTopologyDiffers: "2",
   StarlingTracesDropped: "33.33m",
   WebhookAttemptLogLossy: "7",

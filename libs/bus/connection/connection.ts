@@ -21,6 +21,7 @@ import { Clock, Context, Deferred, Effect, Latch, Layer, Redacted, Result } from
 import { defineCounter, defineGauge, Metrics } from "#runtime"
 import { encodeToken } from "#contracts"
 import { type BusError, BusUnavailable, toBusError } from "../errors.ts"
+import { isOutage, makeOutages, type Outages, type Use } from "./outages.ts"
 import { type BrokerCalls, brokerCalls, type Question, question } from "./calls.ts"
 import { type FairShare, fairShare, type SendBuffer, sendBuffer } from "./event-loop.ts"
 import { type LastMessage, lastMessage, type StreamWrites, streamWrites } from "./stream-calls.ts"
@@ -35,6 +36,8 @@ export interface NatsOptions {
   readonly tls?: BrokerTls
   /** A role waits for its broker without end; a command reports that there is none. */
   readonly waitsForServer?: boolean
+  /** The stream that stores what is sent to a subject: failed writes are outages of it. */
+  readonly streamOf?: (subject: string) => string | undefined
   /** Called with the reason why there is no connection now, and with undefined once there is one. */
   readonly onTrouble?: (reason: string | undefined) => void
 }
@@ -197,10 +200,15 @@ export class Nats extends Context.Service<
     readonly share: FairShare
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
+    readonly outages: Outages
+    /** Notes a failed use of a stream that began then. */
+    readonly missed: Missed
   }
 >()("starling/bus/Nats") {
   static readonly layerWith = (options: NatsOptions) => Layer.effect(Nats, make(options))
 }
+
+type Missed = (use: Use, stream: string, error: BusError, sinceMs: number) => void
 
 export interface Clients {
   readonly connection: NatsConnection
@@ -217,7 +225,21 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   }
   const sends = sendBuffer()
   const calls = yield* brokerCalls(connection, sends, inboxOf(options))
-  const { isConnected, lost, whileConnected } = yield* presence(connection, calls, options)
+  const clock = yield* Clock.Clock
+  const outages = makeOutages()
+  const { isConnected, lost, whileConnected } = yield* presence(connection, calls, {
+    ...options,
+    onTrouble: (reason) => {
+      // A new connection may be to a broker that was restarted.
+      outages.forget()
+      options.onTrouble?.(reason)
+    }
+  })
+  /** Without a connection nothing can be used, and the readiness of the connection says so. */
+  const missed: Missed = (use, stream, error, sinceMs) => {
+    if (isConnected() && isOutage(error))
+      outages.failed({ use, stream, reason: error.message, sinceMs, nowMs: clock.currentTimeMillisUnsafe() })
+  }
 
   const use = <A>(operation: string, call: (nats: Clients) => Promise<A>) =>
     Effect.suspend(() =>
@@ -232,7 +254,14 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     )
   const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
   const write: StreamWrites = (operation, message, ahead) =>
-    Effect.suspend(() => whileConnected(operation, send(operation, message, ahead)))
+    Effect.suspend(() => {
+      const stream = options.streamOf?.(message.subject)
+      const written = whileConnected(operation, send(operation, message, ahead))
+      if (stream === undefined) return written
+      const sinceMs = clock.currentTimeMillisUnsafe()
+      const failed = Effect.tapError(written, (error) => Effect.sync(() => missed("write", stream, error, sinceMs)))
+      return outages.isNone() ? failed : Effect.tap(failed, () => Effect.sync(() => outages.worked("write", stream)))
+    })
   const last: LastMessage = (stream, subject) =>
     Effect.suspend(() => whileConnected(`read ${stream}`, find(stream, subject)))
   const ask: Question = (operation, asked, withinMs) =>
@@ -249,7 +278,9 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     sends,
     cache: writeThroughCache(),
     share: fairShare(),
-    lost
+    lost,
+    outages,
+    missed
   })
 })
 

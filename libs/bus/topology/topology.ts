@@ -5,7 +5,7 @@
  * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
  * written from it and a test fails when the page is stale.
  */
-import { deliveryStream, subjects } from "#contracts"
+import { deliveryLanesMax, deliveryStream, subjects } from "#contracts"
 import { buckets, objectStores } from "./buckets.ts"
 import {
   type BucketDeclaration,
@@ -37,6 +37,13 @@ export const topologyOf = (lanes: number): Topology => {
   }
 }
 
+/** The stream, or the one behind a bucket or store, that stores what is sent to a subject; undefined for any other subject. */
+export const streamOf = (subject: string): string | undefined => {
+  const [first = "", second = ""] = subject.split(".", 2)
+  if (first === "$KV") return `KV_${second}`
+  return first === "$O" ? `OBJ_${second}` : streamsByFirstToken.get(first)
+}
+
 const laneStream = (first: StreamDeclaration, lane: number): StreamDeclaration => {
   const [ofFirst, ofLane] = [subjects.deliveries(0), subjects.deliveries(lane)].map(({ cursor }) =>
     cursor.slice(0, cursor.indexOf("."))
@@ -56,6 +63,12 @@ const laneStream = (first: StreamDeclaration, lane: number): StreamDeclaration =
         })
   }
 }
+
+const streamsByFirstToken = new Map(
+  topologyOf(deliveryLanesMax).streams.flatMap(({ name, subjects: own }) =>
+    own.map((subject) => [subject.split(".", 1)[0] ?? "", name])
+  )
+)
 
 /**
  * The core subjects, as data: messages between roles that are stored nowhere, either questions with one answer or

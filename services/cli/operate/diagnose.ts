@@ -129,7 +129,8 @@ const ofProcess = ({ url, roles, checks }: ProcessFacts): ReadonlyArray<Told> =>
 
 const runbookOfCheck = (name: string) => {
   if (name.startsWith("topology")) return "StarlingTopologyDiffers"
-  return name.startsWith("bus") || name.startsWith("broker") ? "StarlingBusDisconnected" : "StarlingPodDown"
+  if (name.startsWith("streams") || name.startsWith("broker")) return "StarlingStreamsUnusable"
+  return name.startsWith("bus") ? "StarlingBusDisconnected" : "StarlingPodDown"
 }
 
 // As the alert WebhookEndpointLate.

@@ -3,14 +3,15 @@
  * port and store when it dies, stopped last. JetStream keeps its streams on disk. The process that provides it must
  * hold the home's lock, for it stops any other server of its folder. Every connection needs one of its users.
  */
-import { access, constants, mkdir, readFile } from "node:fs/promises"
+import { access, constants, mkdir, readFile, statfs } from "node:fs/promises"
 import { connect } from "node:net"
 import { delimiter, join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule, Schema } from "effect"
 import { afterDeath, type Child, type Deaths, Environment, freePort, noDeaths, startChild } from "#runtime"
 import { homeLock, runningProcess } from "../home-lock.ts"
 import { keepPasswords, natsFolder, passwordsFolder, writePrivately } from "../home.ts"
-import { dropOldNotes, figuresOf } from "./figures.ts"
+import { dropOldNotes, figuresOf, troubleOf } from "./figures.ts"
+import { type Cures, cure, isWriteError, noCures } from "./write-error.ts"
 import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
 
 /** The broker of a home without its fleet, on any free port: no fleet can start there meanwhile. */
@@ -41,6 +42,8 @@ export class NatsServer extends Context.Service<
     readonly passwordsFolder: string
     /** The server's own figures, in Prometheus' text format; empty while it is away. */
     readonly figures: Effect.Effect<string>
+    /** Why it cannot write, though it runs. */
+    readonly writeError: Effect.Effect<string | undefined>
   }
 >()("starling/fleet/NatsServer") {
   static readonly layer = (options: NatsServerOptions) => Layer.effect(NatsServer, make(options))
@@ -65,13 +68,17 @@ const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: N
   const start = (port: number) => startServer({ binary, folder, port, passwords, current })
   const { child, port } = yield* startSomewhere(wanted, start)
   yield* Effect.forkScoped(keepRunning(child, start(port)))
-  const pid = Effect.map(Ref.get(current), (now) => Option.getOrElse(now, () => child).pid)
+  const now = Effect.map(Ref.get(current), (found) => Option.getOrElse(found, () => child))
+  const pid = Effect.map(now, (found) => found.pid)
+  const writeError = yield* Ref.make<string | undefined>(undefined)
+  yield* Effect.forkScoped(keepWriting({ folder, now, writeError }))
   return NatsServer.of({
     url: `nats://127.0.0.1:${port}`,
     pid,
     passwordOf: (user) => passwords.get(user) ?? "",
     passwordsFolder: passwordsFolder(folder),
-    figures: Effect.flatMap(pid, (now) => figuresOf(folder, now))
+    figures: Effect.flatMap(pid, (found) => figuresOf(folder, found)),
+    writeError: Ref.get(writeError)
   })
 })
 
@@ -112,6 +119,45 @@ const keepRunning = Effect.fnUntraced(function* (first: Child, start: Effect.Eff
     yield* Effect.logInfo("nats-server runs again").pipe(Effect.annotateLogs({ pid: child.pid }))
   }
 })
+
+interface Writing {
+  readonly folder: string
+  readonly now: Effect.Effect<Child>
+  readonly writeError: Ref.Ref<string | undefined>
+}
+
+// One short question to a server beside us.
+const lookEvery = "2 seconds"
+
+/** Stops a server that cannot write although its disk has room; it is started again as one that died. */
+const keepWriting = Effect.fnUntraced(function* ({ folder, now, writeError }: Writing) {
+  let cures: Cures = noCures
+  while (true) {
+    yield* Effect.sleep(lookEvery)
+    const child = yield* now
+    const trouble = yield* troubleOf(folder, child.pid)
+    const failing = isWriteError(trouble) ? trouble : undefined
+    const before = yield* Ref.getAndSet(writeError, failing)
+    if (failing === undefined) {
+      if (before !== undefined) yield* Effect.logInfo("nats-server can write again")
+      continue
+    }
+    const freeBytes = yield* freeBytesOf(folder)
+    const seen = Effect.annotateLogs({ reason: failing, freeBytes })
+    if (before === undefined) yield* seen(Effect.logError("nats-server cannot write"))
+    const cured = cure(cures, { trouble, freeBytes, nowMs: yield* Clock.currentTimeMillis })
+    if (cured === undefined) continue
+    cures = cured
+    yield* seen(Effect.logWarning("nats-server cannot write although its disk has room, restarting it"))
+    yield* child.stop
+  }
+})
+
+const freeBytesOf = (folder: string) =>
+  Effect.tryPromise(() => statfs(folder)).pipe(
+    Effect.map(({ bavail, bsize }) => bavail * bsize),
+    Effect.orElseSucceed(() => undefined)
+  )
 
 // As long as one of our own stops: the old server flushes its store.
 const patience = "5 seconds"

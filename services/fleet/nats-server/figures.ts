@@ -5,7 +5,7 @@
 import { readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Schema } from "effect"
-import { figuresAt } from "#runtime"
+import { figuresAt, textAt } from "#runtime"
 
 const Varz = Schema.Struct({
   server_name: Schema.String,
@@ -96,13 +96,29 @@ export const dropOldNotes = (folder: string) =>
     })
   )
 
-/** Of the server of this folder and pid, which notes its monitoring port in a file; empty while it does not answer. */
-export const figuresOf = Effect.fnUntraced(function* (folder: string, pid: number) {
+/** Where the server of this folder and pid is watched: it notes the port in a file. */
+const monitoringOf = Effect.fnUntraced(function* (folder: string, pid: number) {
   const noted = yield* Effect.tryPromise(async () => {
     const name = (await readdir(folder)).find((file) => file.endsWith(`_${pid}.ports`))
     return name === undefined ? "" : readFile(join(folder, name), "utf8")
   }).pipe(Effect.orElseSucceed(() => ""))
-  const [address] = Option.getOrUndefined(decodePorts(noted))?.monitoring ?? []
+  return Option.getOrUndefined(decodePorts(noted))?.monitoring[0]
+})
+
+const Healthz = Schema.fromJsonString(Schema.Struct({ error: Schema.optionalKey(Schema.String) }))
+const decodeHealthz = Schema.decodeUnknownOption(Healthz)
+
+/** What the server of this folder and pid finds wrong with itself, such as a stream's write error. */
+export const troubleOf = Effect.fnUntraced(function* (folder: string, pid: number) {
+  const address = yield* monitoringOf(folder, pid)
+  if (address === undefined) return undefined
+  const answer = yield* Effect.option(textAt(`${address}/healthz`))
+  return Option.getOrUndefined(Option.flatMap(answer, ({ text }) => decodeHealthz(text)))?.error
+})
+
+/** Of the server of this folder and pid; empty while it does not answer. */
+export const figuresOf = Effect.fnUntraced(function* (folder: string, pid: number) {
+  const address = yield* monitoringOf(folder, pid)
   if (address === undefined) return ""
   const [varz, jsz] = yield* Effect.all(
     [figuresAt(`${address}/varz`), figuresAt(`${address}/jsz?streams=true&config=true`)],

@@ -5,7 +5,7 @@ import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger } from "effect"
-import { busLayer, streamConfig, topology } from "#bus"
+import { bucketConfig, busLayer, streamConfig, topology } from "#bus"
 import type { RoleName } from "#contracts"
 import { Configuration, Environment, Health, lineLogger, Metrics, MetricsRegistry, Role } from "#runtime"
 import { streamKeeper } from "../../../deploy/generate/users.ts"
@@ -123,6 +123,30 @@ describe("a bus whose streams others own", () => {
       yield* Fiber.join(built)
       assert.strictEqual((yield* checks)["topology webhook-dispatcher"], "ok")
       assert.strictEqual(yield* differences, "0")
+    }).pipe(Effect.provide(process()))
+  )
+})
+
+describe("a connected role", () => {
+  it.live("is unready while a bucket that it writes is gone, and ready again once it is back", () =>
+    Effect.gen(function* () {
+      const [leases] = topology.buckets.filter(({ name }) => name === "leases").map((one) => bucketConfig(one, 1))
+      assert.isDefined(leases)
+      yield* (yield* Health).started
+      yield* build(busOf("webhook-dispatcher"))
+      yield* checkIs("streams webhook-dispatcher", /^ok$/u)
+      yield* Effect.promise(() => manager.streams.delete(leases.name))
+      yield* checkIs("streams webhook-dispatcher", /^cannot write KV_leases: .*no stream takes this subject/u)
+      assert.strictEqual((yield* checks)["bus webhook-dispatcher"], "ok")
+      const registry = yield* MetricsRegistry
+      const unusable = Effect.map(
+        Effect.promise(() => registry.metrics()),
+        (text) => /^bus_unusable_streams\{(?=.*use="write")(?=.*webhook-dispatcher).*\} (\d+)$/mu.exec(text)?.[1]
+      )
+      yield* eventually(Effect.map(unusable, (count) => count === "1"))
+      yield* Effect.promise(() => manager.streams.add(leases))
+      yield* checkIs("streams webhook-dispatcher", /^ok$/u)
+      yield* eventually(Effect.map(unusable, (count) => count === "0"))
     }).pipe(Effect.provide(process()))
   )
 })

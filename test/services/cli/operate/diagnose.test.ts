@@ -114,6 +114,18 @@ describe("the doctor of a fleet", () => {
       "starlingbusdisconnected"
     ],
     [
+      "a role that cannot write",
+      processOf({ "streams sweeper": "cannot write LOG: no answer within 5000 ms" }),
+      "streams sweeper: cannot write LOG",
+      "starlingstreamsunusable"
+    ],
+    [
+      "a broker that cannot write",
+      processOf({ broker: "JetStream stream 'LOG' write error: no space left on device" }),
+      "no space left on device",
+      "starlingstreamsunusable"
+    ],
+    [
       "streams that differ",
       processOf({ "topology sweeper": "LOG" }),
       "topology sweeper: LOG",
