@@ -91,20 +91,21 @@ const excerptMax = 1_000
 const excerptOf = (value: unknown, firstFault: Path): Excerpt => {
   let left = excerptMax
   let cuts = 0
-  const cut = new WeakSet<object>()
+  const cut: Cut = { holders: new WeakSet(), offsets: new WeakMap() }
   const partOf = (whole: unknown, toFault: Path): unknown => {
-    if (typeof whole !== "object" || whole === null) return whole
+    if (!isObject(whole)) return whole
     const before = cuts
     const part = Array.isArray(whole) ? elementsOf(whole, toFault) : fieldsOf(whole, toFault)
-    if (cuts > before) cut.add(part)
+    if (cuts > before) cut.holders.add(part)
     return part
   }
   const elementsOf = (whole: ReadonlyArray<unknown>, [step, ...toFault]: Path) => {
-    const from = typeof step === "number" ? step : 0
+    const from = typeof step === "number" && whole.length > left ? step : 0
     const part: Array<unknown> = []
+    cut.offsets.set(part, from)
     for (let at = from; at < whole.length && left > 0; at += 1) {
       left -= 1
-      part.push(partOf(whole[at], at === from ? toFault : []))
+      part.push(partOf(whole[at], at === step ? toFault : []))
     }
     if (part.length < whole.length) cuts += 1
     return part
@@ -116,48 +117,46 @@ const excerptOf = (value: unknown, firstFault: Path): Excerpt => {
       if (part.has(key)) continue
       if (left <= 0) break
       left -= 1
-      part.set(key, partOf((whole as Readonly<Record<string, unknown>>)[key], key === step ? toFault : []))
+      part.set(key, partOf(within(whole, key), key === step ? toFault : []))
     }
     if (part.size < keys.length) cuts += 1
     return Object.fromEntries(part)
   }
-  const excerpt = partOf(value, firstFault)
+  const part = partOf(value, firstFault)
   return {
-    value: cuts === 0 ? value : excerpt,
+    value: cuts === 0 ? value : part,
     isCut: cuts > 0,
     inValue: ({ path, message }) => {
-      const placed = placeOf(path, { value, excerpt, firstFault, cut })
+      const placed = placeOf(path, value, part, cut)
       return placed === undefined ? undefined : { path: placed, message }
     }
   }
 }
 
-interface CutValue {
-  readonly value: unknown
-  readonly excerpt: unknown
-  readonly firstFault: Path
-  readonly cut: WeakSet<object>
+interface Cut {
+  /** Arrays and objects of the excerpt of which something is missing, however deep. */
+  readonly holders: WeakSet<object>
+  /** Where an array of the excerpt begins in that of the value. */
+  readonly offsets: WeakMap<object, number>
 }
 
-/** Arrays on the way to the first fault begin with it. What is said of something cut, or missing through it, is untrue. */
-const placeOf = (path: Path, { value, excerpt, firstFault, cut }: CutValue): Path | undefined => {
+/** The path in the value. None for what is said of something cut, or of something missing because it was cut: it is untrue. */
+const placeOf = (path: Path, value: unknown, excerpt: unknown, cut: Cut): Path | undefined => {
   const placed: Array<PropertyKey> = []
   let [whole, part]: ReadonlyArray<unknown> = [value, excerpt]
-  let isOnTheWay = true
-  for (const [at, step] of path.entries()) {
-    const first: PropertyKey | undefined = isOnTheWay ? firstFault[at] : undefined
-    const there: PropertyKey = typeof step === "number" && typeof first === "number" ? step + first : step
-    isOnTheWay = isOnTheWay && there === first
+  for (const step of path) {
+    const there: PropertyKey = typeof step === "number" && isObject(part) ? step + (cut.offsets.get(part) ?? 0) : step
     placed.push(there)
     if (isIn(there, whole) && !isIn(step, part)) return undefined
     whole = within(whole, there)
     part = within(part, step)
   }
-  return typeof part === "object" && part !== null && cut.has(part) ? undefined : placed
+  return isObject(part) && cut.holders.has(part) ? undefined : placed
 }
 
-const isIn = (step: PropertyKey, value: unknown) =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, step)
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+const isIn = (step: PropertyKey, value: unknown) => isObject(value) && Object.hasOwn(value, step)
 
 const within = (value: unknown, step: PropertyKey): unknown =>
   isIn(step, value) ? (value as Readonly<Record<PropertyKey, unknown>>)[step] : undefined

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { type Fault, faultsOf } from "#contracts"
-import { boundedDecoder, pointedFaults } from "../../../../libs/contracts/json/decoding.ts"
+import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../../../../libs/contracts/json/decoding.ts"
 
 const Part = Schema.Struct({ type: Schema.String })
 const Turn = Schema.Struct({
@@ -18,11 +18,12 @@ const decode = boundedDecoder(Conversation)
 const decodeStrictly = boundedDecoder(Conversation, { onExcessProperty: "error" })
 const decodeAll = Schema.decodeUnknownResult(Conversation, { errors: "all" })
 
-const foundIn = (value: unknown, decoder = decode) => {
+const foundIn = (value: unknown, decoder: BoundedDecoder<unknown> = decode) => {
   const decoded = decoder(value)
   return Result.isSuccess(decoded) ? { listed: [], mayBeMore: false } : decoded.failure
 }
-const pathsOf = (value: unknown, decoder = decode) => foundIn(value, decoder).listed.map(({ path }) => path.join("."))
+const pathsOf = (value: unknown, decoder: BoundedDecoder<unknown> = decode) =>
+  foundIn(value, decoder).listed.map(({ path }) => path.join("."))
 
 const many = <A>(length: number, one: (at: number) => A) => Array.from({ length }, (_, at) => one(at))
 const sound = { role: "user", parts: [{ type: "text" }] }
@@ -86,6 +87,12 @@ describe("bounded decoding", () => {
     assert.deepStrictEqual(pathsOf(value), ["turns.0.parts.4000.type"])
     const tooMany = { name: "a", turns: turns(10_001, {}) }
     assert.deepStrictEqual(pathsOf(tooMany), ["turns"])
+  })
+
+  it("keeps the places of short arrays, whose elements may differ by place", () => {
+    const Marks = Schema.Struct({ pairs: Schema.Array(Schema.Tuple([Schema.Int, Schema.String])) })
+    const pairs = many(2_000, (at) => [at, at === 1_500 ? 7 : "a"])
+    assert.deepStrictEqual(pathsOf({ pairs }, boundedDecoder(Marks)), ["pairs.1500.1"])
   })
 
   it("names only true faults, whatever the value", () => {
