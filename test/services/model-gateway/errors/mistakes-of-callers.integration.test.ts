@@ -21,7 +21,9 @@ describe("a caller's mistake", () => {
       400,
       "REASONING_FORMAT_ERROR"
     ],
-    [chat("x".repeat(1_100_000)), 400, "REQUEST_TOO_LARGE"]
+    [chat("x".repeat(1_100_000)), 400, "REQUEST_TOO_LARGE"],
+    [{ ...chat("x"), more: Array.from({ length: 350_000 }, () => 0) }, 400, "REQUEST_TOO_LARGE"],
+    [{ ...chat("x"), more: Array.from({ length: 44_000 }, () => ({})) }, 400, "REQUEST_TOO_LARGE"]
   ] as const
 
   it.live("is reported before the price, with the paths of its faults", () =>
@@ -36,6 +38,9 @@ describe("a caller's mistake", () => {
         const paths = (details ?? []).map(({ path }) => path.join("."))
         assert.include(paths, "model")
         assert.isTrue(paths.some((path) => path.startsWith("messages.0.content")))
+        const many = yield* ask(gateway, chatPath, { messages: Array.from({ length: 20_000 }, () => ({})) })
+        assert.strictEqual((many.body as unknown as ErrorBody).details?.length, 50)
+        assert.include(many.text, "there may be more faults")
         assert.deepStrictEqual(gateway.payments.steps, [])
         assert.strictEqual(gateway.upstream.calls.length, 0)
       })
