@@ -27,8 +27,35 @@ const wellKnown =
   "deepinfra|mistral|cohere|replicate|hugging ?face|siliconflow|novita|hyperbolic|sambanova|cerebras|perplexity|xai|" +
   "litellm|portkey|helicone|vllm|sglang|triton|ollama|nginx|envoy|istio|haproxy|traefik|cloudflare|cloudfront|akamai|kubernetes|uvicorn"
 
+// Regions of clouds: us-east-1, europe-west4-b, swedencentral, eastus2.
+const directions = "north|south|east|west|central"
+const region =
+  `(?:[a-z]{2}(?:-(?:gov|iso[a-z]?))?|us|europe|asia|australia|africa|northamerica|southamerica)-(?:${directions}){1,2}-?\\d{1,2}(?:-?[a-f])?` +
+  `|(?:${directions}){1,2}(?:us|europe|asia|india)(?:\\d|stage|euap)?` +
+  `|(?:us|uk|uae|asia|australia|brazil|canada|france|germany|india|israel|italy|japan|korea|mexico|norway|poland|qatar|southafrica|spain|sweden|switzerland|taiwan)(?:${directions}){1,2}\\d?`
+
+// What providers name of their own or of our account, before the name itself.
+const owned =
+  "deployment|resource(?: ?group)?|project|account|subscription|tenant|organi[sz]ation|workspace|region|cluster|endpoint|profile"
+const title = "(?:[ _-]?(?:name|id|number|named|called))?"
+
 const rules: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/giu, "[url]"],
+  [/\barn:[\w+=,.@:/*-]+/giu, "[resource]"],
+  [
+    /(?:\/|\b)(?:subscriptions|resourceGroups|projects|organizations|folders|accounts|tenants|providers|endpoints|deployments|publishers|workspaces|(?:application-)?inference-profile|provisioned-model|foundation-model|custom-model)\/[\w.@:%/-]+/giu,
+    "[resource]"
+  ],
+  [new RegExp(`\\b(${owned})(${title})\\s{1,3}["'\`][^"'\`\\s]+["'\`]`, "giu"), `$1$2 ${removed}`],
+  [new RegExp(`\\b(${owned})(${title})\\s{0,3}[:=]\\s{0,3}["'\`]?[\\w.-]+["'\`]?`, "giu"), `$1$2: ${removed}`],
+  [new RegExp(`\\b(${owned})(${title})\\s{1,3}(?=[a-z._]*[\\d-])[\\w.-]{2,}`, "giu"), `$1$2 ${removed}`],
+  [
+    /(?<![\w.:-])(request|trace|correlation|operation|activity)[-_ ]?id["']?\s{0,3}(?:is|[:=])?\s{0,3}["']?(?=[a-z.:_-]*\d)[\w.:-]{4,}/giu,
+    `$1 id: ${removed}`
+  ],
+  [new RegExp(`(?<![\\w.-])(?:${region})(?![\\w-])`, "giu"), "[region]"],
+  // Accounts of AWS and projects of Google have twelve digits.
+  [/(?<![\w.])\d{12}(?![\w.])/gu, removed],
   [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*/gu, "[address]"],
   [/\b(bearer|basic)\s+[^\s"',;]+/giu, `$1 ${removed}`],
   [

@@ -37,6 +37,9 @@ export const amended = (
 /** How an API writes a refusal: as the JSON body. */
 export type RenderError = (error: WireError, requestId: string) => unknown
 
+/** Headers by which an API tells a refusal, beside its body. */
+export type ErrorHeaders = (error: WireError) => Readonly<Record<string, string>>
+
 /** The envelope of our own APIs. */
 export const renderStandardError: RenderError = ({ code, message, fields, details, docsUrl }, requestId) => ({
   error: {

@@ -102,6 +102,7 @@ export {
   internalError,
   notFound,
   rateLimited,
+  type ErrorHeaders,
   type RenderError,
   renderStandardError,
   serviceUnavailable,

@@ -198,3 +198,4 @@ export type {
   SettlerKey,
   SettlerLease
 } from "./scheme.ts"
+export { statedPayer } from "./stated-payer.ts"

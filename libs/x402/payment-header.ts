@@ -6,6 +6,7 @@
 import { Result, Schema } from "effect"
 import { faultsOf, isSameAddress, PaymentPayload, x402Version, type PaymentRequirements } from "#contracts"
 import { PaymentRefused, reason } from "./errors.ts"
+import { statedPayer } from "./stated-payer.ts"
 
 /** The limit for either header. A payment is about 1 kB. */
 const paymentHeaderBytesMax = 8_192
@@ -44,9 +45,11 @@ export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null
   return header === undefined ? Result.succeed(null) : decodePayment(header)
 }
 
-// Servers and proxies join repeated headers with a comma, which base64 does not have.
+// Servers and proxies join repeated headers with a comma, which base64 does not have. JSON has commas of its own.
 const separate = (values: ReadonlyArray<string>) =>
-  values.flatMap((value) => value.split(",", 3)).map((value) => value.trim())
+  values
+    .flatMap((value) => (value.trimStart().startsWith("{") ? [value] : value.split(",", 3)))
+    .map((one) => one.trim())
 
 /** One header's value. */
 export const decodePayment = (header: string): Read<PaymentPayload> => {
@@ -54,16 +57,22 @@ export const decodePayment = (header: string): Read<PaymentPayload> => {
     return refused(reason.invalidPayload, `the header is longer than ${paymentHeaderBytesMax} bytes`)
   }
   const bytes = Buffer.from(header, "base64")
-  if (!isBase64(header, bytes)) return refused(reason.invalidPayload, "the header is not standard base64")
+  if (!isBase64(header, bytes)) {
+    const isJson = header.startsWith("{")
+    const payer = statedPayer(jsonOf(isJson ? header : bytes.toString("utf8")))
+    const detail = isJson ? "the header is JSON and not standard base64 of it" : "the header is not standard base64"
+    return refused(reason.invalidPayload, detail, payer)
+  }
   const json = Result.try((): unknown => JSON.parse(utf8.decode(bytes)))
   if (Result.isFailure(json)) return refused(reason.invalidPayload, "the header is not base64 of UTF-8 JSON")
+  const payer = statedPayer(json.success)
   const fault = shapeFault(json.success)
-  if (fault !== undefined) return refused(reason.invalidPayload, fault)
+  if (fault !== undefined) return refused(reason.invalidPayload, fault, payer)
   return Result.mapError(decode(json.success), (error) => {
     const [first] = faultsOf(error.issue)
     const path = first?.path ?? ""
     const detail = first === undefined ? "not a payment" : `${path === "" ? "/" : path}: ${first.message}`
-    return refusal(reasonAt(path, json.success), detail)
+    return refusal(reasonAt(path, json.success), detail, payer)
   })
 }
 
@@ -98,10 +107,12 @@ const shapeFault = (json: unknown): string | undefined => {
   return undefined
 }
 
-const refusal = (text: string, detail: string) =>
-  new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer: null, detail: detail.slice(0, 256) })
+const jsonOf = (text: string): unknown => Result.getOrUndefined(Result.try(() => JSON.parse(text) as unknown))
 
-const refused = (text: string, detail: string) => Result.fail(refusal(text, detail))
+const refusal = (text: string, detail: string, payer: string | null) =>
+  new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer, detail: detail.slice(0, 256) })
+
+const refused = (text: string, detail: string, payer: string | null = null) => Result.fail(refusal(text, detail, payer))
 
 // The client's accepted entry is compared field by field, never by bytes: clients write it anew, in an order and with
 // additions of their own. The amount must be equal: a payment of an old quote is answered with the new one.
@@ -112,6 +123,7 @@ export const matchOffer = (
   offers: ReadonlyArray<PaymentRequirements>
 ): Result.Result<PaymentRequirements, PaymentRefused> => {
   const { accepted } = payload
+  const notOffered = (text: string, detail: string) => refused(text, detail, statedPayer(payload))
   const onNetwork = offers.filter((offer) => offer.network === accepted.network)
   if (onNetwork.length === 0) return notOffered(reason.invalidNetwork, `${accepted.network} is not offered here`)
   let wrong = ""
@@ -139,9 +151,6 @@ const differingField = (accepted: PaymentRequirements, required: PaymentRequirem
   const missing = Object.entries(required.extra ?? {}).find(([key, value]) => given[key] !== value)
   return missing === undefined ? undefined : `extra.${missing[0]}`
 }
-
-const notOffered = (text: string, detail: string) =>
-  Result.fail(new PaymentRefused({ code: "PAYMENT_INVALID", reason: text, payer: null, detail }))
 
 const extension = "payment-identifier"
 const pattern = "^[a-zA-Z0-9_-]{16,128}$"
@@ -174,9 +183,7 @@ export const paymentIdentifier = (payload: PaymentPayload): Result.Result<string
   if (id === undefined) return Result.succeed(null)
   if (typeof id === "string" && identifier.test(id)) return Result.succeed(id)
   const detail = `${extension}: the id must be 16 to 128 letters, digits, hyphens and underscores`
-  return Result.fail(
-    new PaymentRefused({ code: "PAYMENT_INVALID", reason: reason.invalidPayload, payer: null, detail })
-  )
+  return refused(reason.invalidPayload, detail, statedPayer(payload))
 }
 
 const infoOf = (declared: unknown): Readonly<Record<string, unknown>> => {

@@ -130,15 +130,10 @@ const cleanDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { sec
 
 const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
 
-const verificationBody = (failure: PaymentFailure) =>
-  failure.code === "PAYMENT_REPLAY"
-    ? {
-        error: "Payment authorization already used",
-        message: remedies.PAYMENT_REPLAY,
-        code: failure.code,
-        ...payerOf(failure)
-      }
-    : { error: "Payment verification failed", ...whyBody(failure) }
+const verificationBody = (failure: PaymentFailure) => ({
+  error: failure.code === "PAYMENT_REPLAY" ? "Payment authorization already used" : "Payment verification failed",
+  ...whyBody(failure)
+})
 
 const settlementBody = (failure: PaymentFailure) => ({ error: "Payment settlement failed", ...whyBody(failure) })
 

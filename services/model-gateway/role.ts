@@ -28,6 +28,7 @@ import {
   HttpCall,
   HttpListener,
   jsonAnswer,
+  type ErrorHeaders,
   type RenderError,
   routesOf
 } from "#http"
@@ -107,6 +108,11 @@ export const renderGatewayError: RenderError = ({ status, code, message }) => ({
   code: code.toUpperCase()
 })
 
+const gatewayErrorHeaders: ErrorHeaders = ({ code }) => ({
+  "cache-control": "no-store",
+  "x-error-code": code.toUpperCase()
+})
+
 /** Checks the configuration before the broker is needed. */
 export { configuredModels as checkModelGateway } from "./models/ModelRegistry.ts"
 
@@ -131,6 +137,7 @@ const listener = Layer.unwrap(
       routes: crossOrigin(gatewayRoutes),
       cors: gatewayCors(ModelGateway.AllowedOrigins),
       renderError: renderGatewayError,
+      errorHeaders: gatewayErrorHeaders,
       requestIdHeaders: ["Request-Id"]
     })
   )

@@ -9,7 +9,7 @@ import { Clock, Context, Effect, Layer, LogLevel, References, Scope, Tracer } fr
 import { HttpMiddleware } from "effect/http"
 import { Addresses, CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
 import type { PerCall } from "../HttpCall.ts"
-import { type RenderError, renderStandardError } from "../WireError.ts"
+import { type ErrorHeaders, type RenderError, renderStandardError } from "../WireError.ts"
 import type { CorsPolicy } from "./cors.ts"
 import { exchange, type ExchangeOptions, withPreludes } from "./exchange.ts"
 import { activeRequests, connectionsCut, requests, requestSeconds } from "../metrics.ts"
@@ -25,6 +25,8 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   readonly port: number
   readonly routes: Routes
   readonly renderError?: RenderError
+  /** Headers of every refusal that the listener itself writes, beside the refusal's own. */
+  readonly errorHeaders?: ErrorHeaders
   /** Headers that carry the request's id, beside X-Request-Id. */
   readonly requestIdHeaders?: ReadonlyArray<string>
   /** How many of our proxies stand in front and write X-Forwarded-For. */
@@ -50,6 +52,7 @@ export class HttpListener extends Context.Service<
         const limits = { ...listenerLimits, ...options.limits }
         const api = options.name
         const renderError = options.renderError ?? renderStandardError
+        const errorHeaders = options.errorHeaders ?? (() => ({}))
         const active = metrics.gauge(activeRequests)
         const cut = metrics.counter(connectionsCut)
         cut.begin({ api })
@@ -62,6 +65,7 @@ export class HttpListener extends Context.Service<
           api,
           find: routeTable(options.routes as ReadonlyArray<Route<PerCall>>),
           renderError,
+          errorHeaders,
           requestIdHeaders: options.requestIdHeaders ?? [],
           trustedProxies: options.trustedProxies ?? 0,
           cors: options.cors ?? sameOriginOnly,
@@ -87,6 +91,7 @@ export class HttpListener extends Context.Service<
         const server = limitedServer({
           limits,
           renderError,
+          errorHeaders,
           handle: yield* begunBy(options.routes as ReadonlyArray<Route<PerCall>>, exchanged, handle),
           upgrade,
           onActive: (count) => active.set({ api }, count),

@@ -11,6 +11,7 @@ import { type Headers, HttpServerError, HttpServerRequest, HttpServerResponse } 
 import { type CounterOf, type HistogramHandle, parseTraceparent } from "#runtime"
 import { HttpCall, type PerCall, remoteAddressOf, requestIdOf } from "../HttpCall.ts"
 import {
+  type ErrorHeaders,
   internalError,
   methodNotAllowed,
   notFound,
@@ -29,6 +30,7 @@ export interface ExchangeOptions {
   readonly api: string
   readonly find: (method: string, url: string) => Match<PerCall>
   readonly renderError: RenderError
+  readonly errorHeaders: ErrorHeaders
   /** Headers that carry the request's id, beside X-Request-Id. */
   readonly requestIdHeaders: ReadonlyArray<string>
   readonly trustedProxies: number
@@ -87,7 +89,7 @@ export const exchange = (
         onFailure: (cause) =>
           isCallerGone(cause)
             ? Effect.succeed(send(emptyAnswer({ status: clientClosedRequest })))
-            : Effect.map(refuse(cause, options.renderError, call.requestId), send)
+            : Effect.map(refuse(cause, options, call.requestId), send)
       })
       const inCall = Effect.updateContext(answered, (context: GivenContext) => withCall(context, { call, span }))
       // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
@@ -325,15 +327,17 @@ const commonHeaders = (
 /**
  * Turns every outcome of a handler into an answer that can be sent. A defect tells the caller only that it happened.
  */
-const refuse = (cause: Cause.Cause<WireError>, renderError: RenderError, requestId: string) =>
+const refuse = (cause: Cause.Cause<WireError>, options: Writing, requestId: string) =>
   Effect.flatMap(refusalOf(cause), (error) =>
-    Effect.catchDefect(written(error, renderError, requestId), (defect) =>
+    Effect.catchDefect(written(error, options, requestId), (defect) =>
       Effect.andThen(
         Effect.logError("a defect while writing an error", Cause.die(defect)),
-        written(internalError(), renderStandardError, requestId)
+        written(internalError(), { ...options, renderError: renderStandardError }, requestId)
       )
     )
   )
+
+type Writing = Pick<ExchangeOptions, "renderError" | "errorHeaders">
 
 const checkedAnswer = (answer: Answer): Answer => {
   assertSendable(answer)
@@ -348,7 +352,12 @@ const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
   return Effect.as(Effect.logError("a defect while answering", cause), internalError())
 }
 
-const written = (error: WireError, renderError: RenderError, requestId: string) =>
+const written = (error: WireError, { renderError, errorHeaders }: Writing, requestId: string) =>
   Effect.sync(() =>
-    checkedAnswer(jsonAnswer(renderError(error, requestId), { status: error.status, headers: error.headers ?? {} }))
+    checkedAnswer(
+      jsonAnswer(renderError(error, requestId), {
+        status: error.status,
+        headers: { ...errorHeaders(error), ...error.headers }
+      })
+    )
   )

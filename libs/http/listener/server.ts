@@ -9,6 +9,7 @@ import { Effect, Result } from "effect"
 import { requestIdOf } from "../HttpCall.ts"
 import {
   badRequest,
+  type ErrorHeaders,
   headersTooLarge,
   type RenderError,
   renderStandardError,
@@ -51,6 +52,7 @@ type CutReason = "too many" | "not accepted" | "too slow" | "malformed" | "stall
 interface LimitedServerOptions {
   readonly limits: ListenerLimits
   readonly renderError: RenderError
+  readonly errorHeaders: ErrorHeaders
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
   /** Takes requests to become WebSockets; without it they are answered like others. */
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined
@@ -209,7 +211,8 @@ const handingOver = (node: Server, turns: Turns, { onCut, upgrade }: LimitedServ
 }
 
 /** Refuses or cuts connections: refused, malformed, too slow, or with a reader that stalls. */
-const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }: LimitedServerOptions) => {
+const refuseAndCut = (node: Server, turns: Turns, options: LimitedServerOptions) => {
+  const { limits, onCut } = options
   node.on("drop", () => onCut("too many"))
   // Running out of file handles, for example; without a listener the error would end the process.
   node.on("error", () => onCut("not accepted"))
@@ -217,7 +220,7 @@ const refuseAndCut = (node: Server, turns: Turns, { limits, onCut, renderError }
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
     onCut(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "too slow" : "malformed")
     if (turns.of(socket)?.headersSent === true) return socket.destroy()
-    return socket.end(refusalText(error.code, limits, renderError), () => socket.destroy())
+    return socket.end(refusalText(error.code, options), () => socket.destroy())
   })
   // Node reports silent sockets: one with bytes to send has a reader that takes none, and one without a request is
   // idle. A handler that takes longer is neither.
@@ -241,7 +244,10 @@ const when = (is: () => boolean, waiting: Set<() => void>) =>
 /**
  * The whole answer, head and body, to bytes that were not understood as a request. `code`: node's code for the fault.
  */
-const refusalText = (code: string | undefined, limits: ListenerLimits, renderError: RenderError): string => {
+const refusalText = (
+  code: string | undefined,
+  { limits, renderError, errorHeaders }: Pick<LimitedServerOptions, "limits" | "renderError" | "errorHeaders">
+): string => {
   const error = refusedBy(code, limits)
   const requestId = requestIdOf(undefined)
   // A defect of the envelope would end the process here.
@@ -252,6 +258,7 @@ const refusalText = (code: string | undefined, limits: ListenerLimits, renderErr
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,
+    ...Object.entries(errorHeaders(error)).map(([name, value]) => `${name}: ${value}`),
     "connection: close"
   ]
   return `${head.join("\r\n")}\r\n\r\n${body}`

@@ -45,6 +45,7 @@ import {
   PaymentRefused,
   type Quote,
   type ReplyShape,
+  statedPayer,
   type Tariff,
   tariffOf,
   verificationFailed
@@ -266,17 +267,19 @@ const checked = Effect.fnUntraced(function* (parts: Parts, offered: OfferedVouch
   return { ...offered, ...request, checked: found.success, name: { network, channelId } } satisfies Voucher
 })
 
-type Refusable = Pick<OfferedVoucher, "call" | "quote">
+type Refusable = Pick<OfferedVoucher, "call" | "quote"> & Partial<Pick<OfferedVoucher, "payload">>
 
 const refuse = (
   { count }: Parts,
-  { call, quote }: Refusable,
+  { call, quote, payload }: Refusable,
   { code, reason, payer, detail }: PaymentRefused
-): Effect.Effect<never, PaymentRefusal> =>
-  Effect.andThen(
+): Effect.Effect<never, PaymentRefusal> => {
+  const failure = { code, reason, payer: payer ?? statedPayer(payload), detail }
+  return Effect.andThen(
     count("refused", code),
-    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, { code, reason, payer, detail })))
+    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, failure)))
   )
+}
 
 const cannotSay = ({ count }: Parts, shape: ReplyShape): Effect.Effect<never, PaymentRefusal> =>
   Effect.andThen(

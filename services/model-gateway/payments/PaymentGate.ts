@@ -34,6 +34,7 @@ import {
   Settlements,
   statedClaimKey,
   statedEndMs,
+  statedPayer,
   TokenWatch,
   verificationFailed,
   verifiedClaim,
@@ -207,13 +208,22 @@ const refund = Effect.fn("PaymentGate.refund")(function* (
 
 const refuse = (
   { count }: Parts,
-  { call, quote }: { readonly call: Pick<PayableCall, "shape">; readonly quote: Quote },
+  { call, quote, payload }: Refusable,
   { code, reason, payer, detail }: Omit<Refused, "claimKey" | "holder">
-) =>
-  Effect.andThen(
+) => {
+  const failure = { code, reason, payer: payer ?? statedPayer(payload), detail }
+  return Effect.andThen(
     count("refused", code),
-    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, { code, reason, payer, detail })))
+    Effect.fail(refusalOf(code, verificationFailed(quote, call.shape, failure)))
   )
+}
+
+interface Refusable {
+  readonly call: Pick<PayableCall, "shape">
+  readonly quote: Quote
+  /** Undefined for what could not be read as one. */
+  readonly payload?: PaymentPayload
+}
 
 /** The refusal of a payment that ends too soon for a new call. */
 const endsTooSoon = Effect.fnUntraced(function* ({ settings }: Parts, { call, payload, requirements }: Offered) {

@@ -63,12 +63,8 @@ export interface PayableCall extends CallFacts {
   readonly jobId?: string
 }
 
-/** Node joins the values of a repeated header by commas; base64 contains none. */
-const valuesOf = (call: HttpCall["Service"], name: string) =>
-  Option.match(call.header(name), {
-    onNone: (): ReadonlyArray<string> => [],
-    onSome: (value) => value.split(",").map((part) => part.trim())
-  })
+/** Node joins the values of a repeated header by commas. */
+const valuesOf = (call: HttpCall["Service"], name: string) => Option.toArray(call.header(name))
 
 export const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
   "payment-signature": valuesOf(call, "payment-signature"),

@@ -36,11 +36,43 @@ describe("a payment header", () => {
     assert.include(refusal(joined)[2], "more than once")
   })
 
+  it("that is JSON and not base64 of it is refused as that, with its commas, under either name", () => {
+    const raw = JSON.stringify(payload)
+    for (const headers of [
+      { ...none, "payment-signature": [raw] },
+      { ...none, "x-payment": [` ${raw}`] }
+    ]) {
+      assert.include(refusal(readPayment(headers))[2], "the header is JSON")
+    }
+  })
+
   const nested = (depth: number) => {
     let value: unknown = 1
     for (let level = 0; level < depth; level += 1) value = { a: value }
     return value
   }
+  const wallet = "0x1111111111111111111111111111111111111111"
+  const ofWallet = (more: object = {}) => ({ ...payload, payload: { authorization: { from: wallet } }, ...more })
+  const payerOf = (header: string) => {
+    const read = decodePayment(header)
+    return Result.isFailure(read) ? read.failure.payer : "taken"
+  }
+  it.each<readonly [what: string, header: string, payer: string | null]>([
+    ["of another version", encoded(ofWallet({ x402Version: 1 })), wallet],
+    ["for no offer", encoded(ofWallet({ accepted: undefined })), wallet],
+    ["too deep", encoded(ofWallet({ extensions: { a: nested(20) } })), wallet],
+    ["by upto", encoded({ payload: { permit2Authorization: { from: wallet } } }), wallet],
+    ["by channel", encoded({ payload: { channelConfig: { payer: wallet } } }), wallet],
+    ["that is JSON", JSON.stringify(ofWallet({ x402Version: 1 })), wallet],
+    ["in the other alphabet", Buffer.from(JSON.stringify(ofWallet({ odd: "???>>>" }))).toString("base64url"), wallet],
+    ["of somebody who is no address", encoded({ payload: { authorization: { from: "me" } } }), null],
+    ["of nobody", encoded({ payload: { authorization: [] } }), null],
+    ["of a prototype", encoded({ payload: "x", authorization: null }), null],
+    ["that is no JSON", Buffer.from("{").toString("base64"), null]
+  ])("names the payer where it can be read: %s", (_what, header, payer) => {
+    assert.strictEqual(payerOf(header), payer)
+  })
+
   it.each<readonly [what: string, header: string, reason: string, detail: string]>([
     ["empty", "", "invalid_payload", "not standard base64"],
     ["not base64", "{}", "invalid_payload", "not standard base64"],

@@ -136,10 +136,25 @@ describe("a refused payment", () => {
     assert.strictEqual(JSON.parse(decoded(header(reply))).error, "insufficient_funds")
     const isReplay = code === "PAYMENT_REPLAY"
     assert.strictEqual(body["error"], isReplay ? "Payment authorization already used" : "Payment verification failed")
-    if (isReplay) {
-      assert.strictEqual(body["message"], "Sign a fresh payment authorization for each request.")
-      assert.doesNotHaveAnyKeys(body, ["debug"])
-    } else assert.include(body["debug"], "insufficient")
+    if (isReplay) assert.strictEqual(body["message"], "Sign a fresh payment authorization for each request.")
+    assert.include(body["debug"], "insufficient")
+  })
+
+  it.each(paymentCodes)("%s has every field of its contract, verified or settled", (code) => {
+    const chainFacts = { network: "eip155:84532", transaction: null }
+    for (const reply of [
+      verificationFailed(quote, "chat", { ...failure, code }),
+      settlementFailed(quote, "chat", { ...failure, code, ...chainFacts })
+    ]) {
+      const body = bodyOf(reply)
+      assert.hasAllKeys(body, ["error", "code", "message", "debug", "payer"])
+      for (const [key, value] of Object.entries(body)) assert.isNotEmpty(value, key)
+      assert.strictEqual(reply.headers["x-error-code"], code)
+    }
+    for (const shape of ["messages", "responses"] as const) {
+      const { error } = bodyOf(verificationFailed(quote, shape, { ...failure, code })) as { error: object }
+      assert.containsAllKeys(error, ["type", "message", "code"])
+    }
   })
 
   it("without a known payer names none", () => {

@@ -85,6 +85,15 @@ export const readInstructions = (
   return Result.succeed({ transfer, memos: memos.map(({ data }) => data) })
 }
 
+/** Whose money the first transfer moves, by the transaction's own word. */
+export const statedAuthority = (transaction: SvmTransaction): string | undefined => {
+  for (const one of transaction.instructions) {
+    const transfer = readTransfer(transaction, one)
+    if (transfer !== undefined) return transfer.authority
+  }
+  return undefined
+}
+
 /** An instruction behind the transfer that is neither memo nor assertion. */
 export const foreignInstruction = (transaction: SvmTransaction): string | undefined => {
   const behind = transaction.instructions.slice(instructionsMin)

@@ -32,6 +32,43 @@ describe("an API on a socket", () => {
     )
   )
 
+  it.live("gives every refusal that the listener writes the headers of its API", () =>
+    Effect.gen(function* () {
+      const requests = [
+        ["408", "GET / HTTP/1.1\r\nhost: a\r\n"],
+        ["400", "hello\r\n\r\n"],
+        ["431", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
+        ["404", "GET /nowhere HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"],
+        ["405", "DELETE /voices HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"],
+        [
+          "413",
+          `POST /voices HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 99999999\r\n\r\n`
+        ],
+        [
+          "415",
+          `POST /voices HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\n{}`
+        ]
+      ] as const
+      for (const [status, bytes] of requests) {
+        const socket = yield* dial
+        socket.write(bytes)
+        const [head = "", body = ""] = (yield* readAll(socket).pipe(Effect.timeout("5 seconds"))).split("\r\n\r\n")
+        assert.strictEqual(head.slice(9, 12), status, head)
+        const { error } = JSON.parse(body) as { readonly error: { readonly code: string } }
+        assert.include(head, `x-error-code: ${error.code}`, status)
+        assert.match(head, /^x-request-id: /mu)
+      }
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        api([echo], {
+          limits: { headersTimeoutMs: 200, requestTimeoutMs: 400 },
+          errorHeaders: ({ code }) => ({ "x-error-code": code })
+        }).pipe(Layer.provide(answers))
+      )
+    )
+  )
+
   it.live("answers pipelined requests one after the other, in order", () => {
     let [running, most] = [0, 0]
     const slow = route(

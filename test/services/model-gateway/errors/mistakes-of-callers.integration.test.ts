@@ -1,3 +1,4 @@
+import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, chat, money, withGateway } from "../../../support/gateway.ts"
@@ -114,6 +115,34 @@ describe("a caller's mistake", () => {
             { Id: "demo/fast", ExtraParameters: ["service_tier"] }
           ].map((model) => ({ ...model, FlatMicroUsd: 10, Upstreams: [{ Provider: "plain", Model: "echo-1" }] }))
       }
+    )
+  )
+
+  it.live("has its code in its header where no route has read it", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const { hostname, port } = new URL(gateway.url)
+        const told = (bytes: string) =>
+          Effect.promise(async () => {
+            const socket = connect(Number(port), hostname)
+            socket.write(bytes)
+            let text = ""
+            for await (const piece of socket) text += String(piece)
+            return text
+          })
+        const end = "host: a\r\nconnection: close\r\n"
+        for (const [bytes, status, code] of [
+          [`GET / HTTP/1.1\r\n${end}x: ${"y".repeat(20_000)}\r\n\r\n`, "431", "HEADERS_TOO_LARGE"],
+          ["nonsense\r\n\r\n", "400", "BAD_REQUEST"],
+          [`GET /nowhere HTTP/1.1\r\n${end}\r\n`, "404", "NOT_FOUND"],
+          [`PUT ${chatPath} HTTP/1.1\r\n${end}\r\n`, "405", "METHOD_NOT_ALLOWED"]
+        ] as const) {
+          const [head = "", body = ""] = (yield* told(bytes)).split("\r\n\r\n")
+          assert.strictEqual(head.slice(9, 12), status)
+          assert.include(head.toLowerCase(), `x-error-code: ${code.toLowerCase()}`)
+          assert.strictEqual((JSON.parse(body) as ErrorBody).code, code)
+        }
+      })
     )
   )
 
