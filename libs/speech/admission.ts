@@ -13,6 +13,8 @@ export interface Load {
   readonly unheard: number
   /** How long a beginning takes until it is heard, in milliseconds, by the last ones and those in progress. */
   readonly firstMs: number
+  /** Sound has come since one of those that are unheard began; also when none is unheard. */
+  readonly isMaking: boolean
   /** How long the engine takes until one is heard when it has nothing else to do, by the fastest; 0 before the first. */
   readonly aloneMs: number
   /** The time between two that are heard, while several are not. */
@@ -139,7 +141,8 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
   const isHopeless = asker.ahead >= limits.unheardMax && heardInMs > hopeless * withinMs
   if (asker.waitedMs < decideByMs(load, limits)) return isHopeless ? refuse : wait
   const isLineMoving = hindrance === undefined || hindrance === "beginnings"
-  return isLineMoving && heardInMs <= withinMs ? promise : refuse
+  // Beginnings that all wait for their first sound, for an engine that is being opened perhaps, promise nothing.
+  return load.isMaking && isLineMoving && heardInMs <= withinMs ? promise : refuse
 }
 
 const promisedMsMax = ({ beginWithinMs }: AdmissionLimits) => Math.max(patienceMsMin, patience * beginWithinMs)
@@ -499,6 +502,7 @@ const loadOf = (group: Group, nowMs: number): Omit<Load, "lateMs"> => {
   return {
     unheard: unheard.length,
     firstMs: expectedMs(group, group.heard, { inProgress: unheard, nowMs }),
+    isMaking: unheard.length === 0 || isSeenIn(group.first, unheard),
     aloneMs: group.aloneMs ?? 0,
     heardEveryMs: heardEveryMsOf(group, nowMs),
     young: young.length,
@@ -639,9 +643,12 @@ const paceNow = ({ assumedMs, ms, atMs }: Pace, nowMs: number) =>
 const expectedMs = (group: Group, pace: Pace, { inProgress, nowMs }: Progress) => {
   if (inProgress.length === 0) return paceNow(pace, nowMs)
   const ageMs = inProgress.reduce((sum, { enteredAtMs }) => sum + nowMs - enteredAtMs, 0) / inProgress.length
-  const isSeen = isRush(group, nowMs) || inProgress.some(({ enteredAtMs }) => pace.atMs >= enteredAtMs)
+  const isSeen = isRush(group, nowMs) || isSeenIn(pace, inProgress)
   return Math.max(paceNow(pace, nowMs), isSeen ? ageMs : ageMs * unseenFactor)
 }
+
+const isSeenIn = ({ atMs }: Pace, inProgress: ReadonlyArray<State>) =>
+  inProgress.some(({ enteredAtMs }) => atMs >= enteredAtMs)
 
 interface Progress {
   readonly inProgress: ReadonlyArray<State>

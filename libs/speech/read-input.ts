@@ -19,6 +19,9 @@ interface ReadOptions extends Tongue {
   readonly lexemes?: ReadonlyArray<Lexeme>
 }
 
+/** The fault of an input in which nothing makes a sound. */
+export const nothingToSay = "there is nothing to say"
+
 export const readInput = (
   input: string,
   { textNormalization, lexemes = [], ...tongue }: ReadOptions
@@ -28,9 +31,7 @@ export const readInput = (
     Result.flatMap(read, (runs) => voiced(pronounced(runs, lexemes, tongue), tongue)),
     (runs) => {
       const reading = readRuns(input, textNormalization ? normalised(runs, tongue) : runs, tongue.locale)
-      return reading.chunks.length > 0
-        ? Result.succeed(reading)
-        : Result.fail([{ message: "there is nothing to say", offset: 0 }])
+      return reading.chunks.length > 0 ? Result.succeed(reading) : Result.fail([{ message: nothingToSay, offset: 0 }])
     }
   )
 }

@@ -18,6 +18,7 @@ import {
   WireError
 } from "#http"
 import type { BusError } from "#bus"
+import { nothingToSay } from "#speech"
 import type { NoSuchLexicon, TooManyLexicons } from "./lexicons/Lexicons.ts"
 import type { ChallengeRefused } from "./voices/Challenges.ts"
 import type { TooManyVoices } from "./voices/ClonedVoices.ts"
@@ -88,6 +89,9 @@ export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError =>
       return serviceUnavailable(1, "audio cannot be encoded just now")
   }
 }
+
+/** Whether a refusal says that the input makes no sound. */
+export const isOfSilence = ({ message }: WireError): boolean => message.startsWith(nothingToSay)
 
 const inputRefused = ({ faults }: InputRefused, isDialogue: boolean) => {
   const fields: Record<string, string> = {}

@@ -41,7 +41,7 @@ import { servedPage, speechOpenApi } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
-import { silentEngines } from "./voices/speakable.ts"
+import { toldEngines } from "./voices/speakable.ts"
 import { Consents } from "./voices/Consents.ts"
 import { VoiceExam } from "./voices/VoiceExam.ts"
 import { VoiceFiles } from "./voices/VoiceFiles.ts"
@@ -120,7 +120,7 @@ export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(clonedVoices),
   Layer.provide(Lexicons.layer),
   Layer.provide(parts),
-  Layer.provide(silentEngines)
+  Layer.provide(toldEngines)
 )
 
 /** What pages of other origins may send to the speech API and read of its answers, where they may call it. */

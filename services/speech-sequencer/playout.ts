@@ -35,6 +35,8 @@ export interface Playout {
   /** True when audio is ready and the client has no credit for it. */
   readonly isFull: (limitSample: number) => boolean
   readonly isEnded: () => boolean
+  /** The turn that makes no sound, if there is one: then nothing more comes. */
+  readonly silentTurn: () => number | undefined
 }
 
 // Chunks are requested a few ahead, while less than this waits to leave: enough to hide a lost synthesizer.
@@ -56,6 +58,10 @@ interface State {
   /** Speech marks that leave with the next frame. */
   marks: Array<WordMark>
   sequence: number
+  /** Something of the present turn was heard, or it asks for silence: before that nothing of it leaves. */
+  hasSound: boolean
+  /** The turn of which all is here and nothing was heard. */
+  silentTurn: number | undefined
   /** Something of it has come: before that, its later chunks would only be in the way of other sessions' first. */
   hasBegun: boolean
   isEnded: boolean
@@ -75,6 +81,9 @@ export const playout = (script: Script, resume: ResumePoint | null, onAligned: (
     speechStart: 0,
     marks: [],
     sequence: 0,
+    // What left before a resume was heard.
+    hasSound: (resume?.fromSample ?? 0) > 0,
+    silentTurn: undefined,
     hasBegun: false,
     isEnded: false
   }
@@ -93,7 +102,8 @@ export const playout = (script: Script, resume: ResumePoint | null, onAligned: (
     heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
     awaited: () => (state.current < lines.length ? state.current : undefined),
     isFull: (limitSample) => queue.waiting() > 0 && queue.position() >= limitSample,
-    isEnded: () => state.isEnded
+    isEnded: () => state.isEnded,
+    silentTurn: () => state.silentTurn
   }
 }
 
@@ -114,8 +124,13 @@ const advance = (state: State) => {
       state.isOpened = true
     }
     const intake = intakeOf(state, state.current)
-    queue.push(intake.take())
+    const { pauseAfterMs, pauseBeforeMs } = line.chunk
+    state.hasSound ||= intake.speechEnd() > 0 || pauseBeforeMs + pauseAfterMs > 0
+    if (state.hasSound) queue.push(intake.take())
     if (!intake.isComplete()) return
+    const isLastOfTurn = script.lines[state.current + 1]?.turn !== line.turn
+    if (isLastOfTurn && !state.hasSound) return void (state.silentTurn = line.turn)
+    if (isLastOfTurn) state.hasSound = false
     const aligned = alignChunk({
       tokens: line.chunk.tokens,
       words: intake.words(),
@@ -125,7 +140,7 @@ const advance = (state: State) => {
     })
     state.marks.push(...aligned.marks)
     state.onAligned(aligned)
-    queue.silence(line.chunk.pauseAfterMs)
+    queue.silence(pauseAfterMs)
     intakes.delete(state.current)
     state.current += 1
     state.isOpened = false

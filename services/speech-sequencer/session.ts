@@ -15,11 +15,11 @@ import {
   subjects
 } from "#contracts"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
-import type { Listener } from "#speech"
+import { type Listener, nothingToSay } from "#speech"
 import { chunksRequested, chunkSeconds, creditWaits, wordsMarked } from "./metrics.ts"
 import { type Playout, playout, type Script } from "./playout.ts"
 
-type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
+type SessionEnd = "spoken" | "refused" | "cancelled" | "abandoned" | "failed"
 
 // The client's side repeats its credit four times a second; after eight missing in a row it is gone.
 const creditSilenceMsMax = 2_000
@@ -156,8 +156,17 @@ const advance = Effect.fnUntraced(function* (session: Session) {
   const mustWait = frames.length === 0 && play.isFull(limitSample)
   if (mustWait && !session.isWaiting) counted.waits.inc({})
   session.isWaiting = mustWait
+  const silentTurn = play.silentTurn()
+  if (silentTurn !== undefined) return saysNothing(session, silentTurn)
   return play.isEnded() ? ("spoken" as const) : undefined
 })
+
+/** What an engine makes of a text is known only when it has: a lone sign is spoken by some and passed over by others. */
+const saysNothing = (session: Session, turn: number) => {
+  const faults = [{ path: `turns/${turn}/input`, message: `${nothingToSay}, at offset 0` }]
+  send(session, { _tag: "Failed", code: "validation_failed", message: nothingToSay, faults })
+  return "refused" as const
+}
 
 const onTick = Effect.fnUntraced(function* (session: Session) {
   const { requests, play, nowMs, stall } = session

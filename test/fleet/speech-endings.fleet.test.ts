@@ -107,6 +107,64 @@ describe("unreadable input", () => {
   })
 })
 
+// Its engine has no names for signs.
+const silentVoice = "selma"
+
+describe("an input with nothing to speak once it is read", () => {
+  const texts = [
+    " \n",
+    "...",
+    "?!",
+    "“—”",
+    "\u200b",
+    "<speak/>",
+    "<speak>...</speak>",
+    '<speak><mark name="a"/></speak>'
+  ]
+  /** The answers of OpenAI's routes, each a body of its own. */
+  const openAi = (input: string, voice: string, more: object) => ({ model: "tts-1", input, voice, ...more })
+  const bodies = (input: string, voice_id: string): ReadonlyArray<readonly [path: string, body: object]> => [
+    ...routes.map((path) => [path, { input, voice_id }] as const),
+    ...["mp3_24000_64", "ogg_24000"].map((output_format) => [stream, { input, voice_id, output_format }] as const),
+    [speech, { input, voice_id, options: { text_normalization: true } }],
+    ["/v1/audio/dialogue", { turns: [{ input, voice_id }] }],
+    ...["mp3", "opus", "wav", "pcm"].map(
+      (format) => [speech, openAi(input, voice_id, { response_format: format })] as const
+    ),
+    [speech, openAi(input, voice_id, { stream_format: "sse" })]
+  ]
+  const counted = () => fleet.metric("speech_characters_total")
+
+  it.each(texts)("gets the 400 of white space on every route, and is not counted: %j", async (input) => {
+    const before = await counted()
+    for (const [path, body] of bodies(input, "henry")) {
+      const { fields, message } = await refused(path, body, 400, "validation_failed")
+      assert.match(`${message} ${JSON.stringify(fields)}`, /there is nothing to say/u, path)
+    }
+    assert.strictEqual(await counted(), before)
+  })
+
+  it.each(["🎉", "★", "→ ♥"])("gets it too where its voice passes over what another speaks: %j", async (input) => {
+    const before = await counted()
+    for (const [path, body] of bodies(input, silentVoice)) {
+      const { fields, message } = await refused(path, body, 400, "validation_failed")
+      assert.match(`${message} ${JSON.stringify(fields)}`, /there is nothing to say/u, path)
+    }
+    assert.strictEqual(await counted(), before)
+  })
+
+  it("is spoken where its voice has a name for it", async () => {
+    const { audio_duration_ms: lengthMs } = await fleet.speak(order({ input: "🎉" }))
+    assert.isAbove(lengthMs, 300)
+  })
+
+  it("names the turn of a dialogue", async () => {
+    const turns = [order(), { input: "🎉", voice_id: silentVoice }]
+    const { fields } = await refused("/v1/audio/dialogue", { turns }, 400, "validation_failed")
+    assert.deepStrictEqual(Object.keys(fields ?? {}), ["turns[1].input"])
+  })
+})
+
 describe("a request for something that does not exist", () => {
   it.each([
     ["an unknown voice", speech, { voice_id: "nobody" }, 404, "voice_not_found"],

@@ -144,6 +144,16 @@ describe("ElevenLabs' messages", () => {
     assert.isAbove(read, paused)
   })
 
+  it("say at the end that there was nothing to say, but not of white space", async () => {
+    const endOf = async (...texts: ReadonlyArray<string>) => {
+      const client = await connectTo("/v1/text-to-speech/henry/stream-input?output_format=pcm_24000")
+      client.send(...texts.map((text) => ({ text })), { text: "" })
+      return client.next(({ error, isFinal }) => isFinal === true || error !== undefined)
+    }
+    assert.deepInclude(await endOf(" ", "... "), { error: "validation_failed" })
+    assert.deepInclude(await endOf(" "), { isFinal: true })
+  })
+
   it("say what is wrong, and close a connection that could not begin", async () => {
     const client = await connectTo("/v1/text-to-speech/nobody/stream-input")
     client.send({ text: "Hello. " })
@@ -184,6 +194,14 @@ describe("Cartesia's messages", () => {
     )
     assert.deepStrictEqual(spoken, ["Hello", "there.", "How", "are", "you?"])
     assert.strictEqual(own.filter(({ flush_id, type }) => type === "flush_done" && flush_id === 1).length, 1)
+    client.socket.close()
+  })
+
+  it("say at the end that there was nothing to say", async () => {
+    const client = await connectCartesia()
+    client.send(request("a", "...", { continue: false }))
+    const last = await client.next(({ type }) => type === "done" || type === "error")
+    assert.deepInclude(last, { type: "error", context_id: "a" })
     client.socket.close()
   })
 

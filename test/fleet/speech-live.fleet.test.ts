@@ -57,6 +57,37 @@ describe("text spoken while it comes", () => {
     assert.strictEqual((await client.closed).code, 1_000)
   })
 
+  it.each([
+    ["...", {}],
+    ["?! — ", {}],
+    ["\u200b", {}],
+    ["🎉", { voice_id: "selma" }],
+    ["🎉 ★. ♥!", { voice_id: "selma" }],
+    ["<speak/>", { ssml: true }],
+    ["<p>...</p>", { ssml: true }],
+    ['<mark name="a"/>', { ssml: true }],
+    ['<sub alias="...">a</sub>', { ssml: true }]
+  ])("is refused at its end, and not billed, where there was nothing to say: %j", async (text, more) => {
+    const before = await fleet.metric("speech_characters_total")
+    const client = await connectLive(fleet)
+    client.send({ ...context("a"), ...more }, said("a", text), end("a"))
+    const last = await client.next(isLast("a"))
+    if (last.type !== "error") throw new Error(JSON.stringify(last))
+    assert.deepInclude(last.error, { code: "validation_failed" })
+    assert.strictEqual(heardIn(client, "a").audio.length, 0)
+    assert.strictEqual(await fleet.metric("speech_characters_total"), before)
+    client.socket.close()
+  })
+
+  it("passes over what makes no sound between words, and ends well without any text", async () => {
+    const client = await connectLive(fleet)
+    const selma = (id: string) => ({ ...context(id), voice_id: "selma" })
+    client.send(selma("a"), said("a", "Hello there, all of you. 🎉 "), said("a", "... And bye now."), end("a"))
+    client.send(selma("b"), said("b", " "), said("b", "\n"), end("b"), selma("c"), end("c"))
+    for (const id of ["a", "b", "c"]) assert.deepInclude(await client.next(isLast(id)), { type: "done" })
+    client.socket.close()
+  })
+
   it("may have elements of SSML, in whatever pieces they come, with marks at its own places", async () => {
     const ssml =
       '<speak>Good morning. <break time="700ms"/> I <prosody rate="slow">really mean</prosody> it &amp; more. Bye.</speak>'

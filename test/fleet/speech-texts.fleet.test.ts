@@ -73,14 +73,6 @@ describe("every word has its mark, and every mark is a slice of the input", () =
     assert.isAtMost(heard.durationMs - (heard.marks.at(-1)?.end_time ?? 0), 1_000)
   })
 
-  it("punctuation alone, which makes no sound", async () => {
-    for (const input of ["...", "... !!! ???", "—", "¡¿", "()"]) {
-      const heard = await hear(input)
-      assert.deepStrictEqual(faultsOfMarks([input], heard.marks, heard.durationMs), [], input)
-      assert.isAtMost(heard.durationMs, 2_000)
-    }
-  })
-
   it.each([
     ["en-US", "nora", "The weather is fine; let us go outside, shall we?"],
     ["de-DE", "lena", "Das Wetter ist schön; wir gehen nach draußen, z. B. in den Park."],

@@ -93,7 +93,12 @@ export const SessionFrameHead = Schema.Union([
   }),
   Schema.TaggedStruct("Alive", {}),
   Schema.TaggedStruct("End", { sequence: Count, totalSamples: Count, marks: Schema.Array(WordMark) }),
-  Schema.TaggedStruct("Failed", { code: Schema.String, message: Schema.String })
+  Schema.TaggedStruct("Failed", {
+    code: Schema.String,
+    message: Schema.String,
+    /** What is wrong with the input, where nothing of it was sent. */
+    faults: Schema.optionalKey(Schema.Array(Fault))
+  })
 ])
 export type SessionFrameHead = Schema.Schema.Type<typeof SessionFrameHead>
 

@@ -42,8 +42,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
   const words = wordsOf(passage, locale)
   const silences = silencesBefore(passage, words)
   const silence = (word: number) => silences[word] ?? 0
-  // Punctuation has no marks of its own, unless the input has nothing else to mark.
-  const marksAll = !words.some((word) => word.isSpoken)
+  if (!words.some((word) => word.isSpoken)) return silentFor(silences.reduce((sum, ms) => sum + ms, 0))
   const chunks: Array<Chunk> = []
   const sentences: Array<Span> = []
   for (const [from, to] of sentenceRanges(passage, words, locale)) {
@@ -53,7 +52,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
       const isSameVoice = words[next]?.segment.language === words[at]?.segment.language
       if (next < to && silence(next) === 0 && isSameVoice) continue
       for (const cut of chunkEnds(passage, words, { from: at, to: next, isFirst: chunks.length === 0 })) {
-        const spoken = spokenOf(input, passage, { words: words.slice(at, cut), marksAll })
+        const spoken = spokenOf(input, passage, words.slice(at, cut))
         const pauseBeforeMs = chunks.length === 0 ? silence(0) : 0
         const goesOn = cut === next && next < to && silence(next) === 0
         chunks.push({ ...spoken, ...voicedBy(words[at], goesOn), pauseBeforeMs, pauseAfterMs: silence(cut) })
@@ -61,11 +60,14 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
       }
     }
   }
-  if (chunks.length === 0 && silence(0) > 0) {
-    chunks.push({ pieces: [], pauseBeforeMs: silence(0), pauseAfterMs: 0, tokens: [] })
-  }
   return { chunks, sentences }
 }
+
+/** Of punctuation only the silence remains that is asked for. */
+const silentFor = (pauseBeforeMs: number): Reading => ({
+  chunks: pauseBeforeMs === 0 ? [] : [{ pieces: [], pauseBeforeMs, pauseAfterMs: 0, tokens: [] }],
+  sentences: []
+})
 
 const voicedBy = (word: Word | undefined, goesOn: boolean): Pick<Chunk, "language" | "goesOn"> => ({
   ...(word?.segment.language === undefined ? {} : { language: word.segment.language }),
@@ -86,11 +88,7 @@ const silencesBefore = ({ pauses }: Passage, words: ReadonlyArray<Word>) => {
   return silences
 }
 
-const spokenOf = (
-  input: string,
-  passage: Passage,
-  { words, marksAll }: { readonly words: ReadonlyArray<Word>; readonly marksAll: boolean }
-) => {
+const spokenOf = (input: string, passage: Passage, words: ReadonlyArray<Word>) => {
   const bounds: Array<PieceBounds> = []
   const tokens: Array<Token> = []
   for (const word of words) {
@@ -104,7 +102,7 @@ const spokenOf = (
     }
     piece.to = word.to
     if (ipa !== undefined) piece.pronunciations.push({ from: word.from - piece.from, to: word.to - piece.from, ipa })
-    if (!word.isSpoken && !marksAll) continue
+    if (!word.isSpoken) continue
     const [start, end] = [startOf(passage, word), endOf(passage, word)]
     const [textStart, textEnd] = [word.from - piece.from, word.to - piece.from]
     tokens.push({ piece: bounds.length - 1, textStart, textEnd, start, end, value: input.slice(start, end) })

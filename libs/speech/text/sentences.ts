@@ -183,11 +183,16 @@ const opening = /^[\p{Ps}\p{Pi}]+$/u
 export const wordsOf = (passage: Passage, locale: string): ReadonlyArray<Word> => {
   const words: Array<Word> = []
   for (const segment of passage.segments) {
-    if (segment.whole) words.push({ from: segment.from, to: segment.to, isSpoken: true, segment })
+    if (segment.whole)
+      words.push({ from: segment.from, to: segment.to, isSpoken: isSpokenAsWhole(passage, segment), segment })
     else addWords(words, passage, segment, locale)
   }
   return words
 }
+
+/** What stands in for a word may be punctuation alone. */
+const isSpokenAsWhole = ({ text }: Passage, { from, ipa, to }: Segment) =>
+  ipa !== undefined || spoken.test(text.slice(from, to))
 
 const addWords = (words: Array<Word>, passage: Passage, segment: Segment, locale: string) => {
   const text = passage.text.slice(segment.from, segment.to)

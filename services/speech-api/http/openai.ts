@@ -15,7 +15,7 @@ import {
 } from "#contracts/speech-api"
 import { jsonEvent, type ServerSentEvent, validationFailed, WireError } from "#http"
 import type { Order } from "../speaking/plan.ts"
-import type { SpeechFailed } from "../refusals.ts"
+import type { InputRefused, SpeechFailed } from "../refusals.ts"
 
 /** Whose request a body is, by its fields; refused when it has fields of both. Null counts as absent. */
 export const dialectOf = (body: unknown): Result.Result<"own" | "openai", WireError> => {
@@ -84,7 +84,7 @@ const audioBytesMax = 40_000
 
 const eventOf = (event: OpenAiSpeechEvent): ServerSentEvent => jsonEvent(event)
 
-type Failure = SpeechFailed | AudioError
+type Failure = InputRefused | SpeechFailed | AudioError
 
 /** The audio in pieces, then what it costs. */
 export const openAiEvents = (

@@ -8,7 +8,7 @@ import { cacheKeyOf } from "../speaking/SpeechCache.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
 import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf, refusalOfVoice } from "../refusals.ts"
-import { voicesFor } from "../voices/speakable.ts"
+import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
 
 interface Preparation {
@@ -23,7 +23,7 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
   yield* callerVersion
   const accept = Option.getOrUndefined(call.header("accept"))
   const caller = yield* Caller
-  const findVoice = yield* voicesFor(caller.workspace, order.turns)
+  const findVoice = yield* voicesOnceOpened(caller.workspace, order.turns)
   const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice }))
   yield* (yield* Admission).enter(caller.workspace)
   return yield* completed(plan, caller.workspace)

@@ -11,6 +11,7 @@ import {
   clauseSplitter,
   type ClauseSplitter,
   isSsml,
+  nothingToSay,
   silenceOf,
   ssmlClauseSplitter,
   ssmlOf,
@@ -18,7 +19,7 @@ import {
 } from "#speech"
 import { completed, speak, started } from "../http/speaking.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
-import { refusalOf } from "../refusals.ts"
+import { isOfSilence, refusalOf } from "../refusals.ts"
 
 /** What a context tells its connection. Each dialect words it in its own way. */
 export type ContextEvent =
@@ -61,6 +62,9 @@ export interface LiveContext extends ContextOptions {
   taken: number
   spoken: number
   billed: number
+  /** Anything but white space was taken; anything was sent of it. */
+  hasText: boolean
+  hasSound: boolean
   /** Of all audio sent, once it is decoded. */
   audioMs: number
   isEnding: boolean
@@ -81,6 +85,8 @@ export const openContext = Effect.fnUntraced(function* (options: ContextOptions)
     taken: 0,
     spoken: 0,
     billed: 0,
+    hasText: false,
+    hasSound: false,
     audioMs: 0,
     isEnding: false,
     isShuttingDown: false,
@@ -106,6 +112,7 @@ export const takeText = (context: LiveContext, piece: string): Effect.Effect<voi
     const fault = faultOf(context, piece)
     if (fault !== undefined) return yield* fault
     context.taken += piece.length
+    context.hasText ||= piece.trim() !== ""
     const before = context.splitter.pending()
     const clauses = context.splitter.push(piece)
     yield* enqueue(context, clauses)
@@ -195,9 +202,14 @@ const speaking = (context: LiveContext) =>
         context.spoken = job.clause.start + job.clause.text.length
       } else if (job._tag === "Flush") {
         yield* context.tell(context, { _tag: "Flushed", flushId: job.flushId })
-      } else return yield* context.tell(context, { _tag: "Done", reason: job.reason })
+      } else return yield* context.tell(context, endOf(context, job.reason))
     }
   })
+
+const endOf = ({ hasSound, hasText }: LiveContext, reason: "ended" | "shutdown"): ContextEvent =>
+  reason === "ended" && hasText && !hasSound
+    ? { _tag: "Failed", error: validationFailed({ text: nothingToSay }) }
+    : { _tag: "Done", reason }
 
 const lastOf = ({ isShuttingDown }: LiveContext, error: WireError): ContextEvent =>
   isShuttingDown && isForNow(error) ? { _tag: "Done", reason: "shutdown" } : { _tag: "Failed", error }
@@ -213,7 +225,9 @@ const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: C
   const plan = yield* planOf(context, clause, input)
   const offset = clause.start - before
   const spoken = persistently(context, spokenOnce(context, { plan, clause, offset, knownAtMs }))
-  return yield* Effect.mapError(Effect.flatMap(spoken, Effect.fromResult), (error) => placed(error, offset))
+  const said = yield* Effect.result(Effect.flatMap(spoken, Effect.fromResult))
+  // A clause without a sound is passed over; a text of nothing else is refused at its end.
+  if (Result.isFailure(said) && !isOfSilence(said.failure)) return yield* placed(said.failure, offset)
 })
 
 /** What is read of a clause, and how much stands before it; undefined where it makes no sound. */
@@ -279,6 +293,7 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
             if (!hasSent) context.billed += clause.text.length
             if (!hasSent) context.silentAtMs = Math.max(context.silentAtMs ?? 0, yield* Clock.currentTimeMillis)
             hasSent = true
+            context.hasSound = true
             const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
             context.marks.push(...marks)
             yield* context.tell(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })

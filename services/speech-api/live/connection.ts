@@ -23,7 +23,7 @@ import { liveCloses, liveContexts, liveFirstAudioSeconds } from "../metrics.ts"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { refusalOfVoice } from "../refusals.ts"
 import { planSpeech } from "../speaking/plan.ts"
-import { voicesFor } from "../voices/speakable.ts"
+import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "../http/version.ts"
 import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
 import { LiveConnections } from "./LiveConnections.ts"
@@ -255,7 +255,7 @@ const joinable: ReadonlyArray<string> = ["pcm", "ulaw", "alaw", "mp3", "aac"]
 const planOf = Effect.fnUntraced(function* ({ workspace }: Connection, asked: ContextOrder) {
   const { voiceId, maxWaitMs: _, ssml: __, ...order } = asked
   const turns = [{ voice_id: voiceId, input: "" }]
-  const findVoice = yield* voicesFor(workspace, turns)
+  const findVoice = yield* voicesOnceOpened(workspace, turns)
   const options = { accept: undefined, charactersMax: liveLimits.contextTextMax, findVoice }
   const planned = planSpeech({ ...order, turns }, { ...options, route: "/v1/audio/stream/with-timestamps" })
   const plan = yield* Effect.fromResult(planned)

@@ -31,7 +31,7 @@ import {
 
 export interface Spoken {
   readonly sentences: SpeechSession["sentences"]
-  readonly bytes: Stream.Stream<Uint8Array, SpeechFailed | AudioError>
+  readonly bytes: Stream.Stream<Uint8Array, InputRefused | SpeechFailed | AudioError>
   /** The speech marks that became final since the last call. */
   readonly takeMarks: () => ReadonlyArray<WordMark>
   /** The length of the decoded audio; complete once `bytes` has ended. */
@@ -79,7 +79,7 @@ interface Answer {
   /** Takes the answer down for the cache. */
   readonly recorder: Recorder | undefined
   /** The scope's exit cannot say this: to it, a caller who left before the first byte was answered. */
-  outcome: "spoken" | "failed" | "cancelled"
+  outcome: "spoken" | "refused" | "failed" | "cancelled"
 }
 
 interface Source {
@@ -231,7 +231,9 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
         countFirstByte(parts, answer, "encode")
       })
     ),
-    Stream.tapError(() => Effect.sync(() => (answer.outcome = "failed"))),
+    Stream.tapError((error) =>
+      Effect.sync(() => (answer.outcome = error._tag === "InputRefused" ? "refused" : "failed"))
+    ),
     Stream.onEnd(
       Effect.sync(() => {
         answer.outcome = "spoken"
@@ -301,6 +303,8 @@ const countRefusal = ({ admission }: Parts, error: SpeechError) =>
 
 const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtMs }: Answer) => {
   const seconds = samples / speechSampleRateHz
+  // As one that was refused before it began: it is neither counted nor billed.
+  if (outcome === "refused") return
   meters.ended.inc({ outcome })
   meters.spokenSeconds.inc({ format: plan.format.name }, seconds)
   meters.characters.inc({ model: plan.model.id }, plan.billableCharacters)

@@ -39,7 +39,7 @@ interface SpokenPiece {
 
 export interface SpeechSession {
   readonly sentences: ReadonlyArray<{ readonly turn: number; readonly start: number; readonly end: number }>
-  readonly pieces: Stream.Stream<SpokenPiece, SpeechFailed>
+  readonly pieces: Stream.Stream<SpokenPiece, InputRefused | SpeechFailed>
 }
 
 const askWithinMs = 2_000
@@ -151,6 +151,7 @@ const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
     const { head, pcm } = frame
     if (head._tag === "Failed") {
       course.isOver = true
+      if (head.faults !== undefined) return yield* new InputRefused({ faults: head.faults })
       return yield* new SpeechFailed({ code: head.code, message: head.message })
     }
     if (head._tag === "End") {

@@ -6,7 +6,7 @@ import type { AudioError, AudioFormat } from "#audio"
 import type { SentenceMark, SpeechMarks, WordMark } from "#contracts"
 import { jsonEvent, type ServerSentEvent } from "#http"
 import type { Spoken } from "./Speech.ts"
-import type { SpeechFailed } from "../refusals.ts"
+import type { InputRefused, SpeechFailed } from "../refusals.ts"
 
 interface SentenceSpan {
   readonly turn: number
@@ -79,7 +79,7 @@ const audioBytesMax = 40_000
 const marksBytesMax = 8_000
 const noAudio = new Uint8Array(0)
 
-type Failure = SpeechFailed | AudioError
+type Failure = InputRefused | SpeechFailed | AudioError
 
 /** Pieces of audio with the marks that became final beside them, then one event with the amount spoken. */
 export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream.Stream<ServerSentEvent, Failure> =>

@@ -154,6 +154,7 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
     const voice = findVoice(voiceId)
     if (voice === undefined) return Result.fail(notFound(`no voice ${voiceId}`, "voice_not_found"))
     if (voice.isSilent === true) return Result.fail(silentVoice(voiceId))
+    if (voice.isOpening === true) return Result.fail(openingVoice(voiceId))
     const turn = turnFor(voice, input, { model, language, speed: order.speed ?? 1 })
     if (Result.isFailure(turn)) return Result.fail(turn.failure)
     turns.push(turn.success)
@@ -164,6 +165,10 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
 // A synthesizer tries again to open what failed, at most a minute apart.
 const silentVoice = (voiceId: string) =>
   serviceUnavailable(60, `the voice ${voiceId} cannot speak at present: its engine could not be opened`)
+
+// A model is opened within some seconds of a start.
+const openingVoice = (voiceId: string) =>
+  serviceUnavailable(3, `the voice ${voiceId} cannot speak yet: its engine is being opened`)
 
 interface Manner {
   readonly model: SpeechModel

@@ -1,9 +1,9 @@
 /**
  * The voices that an order may be spoken with: the catalogue's, and the caller's own among those it names. One read
  * looks for another workspace's voice and for one that never existed, and finds neither. A voice is offered to nobody
- * while all synthesizers that tell of its engine say that it failed.
+ * while all synthesizers that tell of its engine say that it failed, and is soon to come while none has opened it yet.
  */
-import { Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import { type ConfigurationFile, type EngineVoice, type ModelId, SynthesizerEngines } from "#contracts"
 import { Configuration, supervise } from "#runtime"
 import {
@@ -27,6 +27,8 @@ export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "mod
   readonly withheld: ReadonlyArray<ModelId>
   /** No engine can speak with it at present. */
   readonly isSilent?: boolean
+  /** Its engine is being opened, which may take seconds. */
+  readonly isOpening?: boolean
   /** Nothing for a locale that the voice does not speak. */
   readonly engineVoice: (locale: string) => EngineVoice | undefined
 }
@@ -36,11 +38,16 @@ export type FindVoice = (id: string) => SpeakableVoice | undefined
 // A bound, so that a dialogue of many cloned voices does not flood the broker.
 const readsAtOnce = 8
 
+/** The engines that every synthesizer is still opening; none are known where nobody listens to them. */
+const OpeningEngines = Context.Reference<() => ReadonlySet<string>>("starling/speech-api/OpeningEngines", {
+  defaultValue: () => () => new Set()
+})
+
 export const voicesFor = Effect.fnUntraced(function* (
   workspace: string,
   turns: ReadonlyArray<{ readonly voice_id: string }>
 ) {
-  const ofCatalogue = sharedSpeakable(yield* fleetCatalogue)
+  const ofCatalogue = sharedSpeakable(yield* fleetCatalogue, (yield* OpeningEngines)())
   const ids = [...new Set(turns.map((turn) => turn.voice_id))].filter((id) => ofCatalogue(id) === undefined)
   if (ids.length === 0) return ofCatalogue
   const voices = yield* ClonedVoices
@@ -60,13 +67,21 @@ export const voicesFor = Effect.fnUntraced(function* (
 })
 
 export const sharedSpeakable =
-  ({ byId, isSilent = () => false }: Catalogue & Partial<HeardCatalogue>): FindVoice =>
+  (
+    { byId, isSilent = () => false }: Catalogue & Partial<HeardCatalogue>,
+    opening: ReadonlySet<string> = new Set()
+  ): FindVoice =>
   (id) => {
     const voice = byId(id)
     if (voice === undefined) return undefined
     const { locale, models } = voice
     const speaks = { id, locale, models, withheld: [] }
-    return { ...speaks, isSilent: isSilent(voice), engineVoice: (spoken) => engineVoice(voice, spoken) }
+    return {
+      ...speaks,
+      isSilent: isSilent(voice),
+      isOpening: opening.has(voice.engine.engine),
+      engineVoice: (spoken) => engineVoice(voice, spoken)
+    }
   }
 
 /** The settings of a deployment that decide how clones speak in a workspace. */
@@ -119,11 +134,28 @@ export const isInRange = (locale: string, range: string) => {
   return tag === wanted || tag.startsWith(`${wanted}-`)
 }
 
-/** Needs the bus. */
-export const silentEngines = Layer.effect(
-  SilentEngines,
+// With the rest of a second the refusal is made and sent.
+const openingMsMax = 500
+const lookEveryMs = 50
+
+/** As `voicesFor`, once an engine has had a moment to become ready that one of the voices needs. */
+export const voicesOnceOpened = Effect.fnUntraced(function* (
+  workspace: string,
+  turns: ReadonlyArray<{ readonly voice_id: string }>
+) {
+  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+    const findVoice = yield* voicesFor(workspace, turns)
+    const isOpening = turns.some((turn) => findVoice(turn.voice_id)?.isOpening === true)
+    if (!isOpening || waitedMs >= openingMsMax) return findVoice
+    yield* Effect.sleep(lookEveryMs)
+  }
+})
+
+/** The states of engines, as the synthesizers tell them. Needs the bus. */
+export const toldEngines = Layer.effectContext(
   Effect.gen(function* () {
     const kv = yield* Kv
+    let opening: ReadonlySet<string> = new Set()
     let silent: ReadonlySet<string> = new Set()
     const follow = Effect.gen(function* () {
       const told = new Map<string, SynthesizerEngines>()
@@ -137,14 +169,22 @@ export const silentEngines = Layer.effect(
             if (!silent.has(engine)) yield* Effect.logWarning(`no synthesizer can speak with ${engine}`)
           for (const engine of silent) if (!now.has(engine)) yield* Effect.logInfo(`${engine} can speak again`)
           silent = now
+          opening = openingAmong([...told.values()])
         })
       )
       return yield* Effect.fail("the bucket is not followed any more")
     })
     yield* Effect.forkScoped(supervise("engines of synthesizers", follow))
-    return () => silent
+    return Context.make(SilentEngines, () => silent).pipe(Context.add(OpeningEngines, () => opening))
   })
 )
+
+/** Pure. */
+export const openingAmong = (told: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
+  const states = told.flatMap(({ engines }) => Object.entries(engines))
+  const ready = new Set(states.flatMap(([engine, { state }]) => (state === "ready" ? [engine] : [])))
+  return new Set(states.flatMap(([engine, { state }]) => (state === "opening" && !ready.has(engine) ? [engine] : [])))
+}
 
 /** Pure. */
 export const silentAmong = (told: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {

@@ -5,6 +5,7 @@ const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithi
 const idle: Load = {
   unheard: 0,
   firstMs: 40,
+  isMaking: true,
   aloneMs: 25,
   heardEveryMs: 5,
   young: 0,
@@ -69,6 +70,12 @@ const cases: ReadonlyArray<Case> = [
     load: { unheard: 8, young: 8, storeEveryMs: 100 },
     asker: { ahead: 18, waitedMs: 500 },
     is: "Promise"
+  },
+  {
+    says: "the time to decide is over, the line is short enough, and none that began has got a sound",
+    load: { unheard: 8, young: 8, isMaking: false },
+    asker: { waitedMs: 500 },
+    is: "Refuse beginnings 1"
   },
   {
     says: "the time to decide is over and the line is too long",

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readInput } from "../../../libs/speech/read-input.ts"
+import { Result } from "effect"
+import { nothingToSay, readInput } from "../../../libs/speech/read-input.ts"
 import { assertCovered, assertLaws, read, tokensOf, wordsOf } from "./laws.ts"
 
 describe("plain text", () => {
@@ -23,9 +24,36 @@ describe("plain text", () => {
     assert.deepStrictEqual(wordsOf(read("สวัสดีครับ", { locale: "th-TH" })), ["สวัสดี", "ครับ"])
   })
 
-  it("has marks for punctuation only where nothing else stands", () => {
+  it("has no marks for punctuation", () => {
     assert.deepStrictEqual(wordsOf(read("Well - yes")), ["Well", "yes"])
-    assert.deepStrictEqual(wordsOf(read("... --")), ["...", "--"])
+    assert.deepStrictEqual(wordsOf(read("<speak>... <break time='1s'/> --</speak>")), [])
+  })
+
+  it.each([
+    ...["", " ", "\n\t", "...", "?!", "—", "“”", "()", "¡¿", "\u200b", "\u200b\ufeff", "。、", "•", "- - -", "\u0000"],
+    ...[
+      "<speak/>",
+      "<speak> </speak>",
+      "<speak>...</speak>",
+      "<speak><p><s> </s></p></speak>",
+      "<speak><!-- a --></speak>"
+    ],
+    ...[
+      '<speak><mark name="a"/></speak>',
+      '<speak><break time="0s"/></speak>',
+      '<speak><sub alias="...">a</sub></speak>'
+    ]
+  ])("has nothing to say in %j", (input) => {
+    for (const textNormalization of [true, false]) {
+      const result = readInput(input, { locale: "en-US", textNormalization })
+      assert.deepStrictEqual(result, Result.fail([{ message: nothingToSay, offset: 0 }]))
+    }
+  })
+
+  it("has nothing to say where a lexicon leaves nothing of it", () => {
+    const lexemes = [{ grapheme: "erased", alias: "..." }]
+    const result = readInput("Erased, erased.", { locale: "en-US", textNormalization: false, lexemes })
+    assert.deepStrictEqual(result, Result.fail([{ message: nothingToSay, offset: 0 }]))
   })
 
   it("drops inaudible characters from the text, but not from the offsets", () => {

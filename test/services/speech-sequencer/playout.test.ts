@@ -161,3 +161,62 @@ describe("the script of a session", () => {
     assert.match(JSON.stringify(faults), /at offset 7/u)
   })
 })
+
+describe("a turn of which nothing is heard", () => {
+  const head = { _tag: "Chunk" as const, chunk: 0, run: "a", synthesizer: "s", words: [] }
+  const quiet = new Int16Array(perChunk)
+
+  it.each([
+    ["without a sample", []],
+    ["of silence", [quiet]]
+  ])("is found when all of it is there, and sends nothing: %s", (_, parts) => {
+    const play = playout(scriptOf("Well."))
+    play.wanted(true)
+    parts.forEach((pcm, at) => play.accept({ ...head, sample: at * perChunk, isLast: false }, pcm))
+    assert.isUndefined(play.silentTurn())
+    play.accept({ ...head, sample: parts.length * perChunk, isLast: true }, new Int16Array(0))
+    assert.strictEqual(play.silentTurn(), 0)
+    assert.deepStrictEqual(play.frames(unlimited), [])
+    assert.isFalse(play.isEnded())
+  })
+
+  it("is no turn that asks for silence", () => {
+    const play = playout(scriptOf("<speak>Well. <break time='1s'/></speak>"))
+    play.wanted(true)
+    play.accept({ ...head, sample: 0, isLast: true }, new Int16Array(0))
+    assert.isUndefined(play.silentTurn())
+    assert.strictEqual(samplesOf(play.frames(unlimited)), 24_000)
+    assert.isTrue(play.isEnded())
+  })
+
+  it("is named in a dialogue whose other turn is heard", () => {
+    const play = playout(scriptOf("Well.", "Yes."))
+    play.wanted(true)
+    make(play, 0)
+    play.accept({ ...head, chunk: 1, sample: 0, isLast: true }, new Int16Array(0))
+    assert.strictEqual(play.silentTurn(), 1)
+  })
+
+  it("goes on where a resume shows that it was heard before", () => {
+    const play = playout(three, { chunk: 2, chunkStartSample: 2 * perChunk, fromSample: 2 * perChunk })
+    play.wanted(true)
+    play.accept({ ...head, chunk: 2, sample: 0, isLast: true }, new Int16Array(0))
+    assert.isUndefined(play.silentTurn())
+    assert.isTrue(play.frames(unlimited).length > 0 && play.isEnded())
+  })
+})
+
+describe("the silence before a turn's first sound", () => {
+  it("leaves with that sound, on its place", () => {
+    const play = playout(scriptOf("Well."))
+    play.wanted(true)
+    const head = { _tag: "Chunk" as const, chunk: 0, run: "a", synthesizer: "s", words: [] }
+    play.accept({ ...head, sample: 0, isLast: false }, new Int16Array(perChunk))
+    assert.deepStrictEqual(play.frames(unlimited), [])
+    play.accept({ ...head, sample: perChunk, isLast: false }, new Int16Array(perChunk).fill(500))
+    play.accept({ ...head, sample: 2 * perChunk, isLast: true }, new Int16Array(0))
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), 2 * perChunk)
+    assert.deepInclude(endOf(frames), { _tag: "End", totalSamples: 2 * perChunk })
+  })
+})

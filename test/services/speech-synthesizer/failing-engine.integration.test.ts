@@ -8,7 +8,7 @@ import { Consumers, Kv, Mailbox } from "#bus"
 import { SynthesizerEngines } from "#contracts"
 import { Configuration, Drain, Environment, Health, Metrics } from "#runtime"
 import { fleetCatalogue, SilentEngines } from "#speech"
-import { silentEngines } from "../../../services/speech-api/voices/speakable.ts"
+import { toldEngines } from "../../../services/speech-api/voices/speakable.ts"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 
@@ -51,7 +51,7 @@ describe("a synthesizer whose first voice cannot be opened", () => {
           yield* eventually(
             Effect.map((yield* Consumers).names("SPEECH"), (names) => names.includes("synthesizer-espeak"))
           )
-        }).pipe(Effect.provide(silentEngines.pipe(Layer.provideMerge(settings))))
+        }).pipe(Effect.provide(toldEngines.pipe(Layer.provideMerge(settings))))
       })
     )
   )

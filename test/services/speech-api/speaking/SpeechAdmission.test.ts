@@ -44,9 +44,12 @@ describe("a caller's place", () => {
     () =>
       Effect.gen(function* () {
         const first = yield* Scope.make()
-        yield* Scope.provide(enter, first)
+        const { listener } = yield* Scope.provide(enter, first)
         const waiting = yield* Effect.forkScoped(enter)
-        yield* TestClock.adjust("1 second")
+        yield* TestClock.adjust("200 millis")
+        // Too little to be heard: its engine makes sound.
+        listener.got(0.05, yield* Clock.currentTimeMillis)
+        yield* TestClock.adjust("800 millis")
         yield* Scope.close(first, Exit.void)
         yield* TestClock.adjust("1 second")
         const pace = yield* Fiber.join(waiting)
@@ -55,6 +58,42 @@ describe("a caller's place", () => {
         assert.isTrue(pace.mustBegin())
         assert.isAbove(pace.begunByMs(), yield* Clock.currentTimeMillis)
       }).pipe(Effect.scoped, Effect.provide(onePlace))
+  )
+})
+
+const usual = SpeechAdmission.layer.pipe(Layer.provide(Layer.mergeAll(Configuration.layerOf({}), Metrics.layerTest)))
+
+describe("a crowd whose engine makes no sound yet", () => {
+  const callers = Array.from({ length: 24 }, (_, nth) => nth)
+  /** How long each waited for its refusal; those that began are left out. */
+  const refusedAfterMs = Effect.fnUntraced(function* (spreadMs: number, plays: boolean) {
+    const asked = yield* Effect.forEach(callers, (nth) =>
+      Effect.forkScoped(
+        Effect.gen(function* () {
+          yield* Effect.sleep((nth * spreadMs) / callers.length)
+          const arrivedAtMs = yield* Clock.currentTimeMillis
+          const entrance = { engine: "model-slow", arrivedAtMs, plays, soundMs: 5_000, request: `caller ${nth}` }
+          const entered = yield* Effect.result((yield* SpeechAdmission).enter(entrance))
+          const nowMs = yield* Clock.currentTimeMillis
+          if (Result.isSuccess(entered)) entered.success.listener.wants(nowMs)
+          return Result.isSuccess(entered) ? [] : [nowMs - arrivedAtMs]
+        })
+      )
+    )
+    for (let turn = 0; turn < 600; turn += 1) yield* TestClock.adjust("20 millis")
+    return (yield* Effect.forEach(asked, (one) => Fiber.join(one))).flat()
+  })
+
+  it.effect.each(
+    [0, 30, 100, 300, 600].flatMap((spreadMs) => [true, false].map((plays) => [spreadMs, plays] as const))
+  )(
+    "over %i ms, who plays it as it comes: %s, is refused within a second but for those who began",
+    ([spreadMs, plays]) =>
+      Effect.gen(function* () {
+        const waits = yield* refusedAfterMs(spreadMs, plays)
+        assert.isAtLeast(waits.length, callers.length - 8)
+        assert.isBelow(Math.max(...waits), 1_000)
+      }).pipe(Effect.scoped, Effect.provide(usual))
   )
 })
 
