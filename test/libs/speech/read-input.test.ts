@@ -30,19 +30,29 @@ describe("plain text", () => {
   })
 
   it.each([
-    ...["", " ", "\n\t", "...", "?!", "—", "“”", "()", "¡¿", "\u200b", "\u200b\ufeff", "。、", "•", "- - -", "\u0000"],
-    ...[
-      "<speak/>",
-      "<speak> </speak>",
-      "<speak>...</speak>",
-      "<speak><p><s> </s></p></speak>",
-      "<speak><!-- a --></speak>"
-    ],
-    ...[
-      '<speak><mark name="a"/></speak>',
-      '<speak><break time="0s"/></speak>',
-      '<speak><sub alias="...">a</sub></speak>'
-    ]
+    "",
+    " ",
+    "\n\t",
+    "...",
+    "?!",
+    "—",
+    "“”",
+    "()",
+    "¡¿",
+    "\u200b",
+    "\u200b\ufeff",
+    "。、",
+    "•",
+    "- - -",
+    "\u0000",
+    "<speak/>",
+    "<speak> </speak>",
+    "<speak>...</speak>",
+    "<speak><p><s> </s></p></speak>",
+    "<speak><!-- a --></speak>",
+    '<speak><mark name="a"/></speak>',
+    '<speak><break time="0s"/></speak>',
+    '<speak><sub alias="...">a</sub></speak>'
   ])("has nothing to say in %j", (input) => {
     for (const textNormalization of [true, false]) {
       const result = readInput(input, { locale: "en-US", textNormalization })
