@@ -86,7 +86,7 @@ const wellKnownSecrets: ReadonlyArray<SecretShape> = [
  * Matches whatever one of the shapes matches. A body may have thousands of short literals, and to try each shape in turn
  * on each of them takes ten times as long.
  */
-const anySecret = new RegExp(wellKnownSecrets.map(({ pattern }) => pattern.source).join("|"), "iu")
+const anySecret = new RegExp(wellKnownSecrets.map(([, pattern]) => pattern.source).join("|"), "iu")
 
 // The end of a long body may cut a secret in two, which no shape recognizes. No well-known secret is longer than this.
 const secretBytesMax = 4 * 1_024
