@@ -29,7 +29,7 @@ export interface Landed {
   readonly logs: ReadonlyArray<string>
   readonly computeUnits: number
   readonly fee: number
-  readonly lamports: readonly [ReadonlyArray<number>, ReadonlyArray<number>]
+  readonly lamports: readonly [ReadonlyArray<bigint>, ReadonlyArray<bigint>]
   readonly tokens: readonly [ReadonlyArray<unknown>, ReadonlyArray<unknown>]
 }
 
@@ -176,7 +176,7 @@ export class Bank {
       const uiTokenAmount = tokenAmountJson(token.amount, this.decimals(token.mint))
       return [{ accountIndex, mint: token.mint, owner: token.owner, programId: state.programAddress, uiTokenAmount }]
     })
-    return { lamports: states.map((state) => Number(state?.lamports ?? 0n)), tokens }
+    return { lamports: states.map((state) => state?.lamports ?? 0n), tokens }
   }
 
   #forget(): void {

@@ -58,9 +58,8 @@ const accountMethods = (bank: Bank): Record<string, RpcMethod> => {
         all.map((at) => info(at, settingsOf(options)))
       )
     },
-    getBalance: (at) => within(bank, Number(bank.account(addressParam(at))?.lamports ?? 0n)),
-    getMinimumBalanceForRentExemption: (bytes) =>
-      Number(bank.svm.minimumBalanceForRentExemption(BigInt(Number(bytes)))),
+    getBalance: (at) => within(bank, bank.account(addressParam(at))?.lamports ?? 0n),
+    getMinimumBalanceForRentExemption: (bytes) => bank.svm.minimumBalanceForRentExemption(BigInt(Number(bytes))),
     getTokenAccountBalance: (at) => {
       const account = bank.account(addressParam(at))
       const token = account === null ? undefined : readTokenAccount(account)

@@ -61,9 +61,23 @@ const respond = (options: RpcServerOptions, body: string, response: ServerRespon
   if (outage === "page") return void response.writeHead(503, { "Content-Type": "text/html" }).end("<h1>busy</h1>")
   const answers = calls.map((call) => answer(options, call, outage === "behind"))
   if (outage === "loses answers") return void response.destroy()
-  const text = JSON.stringify(Array.isArray(parsed) ? answers : answers[0])
+  const text = rpcText(Array.isArray(parsed) ? answers : answers[0])
   response.writeHead(200, { "Content-Type": "application/json" }).end(text)
 }
+
+// TypeScript does not know it yet.
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
+
+/**
+ * An answer as JSON whose integers strict clients read as numbers of 64 bits: those that a float does not hold are
+ * bigints here, and one that has lost its digits already is a defect. Amounts for people are floats.
+ */
+export const rpcText = (answer: unknown): string =>
+  JSON.stringify(answer, (key, value: unknown) => {
+    if (typeof value === "bigint") return rawJSON(String(value))
+    if (typeof value !== "number" || key === "uiAmount" || Number.isSafeInteger(value)) return value
+    throw new RangeError(`${key} is ${value}, which is no exact integer`)
+  })
 
 const parse = (body: string): unknown => {
   try {

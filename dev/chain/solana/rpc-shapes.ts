@@ -9,8 +9,8 @@ import {
 import type { Bank, Landed } from "./Bank.ts"
 import { parsedJson } from "./token-state.ts"
 
-/** The largest 64-bit number, as far as a JSON number holds it. */
-const exemptFromRent = Number(2n ** 64n - 1n)
+/** As a validator says it: the largest number of 64 bits. */
+const exemptFromRent = 2n ** 64n - 1n
 
 export type Settings = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ export const accountJson = (bank: Bank, account: EncodedAccount, settings: Setti
   const { executable, lamports, programAddress, data } = account
   const common = {
     executable,
-    lamports: Number(lamports),
+    lamports,
     owner: programAddress,
     rentEpoch: exemptFromRent,
     space: data.length

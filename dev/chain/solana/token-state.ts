@@ -58,8 +58,11 @@ export const readDecimals = (one: EncodedAccount): number | undefined =>
   isOfTokenProgram(one) && one.data.length === mintBytes ? one.data[44] : undefined
 
 export const tokenAmountJson = (amount: bigint, decimals: number) => {
-  const ui = Number(amount) / 10 ** decimals
-  return { amount: String(amount), decimals, uiAmount: ui, uiAmountString: String(ui) }
+  const digits = String(amount).padStart(decimals + 1, "0")
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
+  const whole = digits.slice(0, digits.length - decimals)
+  const uiAmountString = decimals === 0 || fraction === "" ? whole : `${whole}.${fraction}`
+  return { amount: String(amount), decimals, uiAmount: Number(uiAmountString), uiAmountString }
 }
 
 /** `decimalsOf`: the decimals of the mint, which is another account. */

@@ -13,6 +13,7 @@ import {
 import { createTransferCheckedInstruction, getAccount, getAssociatedTokenAddress, getMint } from "@solana/spl-token"
 import { Effect } from "effect"
 import { localAccount } from "../../../dev/chain/solana/accounts.ts"
+import { rpcText } from "../../../dev/chain/solana/rpc-server.ts"
 import { type LocalSolana, startLocalSolanaChain } from "../../../dev/chain/solana/LocalSolanaChain.ts"
 import { bytesOf } from "../../libs/x402/chains/solana/transactions.ts"
 import { decodeBase58 } from "../../../libs/x402/chains/solana/keys.ts"
@@ -73,6 +74,56 @@ describe("the local Solana chain", () => {
       assert.strictEqual(balance.value.uiAmount, 1_000_000)
       assert.strictEqual(owned.value[0]?.account.data.parsed.info.tokenAmount.amount, "1000000000000")
       assert.isAbove(sol, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("writes every integer exactly, as clients that read 64 bits need it", () =>
+    Effect.gen(function* () {
+      const { chain, connection } = yield* start()
+      const owner = chain.payer.address
+      const transaction = yield* promised(() => transferOf(chain, connection, 1n))
+      const signature = yield* promised(() => connection.sendTransaction(transaction))
+      const asked = (method: string, ...params: ReadonlyArray<unknown>) =>
+        promised(async () => {
+          const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+          const answer = await fetch(chain.rpcUrl, { method: "POST", body })
+          return answer.text()
+        })
+      const calls: ReadonlyArray<readonly [string, ...ReadonlyArray<unknown>]> = [
+        ["getAccountInfo", owner, { encoding: "base64" }],
+        ["getAccountInfo", chain.mint, { encoding: "jsonParsed" }],
+        ["getMultipleAccounts", [owner, chain.mint], { encoding: "base64" }],
+        ["getBalance", owner],
+        ["getMinimumBalanceForRentExemption", 165],
+        ["getTokenAccountsByOwner", owner, { mint: chain.mint }, { encoding: "jsonParsed" }],
+        ["getSlot"],
+        ["getBlockHeight"],
+        ["getEpochInfo"],
+        ["getLatestBlockhash"],
+        ["getSignatureStatuses", [signature]],
+        ["getTransaction", signature, { encoding: "json", commitment: "confirmed" }],
+        ["getSignaturesForAddress", owner, { commitment: "confirmed" }],
+        ["getFeeForMessage", Buffer.from(transaction.message.serialize()).toString("base64")]
+      ]
+      const texts = yield* Effect.forEach(calls, (call) => asked(...call))
+      for (const [at, text] of texts.entries()) {
+        const [method = ""] = calls[at] ?? []
+        assert.notInclude(text, '"error":{', method)
+        const numbers = text.replace(/"(?:[^"\\]|\\.)*"/gu, '""').match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/giu) ?? []
+        const integers = numbers.filter((number) => /^-?\d+$/u.test(number)).map(BigInt)
+        assert.isTrue(
+          integers.every((one) => one < 2n ** 64n),
+          `${method}: ${text}`
+        )
+        assert.isFalse(
+          numbers.some((number) => /e/iu.test(number)),
+          `${method}: ${text}`
+        )
+      }
+      assert.include(texts[0], '"rentEpoch":18446744073709551615')
+      // No float holds it.
+      assert.strictEqual(rpcText({ lamports: [2n ** 53n + 1n] }), '{"lamports":[9007199254740993]}')
+      for (const lamports of [2 ** 53, 0.5, Number.NaN]) assert.throws(() => rpcText({ lamports }), "exact")
     }).pipe(Effect.scoped)
   )
 
