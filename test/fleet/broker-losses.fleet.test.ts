@@ -20,7 +20,7 @@ beforeAll(async () => {
   fleet = await startFleet(home)
   token = fleet.ready.token
   keeper = await connect(connectionTo(fleet.busAs("stream-keeper")))
-  manager = await jetstreamManager(keeper, { checkAPI: false })
+  manager = await jetstreamManager(keeper, { checkAPI: false, timeout: soonMs })
 })
 afterAll(async () => {
   await keeper.close()
@@ -124,6 +124,16 @@ const consumersOf = async (stream: string) => {
 }
 
 describe("a fleet whose broker loses", () => {
+  // This test's own connection comes back too.
+  beforeAll(() =>
+    until(() =>
+      manager.getAccountInfo().then(
+        () => true,
+        () => false
+      )
+    )
+  )
+
   it.each(everything)("$name, has it again, and does all its jobs", async ({ name, storage }) => {
     const before = await manager.streams.info(name)
     const consumers = await consumersOf(name)
