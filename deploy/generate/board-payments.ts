@@ -106,6 +106,20 @@ export const paymentsBoard: Board = {
         ),
         panel("Claims", "reqps", rate("x402_claims_total", "outcome"), "{{outcome}}", "Replays are refused here."),
         panel(
+          "Unpaid now",
+          "currencyUSD",
+          "max by (part) (x402_unpaid_usd)",
+          "{{part}}",
+          "Calls that are claimed and not settled; newcomers is what is bounded for all payers together."
+        ),
+        panel(
+          "Lost",
+          "currencyUSD",
+          "sum(increase(x402_unpaid_lost_usd_total[1h]))",
+          "in an hour",
+          "Calls that nobody pays for any more."
+        ),
+        panel(
           "Tokens",
           "reqps",
           rate("gateway_tokens_total", "model, kind"),

@@ -120,6 +120,14 @@ export const paymentRules: RuleGroup = {
         "What the facilitator calls settled on {{ $labels.network }} is again and again not on the chain: {{ $value | humanize }} within five minutes."
     },
     {
+      name: "PaymentNewcomersRefused",
+      expr: 'sum(rate(x402_claims_total{outcome="newcomers"}[5m])) > 0.1',
+      after: "5m",
+      severity: "warning",
+      summary:
+        "{{ $value | humanize }} payments a second of payers without history are refused: such payers have as much unpaid as is let out."
+    },
+    {
       name: "PaymentReplaysMany",
       expr: 'sum(rate(x402_claims_total{outcome="replay"}[5m])) > 10',
       after: "10m",

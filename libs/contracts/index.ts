@@ -8,6 +8,8 @@ export {
   readableConfiguration,
   repeatedInVariables,
   repeatedSettings,
+  removedIn,
+  removedKeys,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
 export {

@@ -13,6 +13,8 @@ import {
   inFileOrder,
   repeatedInVariables,
   repeatedSettings,
+  removedIn,
+  removedKeys,
   type SettingSources,
   settingSources,
   withoutByteOrderMark
@@ -66,6 +68,7 @@ export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguratio
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
   const parts = yield* partsOf(source)
   const configuration = yield* check(inputOf(parts), parts.repeated)
+  yield* warnOfRemoved(parts)
   if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
   const { isMissing, file, launcher, environment } = parts
   // What stands in for a missing file was chosen by the launcher.
@@ -80,6 +83,22 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
 /** The input of the check: the file over its defaults, and the environment over both; with the keys given twice. */
 export const configurationInput = (source: ConfigurationSource) =>
   Effect.map(partsOf(source), (parts) => ({ input: inputOf(parts), repeated: parts.repeated }))
+
+/** A running system must not stop at its upgrade for a key that is gone. */
+const warnOfRemoved = ({ file, environment }: Parts) => {
+  const found = [
+    ...removedIn(file).map(({ section, key, instead }) => ({ name: `${section}.${key}`, instead })),
+    ...removedKeys
+      .filter(({ variable }) => (environment[variable] ?? "") !== "")
+      .map(({ variable, instead }) => ({ name: variable, instead }))
+  ]
+  return Effect.forEach(
+    found,
+    ({ name, instead }) =>
+      Effect.logWarning(`${name} has no effect any more, and will be refused by the next release: ${instead}`),
+    { discard: true }
+  )
+}
 
 interface Parts {
   readonly isMissing: boolean

@@ -65,6 +65,8 @@ export const reason = {
   invalidRequirements: "invalid_payment_requirements",
   nonceUsed: "nonce_already_used",
   exposure: "unsettled_payment_exists",
+  unpaid: "payer_has_too_much_unpaid",
+  newcomers: "new_payers_have_too_much_unpaid",
   unfunded: "insufficient_funds",
   denied: "payer_owes_an_uncollected_payment"
 } as const

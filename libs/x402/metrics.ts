@@ -4,9 +4,21 @@ import { rpcMetrics } from "./chains/json-rpc.ts"
 
 export const claimsTaken = defineCounter({
   name: "x402_claims_total",
-  help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure (other claims take up the balance or the limit), unfunded or denied.",
+  help: "Payments that were to be claimed for a call: claimed, retaken after a release, or refused as replay, exposure (other claims take up the balance), unpaid (what the payer may have unpaid is taken up), newcomers (so is what all payers that have paid little may have), unfunded or denied.",
   labels: ["outcome"],
-  values: { outcome: ["claimed", "retaken", "replay", "exposure", "unfunded", "denied"] }
+  values: { outcome: ["claimed", "retaken", "replay", "exposure", "unpaid", "newcomers", "unfunded", "denied"] }
+})
+
+export const unpaidNow = defineGauge({
+  name: "x402_unpaid_usd",
+  help: "The price of the calls that are claimed and not settled: of all payers (all), and what of it is beyond what each of them has paid before (newcomers). Told by the sweep.",
+  labels: ["part"]
+})
+
+export const unpaidLost = defineCounter({
+  name: "x402_unpaid_lost_usd_total",
+  help: "The price of calls that nobody pays for any more: the payment could not be collected by the payer's doing, or its caller left a provider at work.",
+  labels: []
 })
 
 export const claimMoves = defineCounter({
@@ -66,6 +78,8 @@ export const x402Metrics = [
   claimsTaken,
   claimMoves,
   claimSweeps,
+  unpaidNow,
+  unpaidLost,
   channelCommands,
   facilitatorCalls,
   facilitatorSeconds,

@@ -154,6 +154,12 @@ export const atomicAmount = (microUsd: bigint, assetDecimals: number): bigint =>
   return divideUp(microUsd, 10n ** BigInt(microDecimals - assetDecimals))
 }
 
+/** The reverse: an amount of the smallest unit in millionths of a dollar, rounded up. */
+export const microUsdOfAmount = (amount: bigint, assetDecimals: number): number =>
+  assetDecimals >= microDecimals
+    ? Number(divideUp(amount, 10n ** BigInt(assetDecimals - microDecimals)))
+    : Number(amount * 10n ** BigInt(microDecimals - assetDecimals))
+
 /** An amount of the smallest unit as a decimal number of whole tokens: `0.025685`. */
 export const decimalAmount = (atomic: bigint, assetDecimals: number): string => {
   const digits = atomic.toString().padStart(assetDecimals + 1, "0")

@@ -252,7 +252,7 @@ const endLost = Effect.fnUntraced(function* (
   const how = isGivenOut || isPayersDoing ? "uncollected" : "withheld"
   yield* how === "uncollected"
     ? claims.move(claim, ClaimMove.Uncollected({ reason }))
-    : claims.move(claim, ClaimMove.Withheld({ reason }))
+    : claims.move(claim, ClaimMove.Withheld({ reason, isPayersDoing: false }))
   return ended(how, refusedFor(reason))
 })
 
@@ -272,7 +272,7 @@ const endRefused = Effect.fnUntraced(function* (
   if (end !== undefined) return yield* end
   if (yield* hasAnswer(claims, work.claim)) return later(work.transaction, refusal.message)
   yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
-  yield* claims.move(work.claim, ClaimMove.Withheld({ reason }))
+  yield* claims.move(work.claim, ClaimMove.Withheld({ reason, isPayersDoing: true }))
   return ended("withheld", refusedFor(reason, code))
 })
 

@@ -111,6 +111,13 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     { 'x402_facilitator_unconfirmed_total{network="n"}': "0 0 0 0 0 0 0 0 0 40x60" }
   ),
   ruleCase(
+    "PaymentNewcomersRefused",
+    "20m",
+    rising('x402_claims_total{outcome="newcomers"}', 60),
+    {},
+    rising('x402_claims_total{outcome="unpaid"}', 60)
+  ),
+  ruleCase(
     "PaymentReplaysMany",
     "30m",
     rising('x402_claims_total{outcome="replay"}', 900),

@@ -18,6 +18,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   PaymentChannelsUnwatched: "30m 0s",
   PaymentFacilitatorUnavailable: "1",
   PaymentFacilitatorUnconfirmed: "5",
+  PaymentNewcomersRefused: "1",
   PaymentReplaysMany: "15",
   PaymentSettlementsSlow: "4m 55s",
   PaymentSettlementsUncollected: "1",

@@ -30,7 +30,7 @@ describe("attack 5: the payer takes the money back while the model works", () =>
   )
 
   it.live(
-    "streams cost at most the exposure cap when the authorization is cancelled, and the payer is then refused",
+    "streams cost at most what a payer may have unpaid when the authorization is cancelled, and the payer is then refused",
     () =>
       withPayments(
         (fleet) =>
@@ -52,12 +52,12 @@ describe("attack 5: the payer takes the money back while the model works", () =>
             assert.strictEqual(words(next.text), 0)
             assert.deepStrictEqual(yield* fleet.transfers, [])
           }),
-        { payments: { ExposureMax: 1 } }
+        { payments: { UnpaidNewcomerUsd: 0 } }
       )
   )
 
   it.live(
-    "streams cost at most the exposure cap when the wallet is emptied, and no other call is served meanwhile",
+    "streams cost at most what a payer may have unpaid when the wallet is emptied, and no other call is served meanwhile",
     () =>
       withPayments((fleet) =>
         Effect.gen(function* () {

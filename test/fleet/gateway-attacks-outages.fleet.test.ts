@@ -27,7 +27,7 @@ const withFacilitator = <A, E>(
       },
       {
         network: { FacilitatorUrl: facilitator.url, SettlerKeyEnvVars: [] },
-        payments: { FacilitatorTimeoutSeconds: 0.5, SettleWaitSeconds: 1 },
+        payments: { FacilitatorTimeoutSeconds: 0.5, SettleWaitSeconds: 1, UnpaidNewcomerUsd: 0, UnpaidPayerMaxUsd: 0 },
         verifier: { DeadlineSeconds: 2 }
       }
     )

@@ -23,7 +23,7 @@ type Json = Readonly<Record<string, unknown>>
 /** The events at the payment gate, in order. */
 export interface PaymentLog {
   readonly calls: Array<PayableCall>
-  readonly steps: Array<"pay" | "serve" | "release" | "settle">
+  readonly steps: Array<"pay" | "serve" | "release" | "abandon" | "settle">
   /** Makes the next settlement fail. */
   refusesSettlement: boolean
 }
@@ -51,6 +51,7 @@ const testGate = (payments: PaymentLog) => {
         yield* step("pay")
         return openCall({
           release: step("release"),
+          abandon: step("abandon"),
           serve: step("serve"),
           force: Effect.void,
           keep: Effect.void,

@@ -59,7 +59,36 @@ export const ConfigurationFile = Schema.Struct({ Webhooks, ...sections })
 export interface ConfigurationFile extends Schema.Schema.Type<typeof ConfigurationFile> {}
 export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
 
-const decode = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
+/** A key that this release no longer has: it is left out, with a warning. The next one refuses it as unknown. */
+interface RemovedKey extends EnvironmentKey {
+  readonly instead: string
+}
+
+const unpaid = "UnpaidNewcomerUsd, UnpaidPayerMaxUsd and UnpaidNewcomersMaxUsd bound the same in money"
+
+export const removedKeys: ReadonlyArray<RemovedKey> = [
+  { section: "Payments", key: "ExposureMax", variable: "PAYMENTS_EXPOSURE_MAX", instead: unpaid },
+  { section: "Payments", key: "AheadMax", variable: "PAYMENTS_AHEAD_MAX", instead: unpaid }
+]
+
+/** The removed keys that an input still has. */
+export const removedIn = (input: unknown): ReadonlyArray<RemovedKey> =>
+  isJson(input)
+    ? removedKeys.filter(({ section, key }) => {
+        const given = input[section]
+        return isJson(given) && key in given
+      })
+    : []
+
+const withoutRemoved = (input: unknown): unknown =>
+  removedIn(input).reduce<unknown>((rest, { section, key }) => {
+    if (!isJson(rest) || !isJson(rest[section])) return rest
+    const { [key]: _, ...given } = rest[section]
+    return { ...rest, [section]: given }
+  }, input)
+
+const decodeStrictly = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
+const decode = (input: unknown) => decodeStrictly(withoutRemoved(input))
 
 /** Checks a whole configuration. A fault's path is written as people write it: `Webhooks[1].Url`. */
 export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>

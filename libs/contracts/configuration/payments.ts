@@ -446,15 +446,20 @@ const paymentFields = {
   FlatFeeUsd: withDefault(span(0, 100), 0.001, "Part of every price."),
   PriceMinUsd: withDefault(span(0, 100), 0.001, "The least that is charged for a call, before the fee."),
   OutputShare: withDefault(span(0, 1), 0.1, "Which part of the tokens that an answer may have is charged."),
-  ExposureMax: withDefault(
-    whole(1, 256),
-    64,
-    "Answers that one payer may have, or be getting, before they are paid for; never more than its wallet was seen to hold. The most that can be lost to one that empties its wallet meanwhile."
+  UnpaidNewcomerUsd: withDefault(
+    span(0, 10_000),
+    0.25,
+    "The price of the calls that a payer may have in work, given out or lost unpaid beyond what it has paid before (docs/payments.md). One call of any price is always sold to a payer that has nothing unpaid."
   ),
-  AheadMax: withDefault(
-    whole(1, 256),
-    1,
-    "Of these, whole answers that one payer may have although nobody knows yet that they are paid for: when the chain, or a facilitator, does not say within SettleWaitSeconds."
+  UnpaidPayerMaxUsd: withDefault(
+    span(0, 1_000_000),
+    20,
+    "A payer may have so much more unpaid as it has paid before, but never more than this. The most that can be lost to one that empties its wallet meanwhile."
+  ),
+  UnpaidNewcomersMaxUsd: withDefault(
+    span(0, 1_000_000),
+    10,
+    "What all payers together may have unpaid beyond what each has paid before. The most that wallets made for it can cost in a day: what they lost is forgotten within one."
   ),
   LeaseSeconds: withDefault(span(1, 300), 15, "A claim that is not renewed for so long is given up."),
   KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),

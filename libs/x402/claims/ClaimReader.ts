@@ -6,9 +6,9 @@ import { Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
 import { isSameAddress, payerKeyOf } from "#contracts"
 import { claimBucket } from "./ClaimStore.ts"
+import { Checkpoint, checkpointKey } from "./Newcomers.ts"
 import { type PayerName, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, type ClaimState, hasEnded } from "./claim.ts"
-import { Checkpoint, checkpointKey } from "./sweep.ts"
 
 export interface SeenClaim {
   readonly key: string

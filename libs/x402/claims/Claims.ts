@@ -7,33 +7,50 @@ import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { payerKeyOf, type Payments, type SettlementJob, subjects } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
-import { claimMoves } from "../metrics.ts"
-import { facilitatorOf } from "../quote.ts"
+import { claimMoves, unpaidLost } from "../metrics.ts"
+import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { type Claim, jobId, moveClaim, openClaimStore, settlementJob, settlementJobCodec } from "./ClaimStore.ts"
+import { openNewcomers } from "./Newcomers.ts"
 import {
   afterSettled,
+  afterUnpaid,
   isGivenOut,
   openPayerStore,
   type PayerStore,
   type PayerName,
   type PayerRecord,
   type Place,
-  type PlaceLimits,
+  type PlaceTerms,
   placeOf,
+  unpaidOf,
+  withPaid,
   withoutPlace,
   withPlace
 } from "./PayerStore.ts"
-import { type ClaimLost, type ClaimMove, ExposureReached, placeAfter, type SweepTimes } from "./claim.ts"
+import {
+  chargeOf,
+  type ClaimLost,
+  type ClaimMove,
+  type ClaimRecord,
+  ExposureReached,
+  isPayersDoing,
+  placeAfter,
+  type SweepTimes
+} from "./claim.ts"
+import type { CreditTerms } from "./credit.ts"
 import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"
 
-interface ClaimOptions {
-  /** Answers that one payer may have, or be getting, before they are paid for. */
-  readonly exposureMax: number
-  /** The part of these that may be whole answers given out before their payment was known. One by default. */
-  readonly aheadMax?: number
+export interface ClaimOptions {
+  readonly credit: CreditTerms
+  /** Digits of each network's token after the point; six where none are named. */
+  readonly decimals?: ReadonlyMap<string, number>
   /** How long an ended claim is kept after its payment's own end. */
   readonly keptMs: number
+}
+
+interface PaidAfterAll extends PayerName {
+  readonly amount: string
 }
 
 type Moved = Effect.Effect<Claim, ClaimLost | BusError>
@@ -63,13 +80,18 @@ export class Claims extends Context.Service<
      * is as free as before. Fails with `StreamFull` when the settlers are behind.
      */
     readonly requestSettlement: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
-    /** Notes in the claim's place that a whole answer is about to be given out before its payment is known. */
+    /**
+     * Notes in the claim's place that a whole answer is about to be given out before its payment is known. Fails for a
+     * payer that is denied.
+     */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
+    /** What a payer's calls would cost if none of them were paid, in millionths of a dollar. */
+    readonly unpaidOf: (payer: PayerRecord) => { readonly all: number; readonly beyond: number }
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
     /** Serves a payer again that was denied for this claim; for when the chain has its transfer after all. */
-    readonly pardon: (name: PayerName, claimKey: string) => Effect.Effect<void, BusError>
-    /** Gives back a place that no claim stands for. */
-    readonly vacate: (name: PayerName, place: Place) => Effect.Effect<void, BusError>
+    readonly pardon: (paid: PaidAfterAll, claimKey: string) => Effect.Effect<void, BusError>
+    /** Gives back a place that no claim stands for. `ended`: the claim that has ended without it. */
+    readonly vacate: (name: PayerName, place: Place, ended: ClaimRecord | null) => Effect.Effect<void, BusError>
   }
 >()("starling/x402/Claims") {
   static readonly configuredLayer = Layer.unwrap(
@@ -82,12 +104,24 @@ export class Claims extends Context.Service<
       Effect.gen(function* () {
         const store = yield* openClaimStore(options)
         const payers = yield* openPayerStore()
+        const newcomers = yield* openNewcomers(options.credit)
         const publisher = yield* Publisher
         const metrics = yield* Metrics
         const count = metrics.counter(claimMoves)
+        const losses = metrics.counter(unpaidLost)
+        const decimals = options.decimals ?? new Map<string, number>()
+        const microUsdOf = (network: string, amount: bigint) => microUsdOfAmount(amount, decimals.get(network) ?? 6)
         const partsOf = (isAsRead: boolean): Parts => ({
           payers,
           isAsRead,
+          credit: options.credit,
+          microUsdOf,
+          giveBack: newcomers.giveBack,
+          lost: (microUsd, beyond) =>
+            Effect.andThen(
+              Effect.sync(() => losses.inc({}, microUsd / 1e6)),
+              beyond > 0 ? newcomers.lost(beyond) : Effect.void
+            ),
           write: (claim, step) =>
             moveClaim(store, claim, step, isAsRead).pipe(
               Effect.tap(() => Effect.sync(() => count.inc({ move: countedAs(step), outcome: "moved" }))),
@@ -97,7 +131,6 @@ export class Claims extends Context.Service<
             )
         })
         const [inItsLife, asRead] = [partsOf(false), partsOf(true)]
-        const limits = { aheadMax: 1, ...options }
         const seen = firstSeen()
         const now = <A>(use: (nowMs: number) => A) => Effect.map(Clock.currentTimeMillis, use)
         return Claims.of({
@@ -105,7 +138,9 @@ export class Claims extends Context.Service<
           claim: yield* takeClaim({
             store,
             payers,
-            limits,
+            newcomers,
+            credit: options.credit,
+            microUsdOf,
             refusedNow: ({ why }, checked) =>
               why === "replay" ? Effect.void : now((nowMs) => seen.refused(checked, nowMs))
           }),
@@ -114,19 +149,15 @@ export class Claims extends Context.Service<
           move: (claim, step) => moveWithPlace(inItsLife, claim, step),
           moveAsRead: (claim, step) => moveWithPlace(asRead, claim, step),
           requestSettlement: (claim, replyTo) => publishJob(publisher, claim, replyTo),
-          expose: (claim) => expose(payers, limits, claim),
+          expose: (claim) => expose(payers, claim),
+          unpaidOf: (payer) => unpaidOf(payer, { microUsdOf }),
           payer: (name) =>
             Effect.map(
               payers.read(name),
               Option.map(({ value }) => value)
             ),
-          pardon: (name, claimKey) => payers.change(name, (payer) => pardoned(payer, claimKey)),
-          vacate: (name, { claimKey, ticket }) =>
-            payers.change(name, (payer) => {
-              const freed = withoutPlace(payer, claimKey, ticket)
-              // The claim may be one that was settled, so the wallet may hold less since.
-              return freed && { ...freed, settledLast: ticket }
-            })
+          pardon: (paid, claimKey) => pardon(inItsLife, paid, claimKey),
+          vacate: (name, place, ended) => vacateUnneeded(inItsLife, name, place, ended)
         })
       })
     )
@@ -139,6 +170,12 @@ interface Parts {
   readonly payers: PayerStore
   readonly write: (claim: Claim, step: ClaimMove) => Moved
   readonly isAsRead: boolean
+  readonly credit: CreditTerms
+  readonly microUsdOf: PlaceTerms["microUsdOf"]
+  /** A payment that was not verified has no part of what newcomers may have unpaid. */
+  readonly giveBack: (ticket: string) => void
+  /** Notes what a call has cost that nobody pays for; `beyond`: what of it its payer had not earned. */
+  readonly lost: (microUsd: number, beyond: number) => Effect.Effect<void, BusError>
 }
 
 /** Moves the claim and its payer's record. The order of the two writes decides what a crash in between leaves. */
@@ -157,38 +194,99 @@ const moveWithPlace = (parts: Parts, claim: Claim, step: ClaimMove): Moved => {
   }
 }
 
-const release = Effect.fn("Claims.release")(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
+const release = Effect.fn("Claims.release")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
   // Written side by side: the next life of the claim has a place of its own.
-  const both = [vacate(payers, claim.record, claim), write(claim, step)] as const
+  const both = [free(parts, claim, step), parts.write(claim, step)] as const
   const [, next] = yield* Effect.all(both, { concurrency: 2 })
   return next
 })
 
-const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (
-  { payers, write }: Parts,
-  claim: Claim,
-  step: ClaimMove
-) {
-  const next = yield* write(claim, step)
+const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const next = yield* parts.write(claim, step)
   // The place goes second: a claim that was moved meanwhile keeps it.
-  yield* vacate(payers, claim.record, claim)
+  yield* free(parts, claim, step)
   return next
 })
 
-const spend = Effect.fnUntraced(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
+const free = Effect.fnUntraced(function* (
+  parts: Parts,
+  { key, record }: Claim,
+  step: ClaimMove
+): Effect.fn.Return<void, BusError> {
+  const { ticket, network, amount } = record
+  // How much its provider had done is not known.
+  if (isPayersDoing(step)) {
+    return yield* lose(parts, { key, record }, { ticket, microUsd: parts.microUsdOf(network, BigInt(amount)) })
+  }
+  yield* parts.payers.change(record, (payer) => withoutPlace(payer, key, ticket))
+  parts.giveBack(ticket)
+})
+
+interface Loss {
+  /** Null matches any life of the claim. */
+  readonly ticket: string | null
+  readonly microUsd: number
+  readonly denies?: (before: PayerRecord, freed: PayerRecord) => PayerRecord
+}
+
+/** The payer's place goes, and what its call has cost counts against it. */
+const lose = Effect.fnUntraced(function* (
+  { payers, lost }: Parts,
+  claim: Pick<Claim, "key" | "record">,
+  { ticket, microUsd, denies = (_, freed) => freed }: Loss
+): Effect.fn.Return<void, BusError> {
+  const nowMs = yield* Clock.currentTimeMillis
+  let beyond: number | undefined
+  yield* payers.change(claim.record, (payer) => {
+    const after = afterUnpaid(payer, { claimKey: claim.key, microUsd, nowMs }, ticket)
+    beyond = after?.beyond
+    return after === undefined ? denies(payer, payer) : denies(payer, after.record)
+  })
+  if (beyond !== undefined) yield* lost(microUsd, beyond)
+})
+
+/** A claim that has ended unpaid was lost with the process that wrote its end. */
+const vacateUnneeded = Effect.fnUntraced(function* (
+  parts: Parts,
+  name: PayerName,
+  { claimKey, ticket }: Place,
+  ended: ClaimRecord | null
+): Effect.fn.Return<void, BusError> {
+  if (ended?.state === "UNCOLLECTED" && ended.ticket === ticket) {
+    return yield* lose(parts, { key: claimKey, record: ended }, { ticket, microUsd: chargedOf(parts, ended) })
+  }
+  const nowMs = yield* Clock.currentTimeMillis
+  yield* parts.payers.change(name, (payer) => {
+    const freed = withoutPlace(payer, claimKey, ticket)
+    // The claim may be one that was settled, so the wallet may hold less since.
+    return freed && { ...freed, settledLast: ticket, settledAtMs: nowMs }
+  })
+})
+
+const chargedOf = ({ microUsdOf }: Pick<Parts, "microUsdOf">, record: ClaimRecord) =>
+  microUsdOf(record.network, chargeOf(record))
+
+const spend = Effect.fnUntraced(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const { payers, write, credit } = parts
   const both = [write(claim, step), payers.read(claim.record)] as const
   const [next, seen] = yield* Effect.all(both, { concurrency: 2 })
+  const { ticket } = claim.record
+  const nowMs = yield* Clock.currentTimeMillis
+  const ended = { claimKey: claim.key, ticket, microUsd: chargedOf(parts, next.record), nowMs }
   // The place goes second: a place that is gone says that the chain has the transfer.
-  yield* payers.change(claim.record, (payer) => afterSettled(payer, claim.key, claim.record.ticket), seen)
+  yield* payers.change(claim.record, (payer) => afterSettled(payer, ended, credit), seen)
   return next
 })
 
-const deny = Effect.fn("Claims.uncollected")(function* ({ payers, write }: Parts, claim: Claim, step: ClaimMove) {
+const deny = Effect.fn("Claims.uncollected")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const { payers, write } = parts
   // The denial goes first: a crash in between must not let the payer go on.
   const sinceMs = yield* Clock.currentTimeMillis
-  yield* payers.change(claim.record, (payer) =>
-    denied(withoutPlace(payer, claim.key, null) ?? payer, { claim, step, sinceMs })
-  )
+  yield* lose(parts, claim, {
+    ticket: null,
+    microUsd: chargedOf(parts, claim.record),
+    denies: (_, freed) => denied(freed, { claim, step, sinceMs })
+  })
   return yield* write(claim, step).pipe(
     Effect.tapErrorTag("ClaimLost", ({ state }) =>
       state === "SETTLED" ? payers.change(claim.record, (payer) => pardoned(payer, claim.key)) : Effect.void
@@ -196,18 +294,20 @@ const deny = Effect.fn("Claims.uncollected")(function* ({ payers, write }: Parts
   )
 })
 
-const denyIfGivenOut = Effect.fn("Claims.withheld")(function* (
-  { payers, write }: Parts,
-  claim: Claim,
-  step: ClaimMove
-) {
-  const next = yield* write(claim, step)
+const denyIfGivenOut = Effect.fn("Claims.withheld")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const next = yield* parts.write(claim, step)
   const sinceMs = yield* Clock.currentTimeMillis
   // The gateway that gives the answer out takes a place first and reads the claim after it, so one of the two sees the
   // other.
-  yield* payers.change(claim.record, (payer) => {
+  const denies = (payer: PayerRecord, freed: PayerRecord) =>
+    isGivenOut(payer, claim.key) ? denied(freed, { claim, step, sinceMs }) : freed
+  if (isPayersDoing(step)) {
+    yield* lose(parts, claim, { ticket: null, microUsd: chargedOf(parts, claim.record), denies })
+    return next
+  }
+  yield* parts.payers.change(claim.record, (payer) => {
     const freed = withoutPlace(payer, claim.key, null)
-    return freed === undefined || !isGivenOut(payer, claim.key) ? freed : denied(freed, { claim, step, sinceMs })
+    return freed && denies(payer, freed)
   })
   return next
 })
@@ -223,19 +323,30 @@ const denied = (payer: PayerRecord, { claim, step, sinceMs }: Denial): PayerReco
   return { ...payer, denied: payer.denied ?? { claimKey: claim.key, reason, sinceMs } }
 }
 
-const expose = Effect.fn("Claims.expose")(function* (payers: PayerStore, limits: PlaceLimits, claim: Claim) {
-  const place = { ...placeOf(claim.key, claim.record), isGivenOut: true, isAhead: true as const }
-  let isFull = false
+const expose = Effect.fn("Claims.expose")(function* (payers: PayerStore, claim: Claim) {
+  const place = { ...placeOf(claim.key, claim.record), isGivenOut: true }
+  let isRefused = false
   yield* payers.change(claim.record, (payer) => {
-    const taken = withPlace(payer, place, limits)
-    isFull = taken._tag === "Full" || taken._tag === "Denied"
+    // Its price was judged when the claim was taken.
+    const taken = withPlace(payer, place, null)
+    isRefused = taken._tag !== "Taken" && taken._tag !== "Held"
     return taken._tag === "Taken" ? taken.record : undefined
   })
-  if (isFull) return yield* new ExposureReached({ payer: claim.record.payer })
+  if (isRefused) return yield* new ExposureReached({ payer: claim.record.payer })
 })
 
-const vacate = (payers: PayerStore, name: PayerName, { key, record: { ticket } }: Claim) =>
-  payers.change(name, (payer) => withoutPlace(payer, key, ticket))
+const pardon = Effect.fn("Claims.pardon")(function* (
+  { payers, credit, microUsdOf }: Parts,
+  paid: PaidAfterAll,
+  claimKey: string
+): Effect.fn.Return<void, BusError> {
+  const nowMs = yield* Clock.currentTimeMillis
+  const microUsd = microUsdOf(paid.network, BigInt(paid.amount))
+  yield* payers.change(paid, (payer) => {
+    const free = pardoned(payer, claimKey)
+    return free && withPaid(free, { microUsd, nowMs }, credit)
+  })
+})
 
 const pardoned = (payer: PayerRecord, claimKey: string) =>
   payer.denied?.claimKey === claimKey ? { ...payer, denied: null } : undefined
@@ -254,9 +365,18 @@ const publishJob = Effect.fnUntraced(function* (
 // A working settler reaches an end within a few blocks.
 const settleWithinMs = 30_000
 
-export const claimOptionsOf = (section: Pick<Payments, "ExposureMax" | "AheadMax" | "KeptHours">): ClaimOptions => ({
-  exposureMax: section.ExposureMax,
-  aheadMax: section.AheadMax,
+export const claimOptionsOf = (
+  section: Pick<
+    Payments,
+    "UnpaidNewcomerUsd" | "UnpaidNewcomersMaxUsd" | "UnpaidPayerMaxUsd" | "KeptHours" | "Networks"
+  >
+): ClaimOptions => ({
+  credit: {
+    newcomerMax: Number(microUsdOf(section.UnpaidNewcomerUsd)),
+    payerMax: Number(microUsdOf(section.UnpaidPayerMaxUsd)),
+    newcomersMax: Number(microUsdOf(section.UnpaidNewcomersMaxUsd))
+  },
+  decimals: new Map(section.Networks.map(({ Network, AssetDecimals }) => [Network, AssetDecimals])),
   keptMs: section.KeptHours * 3_600_000
 })
 

@@ -1,10 +1,9 @@
 /**
  * A payer's standing, as the bucket `authorizations` holds it: how much of its money is reserved by claims that have
- * not ended, how many answers it may have before they are paid for, and whether it is served at all. It is never
- * deleted to free a payer.
+ * not ended, what it has paid and cost before, and whether it is served at all. It is never deleted to free a payer.
  *
  * A change that loses its write is decided anew on the record read last, until it is written; a record that says
- * nothing any more expires by itself. Changes of one payer that come to one process at once are made in their order, by
+ * nothing any more expires by itself, and one with history alone after a month. Changes of one payer that come to one process at once are made in their order, by
  * one write: a wallet that pays for a hundred calls at once does not block itself.
  */
 import { Deferred, Effect, Exit, Option, Schema } from "effect"
@@ -13,6 +12,7 @@ import { AtomicAmount, ChainAddress, ClaimKey, Network, payerKeyOf } from "#cont
 import type { Funds } from "../scheme.ts"
 import { claimBucket } from "./ClaimStore.ts"
 import { type ClaimRecord, hasEnded } from "./claim.ts"
+import { afterLost, afterPaid, beyondCredit, Credit, type CreditTerms, judgeCredit, noCredit } from "./credit.ts"
 
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -28,9 +28,7 @@ export const Place = Schema.Struct({
   /**
    * The payer has the answer, or is getting it, before it is paid for. Absent in older records, where it means true.
    */
-  isGivenOut: Schema.optionalKey(Schema.Boolean),
-  /** A whole answer that was given out before its payment was known. */
-  isAhead: Schema.optionalKey(Schema.Literal(true))
+  isGivenOut: Schema.optionalKey(Schema.Boolean)
 })
 export interface Place extends Schema.Schema.Type<typeof Place> {}
 
@@ -49,6 +47,9 @@ export const PayerRecord = Schema.Struct({
    * written may still include that claim's money.
    */
   settledLast: Schema.optionalKey(Schema.String),
+  settledAtMs: Schema.optionalKey(Milliseconds),
+  /** Absent before the first payment or loss. */
+  credit: Schema.optionalKey(Credit),
   /** Nothing is sold to the payer any more: one of its payments could not be collected. */
   denied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, sinceMs: Milliseconds }))
 })
@@ -68,34 +69,65 @@ export const placeOf = (
 })
 
 export type PlaceTaken =
-  | { readonly _tag: "Taken"; readonly record: PayerRecord }
+  /** `beyond`: what newcomers have more unpaid, in millionths of a dollar. */
+  | { readonly _tag: "Taken"; readonly record: PayerRecord; readonly beyond: number }
   /** The very same place is held already: nothing to write. */
   | { readonly _tag: "Held" }
   | { readonly _tag: "Full" }
+  /** The payer's calls that are not paid leave no room for another one. */
+  | { readonly _tag: "Unpaid"; readonly retryAfterSeconds: number }
+  /** Those of all newcomers together leave none. */
+  | { readonly _tag: "Crowded" }
   | { readonly _tag: "Denied" }
 
-/** The answers that one payer may have before they are paid for: all of them, and the whole ones given out ahead. */
-export interface PlaceLimits {
-  readonly exposureMax: number
-  readonly aheadMax: number
+/** By what a place is judged. */
+export interface PlaceTerms {
+  readonly credit: CreditTerms
+  readonly microUsdOf: (network: string, amount: bigint) => number
+  readonly nowMs: number
+  /** Whether newcomers together may have so much more unpaid. */
+  readonly hasRoom: (beyond: number) => boolean
 }
 
-/** Takes a place behind all others, or marks the answer of a held place as given out. */
-export const withPlace = (record: PayerRecord, place: Place, limits: PlaceLimits): PlaceTaken => {
+/**
+ * Takes a place behind all others, or marks the answer of a held place as given out. `terms` null: nothing is done for
+ * the payment before it is settled, so that it costs nothing if it never is.
+ */
+export const withPlace = (record: PayerRecord, place: Place, terms: PlaceTerms | null): PlaceTaken => {
   if (record.denied !== null) return { _tag: "Denied" }
   const at = record.places.findIndex((held) => isSame(held, place))
   const held = record.places[at]
   if (held !== undefined && (givesOut(held) || !givesOut(place))) return { _tag: "Held" }
-  if (isFull(record, place, limits)) return { _tag: "Full" }
-  const places = at === -1 ? [...record.places, place] : record.places.with(at, place)
-  return { _tag: "Taken", record: { ...record, places } }
+  if (held !== undefined) {
+    return { _tag: "Taken", record: { ...record, places: record.places.with(at, place) }, beyond: 0 }
+  }
+  const others = record.places.filter(({ claimKey }) => claimKey !== place.claimKey)
+  if (countOf(others) >= placesMax || record.places.length >= recordPlacesMax) return { _tag: "Full" }
+  const taken = { ...record, places: [...record.places, place] }
+  if (terms === null) return { _tag: "Taken", record: taken, beyond: 0 }
+  const unpaid = sumOf(record.network, others, terms)
+  const verdict = judgeCredit(
+    { credit: creditOf(record), unpaid, price: sumOf(record.network, [place], terms) },
+    terms.credit,
+    terms.nowMs
+  )
+  if (verdict._tag === "Refused") return { _tag: "Unpaid", retryAfterSeconds: verdict.retryAfterSeconds }
+  if (verdict.beyond > 0 && !terms.hasRoom(verdict.beyond)) return { _tag: "Crowded" }
+  return { _tag: "Taken", record: taken, beyond: verdict.beyond }
 }
 
-const isFull = ({ places }: PayerRecord, place: Place, { exposureMax, aheadMax }: PlaceLimits): boolean => {
-  const others = places.filter(({ claimKey }) => claimKey !== place.claimKey)
-  if (countOf(others) >= placesMax || places.length >= recordPlacesMax) return true
-  if (givesOut(place) && countOf(others.filter(givesOut)) >= exposureMax) return true
-  return isAhead(place) && countOf(others.filter(isAhead)) >= aheadMax
+const creditOf = ({ credit = noCredit }: PayerRecord) => credit
+
+/** Two lives of a claim are one payment. */
+const sumOf = (network: string, places: ReadonlyArray<Place>, { microUsdOf }: Pick<PlaceTerms, "microUsdOf">) => {
+  const amounts = new Map(places.map(({ claimKey, amount = "0" }) => [claimKey, BigInt(amount)]))
+  return [...amounts.values()].reduce((sum, amount) => sum + microUsdOf(network, amount), 0)
+}
+
+/** What a payer's calls would cost if none of them were paid: in all, and what of it is beyond its credit. */
+export const unpaidOf = (record: PayerRecord, terms: Pick<PlaceTerms, "microUsdOf">) => {
+  const all = sumOf(record.network, record.places, terms)
+  return { all, beyond: beyondCredit(all, creditOf(record)) }
 }
 
 /** The record without a place; `ticket` null matches any life. Undefined when there is none to give back. */
@@ -106,17 +138,56 @@ export const withoutPlace = (record: PayerRecord, claimKey: string, ticket: stri
   return places.length === record.places.length ? undefined : { ...record, places }
 }
 
+/** How a claim has ended for its payer. */
+export interface EndedClaim {
+  readonly claimKey: string
+  readonly ticket: string
+  /** What was paid of it, or lost with it, in millionths of a dollar. */
+  readonly microUsd: number
+  readonly nowMs: number
+}
+
 /** After the chain has made a claim's transfer: the payer's balance is lower from here on. */
-export const afterSettled = (record: PayerRecord, claimKey: string, ticket: string): PayerRecord => ({
+export const afterSettled = (
+  record: PayerRecord,
+  { claimKey, ticket, microUsd, nowMs }: EndedClaim,
+  terms: CreditTerms
+): PayerRecord => ({
   ...(withoutPlace(record, claimKey, null) ?? record),
-  settledLast: ticket
+  settledLast: ticket,
+  settledAtMs: nowMs,
+  credit: afterPaid(creditOf(record), microUsd, terms, nowMs)
 })
+
+/** After a payment that was given up has come all the same. */
+export const withPaid = (
+  record: PayerRecord,
+  { microUsd, nowMs }: Pick<EndedClaim, "microUsd" | "nowMs">,
+  terms: CreditTerms
+): PayerRecord => ({ ...record, credit: afterPaid(creditOf(record), microUsd, terms, nowMs) })
+
+/** After a call that nobody pays for any more. Undefined where its place is gone: it is counted already. */
+export const afterUnpaid = (
+  record: PayerRecord,
+  { claimKey, microUsd, nowMs }: Omit<EndedClaim, "ticket">,
+  ticket: string | null
+) => {
+  const freed = withoutPlace(record, claimKey, ticket)
+  if (freed === undefined) return undefined
+  const { credit, beyond } = afterLost(creditOf(record), microUsd, nowMs)
+  return { record: { ...freed, credit }, beyond }
+}
+
+// A balance may be read from a node that is behind, and clocks differ.
+const settledRecentlyMs = 120_000
+
+export const hasSettledLately = ({ settledLast, settledAtMs }: PayerRecord, nowMs: number): boolean =>
+  settledLast !== undefined && (settledAtMs === undefined || nowMs - settledAtMs < settledRecentlyMs)
 
 /** Whether the payer has, or is getting, what a claim is for. */
 export const isGivenOut = (record: PayerRecord, claimKey: string) =>
   record.places.some((held) => held.claimKey === claimKey && givesOut(held))
 
-const isAhead = ({ isAhead }: Place) => isAhead === true
 const givesOut = ({ isGivenOut = true }: Place) => isGivenOut
 const isSame = (one: Place, other: Place) => one.claimKey === other.claimKey && one.ticket === other.ticket
 const countOf = (places: ReadonlyArray<Place>) => new Set(places.map(({ claimKey }) => claimKey)).size
@@ -145,7 +216,15 @@ export const amountNeeded = (record: PayerRecord, place: Place, { spent }: Pick<
 export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean =>
   claim !== null && claim.ticket === place.ticket && !hasEnded(claim.state)
 
-const isWorthKeeping = ({ places, denied }: PayerRecord) => places.length > 0 || denied !== null
+// A payer that has not come for so long is a newcomer again.
+const historyKeptMs = 30 * 86_400_000
+const goneAfterMs = 60_000
+
+const timeToLiveMs = (record: PayerRecord): number | undefined => {
+  if (record.places.length > 0 || record.denied !== null) return undefined
+  const { earned, owed } = creditOf(record)
+  return earned > 0 || owed.microUsd > 0 ? historyKeptMs : goneAfterMs
+}
 
 export interface PayerName {
   readonly network: string
@@ -157,17 +236,21 @@ export type PayerEntry = Option.Option<KvEntry<PayerRecord>>
 export interface PayerStore {
   readonly read: (name: PayerName) => Effect.Effect<PayerEntry, BusError>
   /**
-   * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after it.
-   * `seen`: an earlier read.
+   * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after it, and
+   * the revision with it. `seen`: an earlier read.
    */
-  readonly change: (name: PayerName, change: PayerChange, seen?: PayerEntry) => Effect.Effect<PayerRecord, BusError>
+  readonly change: (name: PayerName, change: PayerChange, seen?: PayerEntry) => Effect.Effect<ChangedPayer, BusError>
 }
 
 type PayerChange = (record: PayerRecord) => PayerRecord | undefined
 
+export interface ChangedPayer {
+  readonly record: PayerRecord
+  readonly revision: number
+}
+
 // Each failed try is another process's success; no more processes change one wallet at once.
 const triesMax = 64
-const goneAfterMs = 60_000
 
 export const recordOf = (name: PayerName, entry: PayerEntry): PayerRecord =>
   Option.isSome(entry) ? entry.value.value : newPayer(name.network, name.payer)
@@ -199,7 +282,7 @@ export const openPayerStore = Effect.fnUntraced(function* (): Effect.fn.Return<P
 interface Waiting {
   readonly change: PayerChange
   readonly seen: PayerEntry | undefined
-  readonly done: Deferred.Deferred<PayerRecord, BusError>
+  readonly done: Deferred.Deferred<ChangedPayer, BusError>
 }
 
 interface Target {
@@ -230,7 +313,10 @@ const inTurn = Effect.fnUntraced(function* (
     if (Exit.isSuccess(made)) entry = made.value.entry
     queue.splice(0, batch.length)
     batch.forEach(({ done }, index) => {
-      const result = Exit.map(made, ({ records }) => records[index] ?? recordOf(target.name, Option.none()))
+      const result = Exit.map(made, ({ records, entry }) => ({
+        record: records[index] ?? recordOf(target.name, Option.none()),
+        revision: revisionOf(entry)
+      }))
       Deferred.doneUnsafe(done, result)
     })
   }
@@ -238,14 +324,14 @@ const inTurn = Effect.fnUntraced(function* (
   over()
 })
 
-const newest = (entries: ReadonlyArray<PayerEntry | undefined>): PayerEntry | undefined => {
-  const revisionOf = (entry: PayerEntry) => (Option.isSome(entry) ? entry.value.revision : 0)
-  return entries.reduce(
+const revisionOf = (entry: PayerEntry) => (Option.isSome(entry) ? entry.value.revision : 0)
+
+const newest = (entries: ReadonlyArray<PayerEntry | undefined>): PayerEntry | undefined =>
+  entries.reduce(
     (best, entry) =>
       entry !== undefined && (best === undefined || revisionOf(entry) > revisionOf(best)) ? entry : best,
     undefined
   )
-}
 
 interface Changed {
   readonly entry: PayerEntry
@@ -265,8 +351,7 @@ const changeAll = Effect.fnUntraced(function* (
     let next = before
     const records = batch.map(({ change }) => (next = change(next) ?? next))
     if (next === before) return { entry, records }
-    const revision = Option.isSome(entry) ? entry.value.revision : 0
-    const write = bucket.update(key, next, revision, isWorthKeeping(next) ? undefined : goneAfterMs)
+    const write = bucket.update(key, next, revisionOf(entry), timeToLiveMs(next))
     const written = yield* write.pipe(
       Effect.asSome,
       Effect.catchTag("RevisionConflict", () => Effect.succeedNone)

@@ -105,9 +105,12 @@ export type ClaimMove =
   /** The chain can make no transfer of this payment any more. */
   | { readonly _tag: "Uncollected"; readonly reason: string }
   /** The same for an answer that, as far as is known, was not given out. */
-  | { readonly _tag: "Withheld"; readonly reason: string }
-  /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
-  | { readonly _tag: "Release"; readonly reason: string }
+  | { readonly _tag: "Withheld"; readonly reason: string; readonly isPayersDoing: boolean }
+  /**
+   * The call failed before anything was given out, or its upstream failed: nothing is charged. `isPayersDoing`: its
+   * caller left while a provider was at work for it.
+   */
+  | { readonly _tag: "Release"; readonly reason: string; readonly isPayersDoing?: true }
 
 export const ClaimMove = Data.taggedEnum<ClaimMove>()
 
@@ -134,6 +137,12 @@ const table: Readonly<Record<ClaimMove["_tag"], Row>> = {
   Uncollected: { from: ["SETTLING"], to: "UNCOLLECTED", place: "owed" },
   Withheld: { from: ["SETTLING"], to: "UNCOLLECTED", place: "owed if given out" },
   Release: { from: ["CLAIMED", "SERVING"], to: "RELEASED", place: "free" }
+}
+
+/** Whether a call that ends without its payment was begun at a provider and is unpaid by the payer's own doing. */
+export const isPayersDoing = (move: ClaimMove): boolean => {
+  if (move._tag === "Uncollected") return true
+  return (move._tag === "Withheld" || move._tag === "Release") && move.isPayersDoing === true
 }
 
 export const placeAfter = ({ _tag }: ClaimMove) => table[_tag].place
@@ -230,13 +239,17 @@ export const moveOf = (due: SweepMove): ClaimMove =>
 
 /**
  * The payment is not accepted for this call. `replay`: it is used already. `exposure`: the payer's other calls, which
- * have not ended, take up its money or its limit; the same payment may be sent again once they have. `unfunded`: the
- * payer holds less than this one call costs. `denied`: one of its payments could not be collected.
+ * have not ended, take up its money. `unpaid`: they, and what was lost with earlier ones, take up what it may have
+ * unpaid. `newcomers`: so do those of all payers that have paid little yet. In these three cases the same payment may be
+ * sent again later. `unfunded`: the payer holds less than this one call costs. `denied`: one of its payments could not
+ * be collected.
  */
 export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
-  why: Schema.Literals(["replay", "exposure", "unfunded", "denied"]),
+  why: Schema.Literals(["replay", "exposure", "unpaid", "newcomers", "unfunded", "denied"]),
   claimKey: Schema.String,
   payer: Schema.String,
+  /** Where the same payment may be sent again: when that may help. */
+  retryAfterSeconds: Schema.optionalKey(Schema.Int),
   /** The holder of a replayed payment's claim, where it was read. */
   holder: Schema.optionalKey(Schema.String)
 }) {
@@ -249,9 +262,7 @@ export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefus
     return this.why === "replay" ? "PAYMENT_REPLAY" : "PAYMENT_INVALID"
   }
   get reason(): string {
-    if (this.why === "replay") return reason.nonceUsed
-    if (this.why === "unfunded") return reason.unfunded
-    return this.why === "exposure" ? reason.exposure : reason.denied
+    return this.why === "replay" ? reason.nonceUsed : reason[this.why]
   }
 }
 
@@ -266,7 +277,7 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   }
 }
 
-/** The payer already has as many unpaid answers as it may have. */
+/** The payer is denied: nothing more is given out to it. */
 export class ExposureReached extends Schema.TaggedError<ExposureReached>()("ExposureReached", {
   payer: Schema.String
 }) {
@@ -276,15 +287,19 @@ export class ExposureReached extends Schema.TaggedError<ExposureReached>()("Expo
 }
 
 // Most calls end within seconds, and nobody knows which one is next.
-const retryAfterSeconds = 1
+const soonSeconds = 1
+
+const goesAway: ReadonlySet<ClaimRefused["why"]> = new Set(["exposure", "unpaid", "newcomers"])
 
 /**
  * A refused claim as the verifier's answer. A payer whose other calls take up its money is not refused but asked to
  * come back with the same payment: two calls at once are no fault.
  */
 export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer, { readonly _tag: "Verified" }> => {
-  if (refused.why === "exposure")
+  const { retryAfterSeconds = soonSeconds } = refused
+  if (goesAway.has(refused.why)) {
     return { _tag: "Unavailable", why: "exposure", retryAfterSeconds, reason: refused.reason }
+  }
   const answer = { _tag: "Refused", code: refused.code, reason: refused.reason, payer: refused.payer } as const
   if (refused.why !== "replay") return answer
   const { claimKey, holder } = refused

@@ -9,7 +9,8 @@ import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type
 import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
-import { claimSweeps } from "../metrics.ts"
+import { claimSweeps, unpaidNow } from "../metrics.ts"
+import { Checkpoint, checkpointKey } from "./Newcomers.ts"
 import { isPlaceNeeded, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
 
@@ -20,9 +21,6 @@ interface SweepOptions {
   readonly everyMs: number
 }
 
-export const checkpointKey = "sweep"
-/** `from`: the sequence of the oldest record that a sweeper must see. */
-export const Checkpoint = Schema.Struct({ holder: Schema.String, from: Schema.Int })
 const checkpointCodec = jsonCodec(Checkpoint)
 
 // One by one, a thousand expired leases would take longer than a lease.
@@ -67,11 +65,22 @@ const writeCheckpoints = Effect.fnUntraced(function* (
   { holder, everyMs }: SweepOptions,
   live: LiveClaims,
   firstRevision: number
-): Effect.fn.Return<void, BusError> {
+): Effect.fn.Return<void, BusError, Claims | Metrics> {
+  const { unpaidOf } = yield* Claims
+  const gauge = (yield* Metrics).gauge(unpaidNow)
   let revision = firstRevision
-  const writeOne = Effect.suspend(() =>
-    checkpoints.update(checkpointKey, { holder, from: live.oldestSequence() }, revision)
-  ).pipe(Effect.tap((written) => Effect.sync(() => (revision = written))))
+  const writeOne = Effect.suspend(() => {
+    const unpaid = { all: 0, beyond: 0 }
+    for (const [, { record }] of live.payers()) {
+      const { all, beyond } = unpaidOf(record)
+      unpaid.all += all
+      unpaid.beyond += beyond
+    }
+    gauge.set({ part: "all" }, unpaid.all / 1e6)
+    gauge.set({ part: "newcomers" }, unpaid.beyond / 1e6)
+    const newcomers = { unpaid: unpaid.beyond, asOf: live.lastSequence() }
+    return checkpoints.update(checkpointKey, { holder, from: live.oldestSequence(), newcomers }, revision)
+  }).pipe(Effect.tap((written) => Effect.sync(() => (revision = written))))
   yield* Effect.repeat(writeOne, Schedule.spaced(everyMs))
 })
 
@@ -139,8 +148,9 @@ const vacateUnneeded = Effect.fnUntraced(function* (
   const old = record.places.filter(({ ticket }) => (sinceMs.get(ticket) ?? Infinity) <= beforeMs)
   for (const place of old.filter(({ claimKey }) => !live.has(claimKey))) {
     const found = yield* claims.read(place.claimKey)
-    if (isPlaceNeeded(place, Option.isSome(found) ? found.value.record : null)) continue
-    yield* claims.vacate(record, place)
+    const claim = Option.isSome(found) ? found.value.record : null
+    if (isPlaceNeeded(place, claim)) continue
+    yield* claims.vacate(record, place, claim)
   }
 })
 
@@ -160,6 +170,8 @@ interface LiveClaims {
   readonly has: (key: string) => boolean
   readonly claims: () => ReadonlyArray<readonly [key: string, claim: LiveClaim]>
   readonly payers: () => ReadonlyArray<readonly [key: string, payer: LivePayer]>
+  /** Of what was read last. */
+  readonly lastSequence: () => number
   /** The sequence from which the stream holds everything known here, and everything not yet read. */
   readonly oldestSequence: () => number
 }
@@ -232,6 +244,7 @@ export const liveClaims = (): LiveClaims => {
       readAll()
       return [...payers]
     },
+    lastSequence: () => lastSequence,
     oldestSequence: () => {
       readAll()
       const [claim] = claims.values()

@@ -20,13 +20,15 @@ import type { ChainUnavailable } from "../errors.ts"
 import { claimsTaken } from "../metrics.ts"
 import type { CheckedPayment, Funds } from "../scheme.ts"
 import type { Claim, ClaimStore } from "./ClaimStore.ts"
+import type { Newcomers } from "./Newcomers.ts"
 import {
   amountNeeded,
+  hasSettledLately,
   type PayerStore,
   type PayerEntry,
   type PayerRecord,
   type Place,
-  type PlaceLimits,
+  type PlaceTerms,
   placeOf,
   placesBefore,
   type PlaceTaken,
@@ -35,6 +37,7 @@ import {
   withPlace
 } from "./PayerStore.ts"
 import { canBeTaken, type ClaimRecord, ClaimRefused, moved } from "./claim.ts"
+import type { CreditTerms } from "./credit.ts"
 
 /** The payer's balance, and which of these claims have been paid from it. Not read for a claim that is alone. */
 export type ReadFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
@@ -55,7 +58,9 @@ export interface TakeOptions {
   /** The result of `isFirstSeen`. */
   readonly isFirstSeen?: boolean
   /** How the payer's money is read on the chain. Without it claims are not compared with money. */
-  readonly readFunds?: ReadFunds
+  readonly readFunds?: ReadFunds | null
+  /** Nothing is done for the payment before it is settled: it costs nothing if it never is. */
+  readonly isSettledFirst?: boolean
 }
 
 export type Refusal = ClaimRefused | BusError | ChainUnavailable
@@ -63,7 +68,9 @@ export type Refusal = ClaimRefused | BusError | ChainUnavailable
 interface Parts {
   readonly store: ClaimStore
   readonly payers: PayerStore
-  readonly limits: PlaceLimits
+  readonly newcomers: Newcomers
+  readonly credit: CreditTerms
+  readonly microUsdOf: PlaceTerms["microUsdOf"]
   /** From now on, this payer's claim and record are read first. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
 }
@@ -75,14 +82,15 @@ export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
     function* (
       checked: CheckedPayment,
       call: Call,
-      { isFirstSeen = false, readFunds }: TakeOptions = {}
+      { isFirstSeen = false, readFunds = null, isSettledFirst = false }: TakeOptions = {}
     ): Effect.fn.Return<Claim, Refusal> {
       const fresh = newRecord(checked, call, yield* Clock.currentTimeMillis)
       const take = isFirstSeen ? takeFirstSeen : takeAsFound
-      return yield* take(parts, checked, fresh, readFunds ?? null)
+      return yield* take(parts, checked, fresh, { readFunds, isSettledFirst })
     },
-    (taking, checked) =>
+    (taking, checked, { ticket }) =>
       taking.pipe(
+        Effect.onError(() => Effect.sync(() => parts.newcomers.giveBack(ticket))),
         Effect.tap(({ record }) => count(record.moves === 0 ? "claimed" : "retaken")),
         Effect.tapErrorTag("ClaimRefused", (refusal) =>
           Effect.andThen(count(refusal.why), parts.refusedNow(refusal, checked))
@@ -95,15 +103,15 @@ const takeAsFound = Effect.fnUntraced(function* (
   { store, ...parts }: Parts,
   checked: CheckedPayment,
   fresh: ClaimRecord,
-  readFunds: ReadFunds | null
+  asked: Asked
 ): Effect.fn.Return<Claim, Refusal> {
   const reads = [parts.payers.read(checked), store.read(checked.claimKey)] as const
   const [seen, found] = yield* Effect.all(reads, { concurrency: 2 })
   const before = Option.getOrUndefined(found)?.record
   const record = before === undefined ? fresh : taken(before, fresh)
-  if (record === undefined) return yield* refused(checked, "replay", before?.holder)
-  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, record), readFunds }
-  yield* refuseWithoutPlace(checked, withPlace(recordOf(checked, seen), reserving.place, parts.limits))
+  if (record === undefined) return yield* refused(checked, "replay", before && { holder: before.holder })
+  const reserving = { ...parts, ...asked, checked, place: placeOf(checked.claimKey, record) }
+  yield* refuseWithoutPlace(checked, yield* foreseePlace(reserving, recordOf(checked, seen)))
   const known = yield* foresee(reserving, seen)
   const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
   return yield* reserve(reserving, seen, known).pipe(
@@ -117,15 +125,15 @@ const takeFirstSeen = Effect.fnUntraced(function* (
   parts: Parts,
   checked: CheckedPayment,
   fresh: ClaimRecord,
-  readFunds: ReadFunds | null
+  asked: Asked
 ): Effect.fn.Return<Claim, Refusal> {
   const { store } = parts
-  const reserving = { ...parts, checked, place: placeOf(checked.claimKey, fresh), readFunds }
+  const reserving = { ...parts, ...asked, checked, place: placeOf(checked.claimKey, fresh) }
   const both = [Effect.result(reserve(reserving)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
   const [reserved, created] = yield* Effect.all(both, { concurrency: 2 })
   if (Result.isFailure(created)) {
     if (Result.isSuccess(reserved)) yield* giveBack(reserving)
-    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, readFunds)
+    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, asked)
     return yield* created.failure
   }
   const claim = created.success
@@ -179,13 +187,15 @@ const releaseAgain = (store: ClaimStore, { key, record, revision }: Claim) => {
   return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
 }
 
-interface Reserving {
-  readonly payers: PayerStore
-  readonly limits: PlaceLimits
-  readonly checked: CheckedPayment
-  readonly place: Place
+interface Asked {
   /** Null when the caller answers for the money. */
   readonly readFunds: ReadFunds | null
+  readonly isSettledFirst: boolean
+}
+
+interface Reserving extends Asked, Omit<Parts, "store" | "refusedNow"> {
+  readonly checked: CheckedPayment
+  readonly place: Place
 }
 
 /** A balance that was read, and the settlement it came after. */
@@ -200,26 +210,28 @@ const reserve = Effect.fnUntraced(function* (
   entry?: PayerEntry,
   known?: Seen
 ): Effect.fn.Return<void, Refusal> {
-  const { payers, limits, checked, place } = reserving
+  const { payers, newcomers, checked, place } = reserving
   const seen = entry ?? (yield* payers.read(checked))
   const before = recordOf(checked, seen)
-  yield* refuseWithoutPlace(checked, withPlace(before, place, limits))
+  yield* refuseWithoutPlace(checked, yield* foreseePlace(reserving, before))
+  const nowMs = yield* Clock.currentTimeMillis
   // Read during the write; the chain takes longer than the write does.
   const reading =
-    known === undefined && needsFunds(before, place)
+    known === undefined && needsFunds(before, place, nowMs)
       ? yield* Effect.forkChild(Effect.result(seeFunds(reserving, before)), { startImmediately: true })
       : undefined
-  let outcome: PlaceTaken["_tag"] = "Held"
+  let outcome: PlaceTaken = { _tag: "Held" }
+  const terms = termsOf(reserving, nowMs)
   const take = (payer: PayerRecord) => {
-    const decided = withPlace(payer, place, limits)
-    outcome = decided._tag
-    return decided._tag === "Taken" ? decided.record : undefined
+    outcome = withPlace(payer, place, terms)
+    return outcome._tag === "Taken" ? outcome.record : undefined
   }
   const forget = reading === undefined ? Effect.void : Fiber.interrupt(reading)
   const undone = () => Effect.andThen(forget, giveBack(reserving))
-  const after = yield* Effect.onError(payers.change(checked, take, seen), undone)
-  yield* Effect.onError(refuseWithoutPlace(checked, { _tag: outcome }), () => forget)
-  if (!needsFunds(after, place)) return yield* forget
+  const { record: after, revision } = yield* Effect.onError(payers.change(checked, take, seen), undone)
+  newcomers.isWritten(place.ticket, revision)
+  yield* Effect.onError(refuseWithoutPlace(checked, outcome), () => forget)
+  if (!needsFunds(after, place, nowMs)) return yield* forget
   const result = reading === undefined ? Effect.succeed(known) : Effect.flatMap(Fiber.join(reading), Effect.fromResult)
   yield* Effect.onError(
     Effect.flatMap(result, (seen) => covered(reserving, after, seen)),
@@ -230,17 +242,39 @@ const reserve = Effect.fnUntraced(function* (
 /** Whether the money would be there for a place taken now, without taking it; returns the balance that was read. */
 const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | undefined, Refusal> => {
   const record = recordOf(reserving.checked, entry)
-  if (!needsFunds(record, reserving.place)) return Effect.undefined
-  return Effect.flatMap(seeFunds(reserving, record), (seen) => covered(reserving, record, seen))
+  return Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
+    needsFunds(record, reserving.place, nowMs)
+      ? Effect.flatMap(seeFunds(reserving, record), (seen) => covered(reserving, record, seen))
+      : Effect.undefined
+  )
 }
+
+const termsOf = ({ credit, microUsdOf, newcomers, place, isSettledFirst }: Reserving, nowMs: number) =>
+  isSettledFirst
+    ? null
+    : { credit, microUsdOf, nowMs, hasRoom: (beyond: number) => newcomers.take(place.ticket, beyond, nowMs) }
+
+/** Whether there would be a place. Only a payer that has paid too little has all others looked at. */
+const foreseePlace = Effect.fnUntraced(function* (
+  reserving: Reserving,
+  record: PayerRecord
+): Effect.fn.Return<PlaceTaken, BusError> {
+  const { newcomers, place } = reserving
+  const nowMs = yield* Clock.currentTimeMillis
+  const terms = termsOf(reserving, nowMs)
+  const alone = withPlace(record, place, terms && { ...terms, hasRoom: () => true })
+  if (alone._tag !== "Taken" || alone.beyond === 0) return alone
+  yield* newcomers.look
+  return withPlace(record, place, terms)
+})
 
 /** A place that cannot be given back now is given back by the sweep. */
 const giveBack = ({ payers, checked, place }: Reserving) =>
   Effect.ignore(payers.change(checked, (payer) => withoutPlace(payer, place.claimKey, place.ticket)))
 
 /** Another claim's money is, or was a moment ago, in the wallet that the simulation read. */
-const needsFunds = (record: PayerRecord, place: Place) =>
-  record.settledLast !== undefined || placesBefore(record, place).size > 0
+const needsFunds = (record: PayerRecord, place: Place, nowMs: number) =>
+  hasSettledLately(record, nowMs) || placesBefore(record, place).size > 0
 
 const seeFunds = (
   { readFunds, place }: Reserving,
@@ -262,7 +296,7 @@ const covered = Effect.fnUntraced(function* (
   earlier: Seen | undefined
 ): Effect.fn.Return<Seen | undefined, Refusal> {
   const { checked, payers, place, readFunds } = reserving
-  if (readFunds === null || !needsFunds(first, place)) return earlier
+  if (readFunds === null || !needsFunds(first, place, yield* Clock.currentTimeMillis)) return earlier
   let record = first
   // The balance came after another settlement than the record's last.
   let seen = earlier?.settledLast === record.settledLast ? earlier : yield* seeFunds(reserving, record)
@@ -279,13 +313,27 @@ const covered = Effect.fnUntraced(function* (
   return yield* refused(checked, isUnfunded ? "unfunded" : "exposure")
 })
 
-const refuseWithoutPlace = (
-  checked: CheckedPayment,
-  { _tag }: Pick<PlaceTaken, "_tag">
-): Effect.Effect<void, ClaimRefused> => {
-  if (_tag === "Denied") return Effect.fail(refused(checked, "denied"))
-  return _tag === "Full" ? Effect.fail(refused(checked, "exposure")) : Effect.void
+const refuseWithoutPlace = (checked: CheckedPayment, found: PlaceTaken): Effect.Effect<void, ClaimRefused> => {
+  switch (found._tag) {
+    case "Taken":
+    case "Held":
+      return Effect.void
+    case "Denied":
+      return Effect.fail(refused(checked, "denied"))
+    case "Full":
+      return Effect.fail(refused(checked, "exposure"))
+    case "Unpaid":
+      return Effect.fail(refused(checked, "unpaid", { retryAfterSeconds: found.retryAfterSeconds }))
+    case "Crowded":
+      return Effect.fail(refused(checked, "newcomers", { retryAfterSeconds: crowdedSeconds }))
+  }
 }
 
-const refused = ({ claimKey, payer }: CheckedPayment, why: ClaimRefused["why"], holder?: string) =>
-  new ClaimRefused({ why, claimKey, payer, ...(holder === undefined ? {} : { holder }) })
+// By then the sweep has counted what was paid meanwhile.
+const crowdedSeconds = 3
+
+const refused = (
+  { claimKey, payer }: CheckedPayment,
+  why: ClaimRefused["why"],
+  more: Pick<ClaimRefused, "holder" | "retryAfterSeconds"> = {}
+) => new ClaimRefused({ why, claimKey, payer, ...more })

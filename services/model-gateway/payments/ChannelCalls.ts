@@ -573,6 +573,17 @@ const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks
   const { voucher, ticket } = held
   const { shape } = voucher.call
   const run = (command: ChannelCommand) => patiently(channels.run(voucher.name, command))
+  const release = Effect.andThen(
+    stop,
+    Effect.suspend(() =>
+      held.isLost
+        ? Effect.void
+        : Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
+            Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
+            Effect.asVoid
+          )
+    )
+  )
   return {
     serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
       Effect.map(() => isStored(parts, held)),
@@ -586,17 +597,8 @@ const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks
     // Vouchers have no end.
     force: Effect.void,
     keep: stop,
-    release: Effect.andThen(
-      stop,
-      Effect.suspend(() =>
-        held.isLost
-          ? Effect.void
-          : Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
-              Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
-              Effect.asVoid
-            )
-      )
-    ),
+    release,
+    abandon: release,
     measure: (used) => measure(parts, held, used),
     settle: (answer) => Effect.ensuring(charge(parts, held, answer), stop)
   }

@@ -144,7 +144,8 @@ const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall):
 const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
   serve: serve(parts, hold),
   force: force(parts, hold),
-  release: release(parts, hold),
+  release: release(parts, hold, ClaimMove.Release({ reason: "the call failed" })),
+  abandon: release(parts, hold, ClaimMove.Release({ reason: "its caller left", isPayersDoing: true })),
   keep: Effect.andThen(stop(parts, hold), Effect.logWarning("a stream that failed was settled before it did")),
   measure: (used) => measure(parts, hold, used),
   settle: (answer) => settle(parts, hold, answer)
@@ -219,10 +220,10 @@ const force = Effect.fnUntraced(
 // A broker that is away for a moment must not cost a payer the payment. The sweep releases what these tries do not.
 const releaseTries = { times: 3, schedule: Schedule.spaced("200 millis") }
 
-const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold) {
+const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold, move: ClaimMove) {
   yield* stop(parts, hold)
   yield* parts.count("released")
-  yield* parts.claims.move(hold.claim, ClaimMove.Release({ reason: "the call failed" })).pipe(
+  yield* parts.claims.move(hold.claim, move).pipe(
     Effect.retry({ ...releaseTries, while: ({ _tag }) => _tag === "BusUnavailable" }),
     Effect.catch((error) => Effect.logWarning("a payment is let go when its lease ends", error))
   )

@@ -312,7 +312,7 @@ const turnAway = Effect.fnUntraced(function* (
 ): Effect.fn.Return<never, PaymentRefusal> {
   if (answer.why === "exposure") {
     yield* count("refused", "PAYMENT_EXPOSURE_LIMIT")
-    return yield* Effect.fail(exposureReached(shape, answer.retryAfterSeconds))
+    return yield* Effect.fail(exposureReached(shape, answer.retryAfterSeconds, answer.reason))
   }
   yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
   // The reason may come from a chain's node or a facilitator; it must not name which one.

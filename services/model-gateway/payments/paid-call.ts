@@ -36,6 +36,8 @@ export type CallTask =
   | "force"
   /** Release the claim, so that the payment can be used again. */
   | "release"
+  /** The same, but the caller has left a provider at work: that counts against its payer. */
+  | "abandon"
   /** Request the settlement, unless that is done, and wait for its result. */
   | "settle"
   /** Leave the payment as it is: its settlement was requested before the call failed. */
@@ -47,12 +49,13 @@ export interface CallMove {
 }
 
 const release: CallMove = { to: "ended", asks: "release" }
+const abandon: CallMove = { to: "ended", asks: "abandon" }
 const settle: CallMove = { to: "settling", asks: "settle" }
 
 /** An event that a state does not name changes nothing and starts no task. */
 const table: Readonly<Record<CallState, Readonly<Partial<Record<CallEvent, CallMove>>>>> = {
-  claimed: { Serve: { to: "beginning", asks: "serve" }, Release: release, Leave: release, Settle: settle },
-  beginning: { Served: { to: "serving" }, NotServed: release, Release: release, Leave: release, Settle: settle },
+  claimed: { Serve: { to: "beginning", asks: "serve" }, Release: release, Leave: abandon, Settle: settle },
+  beginning: { Served: { to: "serving" }, NotServed: release, Release: release, Leave: abandon, Settle: settle },
   serving: { Force: { to: "forced", asks: "force" }, Release: release, Leave: settle, Settle: settle },
   forced: {
     Release: { to: "ended", asks: "keep" },
@@ -89,6 +92,7 @@ export interface CallTasks {
   readonly serve: Effect.Effect<void, PaymentRefusal>
   readonly force: Effect.Effect<void>
   readonly release: Effect.Effect<void>
+  readonly abandon: Effect.Effect<void>
   readonly keep: Effect.Effect<void>
   readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal | NotAsked>
   readonly measure: (used: Used) => boolean
@@ -149,7 +153,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   )
   const left = Effect.suspend(() => {
     const task = on("Leave")
-    if (task === "release") return tasks.release
+    if (task === "abandon") return tasks.abandon
     if (task !== "settle") return Effect.void
     // The caller has left, so a failure here has nobody to hear of it.
     return Effect.catch(settled(unknownEnd), ({ code }) =>

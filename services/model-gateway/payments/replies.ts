@@ -1,6 +1,6 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
-import { type BazaarText, paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
+import { type BazaarText, paymentReason, paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
@@ -79,8 +79,23 @@ export const unavailable = (shape: ReplyShape, message: string, retryAfterSecond
   refused(shape, fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message, retryAfterSeconds }))
 
 /** The payer's other calls come first. Nothing was charged; the same payment can be sent again when they have ended. */
-export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number) =>
-  refused(shape, fault("PAYMENT_EXPOSURE_LIMIT", { retryAfterSeconds, source: "payer" }))
+export const exposureReached = (shape: ReplyShape, retryAfterSeconds: number, debug?: string) =>
+  refused(
+    shape,
+    fault("PAYMENT_EXPOSURE_LIMIT", {
+      message: debug === undefined ? undefined : exposureMessages[debug],
+      debug,
+      retryAfterSeconds,
+      source: debug === paymentReason.newcomers ? "new payers" : "payer"
+    })
+  )
+
+const exposureMessages: Readonly<Record<string, string>> = {
+  [paymentReason.unpaid]:
+    "The payer's calls that are not paid yet, or never were, take up what it may have unpaid; that grows with what it pays. Nothing was charged: send the same payment again later",
+  [paymentReason.newcomers]:
+    "The calls of payers that have paid little yet take up what they may have unpaid together. Nothing was charged: send the same payment again later, or pay by channel where that is offered"
+}
 
 /** The channel is used by another call; nothing was charged, and the same voucher can be sent again when that has ended. */
 export const channelBusy = (shape: ReplyShape, { headers }: PaymentReply) => {

@@ -59,7 +59,7 @@ export class FacilitatorSettlements extends Context.Service<
         const binding = createHash("sha256").update(JSON.stringify(request.paymentPayload.payload)).digest("hex")
         const call = { binding, kind: "whole", holder: instance, ticket: newTicket() } as const
         const readFunds: ReadFunds = (claimKeys) => scheme.funds(payment, claimKeys)
-        const outcome = yield* claims.claim(payment, call, { readFunds }).pipe(
+        const outcome = yield* claims.claim(payment, call, { readFunds, isSettledFirst: true }).pipe(
           Effect.flatMap((claim) => requestAndWait(claim, payment.charge)),
           Effect.catchTag("ClaimRefused", (refused) =>
             refused.why === "replay"

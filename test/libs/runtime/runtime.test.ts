@@ -370,6 +370,28 @@ describe("a configuration", () => {
     })
   )
 
+  it.effect(
+    "starts with keys that this release no longer has, and warns of each, in the file and the environment",
+    () =>
+      Effect.gen(function* () {
+        const lines: Array<string> = []
+        writeFileSync(path, JSON.stringify({ Payments: { ExposureMax: 1, AheadMax: 2, UnpaidNewcomerUsd: 0.5 } }))
+        const [, { Payments }] = yield* origin({}, { PAYMENTS_AHEAD_MAX: "3" }).pipe(
+          Effect.provide(Logger.layer([lineLogger("json", (line) => void lines.push(line))]))
+        )
+        assert.strictEqual(Payments.UnpaidNewcomerUsd, 0.5)
+        assert.notProperty(Payments, "ExposureMax")
+        for (const name of ["Payments.ExposureMax", "Payments.AheadMax", "PAYMENTS_AHEAD_MAX"]) {
+          assert.lengthOf(
+            lines.filter((line) => line.includes(`${name} has no effect any more`)),
+            1,
+            name
+          )
+        }
+        assert.lengthOf(lines, 3)
+      })
+  )
+
   it.effect("without a file is what its launcher chose", () =>
     Effect.gen(function* () {
       const [{ file, sources }] = yield* origin({

@@ -7,7 +7,7 @@ import { type CheckedPayment, ClaimMove, Claims, openEvmScheme, readPayment } fr
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
-import { payTo } from "../../../dev/fixtures/payment-accounts.ts"
+import { creditOf, payTo } from "../../../dev/fixtures/payment-accounts.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
 import { fundedKey, signFor } from "../../support/attacker.ts"
 import { commandsHere, objectsIn, type Ran, startCommand } from "../../support/command.ts"
@@ -61,7 +61,7 @@ const giveMoney = ({ chain }: PaymentFleet) =>
   }).pipe(Effect.orDie)
 
 const moneyOn = Effect.fnUntraced(function* (fleet: PaymentFleet) {
-  const claims = Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })
+  const claims = Claims.layer({ credit: creditOf(1), keptMs: 86_400_000 })
   return Layer.mergeAll(claims, Books.layer, ConfiguredHttp.layer).pipe(
     Layer.provideMerge(Layer.succeedContext(yield* busOf(fleet.server))),
     Layer.provideMerge(Metrics.layerTest)

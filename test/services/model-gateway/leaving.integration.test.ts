@@ -46,7 +46,7 @@ describe("a leaving caller", () => {
           yield* askAndLeave(gateway, chat("!hang", { stream }), 0, isCalled)
           yield* eventually(isCancelled(gateway))
           yield* eventually(Effect.sync(() => gateway.payments.steps.length === 2))
-          assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"])
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "abandon"])
         })
       )
     )

@@ -11,6 +11,7 @@ import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../support/payment-fleet.ts"
 import { testCall } from "../../support/payments.ts"
 import { type SignerKind, signerKinds } from "../../support/settler-signers.ts"
+import { creditOf } from "../../../dev/fixtures/payment-accounts.ts"
 
 const body = chat("hello")
 
@@ -33,7 +34,7 @@ const asked = <A, E>(
   withPayments(
     (fleet) =>
       Effect.gen(function* () {
-        const claims = Claims.layer({ exposureMax: 1, keptMs: 86_400_000 })
+        const claims = Claims.layer({ credit: creditOf(1), keptMs: 86_400_000 })
         const parts = Layer.mergeAll(claims, ConfiguredHttp.layer).pipe(
           Layer.provideMerge(Layer.succeedContext(yield* busOf(fleet.server))),
           Layer.provideMerge(Metrics.layerTest)

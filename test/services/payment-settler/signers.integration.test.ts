@@ -24,6 +24,7 @@ import {
 } from "../../support/payment-fleet.ts"
 import { testCall } from "../../support/payments.ts"
 import { keystorePassword, signerKinds } from "../../support/settler-signers.ts"
+import { creditOf } from "../../../dev/fixtures/payment-accounts.ts"
 
 const body = chat("hello")
 
@@ -342,7 +343,7 @@ describe("a settler's key that is rotated as docs/payments.md says", () => {
             }
           }).pipe(
             Effect.provide(
-              Layer.mergeAll(Claims.layer({ exposureMax: 4, keptMs: 86_400_000 }), ConfiguredHttp.layer).pipe(
+              Layer.mergeAll(Claims.layer({ credit: creditOf(1), keptMs: 86_400_000 }), ConfiguredHttp.layer).pipe(
                 Layer.provideMerge(Layer.succeedContext(bus)),
                 Layer.provideMerge(Metrics.layerTest)
               )

@@ -27,8 +27,9 @@ describe("the section Payments", () => {
       FlatFeeUsd: 0.001,
       PriceMinUsd: 0.001,
       OutputShare: 0.1,
-      ExposureMax: 64,
-      AheadMax: 1,
+      UnpaidNewcomerUsd: 0.25,
+      UnpaidPayerMaxUsd: 20,
+      UnpaidNewcomersMaxUsd: 10,
       LeaseSeconds: 15,
       KeptHours: 24,
       SettleWaitSeconds: 10,
@@ -38,7 +39,11 @@ describe("the section Payments", () => {
       ChannelMirrorSeconds: 120,
       ChannelUnclaimedMaxUsd: 20
     })
-    assert.deepStrictEqual(claimOptionsOf(Payments), { exposureMax: 64, aheadMax: 1, keptMs: 86_400_000 })
+    assert.deepStrictEqual(claimOptionsOf(Payments), {
+      credit: { newcomerMax: 250_000, payerMax: 20_000_000, newcomersMax: 10_000_000 },
+      decimals: new Map(),
+      keptMs: 86_400_000
+    })
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })
   })
 

@@ -55,7 +55,7 @@ describe("a claim", () => {
           (yield* Effect.exit(claims.moveAsRead(first, ClaimMove.Release({ reason: "too late" }))))._tag === "Failure"
         )
         // Its place is still held, and any other claim is a replay.
-        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))), "exposure")
+        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))), "unpaid")
         assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("one"), testCall("stream")))), "replay")
 
         const serving = yield* claims.move(second, ClaimMove.Serve())
@@ -156,14 +156,11 @@ describe("a claim", () => {
           claims.claim(checkedPayment(name), testCall(kind), { isFirstSeen: true })
         const one = yield* unmet("one", "stream")
         assert.strictEqual(why(yield* Effect.exit(unmet("one"))), "replay")
-        assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "exposure")
+        assert.strictEqual(why(yield* Effect.exit(unmet("two", "stream"))), "unpaid")
         assert.strictEqual(yield* stateOf(checkedPayment("two").claimKey), "RELEASED")
         // A refused payer is checked first, and writes nothing.
         assert.isFalse(yield* claims.isFirstSeen(checkedPayment("three")))
-        assert.strictEqual(
-          why(yield* Effect.exit(claims.claim(checkedPayment("three"), testCall("stream")))),
-          "exposure"
-        )
+        assert.strictEqual(why(yield* Effect.exit(claims.claim(checkedPayment("three"), testCall("stream")))), "unpaid")
         assert.strictEqual(yield* stateOf(checkedPayment("three").claimKey), "absent")
 
         yield* claims.move(one, ClaimMove.Release({ reason: "upstream failed" }))

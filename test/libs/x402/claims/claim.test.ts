@@ -6,7 +6,9 @@ import { moved, timeToLiveMs, type ClaimState, dueMove } from "../../../../libs/
 import {
   type Place,
   afterSettled,
+  afterUnpaid,
   amountNeeded,
+  hasSettledLately,
   isGivenOut,
   isPlaceNeeded,
   newPayer,
@@ -84,44 +86,43 @@ describe("a payer's places", () => {
     isGivenOut: true,
     ...more
   })
-  const upTo = (exposureMax: number, aheadMax = exposureMax) => ({ exposureMax, aheadMax })
+  const upTo = (newcomerMax: number, hasRoom = true) => ({
+    credit: { newcomerMax, payerMax: 0, newcomersMax: 0 },
+    microUsdOf: (_: string, amount: bigint) => Number(amount),
+    nowMs: 0,
+    hasRoom: () => hasRoom
+  })
   const payerWith = (...places: ReadonlyArray<Place>) => ({ ...newPayer("n", "p"), places })
 
-  it("are held once by a life of a claim, which counts no second time, and full at the limit of unpaid answers", () => {
-    const one = withPlace(newPayer("n", "p"), place("a"), upTo(1))
+  it("are held once by a life of a claim, which counts no second time, and refused beyond the payer's credit", () => {
+    const one = withPlace(newPayer("n", "p"), place("a"), upTo(19))
     if (one._tag !== "Taken") return assert.fail(one._tag)
-    assert.strictEqual(withPlace(one.record, place("a"), upTo(1))._tag, "Held")
-    assert.strictEqual(withPlace(one.record, place("b"), upTo(1))._tag, "Full")
-    const next = withPlace(one.record, place("a", { ticket: "next" }), upTo(1))
+    assert.strictEqual(one.beyond, 10)
+    assert.strictEqual(withPlace(one.record, place("a"), upTo(19))._tag, "Held")
+    assert.deepStrictEqual(withPlace(one.record, place("b"), upTo(19)), { _tag: "Unpaid", retryAfterSeconds: 1 })
+    assert.strictEqual(withPlace(one.record, place("b"), upTo(20))._tag, "Taken")
+    assert.strictEqual(withPlace(one.record, place("b"), upTo(20, false))._tag, "Crowded")
+    const next = withPlace(one.record, place("a", { ticket: "next" }), upTo(19))
     // A holder that loses the claim gives back only its own place.
     const tickets = next._tag === "Taken" ? next.record.places.map(({ ticket }) => ticket) : []
     assert.deepStrictEqual(tickets, ["of a", "next"])
     const denied = { ...one.record, denied: { claimKey: "k0", reason: "r", sinceMs: 0 } }
-    assert.strictEqual(withPlace(denied, place("a"), upTo(9))._tag, "Denied")
+    assert.strictEqual(withPlace(denied, place("a"), upTo(90))._tag, "Denied")
   })
 
-  it("of whole answers are not bound by that limit until one is delivered unpaid, only by that of a record", () => {
+  it("of whole answers are marked when one is delivered unpaid, and a record has only so many", () => {
     const whole = { isGivenOut: false }
     const held = payerWith(place("a"), place("b", whole))
-    assert.strictEqual(withPlace(held, place("c", whole), upTo(1))._tag, "Taken")
-    assert.strictEqual(withPlace(held, place("b"), upTo(1))._tag, "Full")
-    const given = withPlace(held, place("b"), upTo(2))
+    const given = withPlace(held, place("b"), null)
     if (given._tag !== "Taken") return assert.fail(given._tag)
     assert.deepStrictEqual(given.record.places, [place("a"), place("b")])
     assert.deepStrictEqual([isGivenOut(held, key("b")), isGivenOut(given.record, key("b"))], [false, true])
     const many = payerWith(...Array.from({ length: 256 }, (_, index) => place(`n${index}`, whole)))
-    assert.strictEqual(withPlace(many, place("a", whole), upTo(300))._tag, "Full")
+    assert.strictEqual(withPlace(many, place("a", whole), upTo(1e6))._tag, "Full")
   })
 
-  it("of whole answers ahead of their payment have a limit of their own beside streams", () => {
-    const ahead = { isAhead: true } as const
-    const streams = payerWith(place("a"), place("b"))
-    const one = withPlace(streams, place("c", ahead), upTo(9, 1))
-    if (one._tag !== "Taken") return assert.fail(one._tag)
-    assert.strictEqual(withPlace(one.record, place("c", ahead), upTo(9, 1))._tag, "Held")
-    assert.strictEqual(withPlace(one.record, place("d", ahead), upTo(9, 1))._tag, "Full")
-    assert.strictEqual(withPlace(one.record, place("d"), upTo(9, 1))._tag, "Taken")
-    assert.strictEqual(withPlace(streams, place("c", ahead), upTo(2))._tag, "Full")
+  it("of payments that are settled before anything is done for them are not bounded by credit", () => {
+    assert.strictEqual(withPlace(payerWith(place("a"), place("b")), place("c"), null)._tag, "Taken")
   })
 
   it("are released by the life that took them, or by any once the claim has ended", () => {
@@ -130,7 +131,24 @@ describe("a payer's places", () => {
     assert.isUndefined(withoutPlace(held, key("a"), "t0"))
     assert.deepStrictEqual(withoutPlace(held, key("a"), "of a")?.places, [])
     assert.deepStrictEqual(withoutPlace(held, key("a"), null)?.places, [])
-    assert.deepStrictEqual(afterSettled(held, key("a"), "of a"), { ...payerWith(), settledLast: "of a" })
+    const ended = { claimKey: key("a"), ticket: "of a", microUsd: 10, nowMs: 5 }
+    assert.deepStrictEqual(afterSettled(held, ended, { newcomerMax: 0, payerMax: 8, newcomersMax: 0 }), {
+      ...payerWith(),
+      settledLast: "of a",
+      settledAtMs: 5,
+      credit: { earned: 8, owed: { microUsd: 0, atMs: 0 } }
+    })
+    assert.deepStrictEqual(afterUnpaid(held, ended, "of a"), {
+      record: { ...payerWith(), credit: { earned: 0, owed: { microUsd: 10, atMs: 5 } } },
+      beyond: 10
+    })
+    assert.isUndefined(afterUnpaid(payerWith(), ended, null))
+    assert.deepStrictEqual(
+      [undefined, 0, 119_999, 120_000].map((atMs) =>
+        hasSettledLately({ ...held, settledLast: "t", ...(atMs === undefined ? {} : { settledAtMs: 0 }) }, atMs ?? 1e9)
+      ),
+      [true, true, true, false]
+    )
     assert.isTrue(isPlaceNeeded(place("a"), settling))
     assert.isFalse(isPlaceNeeded(place("a"), record("SETTLING")))
     assert.isFalse(isPlaceNeeded(place("a"), { ...settling, state: "SETTLED" }))
@@ -175,7 +193,16 @@ describe("a refused claim", () => {
       retryAfterSeconds: 1,
       reason: "unsettled_payment_exists"
     })
-    for (const why of ["replay", "denied", "exposure", "unfunded"] as const)
+    const later = (why: "unpaid" | "newcomers") =>
+      claimRefusalAnswer(new ClaimRefused({ why, claimKey: "claim.a.b.c.d", payer: "0xp", retryAfterSeconds: 7 }))
+    assert.deepStrictEqual(later("unpaid"), {
+      _tag: "Unavailable",
+      why: "exposure",
+      retryAfterSeconds: 7,
+      reason: "payer_has_too_much_unpaid"
+    })
+    assert.deepInclude(later("newcomers"), { reason: "new_payers_have_too_much_unpaid" })
+    for (const why of ["replay", "denied", "exposure", "unpaid", "newcomers", "unfunded"] as const)
       assert.isTrue(Schema.is(VerifyAnswer)(answer(why)))
   })
 })

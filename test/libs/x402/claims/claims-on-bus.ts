@@ -3,11 +3,16 @@ import { Effect, Exit, Option } from "effect"
 import { StreamReader, topology } from "#bus"
 import { type Claim, ClaimMove, ClaimRefused, Claims, settlementJobCodec } from "#x402"
 import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { testRequirements } from "../../../support/payments.ts"
 
-export const options = { exposureMax: 1, keptMs: 86_400_000 }
+/** A payer may have so many of the test's calls unpaid; all payers together far more. */
+export const optionsFor = (callsMax: number) => ({
+  credit: { newcomerMax: callsMax * Number(testRequirements.amount), payerMax: 0, newcomersMax: 1_000e6 },
+  keptMs: 86_400_000
+})
 
-export const onBus = <A, E, R>(test: Effect.Effect<A, E, R>, exposureMax = 1) =>
-  withBus(() => test.pipe(Effect.provide(Claims.layer({ ...options, exposureMax }))), topology)
+export const onBus = <A, E, R>(test: Effect.Effect<A, E, R>, callsMax = 1) =>
+  withBus(() => test.pipe(Effect.provide(Claims.layer(optionsFor(callsMax)))), topology)
 
 export const why = (exit: Exit.Exit<unknown, unknown>) => {
   const error = Exit.findErrorOption(exit)

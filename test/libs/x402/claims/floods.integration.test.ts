@@ -5,13 +5,13 @@ import { Metrics } from "#runtime"
 import { ClaimMove, Claims } from "#x402"
 import { busOn, natsServer, withBus } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
-import { onBus, options, patiently, stateOf, why } from "./claims-on-bus.ts"
+import { onBus, optionsFor, patiently, stateOf, why } from "./claims-on-bus.ts"
 
 describe("ten thousand uses of one payment at once", () => {
   it.live("give one holder and 9,999 replays, over two replicas, with a thousand in flight", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
-      const replica = Layer.fresh(Claims.layer(options).pipe(Layer.provideMerge(busOn(server))))
+      const replica = Layer.fresh(Claims.layer(optionsFor(1)).pipe(Layer.provideMerge(busOn(server))))
       const flood = (name: string) =>
         Effect.gen(function* () {
           const claims = yield* Claims
@@ -80,7 +80,7 @@ describe("a killed broker", () => {
           for (const name of names) {
             assert.strictEqual(yield* stateOf(checkedPayment(name, name).claimKey), "CLAIMED")
           }
-        }).pipe(Effect.provide(Claims.layer(options))),
+        }).pipe(Effect.provide(Claims.layer(optionsFor(1)))),
       topology
     )
   )

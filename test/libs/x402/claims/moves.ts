@@ -31,7 +31,7 @@ export const steps: Readonly<Record<ClaimMove["_tag"], ClaimMove>> = {
   Prepare: { _tag: "Prepare", transaction: "0xaa" },
   Settled: { _tag: "Settled", transaction: "0xaa" },
   Uncollected: { _tag: "Uncollected", reason: "expired" },
-  Withheld: { _tag: "Withheld", reason: "expired" },
+  Withheld: { _tag: "Withheld", reason: "expired", isPayersDoing: false },
   Release: { _tag: "Release", reason: "upstream failed" }
 }
 

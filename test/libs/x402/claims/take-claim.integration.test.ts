@@ -4,7 +4,7 @@ import { ClaimMove, Claims, sweepClaims } from "#x402"
 import type { ReadFunds } from "#x402"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
-import { onBus, options, stateOf, why, settlingOf } from "./claims-on-bus.ts"
+import { onBus, optionsFor, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 const price = BigInt(testRequirements.amount)
 
@@ -30,9 +30,7 @@ describe("a payer's reservations", () => {
       () =>
         Effect.gen(function* () {
           const server = yield* natsServer
-          const replica = Layer.fresh(
-            Claims.layer({ ...options, exposureMax: 64 }).pipe(Layer.provideMerge(busOn(server)))
-          )
+          const replica = Layer.fresh(Claims.layer(optionsFor(200)).pipe(Layer.provideMerge(busOn(server))))
           const wallet = walletOf(7, tells)
           const flood = (from: string) =>
             Effect.gen(function* () {

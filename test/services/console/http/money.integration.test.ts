@@ -6,6 +6,7 @@ import { ClaimMove, Claims } from "#x402"
 import { type Call, codeOf, itemsOf, type Json, withConsole } from "../../../support/console.ts"
 import { moneySettings, payerNamed, receiptOf, storeReceipt } from "../../../support/money.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
+import { creditOf } from "../../../../dev/fixtures/payment-accounts.ts"
 
 const listed = (call: Call, query: string) =>
   Effect.map(call(`GET /receipts?${query}`), ({ body }) => itemsOf(body).map(({ sequence }) => sequence))
@@ -13,7 +14,7 @@ const listed = (call: Call, query: string) =>
 const withMoney = (test: (call: Call) => Effect.Effect<void, unknown, Claims | Publisher>) =>
   withConsole((call) => Effect.provide(test(call), claimsLayer), moneySettings)
 
-const claimsLayer = Layer.fresh(Claims.layer({ exposureMax: 8, keptMs: 86_400_000 }))
+const claimsLayer = Layer.fresh(Claims.layer({ credit: creditOf(1), keptMs: 86_400_000 }))
 
 const bob = payerNamed("bob")
 

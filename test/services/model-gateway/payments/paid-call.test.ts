@@ -29,12 +29,12 @@ type Row = readonly [from: CallState, on: CallEvent, to: CallState, asks?: CallT
 const rows: ReadonlyArray<Row> = [
   ["claimed", "Serve", "beginning", "serve"],
   ["claimed", "Release", "ended", "release"],
-  ["claimed", "Leave", "ended", "release"],
+  ["claimed", "Leave", "ended", "abandon"],
   ["claimed", "Settle", "settling", "settle"],
   ["beginning", "Served", "serving"],
   ["beginning", "NotServed", "ended", "release"],
   ["beginning", "Release", "ended", "release"],
-  ["beginning", "Leave", "ended", "release"],
+  ["beginning", "Leave", "ended", "abandon"],
   ["beginning", "Settle", "settling", "settle"],
   ["serving", "Force", "forced", "force"],
   ["serving", "Release", "ended", "release"],
@@ -80,7 +80,8 @@ describe("the transition table of a paid call", () => {
         if (move.asks !== undefined) asked.push(move.asks)
       }
       const count = (task: CallTask) => asked.filter((one) => one === task).length
-      for (const task of ["serve", "force", "release", "settle", "keep"] as const) assert.isAtMost(count(task), 1)
+      for (const task of ["serve", "force", "release", "abandon", "settle", "keep"] as const)
+        assert.isAtMost(count(task), 1)
       if (count("force") > 0) assert.strictEqual(count("release"), 0)
       if (count("settle") > 0 && count("release") > 0) assert.isTrue(wasNotAsked)
     },
@@ -103,6 +104,7 @@ const callWith = (fails: { readonly serve?: true; readonly settle?: "refused" | 
     serve: Effect.andThen(note("serve"), fails.serve === true ? Effect.fail(refusal) : Effect.void),
     force: note("force"),
     release: note("release"),
+    abandon: note("abandon"),
     keep: note("keep"),
     measure: () => true,
     settle: () => Effect.andThen(note("settle"), settled)

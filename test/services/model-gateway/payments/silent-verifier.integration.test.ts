@@ -10,6 +10,7 @@ import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { chat } from "../../../support/gateway.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
+import { creditOf } from "../../../../dev/fixtures/payment-accounts.ts"
 
 /** Takes questions as a verifier does, claims their payments, and is never heard of again. */
 const startSilent = Effect.fnUntraced(function* ({ server, chain }: PaymentFleet) {
@@ -39,7 +40,7 @@ const startSilent = Effect.fnUntraced(function* ({ server, chain }: PaymentFleet
     })
   }).pipe(
     Effect.provide(
-      Layer.mergeAll(Claims.layer({ exposureMax: 1, keptMs: 86_400_000 }), ConfiguredHttp.layer).pipe(
+      Layer.mergeAll(Claims.layer({ credit: creditOf(1), keptMs: 86_400_000 }), ConfiguredHttp.layer).pipe(
         Layer.provideMerge(Layer.succeedContext(bus)),
         Layer.provideMerge(Metrics.layerTest)
       )

@@ -16,36 +16,40 @@ const mine = ({ chain }: PaymentFleet) => chain.rpc("evm_mine", [])
 const isSent = ({ claimStates }: PaymentFleet) => Effect.map(claimStates, (all) => all.includes("SETTLING"))
 
 describe.each(layouts)("a chain whose blocks come later than any caller waits, $layout", ({ withPayments }) => {
-  it.live("whole answers: one goes out ahead of its payment, no other one does, and no payer pays again", () =>
-    withPayments(
-      (fleet) =>
-        Effect.gen(function* () {
-          const body = chat("hello")
-          const key = yield* fundedKey(fleet)
-          const identifiers = ["a-first-call-of-a-client", "a-second-call-of-a-client"] as const
-          const [first, second] = yield* Effect.forEach(identifiers, (identifier) =>
-            signFor(fleet, body, key, { identifier })
-          )
-          const given = yield* payWith(fleet, body, first ?? "")
-          assert.deepStrictEqual([given.status, given.headers.get("x-payment-settled")], [200, "false"])
-          const kept = yield* payWith(fleet, body, second ?? "")
-          assert.deepStrictEqual([kept.status, kept.body["choices"]], [503, undefined])
-          assert.strictEqual(kept.headers.get("x-should-retry"), "false")
-          // As the answer demands: the same payment under the same name, which is neither refused nor charged twice.
-          const again = yield* payWith(fleet, body, second ?? "")
-          assert.strictEqual(again.status, 503)
-          assert.deepStrictEqual(yield* fleet.receipts, [])
+  it.live(
+    "whole answers go out ahead of their payment as far as a payer may have unpaid, and no payer pays again",
+    () =>
+      withPayments(
+        (fleet) =>
+          Effect.gen(function* () {
+            const body = chat("hello")
+            const key = yield* fundedKey(fleet)
+            const identifiers = ["a-first-call-of-a-client", "a-second-call-of-a-client"] as const
+            const [first, second] = yield* Effect.forEach(identifiers, (identifier) =>
+              signFor(fleet, body, key, { identifier })
+            )
+            const given = yield* payWith(fleet, body, first ?? "")
+            assert.deepStrictEqual([given.status, given.headers.get("x-payment-settled")], [200, "false"])
+            const refused = yield* payWith(fleet, body, second ?? "")
+            assert.deepStrictEqual([refused.status, refused.body["code"]], [429, "PAYMENT_EXPOSURE_LIMIT"])
+            assert.strictEqual(fleet.upstream.calls.filter(({ path }) => !path.endsWith("/models")).length, 1)
+            // The first payment under its name is neither refused nor charged twice.
+            const again = yield* payWith(fleet, body, first ?? "")
+            assert.deepStrictEqual([again.status, again.headers.get("x-should-retry")], [503, "false"])
+            assert.deepStrictEqual(yield* fleet.receipts, [])
 
-          yield* mine(fleet)
-          assert.strictEqual(yield* balanced(fleet), 2)
-          const paid = yield* payWith(fleet, body, second ?? "")
-          assert.strictEqual(paid.status, 200)
-          assert.isDefined(paid.body["choices"])
-          assert.match(paid.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
-          assert.strictEqual((yield* fleet.transfers).length, 2)
-        }),
-      slow
-    )
+            yield* mine(fleet)
+            assert.strictEqual(yield* balanced(fleet), 1)
+            const paid = yield* payWith(fleet, body, first ?? "")
+            assert.strictEqual(paid.status, 200)
+            assert.isDefined(paid.body["choices"])
+            assert.match(paid.headers.get("x-payment-receipt") ?? "", /^0x[0-9a-f]{64}$/u)
+            assert.strictEqual((yield* payWith(fleet, body, second ?? "")).status, 200)
+            yield* mine(fleet)
+            assert.strictEqual(yield* balanced(fleet), 2)
+          }),
+        { ...slow, payments: { ...slow.payments, UnpaidNewcomerUsd: 0, UnpaidPayerMaxUsd: 0 } }
+      )
   )
 
   it.live("a stream ends without its receipt and is settled by the next block", () =>

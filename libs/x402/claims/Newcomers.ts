@@ -1,0 +1,104 @@
+/**
+ * What all payers together may have unpaid beyond what each has paid before. No call writes it: the sweep sums it up
+ * from the payers' records and puts the sum beside its checkpoint, and a process adds what it has given since. Only a
+ * call that is lost is written down, in a record of its own.
+ */
+import { Clock, Duration, Effect, Option, Schema } from "effect"
+import { type BusError, BusUnavailable, Kv } from "#bus"
+import { claimBucket } from "./ClaimStore.ts"
+import { type CreditTerms, hasRoom, Owed, owedMore } from "./credit.ts"
+
+export const checkpointKey = "sweep"
+
+/**
+ * `from`: the sequence of the oldest record that a sweeper must see. `unpaid`: what newcomers had unpaid, in millionths
+ * of a dollar, by all records up to `asOf`. Absent where a sweeper of an earlier release wrote it.
+ */
+export const Checkpoint = Schema.Struct({
+  holder: Schema.String,
+  from: Schema.Int,
+  newcomers: Schema.optionalKey(Schema.Struct({ unpaid: Schema.Int, asOf: Schema.Int }))
+})
+
+export interface Newcomers {
+  /** Reads what is known of all processes, unless that was done a moment ago. */
+  readonly look: Effect.Effect<void, BusError>
+  /** Whether a call may have so much of the bound. It has it from then on, until it is given back or summed up. */
+  readonly take: (ticket: string, beyond: number, nowMs: number) => boolean
+  /** The call is in its payer's record since a revision. */
+  readonly isWritten: (ticket: string, revision: number) => void
+  readonly giveBack: (ticket: string) => void
+  /** So much was lost. */
+  readonly lost: (microUsd: number) => Effect.Effect<void, BusError>
+}
+
+const owedKey = "newcomers"
+// A sweep comes every two seconds.
+const lookEvery = Duration.seconds(1)
+// The bound of money comes first, unless calls cost next to nothing.
+const givenMax = 4_096
+// Each failed try is another loss that was written.
+const triesMax = 64
+
+interface Given {
+  readonly beyond: number
+  readonly revision: number
+}
+
+export const openNewcomers = Effect.fnUntraced(function* (
+  terms: CreditTerms
+): Effect.fn.Return<Newcomers, BusError, Kv> {
+  const kv = yield* Kv
+  const checkpoints = yield* kv.open(claimBucket, Checkpoint)
+  const losses = yield* kv.open(claimBucket, Owed)
+  const given = new Map<string, Given>()
+  const known = { unpaid: 0, asOf: 0, owed: { microUsd: 0, atMs: 0 } }
+
+  const read = Effect.gen(function* () {
+    const both = [checkpoints.get(checkpointKey), losses.get(owedKey)] as const
+    const [checkpoint, owed] = yield* Effect.all(both, { concurrency: 2 })
+    if (Option.isSome(owed)) known.owed = owed.value.value
+    if (Option.isNone(checkpoint)) return
+    const { revision, value } = checkpoint.value
+    const { unpaid, asOf } = value.newcomers ?? { unpaid: 0, asOf: revision }
+    // A sweeper that has just begun has not read everything yet.
+    if (asOf < known.asOf) return
+    known.unpaid = unpaid
+    known.asOf = asOf
+    for (const [ticket, one] of given) if (one.revision <= asOf) given.delete(ticket)
+  })
+
+  const take = (ticket: string, beyond: number, nowMs: number): boolean => {
+    given.delete(ticket)
+    if (given.size >= givenMax) return false
+    const sum = [...given.values()].reduce((all, one) => all + one.beyond, 0)
+    if (!hasRoom({ ...known, given: sum }, beyond, terms, nowMs)) return false
+    given.set(ticket, { beyond, revision: Number.POSITIVE_INFINITY })
+    return true
+  }
+
+  const lost = Effect.fnUntraced(function* (microUsd: number): Effect.fn.Return<void, BusError> {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const found = Option.getOrUndefined(yield* losses.get(owedKey))
+      const owed = owedMore(found?.value ?? { microUsd: 0, atMs: 0 }, microUsd, yield* Clock.currentTimeMillis)
+      const written = yield* losses.update(owedKey, owed, found?.revision ?? 0).pipe(
+        Effect.as(true),
+        Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+      )
+      if (written) return
+    }
+    return yield* new BusUnavailable({ operation: "note a loss", detail: `other writes came first ${triesMax} times` })
+  })
+
+  return {
+    // Not interruptible: other calls wait for the same answer.
+    look: yield* Effect.cachedWithTTL(Effect.uninterruptible(read), lookEvery),
+    take,
+    isWritten: (ticket, revision) => {
+      const one = given.get(ticket)
+      if (one !== undefined) given.set(ticket, { ...one, revision })
+    },
+    giveBack: (ticket) => void given.delete(ticket),
+    lost
+  }
+})

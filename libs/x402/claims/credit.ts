@@ -1,0 +1,127 @@
+/**
+ * How much of a payer's calls may be unpaid at once, in millionths of a dollar. Pure.
+ *
+ * A call is unpaid from its claim until its settlement. A payer earns credit by what it pays, up to a most; a call whose
+ * payment could not be collected, or whose caller left it, takes as much away again. What is unpaid beyond that credit
+ * is a newcomer's: it is bounded for each payer and, because anybody can make wallets, for all payers together. A call
+ * that is lost moves its price from unpaid to owed and changes no sum, so the bounds hold for both together.
+ *
+ * What is owed is paid back by later payments, and forgotten within a day: who makes new wallets would not wait for it.
+ */
+import { Schema } from "effect"
+
+const MicroUsd = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+export interface CreditTerms {
+  /** What a payer may have unpaid beyond what it has paid before, and owe. */
+  readonly newcomerMax: number
+  /** The most that a payer earns. */
+  readonly payerMax: number
+  /** What all payers together may have unpaid beyond what each has paid before, and owe. */
+  readonly newcomersMax: number
+}
+
+/** An amount that is forgotten within a day. */
+export const Owed = Schema.Struct({ microUsd: MicroUsd, atMs: MicroUsd })
+export interface Owed extends Schema.Schema.Type<typeof Owed> {}
+
+export const Credit = Schema.Struct({ earned: MicroUsd, owed: Owed })
+export interface Credit extends Schema.Schema.Type<typeof Credit> {}
+
+const nothingOwed: Owed = { microUsd: 0, atMs: 0 }
+export const noCredit: Credit = { earned: 0, owed: nothingOwed }
+
+const dayMs = 86_400_000
+
+/** What is left of it. A clock that is behind forgets nothing. */
+export const owedAt = ({ microUsd, atMs }: Owed, nowMs: number): number =>
+  Math.ceil(microUsd * (1 - Math.min(Math.max(0, nowMs - atMs), dayMs) / dayMs))
+
+export const owedMore = (owed: Owed, microUsd: number, nowMs: number): Owed => ({
+  microUsd: owedAt(owed, nowMs) + microUsd,
+  atMs: nowMs
+})
+
+/** What is owed is paid first. */
+export const afterPaid = (credit: Credit, paid: number, { payerMax }: CreditTerms, nowMs: number): Credit => {
+  const owed = owedAt(credit.owed, nowMs)
+  const back = Math.min(owed, paid)
+  return {
+    earned: Math.min(payerMax, credit.earned + paid - back),
+    owed: owed === back ? nothingOwed : { microUsd: owed - back, atMs: nowMs }
+  }
+}
+
+/** `beyond`: the part of it that the payer had not earned. */
+export const afterLost = (credit: Credit, lost: number, nowMs: number) => {
+  const own = Math.min(credit.earned, lost)
+  const beyond = lost - own
+  const owed = beyond === 0 ? credit.owed : owedMore(credit.owed, beyond, nowMs)
+  return { credit: { earned: credit.earned - own, owed }, beyond }
+}
+
+export const beyondCredit = (unpaid: number, { earned }: Credit): number => Math.max(0, unpaid - earned)
+
+export interface CreditAsked {
+  readonly credit: Credit
+  /** The payer's other calls that are not paid. */
+  readonly unpaid: number
+  readonly price: number
+}
+
+export type CreditVerdict =
+  /** `beyond`: the part of the price that all newcomers share a bound for. */
+  { readonly _tag: "Given"; readonly beyond: number } | { readonly _tag: "Refused"; readonly retryAfterSeconds: number }
+
+/** A payer without anything unpaid or owed may make one call of any price, or nothing dear could ever be sold to it. */
+export const judgeCredit = (
+  { credit, unpaid, price }: CreditAsked,
+  { newcomerMax }: CreditTerms,
+  nowMs: number
+): CreditVerdict => {
+  const after = beyondCredit(unpaid + price, credit)
+  const beyond = after - beyondCredit(unpaid, credit)
+  const owed = owedAt(credit.owed, nowMs)
+  if (beyond === 0 || after + owed <= newcomerMax || (unpaid === 0 && owed === 0)) return { _tag: "Given", beyond }
+  return {
+    _tag: "Refused",
+    retryAfterSeconds: unpaid > 0 ? soonSeconds : forgottenSeconds(credit.owed, newcomerMax - after, nowMs)
+  }
+}
+
+// Most calls end within seconds, and nobody knows which one is next.
+const soonSeconds = 1
+const waitSecondsMax = 3_600
+
+const forgottenSeconds = ({ microUsd, atMs }: Owed, leaves: number, nowMs: number): number => {
+  const forgottenAtMs = atMs + dayMs * (1 - Math.max(0, leaves) / microUsd)
+  return Math.min(waitSecondsMax, Math.max(soonSeconds, Math.ceil((forgottenAtMs - nowMs) / 1_000)))
+}
+
+/** What a process knows of all newcomers together. */
+export interface NewcomersKnown {
+  /** Theirs that are not paid, as the sweep has last summed them up. */
+  readonly unpaid: number
+  readonly owed: Owed
+  /** What this process has given since then. */
+  readonly given: number
+}
+
+// Processes that verify at once see each other's newcomers only with the next sum.
+const shares = 4
+
+/**
+ * Whether a process may let newcomers have so much more unpaid. It hands out a quarter of what is left between two sums,
+ * or one call: four processes at once stay within the bound, but for a call each.
+ */
+export const hasRoom = (
+  { unpaid, owed, given }: NewcomersKnown,
+  beyond: number,
+  { newcomersMax }: CreditTerms,
+  nowMs: number
+): boolean => {
+  const taken = unpaid + owedAt(owed, nowMs)
+  const left = newcomersMax - taken
+  if (given + beyond <= left / shares) return true
+  return given === 0 && (beyond <= left || taken === 0)
+}
