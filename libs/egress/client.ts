@@ -172,21 +172,24 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
 
   const makePool = (origin: string, connectionsMax: number): Lane => {
     const connections = { fresh: 0 }
-    const connect = guardedConnector({
-      guard,
-      resolve,
-      connectTimeoutMs: options.connectTimeoutMs,
-      trusted: options.trusted,
-      identity: options.identity,
-      onRefused: (range) => refused.inc({ use: options.use, range }),
-      onOpened: () => {
-        connections.fresh += 1
-        opened.inc(use)
-      }
-    })
-    const newPool = (connections: number) => new Pool(origin, { ...poolOptions, connect, connections })
-    const route = { pool: newPool(connectionsMax), newPool: () => newPool(1), onSocket }
-    return { route, connections }
+    const newPool = (connectionsOfPool: number, onFresh: () => void) => {
+      const connect = guardedConnector({
+        guard,
+        resolve,
+        connectTimeoutMs: options.connectTimeoutMs,
+        trusted: options.trusted,
+        identity: options.identity,
+        onRefused: (range) => refused.inc({ use: options.use, range }),
+        onOpened: () => {
+          onFresh()
+          opened.inc(use)
+        }
+      })
+      return new Pool(origin, { ...poolOptions, connect, connections: connectionsOfPool })
+    }
+    const pool = newPool(connectionsMax, () => void (connections.fresh += 1))
+    // A request that is sent again has been counted.
+    return { route: { pool, newPool: () => newPool(1, () => undefined), onSocket }, connections }
   }
   const lanes: Lanes = {
     options,
