@@ -6,7 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseJson } from "#bus"
 import { parseJsonText } from "#contracts"
-import { sanitise } from "#egress"
+import { retryAfterMs, sanitise } from "#egress"
 import { phonemesOf } from "../../libs/speech/engine/onnx/phonemes.ts"
 import { readIpa } from "../../libs/speech/phonemes/ipa.ts"
 import { decodePayment, readPayment } from "#x402"
@@ -22,7 +22,6 @@ import {
   silenceOf,
   ssmlClauseSplitter
 } from "#speech"
-import { retryAfterMs } from "../../services/webhook-dispatcher/retry-policy.ts"
 import { computed } from "../support/processor-time.ts"
 
 const marks = ["<", ">", "&", ";", '"', "'", "/", "=", "!", "-", ".", "?", ",", ":", "(", "[", "{", "@", "#", "\\", "*"]
