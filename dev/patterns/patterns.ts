@@ -101,6 +101,17 @@ const textOf = (node: Node, constants: ReadonlyMap<string, Node>): string | unde
     const [left, right] = [textOf(node["left"] as Node, constants), textOf(node["right"] as Node, constants)]
     return left === undefined || right === undefined ? undefined : left + right
   }
+  if (node.type === "CallExpression") return joinedOf(node, constants)
   const constant = node.type === "Identifier" ? constants.get(String(node["name"])) : undefined
   return constant === undefined ? undefined : textOf(constant, constants)
+}
+
+/** Of `[…].join("|")`. */
+const joinedOf = ({ arguments: given, callee }: Node, constants: ReadonlyMap<string, Node>): string | undefined => {
+  const { object, property } = callee as { readonly object?: Node; readonly property?: { readonly name?: string } }
+  const list = object?.type === "Identifier" ? constants.get(String(object["name"])) : object
+  const [separator] = (given as ReadonlyArray<Node>).map((one) => textOf(one, constants))
+  if (property?.name !== "join" || list?.type !== "ArrayExpression" || separator === undefined) return undefined
+  const texts = (list["elements"] as ReadonlyArray<Node>).map((one) => textOf(one, constants))
+  return texts.includes(undefined) ? undefined : texts.join(separator)
 }

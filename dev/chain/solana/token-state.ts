@@ -59,7 +59,7 @@ export const readDecimals = (one: EncodedAccount): number | undefined =>
 
 export const tokenAmountJson = (amount: bigint, decimals: number) => {
   const digits = String(amount).padStart(decimals + 1, "0")
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/u, "")
+  const fraction = digits.slice(digits.length - decimals).replace(/(?<!0)0+$/u, "")
   const whole = digits.slice(0, digits.length - decimals)
   const uiAmountString = decimals === 0 || fraction === "" ? whole : `${whole}.${fraction}`
   return { amount: String(amount), decimals, uiAmount: Number(uiAmountString), uiAmountString }

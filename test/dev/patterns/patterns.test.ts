@@ -16,6 +16,7 @@ describe("the patterns of a file", () => {
     ["const a = 'x'\nconst b = new RegExp(`${a}+`, 'u')", ["/x+/u"]],
     ["const b = new RegExp(a + '+', 'u')\nconst a = `x`", ["/x+/u"]],
     ["const a = new RegExp(String.raw`\\s+`, 'u')", ["/\\s+/u"]],
+    ["const a = ['x', 'y']\nconst b = `(${a.join('|')})`\nconst c = new RegExp(b, 'u')", ["/(x|y)/u"]],
     ["const f = () => ({ a: [/x+/u, new RegExp('y')] })", ["/x+/u", "/y/"]],
     ["class A { private a = /x+/u }", ["/x+/u"]]
   ])("in %j are %j", (text, expected) => {
@@ -32,6 +33,8 @@ describe("the patterns of a file", () => {
     ["const [a] = ['x']\nconst b = new RegExp(a)", "new RegExp(a)"],
     ["for (const a of ['x']) new RegExp(a)", "new RegExp(a)"],
     ["new RegExp(html`x`)", "new RegExp(html`x`)"],
+    ["const a = read()\nnew RegExp(a.join('|'))", "new RegExp(a.join('|'))"],
+    ["new RegExp(['x', read()].join('|'))", "new RegExp(['x', read()].join('|'))"],
     ["new RegExp(...parts)", "new RegExp(...parts)"]
   ])("are known only when it runs in %j", (text, code) => {
     assert.deepStrictEqual(made(text), [code])
