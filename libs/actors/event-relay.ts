@@ -1,20 +1,22 @@
 /**
- * Relays LOG to EVENTS: unpacks every record into the envelopes it carries, in order, each once. The cursor stands in
- * EVENTS and moves with the written events; see the relay for what a crash can repeat. A record that cannot be read
- * goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it.
+ * Relays LOG to EVENTS: unpacks every record into the envelopes it carries, in order, each once. Services outside the
+ * fleet publish to EVENTS too: so the cursor stands apart, and no id of a message can be guessed, for who published it
+ * first would have the true event dropped as its copy. See the relay for what a crash can repeat. A record that cannot
+ * be read goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it.
  */
 import { Effect, Result, Schema } from "effect"
 import {
-  batchMessagesMax,
   header,
+  isSmall,
   jsonCodec,
   Rejections,
   relay,
+  relayPlace,
   relayRecordCodec,
   type RelayStep,
   type SourceMessage
 } from "#bus"
-import { subjects } from "#contracts"
+import { Count, subjects } from "#contracts"
 import { defineCounter, Health, Metrics } from "#runtime"
 import { cachedRecord, type RecordHead, recordHeadCodec } from "./record.ts"
 
@@ -24,11 +26,13 @@ export const eventsPublishedTotal = defineCounter({
   labels: []
 })
 
-const Cursor = Schema.Struct({ position: Schema.Int })
-interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
+/** `done`: how many events of the record after `position` are made, of one whose events fill more than a step. */
+const Cursor = Schema.Struct({ position: Count, done: Schema.optionalKey(Count) })
+export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
-// Beyond this a batch carries no more a second, and its first event waits longer.
-const stepEventsMax = 128
+export const eventRelayCodec = relayRecordCodec(Cursor)
+export const eventRelayPlace = { ...relayPlace("events"), codec: eventRelayCodec }
+
 // A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
 
@@ -54,14 +58,15 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
         records.push({ sequence, head: read.success, traceparent: message.header(header.traceparent) })
       } else yield* rejections.reject({ origin: "log", subject, sequence, faults: read.failure, payload })
     }
-    return stepsOf(records, run.at(-1)?.sequence ?? cursor.position)
+    return stepsOf(records, cursor, run.at(-1)?.sequence ?? cursor.position)
   })
 
   return relay({
     name: "announce",
     source: "LOG",
     target: "EVENTS",
-    place: { subject: subjects.eventsCursor, codec: relayRecordCodec(Cursor) },
+    place: eventRelayPlace,
+    before: subjects.eventsCursor,
     // From the beginning: every decision ever made becomes events.
     begin: () => ({ position: 0 }),
     position: (cursor) => cursor.position,
@@ -78,20 +83,35 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
-/** Whole records, some hundred events a step; the last step ends at the last record read. Pure. */
-export const stepsOf = (records: ReadonlyArray<ReadRecord>, lastSequence: number): ReadonlyArray<RelayStep<Cursor>> => {
+/** Steps small enough to be written ahead of their cursor; the last one ends at the last record read. Pure. */
+export const stepsOf = (
+  records: ReadonlyArray<ReadRecord>,
+  begin: Cursor,
+  lastSequence: number
+): ReadonlyArray<RelayStep<Cursor>> => {
   const steps: Array<RelayStep<Cursor>> = []
   let messages: Array<RelayStep<Cursor>["messages"][number]> = []
-  for (const [index, record] of records.entries()) {
-    messages.push(...messagesOf(record))
-    const next = records[index + 1]?.head.events.length ?? 0
-    if (messages.length < stepEventsMax && messages.length + next < batchMessagesMax) continue
-    steps.push({ messages, cursor: { position: record.sequence } })
+  let bytes = 0
+  let cursor = begin
+  const end = () => {
+    steps.push({ messages, cursor })
     messages = []
+    bytes = 0
   }
-  if (messages.length > 0 || steps.at(-1)?.cursor.position !== lastSequence) {
-    steps.push({ messages, cursor: { position: lastSequence } })
+  for (const record of records) {
+    const events = messagesOf(record)
+    const before = record.sequence - 1
+    for (let done = before === begin.position ? (begin.done ?? 0) : 0; done < events.length; done += 1) {
+      const message = events[done]
+      if (message === undefined) break
+      if (messages.length > 0 && !isSmall(messages.length + 1, bytes + message.data.length)) end()
+      messages.push(message)
+      bytes += message.data.length
+      cursor = done + 1 < events.length ? { position: before, done: done + 1 } : { position: record.sequence }
+    }
   }
+  cursor = { position: lastSequence }
+  if (messages.length > 0 || steps.at(-1)?.cursor.position !== lastSequence) end()
   return steps
 }
 
@@ -102,7 +122,7 @@ const messagesOf = ({ sequence, head, traceparent }: ReadRecord) =>
     subject: subjects.event(event.event),
     data: body.encode(event).data,
     headers: [
-      [header.messageId, `log.${sequence}.${index}`] as const,
+      [header.messageId, `log.${sequence}.${index}.${crypto.randomUUID()}`] as const,
       ...(traceparent === undefined ? [] : [[header.traceparent, traceparent] as const])
     ]
   }))

@@ -28,7 +28,7 @@ export {
   type Projection,
   Refusal
 } from "./definition.ts"
-export { eventRelay } from "./event-relay.ts"
+export { eventRelay, eventRelayPlace } from "./event-relay.ts"
 export { projectViews } from "./views/projector.ts"
 export {
   entityProjection,

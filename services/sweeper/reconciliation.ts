@@ -6,7 +6,7 @@
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
 import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { decodeToken, EpochMs } from "#contracts"
+import { decodeToken, EpochMs, storedEventName } from "#contracts"
 import { Configuration } from "#runtime"
 import { Checkpoints } from "./sweeps.ts"
 import { readRelayed } from "./retention.ts"
@@ -110,11 +110,12 @@ const readEvents = Effect.fnUntraced(function* (
   let read = position
   let later: number | undefined
   const take = (message: SourceMessage) => {
-    const id = message.header(header.messageId)
-    const origin = originOf(id)
+    // A publisher outside the fleet writes what it likes into the id.
+    const isOwn = storedEventName(message.subject)?.from === undefined
+    const origin = isOwn ? originOf(message.header(header.messageId)) : undefined
     read = message.sequence
-    if (origin === undefined || id === undefined) return
-    if (origin.record <= toRecord) ids.add(id)
+    if (origin === undefined) return
+    if (origin.record <= toRecord) ids.add(placeIn(origin))
     else later ??= message.sequence
   }
   if (lastSequence > position) {
@@ -141,7 +142,10 @@ interface Origin {
   readonly index: number
 }
 
-const pattern = /^log\.(\d{1,15})\.(\d{1,6})$/u
+// Releases before this one gave no more than the place.
+const pattern = /^log\.(\d{1,15})\.(\d{1,6})(?:\.[\w-]{1,64})?$/u
+
+const placeIn = ({ record, index }: Origin) => `log.${record}.${index}`
 
 /** Undefined for an event that did not come from LOG. */
 export const originOf = (messageId: string | undefined): Origin | undefined => {
@@ -149,7 +153,7 @@ export const originOf = (messageId: string | undefined): Origin | undefined => {
   return record === undefined || index === undefined ? undefined : { record: Number(record), index: Number(index) }
 }
 
-/** The ids of the missing events. For records before `keptSinceMs` EVENTS keeps none any more. */
+/** The places of the missing events. For records before `keptSinceMs` EVENTS keeps none any more. */
 export const missingEvents = (
   records: ReadonlyArray<Recorded>,
   isThere: (id: string) => boolean,
@@ -157,7 +161,9 @@ export const missingEvents = (
 ): ReadonlyArray<string> =>
   records
     .filter(({ atMs }) => atMs >= keptSinceMs)
-    .flatMap(({ sequence, events }) => Array.from({ length: events }, (_, index) => `log.${sequence}.${index}`))
+    .flatMap(({ sequence, events }) =>
+      Array.from({ length: events }, (_, index) => placeIn({ record: sequence, index }))
+    )
     .filter((id) => !isThere(id))
 
 /** Entities whose rows are older than their last record, although the views have come that far. */

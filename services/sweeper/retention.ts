@@ -3,10 +3,10 @@
  * was retired. Repeated requests, challenges and raw answers need no sweep: they expire in their buckets.
  */
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
-import { type ViewRow, Views } from "#actors"
-import { type BusError, BusRefused, jsonCodec, Kv, relayRecordCodec, type SourceMessage, StreamReader } from "#bus"
+import { eventRelayPlace, type ViewRow, Views } from "#actors"
+import { type BusError, BusRefused, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
 import { Configuration } from "#runtime"
-import { Count, spendCursorKey, SpendEntry, subjects } from "#contracts"
+import { Count, spendCursorKey, SpendEntry } from "#contracts"
 import { Checkpoints } from "./sweeps.ts"
 import { CommandClient, findingsOf, type PlannedCommand, toRelease, toWorkItem } from "./command-client.ts"
 import type { Sweep } from "./sweeps.ts"
@@ -122,18 +122,18 @@ export const retirements = (input: RetirementInput): ReadonlyArray<PlannedComman
 }
 
 // The positions of LOG's readers: a record above any of them must not be purged.
-const cursorCodec = relayRecordCodec(Schema.Struct({ position: Schema.Int }))
 
 /** The record up to which the relay has made events; the last few of them may be on their way. Read from the leader. */
 export const readRelayed = Effect.fnUntraced(function* (
   reader: StreamReader["Service"]
 ): Effect.fn.Return<number, BusError> {
-  const last = yield* reader.last("EVENTS", subjects.eventsCursor)
+  const { stream, subject, codec } = eventRelayPlace
+  const last = yield* reader.last(stream, subject)
   if (Option.isNone(last)) return 0
-  const record = cursorCodec.decode(last.value)
+  const record = codec.decode(last.value)
   if (Result.isFailure(record)) {
     const detail = JSON.stringify(record.failure)
-    return yield* new BusRefused({ operation: "read the cursor of EVENTS", detail, code: 0 })
+    return yield* new BusRefused({ operation: "read the cursor of the event relay", detail, code: 0 })
   }
   return record.success.cursor.position
 })

@@ -1,6 +1,7 @@
 /**
- * A relay's cursor in its target stream: the record of how far the relay has come, and the step that moves it. A crash
- * between a step's two writes leaves a record of what to finish.
+ * A relay's cursor: the record of how far the relay has come, and the step that moves it. It stands in the target
+ * stream, or apart from it where others publish there. A crash between a step's two writes leaves a record of what to
+ * finish.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import type { Nats } from "../connection/connection.ts"
@@ -9,7 +10,10 @@ import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { type BatchMessage, writeBatch } from "../publish.ts"
 import type { RelayOptions } from "./relay.ts"
 
-/** Messages that are written together with the cursor after them. At most 999 messages. */
+/**
+ * Messages that are written together with the cursor after them. At most 999 messages; where the cursor stands apart
+ * from the target, no more than `isSmall` allows, or a single one.
+ */
 export interface RelayStep<Cursor> {
   readonly messages: ReadonlyArray<BatchMessage>
   readonly cursor: Cursor
@@ -17,18 +21,27 @@ export interface RelayStep<Cursor> {
 
 /** The place of a relay's cursor, and its codec. */
 export interface CursorPlace<Cursor> {
+  /** Undefined for the target stream. */
+  readonly stream?: string
   readonly subject: string
   readonly codec: MessageCodec<RelayRecord<Cursor>>
 }
+
+/** The place of a cursor that stands apart from the relay's target. */
+export const relayPlace = (relay: string) => ({ stream: "KV_relays", subject: `$KV.relays.${relay}` })
 
 // Up to here two plain writes are faster than a batch, and the record stays far below a message's limit.
 const smallMessagesMax = 32
 const smallBytesMax = 48 * 1_024
 
+/** Whether a step of so many messages and bytes is written ahead. */
+export const isSmall = (messages: number, bytes: number): boolean =>
+  messages <= smallMessagesMax && bytes <= smallBytesMax
+
 /**
- * Writes a step. A large step goes in one atomic batch with its cursor. The broker takes two milliseconds for any
- * batch, so a small step is written ahead instead: first the cursor with the step's messages in it, then the messages.
- * Returns the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
+ * Writes a step. A large step goes in one atomic batch with its cursor, where both are in one stream. The broker takes
+ * two milliseconds for any batch, so a small step is written ahead instead: first the cursor with the step's messages
+ * in it, then the messages. Returns the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
  */
 export const writeStep = <Cursor>(
   nats: Nats["Service"],
@@ -37,7 +50,7 @@ export const writeStep = <Cursor>(
   expectedSequence: number
 ): Effect.Effect<number, BusError> => {
   const bytes = step.messages.reduce((sum, message) => sum + message.data.length, 0)
-  if (step.messages.length > smallMessagesMax || bytes > smallBytesMax) {
+  if (place.stream === undefined && !isSmall(step.messages.length, bytes)) {
     const cursor = cursorMessage(place, { cursor: step.cursor, pending: [] }, expectedSequence)
     return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
   }
@@ -78,7 +91,8 @@ const cursorMessage = <Cursor>(
     headers: [
       ...encoded.headers,
       [header.expectedLastSubjectSequence, String(expectedSequence)],
-      [header.rollup, "sub"]
+      // A bucket keeps one message a subject by itself.
+      ...(place.stream === undefined ? [[header.rollup, "sub"] as const] : [])
     ]
   }
 }
@@ -133,23 +147,47 @@ const fromPending = (pending: typeof Pending.Type): BatchMessage => ({
 
 interface StoredCursor<Cursor> {
   readonly record: RelayRecord<Cursor>
-  /** The sequence of the record in the target stream, which the next write expects. */
+  /** The sequence of the record in its stream, which the next write expects. */
   readonly sequence: number
 }
 
-/** The relay's stored cursor, from the target stream's leader. None when it never ran. */
-export const storedCursor = Effect.fnUntraced(function* <Cursor, E, R>(
+/** The relay's stored cursor, from its stream's leader. None when it never ran. */
+export const storedCursor = <Cursor, E, R>(
   nats: Nats["Service"],
   { name, target, place }: RelayOptions<Cursor, E, R>
+): Effect.Effect<Option.Option<StoredCursor<Cursor>>, BusError> =>
+  readCursor(nats, name, { ...place, stream: place.stream ?? target })
+
+const readCursor = Effect.fnUntraced(function* <Cursor>(
+  nats: Nats["Service"],
+  name: string,
+  { stream, subject, codec }: CursorPlace<Cursor> & { readonly stream: string }
 ): Effect.fn.Return<Option.Option<StoredCursor<Cursor>>, BusError> {
-  const stored = yield* nats.last(target, place.subject)
+  const stored = yield* nats.last(stream, subject)
   if (Option.isNone(stored)) return Option.none()
-  const decoded = place.codec.decode(stored.value)
+  const decoded = codec.decode(stored.value)
   if (Result.isFailure(decoded)) {
     const detail = `the stored cursor is broken: ${JSON.stringify(decoded.failure)}`
     return yield* new BusRefused({ operation: `read the cursor of ${name}`, detail, code: 0 })
   }
   return Option.some({ record: decoded.success, sequence: stored.value.sequence })
+})
+
+/**
+ * The cursor that a release before this one keeps in the target stream, if it is further than `own`: so it is after an
+ * upgrade, and after a rollback.
+ */
+export const olderCursor = Effect.fnUntraced(function* <Cursor, E, R>(
+  nats: Nats["Service"],
+  { name, target, place, before, position }: RelayOptions<Cursor, E, R>,
+  own: Option.Option<StoredCursor<Cursor>>
+): Effect.fn.Return<Option.Option<RelayRecord<Cursor>>, BusError> {
+  if (before === undefined) return Option.none()
+  const found = yield* readCursor(nats, name, { ...place, stream: target, subject: before })
+  return Option.filter(
+    Option.map(found, ({ record }) => record),
+    ({ cursor }) => Option.isNone(own) || position(cursor) > position(own.value.record.cursor)
+  )
 })
 
 /** The last sequence of the relay's source. */

@@ -17,6 +17,7 @@ import {
   type CursorPlace,
   finishPending,
   lastOfSource,
+  olderCursor,
   type RelayStep,
   storedCursor,
   writeCursor,
@@ -54,8 +55,9 @@ export interface RelayOptions<Cursor, E, R> {
   readonly name: string
   readonly source: string
   readonly target: string
-  /** The cursor's place in the target stream. */
   readonly place: CursorPlace<Cursor>
+  /** The subject of the target stream where a release before this one keeps the cursor. */
+  readonly before?: string
   /** The cursor of a relay that never ran, given the source's last sequence. */
   readonly begin: (lastSequence: number) => Cursor
   /** The source sequence up to which `cursor` covers everything. */
@@ -202,11 +204,13 @@ const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
 ): Effect.fn.Return<Held<Cursor>, BusError> {
-  const stored = yield* storedCursor(nats, options)
-  if (Option.isNone(stored)) return { cursor: options.begin(yield* lastOfSource(nats, options)), sequence: 0 }
-  const { record, sequence } = stored.value
-  yield* finishPending(nats, record)
-  return { cursor: record.cursor, sequence }
+  const own = yield* storedCursor(nats, options)
+  const sequence = Option.match(own, { onNone: () => 0, onSome: (stored) => stored.sequence })
+  const older = yield* olderCursor(nats, options, own)
+  const further = Option.orElse(older, () => Option.map(own, ({ record }) => record))
+  if (Option.isNone(further)) return { cursor: options.begin(yield* lastOfSource(nats, options)), sequence }
+  yield* finishPending(nats, further.value)
+  return { cursor: further.value.cursor, sequence }
 })
 
 /** Tells standbys that they need not wait. Writes nothing when another write came in between. */
@@ -258,7 +262,7 @@ const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
 
 /** The stored cursor, as just read. */
 export interface Observation {
-  /** The cursor's sequence in the target stream: it changes with every step. */
+  /** The cursor's sequence in its stream: it changes with every step. */
   readonly sequence: number
   /** Whether the source has anything after the cursor. */
   readonly isBehind: boolean

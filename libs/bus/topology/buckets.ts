@@ -135,6 +135,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["pipeline-api", "sweeper", "operator"]
   },
   {
+    name: "relays",
+    why: "How far LOG has become events, and the last events with it until they are known to be stored. Apart from the events, so that a service which publishes those cannot move it.",
+    ttlMs: null,
+    keyTtl: false,
+    // The largest envelope in base64, and its headers.
+    valueBytesMax: 384 * kib,
+    leaderReads: true,
+    writers: ["pipeline-api"],
+    readers: ["pipeline-api", "sweeper", "operator"]
+  },
+  {
     name: "leases",
     why: "Who does what only one may do; a holder that stops renewing loses its lease by the broker's clock.",
     ttlMs: null,

@@ -154,7 +154,8 @@ const publish = Effect.fnUntraced(function* (
     project: null,
     details: redactTexts(details, redact)
   }
-  const messageId = `report.${report.reportId}`
+  // The moment of storing makes an id that no publisher outside can use before: the event would be dropped as its copy.
+  const messageId = `report.${report.reportId}.${storedAtMs}`
   yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
   return "told" as const
 })

@@ -5,7 +5,7 @@ import { withBus } from "../../../dev/fixtures/bus.ts"
 import { consumer, note, trial } from "./trial.ts"
 
 const told = (id: string): BatchMessage => ({
-  subject: "events.project.queue_paused",
+  subject: "log.project.garden",
   data: new TextEncoder().encode("{}"),
   headers: [[header.messageId, id]]
 })
@@ -15,7 +15,7 @@ describe("a batch", () => {
     withBus(() =>
       Effect.gen(function* () {
         const publisher = yield* Publisher
-        const { sequence } = yield* publisher.publishRaw("events.project.queue_paused", told("log.7.0").data, {
+        const { sequence } = yield* publisher.publishRaw("log.project.garden", told("log.7.0").data, {
           messageId: "log.7.0"
         })
 

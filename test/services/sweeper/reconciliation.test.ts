@@ -28,7 +28,9 @@ describe("LOG beside EVENTS", () => {
     ["log.12.3", { record: 12, index: 3 }],
     ["log.12", undefined],
     ["other", undefined],
-    ["log.1.2.3", undefined],
+    ["log.12.3.6f0cbb04-9c4f-4f0e-8f4c-5a0f6f3d9f11", { record: 12, index: 3 }],
+    ["log.1.2.3 4", undefined],
+    ["log.1.2.3.4", undefined],
     [undefined, undefined]
   ] as const)("reads the id %s", (id, origin) => {
     assert.deepStrictEqual(originOf(id), origin)

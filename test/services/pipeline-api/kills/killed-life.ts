@@ -4,7 +4,8 @@
  * or loses interest. Leases and unacked reports of the dead count as expired, as they are after seconds.
  */
 import { Clock, Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
-import { BusUnavailable, Nats, type Publisher, type Requests, StreamReader } from "#bus"
+import { eventRelayPlace } from "#actors"
+import { BusUnavailable, header, Nats, type Publisher, type Requests, StreamReader } from "#bus"
 import { subjects } from "#contracts"
 import { type Cut, type CutProxy, startCutProxy } from "../../../support/cut-proxy.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
@@ -144,13 +145,14 @@ export const killedLife = Effect.fnUntraced(function* (server: TestNatsServer, d
 export const isSettled = Effect.gen(function* () {
   const reader = yield* StreamReader
   const reports = yield* reader.bounds("REPORTS")
-  const announced = yield* reader.last("EVENTS", subjects.eventsCursor)
+  const announced = yield* reader.last(eventRelayPlace.stream, eventRelayPlace.subject)
   const positions = [Option.match(announced, { onNone: () => 0, onSome: ({ data }) => positionIn(data) })]
   // A small step's cursor is there before the step's events.
-  for (const subject of Option.match(announced, { onNone: () => [], onSome: ({ data }) => pendingIn(data) })) {
+  const pending = Option.match(announced, { onNone: () => [], onSome: ({ data }) => pendingIn(data) })
+  for (const { subject } of pending) {
     const event = yield* reader.last("EVENTS", subject)
-    const after = Option.getOrThrow(announced).sequence
-    if (!Option.exists(event, ({ sequence }) => sequence > after)) return false
+    const id = Option.flatMapNullishOr(event, (message) => message.header(header.messageId))
+    if (!pending.some((message) => message.subject === subject && Option.contains(id, message.id))) return false
   }
   for (const [bucket, key] of [
     ["views", "cursor"],
@@ -172,11 +174,15 @@ export const positionIn = (data: Uint8Array): number => {
   return stored.cursor?.position ?? stored.position ?? 0
 }
 
-const pendingIn = (data: Uint8Array): ReadonlyArray<string> => {
-  const stored = JSON.parse(new TextDecoder().decode(data)) as {
-    readonly pending?: ReadonlyArray<{ readonly subject: string }>
-  }
-  return (stored.pending ?? []).map(({ subject }) => subject)
+interface PendingMessage {
+  readonly subject: string
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+}
+
+/** The messages of a cursor's step, which are there a moment after it. */
+const pendingIn = (data: Uint8Array) => {
+  const stored = JSON.parse(new TextDecoder().decode(data)) as { readonly pending?: ReadonlyArray<PendingMessage> }
+  return (stored.pending ?? []).map(({ subject, headers }) => ({ subject, id: new Map(headers).get(header.messageId) }))
 }
 
 /** Everything that is in a stream now, oldest first. */

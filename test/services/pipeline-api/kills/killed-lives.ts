@@ -2,7 +2,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type Publisher, type Requests, StreamReader } from "#bus"
-import { subjects } from "#contracts"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import type { Cut } from "../../../support/cut-proxy.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
@@ -94,7 +93,7 @@ export const lifeWith = (
         const watched = [
           yield* watchPositions("KV_views", () => true),
           yield* watchPositions("KV_cursors", () => true),
-          yield* watchPositions("EVENTS", (subject) => subject === subjects.eventsCursor)
+          yield* watchPositions("KV_relays", () => true)
         ]
         const life = yield* killedLife(server, diceFor(seed), begin(server))
         yield* cuts(life)
