@@ -53,6 +53,9 @@ const resource = (config: Config, why: string): KubernetesObject => ({
     allowRollup: config.allow_rollup_hdrs ?? false,
     allowMsgTtl: config.allow_msg_ttl ?? false,
     denyDelete: config.deny_delete ?? false,
+    ...(config.republish === undefined
+      ? {}
+      : { republish: { source: config.republish.src, destination: config.republish.dest } }),
     placement: { cluster: moneyStreams.includes(config.name) ? moneyCluster : usualCluster },
     // Removing the resource does not remove the stream's content.
     preventDelete: true

@@ -3,7 +3,8 @@
  * itself. A password is a variable of the server's environment. As data for the chart's values, and as text for a
  * server's own file.
  */
-import { type BrokerUser as UserOfBroker, partyUsers, serverSyntax, type Topology } from "#bus"
+import { subjects } from "#contracts"
+import { brokerAccounts, type BrokerUser as UserOfBroker, partyUsers, serverSyntax, type Topology } from "#bus"
 
 export interface BrokerUser extends UserOfBroker {
   /** The name of the variable. */
@@ -26,18 +27,15 @@ export const fleetUsers = (topology: Topology): ReadonlyArray<BrokerUser> =>
 const keeper: UserOfBroker = {
   user: streamKeeper,
   permissions: {
-    // Copying and restoring a stream goes in chunks, each of which is confirmed.
-    publish: { allow: ["$JS.API.>", "$JS.SNAPSHOT.>"] },
+    // Copying and restoring a stream goes in chunks, each of which is confirmed. A rollback moves a cursor and events.
+    publish: { allow: ["$JS.API.>", "$JS.SNAPSHOT.>", "events.>", subjects.eventsCursor] },
     subscribe: { allow: ["_INBOX.>"] }
   }
 }
 
 /** The `accounts` block. `variable` writes a reference to the server's environment. */
 export const accounts = (topology: Topology, variable: (name: string) => string) => ({
-  FLEET: {
-    jetstream: "enabled",
-    users: fleetUsers(topology).map((user) => ({ ...user, password: variable(user.password) }))
-  },
+  ...brokerAccounts(fleetUsers(topology).map((user) => ({ ...user, password: variable(user.password) }))),
   SYS: { users: [{ user: systemUser, password: variable(passwordVariable(systemUser)) }] }
 })
 

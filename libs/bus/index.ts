@@ -34,17 +34,19 @@ export {
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./ordered-reader.ts"
 export { type BatchMessage, batchMessagesMax, Publisher, scheduleHeaders } from "./publish.ts"
-export { relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
+export { isSmall, relayPlace, relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
 export { relay } from "./relay/relay.ts"
 export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
 export { acceptLosses, keepTopology, lostAtKey } from "./topology/keeper.ts"
-export { parties, type Party, type Topology } from "./topology/declarations.ts"
+export { accountOf, brokerAccounts, fleetAccount } from "./topology/accounts.ts"
+export { outsiders, parties, type Party, type Topology } from "./topology/declarations.ts"
 export { coreSubjects, partOf, streamOf, topology, topologyDocument, topologyOf } from "./topology/topology.ts"
 export {
   type BrokerUser,
   brokerUser,
+  mayComeFromOutside,
   outsideEvents,
   partyUsers,
   type Permissions,

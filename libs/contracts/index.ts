@@ -158,7 +158,7 @@ export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes }
 export * from "./speech/marks.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./speech/models.ts"
 export * from "./speech/sessions.ts"
-export { subjects } from "./subjects.ts"
+export { storedEventName, subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"
 export * from "./webhook-endpoints.ts"
 export * from "./webhooks.ts"

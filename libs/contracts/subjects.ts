@@ -48,11 +48,14 @@ const deliveriesOf = (lane: number) => {
 export const subjects = {
   /** The records of one entity: its state and the facts that led to it. */
   log: (entity: string, id: string) => `log.${entity}.${encodeToken(id)}`,
-  /** How far LOG has become events. The cursor is written together with the events, and is itself no event. */
+  /** Where releases before this one kept how far LOG has become events; itself no event. */
   eventsCursor: "events-cursor",
   /** The name of an event already consists of tokens. */
   event: (name: string) => `events.${name}`,
   eventsAll: "events.>",
+  /** An event from outside the fleet. The broker puts it there: the publisher's own subject is that of `event`. */
+  eventFrom: (user: string, name: string) => `events-from.${user}.${name}`,
+  eventsFromAll: "events-from.>",
   /** Reports of internal services and runners; a kind is already a token. */
   report: (kind: string) => `reports.${kind}`,
   reportsAll: "reports.*",
@@ -100,3 +103,24 @@ export const subjects = {
   mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
   mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`
 } as const
+
+/** An event's name by its subject in EVENTS, and the user outside the fleet that published it, if one did. */
+export interface StoredEventName {
+  readonly name: string
+  readonly from?: string
+}
+
+const [ownEvents, foreignEvents] = [subjects.event(""), "events-from."]
+
+/** Undefined for a subject of EVENTS that holds no event. */
+export const storedEventName = (subject: string): StoredEventName | undefined => {
+  if (subject.startsWith(ownEvents)) return { name: subject.slice(ownEvents.length) }
+  if (!subject.startsWith(foreignEvents)) return undefined
+  const [from = "", name = ""] = cutAt(subject.slice(foreignEvents.length), ".")
+  return { name, from }
+}
+
+const cutAt = (text: string, mark: string) => {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + mark.length)]
+}

@@ -6,7 +6,7 @@ import { Cause, Effect, Layer, Logger, References } from "effect"
 import { Environment, lineLogger } from "#runtime"
 import { busOf } from "./connection.ts"
 import { writeError } from "./screen.ts"
-import { serviceUser } from "#fleet/broker-users"
+import { runnerUser } from "#fleet/broker-users"
 import { readSettings } from "#fleet"
 import { type RunnerGiven, runnerOptions, runRunner } from "#dev/runner"
 
@@ -18,7 +18,7 @@ const setting = Layer.mergeAll(
 
 const program = Effect.fnUntraced(function* (given: RunnerGiven) {
   const { home } = yield* readSettings
-  const bus = busOf(given.nats, { keptUser: serviceUser })
+  const bus = busOf(given.nats, { keptUser: runnerUser })
   return yield* runRunner(runnerOptions(given, home)).pipe(Effect.provide(bus))
 })
 

@@ -5,7 +5,7 @@
 import { Effect, Result, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#contracts/printable"
-import { type Attempt, AttemptBatch, compileFilter, isoTime, subjects, unknownFilterNames } from "#contracts"
+import { type Attempt, AttemptBatch, compileFilter, isoTime, storedEventName, unknownFilterNames } from "#contracts"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
 import { noSuchEvent } from "./operate/events.ts"
@@ -46,8 +46,8 @@ const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<stri
   const unknown = unknownFilterNames(entries)
   if (unknown.length === 0) return
   const reader = yield* StreamReader
-  const stored = Object.keys(yield* reader.countBySubject("EVENTS", subjects.eventsAll)).map((subject) =>
-    subject.slice(subjects.event("").length)
+  const stored = Object.keys(yield* reader.countBySubject("EVENTS", ">")).map(
+    (subject) => storedEventName(subject)?.name ?? ""
   )
   const [first] = unknown.filter((entry) => !stored.some(compileFilter([entry])))
   if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first) })
@@ -56,8 +56,8 @@ const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<stri
 const utf8 = new TextDecoder()
 
 const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
-  const event = message.subject.slice("events.".length)
-  if (message.subject === subjects.eventsCursor || !wants(event)) return []
+  const event = storedEventName(message.subject)?.name
+  if (event === undefined || !wants(event)) return []
   // A publisher may have written it over several lines; between JSON tokens a line's end is only space.
   if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
   return [printableLine(`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`)]

@@ -47,6 +47,7 @@ interface NackSpec {
   readonly allowRollup: boolean
   readonly allowMsgTtl: boolean
   readonly denyDelete: boolean
+  readonly republish?: { readonly source: string; readonly destination: string }
 }
 
 const nanosOf = (duration: string) => Number(duration.replace(/s$/u, "")) * 1e9
@@ -72,7 +73,10 @@ const configsOf = (manifest: string) =>
       allow_msg_schedules: spec.allowMsgSchedules,
       allow_rollup_hdrs: spec.allowRollup,
       allow_msg_ttl: spec.allowMsgTtl,
-      deny_delete: spec.denyDelete
+      deny_delete: spec.denyDelete,
+      ...(spec.republish === undefined
+        ? {}
+        : { republish: { src: spec.republish.source, dest: spec.republish.destination } })
     } satisfies Partial<StreamConfig>
   })
 

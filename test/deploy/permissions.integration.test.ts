@@ -10,6 +10,7 @@ import {
   Kv,
   Objects,
   outsideEvents,
+  outsiders,
   parties,
   type Party,
   partOf,
@@ -72,44 +73,68 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       }).pipe(Effect.provide(busAs(party)))
   )
 
-  it.live.each(part.streams.filter(({ readers }) => readers.includes(party)))("reads $name", (stream) =>
-    Effect.gen(function* () {
-      const writer = stream.publishers[0] ?? party
-      const subject = sample(stream.subjects[0] ?? "", `read-by-${userOf(party)}`)
-      yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
-        Effect.provide(busAs(writer))
-      )
-      const taken: Array<string> = []
+  it.live.each(part.streams.filter(({ readers }) => readers.includes(party) && outsiders.includes(party)))(
+    "reads $name without a consumer",
+    (stream) =>
+      Effect.gen(function* () {
+        const reader = yield* StreamReader
+        const { lastSequence: before } = yield* reader.bounds(stream.name)
+        const subject = sample(stream.subjects[0] ?? "", `read-by-${userOf(party)}`)
+        yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
+          Effect.provide(busAs(stream.publishers[0] ?? party))
+        )
 
-      const consumption = yield* consume({
-        consumer: {
-          stream: stream.name,
-          durable: tokenOf(party),
-          filterSubjects: [subject],
-          unackedMax: 8,
-          ackWaitMs: 5_000
-        },
-        codec,
-        origin: "trial",
-        handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
-      })
-      yield* eventually(Effect.sync(() => taken.length === 1))
-      yield* consumption.drain(1_000)
+        const read = yield* Stream.runCollect(
+          reader.range(stream.name, { fromSequence: before + 1, toSequence: before + 1 })
+        )
 
-      const reader = yield* StreamReader
-      const { lastSequence } = yield* reader.bounds(stream.name)
-      assert.isAbove(lastSequence, 0)
-      yield* reader.last(stream.name, subject)
-      const consumers = yield* Consumers
-      // The broker has the acks once it has answered a later request.
-      yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
-      if (stream.keepers?.includes(party) === true) {
-        const nowMs = yield* Clock.currentTimeMillis
-        yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
-        yield* reader.purge(stream.name, subject)
-      }
-      yield* consumers.remove(stream.name, tokenOf(party))
-    }).pipe(Effect.scoped, Effect.provide(busAs(party)))
+        assert.deepStrictEqual(
+          read.map((message) => message.subject),
+          [subject]
+        )
+      }).pipe(Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.streams.filter(({ readers }) => readers.includes(party) && !outsiders.includes(party)))(
+    "reads $name",
+    (stream) =>
+      Effect.gen(function* () {
+        const writer = stream.publishers[0] ?? party
+        const subject = sample(stream.subjects[0] ?? "", `read-by-${userOf(party)}`)
+        yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
+          Effect.provide(busAs(writer))
+        )
+        const taken: Array<string> = []
+
+        const consumption = yield* consume({
+          consumer: {
+            stream: stream.name,
+            durable: tokenOf(party),
+            filterSubjects: [subject],
+            unackedMax: 8,
+            ackWaitMs: 5_000
+          },
+          codec,
+          origin: "trial",
+          handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
+        })
+        yield* eventually(Effect.sync(() => taken.length === 1))
+        yield* consumption.drain(1_000)
+
+        const reader = yield* StreamReader
+        const { lastSequence } = yield* reader.bounds(stream.name)
+        assert.isAbove(lastSequence, 0)
+        yield* reader.last(stream.name, subject)
+        const consumers = yield* Consumers
+        // The broker has the acks once it has answered a later request.
+        yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
+        if (stream.keepers?.includes(party) === true) {
+          const nowMs = yield* Clock.currentTimeMillis
+          yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
+          yield* reader.purge(stream.name, subject)
+        }
+        yield* consumers.remove(stream.name, tokenOf(party))
+      }).pipe(Effect.scoped, Effect.provide(busAs(party)))
   )
 
   it.live.each(part.buckets)("has its permissions on the bucket $name", (bucket) =>
@@ -191,7 +216,9 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
           ["CREATE", "UPDATE", "DELETE", "SNAPSHOT", "RESTORE"].map((verb) => `$JS.API.STREAM.${verb}.${name}`)
         ),
         ...(party === "internal services" ? actorEvents.map((name) => `events.${name}`) : []),
-        ...(party === "internal services" ? ["events-cursor"] : []),
+        ...(party === "internal services"
+          ? ["events-cursor", "events-from.internal-services.sandbox.leak_detected"]
+          : []),
         "$JS.API.STREAM.LIST",
         "$SYS.REQ.SERVER.PING",
         "nobody.declared.this"

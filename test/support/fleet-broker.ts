@@ -4,7 +4,7 @@ import { connect, type NatsConnection, PermissionViolationError, type TlsOptions
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { authorization, keeperUser, machineUsers } from "../../services/fleet/nats-server/configuration.ts"
+import { accounts, keeperUser, machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 
 export const passwordOf = (user: string) => `pass-${user}`
 
@@ -16,7 +16,7 @@ export interface FleetBrokerOptions {
 /** A nats-server as `up` and compose.yaml have it. The streams are made as they make them. */
 export const startMachineBroker = async () => {
   const passwords = new Map(machineUsers.map(({ user }) => [user, passwordOf(user)]))
-  const server = await startNatsServer({ configuration: authorization(machineUsers, passwords) })
+  const server = await startNatsServer({ configuration: accounts(machineUsers, passwords) })
   await makeStreams(await connectAs(server.url, keeperUser))
   return server
 }

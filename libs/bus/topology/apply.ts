@@ -9,7 +9,13 @@ import { Effect, Result, Schema } from "effect"
 import { defineGauge, Health, Metrics, Role } from "#runtime"
 import { Nats, reportTrouble } from "../connection/connection.ts"
 import type { BusError } from "../errors.ts"
-import type { BucketDeclaration, ObjectStoreDeclaration, StreamDeclaration, Topology } from "./declarations.ts"
+import {
+  type BucketDeclaration,
+  type ObjectStoreDeclaration,
+  storedPrefix,
+  type StreamDeclaration,
+  type Topology
+} from "./declarations.ts"
 
 export const topologyDifferences = defineGauge({
   name: "bus_topology_differences",
@@ -149,7 +155,8 @@ export const streamConfig = (stream: StreamDeclaration, replicas: number): Wante
   allow_atomic: stream.features.includes("atomic batches"),
   allow_msg_schedules: stream.features.includes("schedules"),
   allow_rollup_hdrs: stream.features.includes("rollup") || stream.features.includes("schedules"),
-  ...(stream.features.includes("message ages") ? { allow_msg_ttl: true } : {})
+  ...(stream.features.includes("message ages") ? { allow_msg_ttl: true } : {}),
+  ...(stream.features.includes("announced") ? { republish: { src: ">", dest: `${storedPrefix}>` } } : {})
 })
 
 /** The broker's configuration of the stream behind a key-value bucket. */

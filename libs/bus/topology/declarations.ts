@@ -16,12 +16,23 @@ export const parties = [
   "speech-synthesizer",
   "console",
   "internal services",
+  "runners",
   "operator"
 ] as const
 export type Party = (typeof parties)[number]
 
+/**
+ * Parties that are not part of the fleet. Each has a broker account of its own, which imports its rights one by one: a
+ * server checks the subject that a client publishes to and never the reply that it names, so within the account of the
+ * streams any publisher could have any subject written. Such a party makes no consumer: it reads what is stored directly.
+ */
+export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
+
 /** Parties that see the figures of every stream, bucket and store, and the messages of those alone that they read. */
 export const watchers: ReadonlyArray<Party> = ["console"]
+
+/** What a stream stores it announces below this, if it does, for readers that make no consumer. */
+export const storedPrefix = "stored."
 
 /** One JetStream stream. Bytes and milliseconds; a null limit means none. */
 export interface StreamDeclaration {
@@ -35,7 +46,9 @@ export interface StreamDeclaration {
   readonly ageMsMax: number | null
   readonly bytesMax: number | null
   readonly messageBytesMax: number | null
-  readonly features: ReadonlyArray<"atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages">
+  readonly features: ReadonlyArray<
+    "atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages" | "announced"
+  >
   readonly publishers: ReadonlyArray<Party>
   /** Publishers that may write to some of the subjects alone. */
   readonly publishesOnly?: Partial<Record<Party, ReadonlyArray<string>>>

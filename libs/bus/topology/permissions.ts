@@ -1,16 +1,18 @@
 /**
  * A party's permissions on the broker, made from the topology: its own streams, buckets, stores and core subjects, the
  * broker's API for just these, and an inbox of its own, so that no role hears another's answers. No party here may
- * create, change or delete a stream. The users of a nats-server are made from this. Pure.
+ * create, change or delete a stream. The users of a nats-server and its accounts are made from this. Pure.
  */
-import { eventCatalogue } from "#contracts"
+import { eventCatalogue, subjects as subjectsOf } from "#contracts"
 import { inboxPrefix } from "../connection/connection.ts"
 import {
   type BucketDeclaration,
   type CoreDeclaration,
   type ObjectStoreDeclaration,
+  outsiders,
   parties,
   type Party,
+  storedPrefix,
   type StreamDeclaration,
   type Topology,
   watchers
@@ -51,16 +53,28 @@ export const permissionsOf = (topology: Topology, core: ReadonlyArray<CoreDeclar
   ]
   return {
     publish: [...new Set(publish)],
-    publishNever: party === "internal services" && streams.some(({ name }) => name === "EVENTS") ? actorsEvents() : [],
-    subscribe: [`${inboxPrefix(userOf(party))}.>`, ...received.flatMap(({ subjects }) => subjects)],
+    publishNever: party === "internal services" && streams.some(({ name }) => name === "EVENTS") ? reserved : [],
+    subscribe: [
+      `${inboxPrefix(userOf(party))}.>`,
+      ...received.flatMap(({ subjects }) => subjects),
+      ...streams.flatMap((stream) => announcements(stream, party))
+    ],
     answers: received.some(({ kind }) => kind === "question")
   }
 }
 
+const isOutsider = (party: Party) => outsiders.includes(party)
+
+/** Where a reader that makes no consumer hears what is stored. */
+const announcements = ({ features, readers, subjects }: StreamDeclaration, party: Party) =>
+  isOutsider(party) && features.includes("announced") && readers.includes(party)
+    ? subjects.filter((subject) => subject.endsWith(".>")).map((subject) => `${storedPrefix}${subject}`)
+    : []
+
 const streamRights = (stream: StreamDeclaration, party: Party) => [
   `$JS.API.STREAM.INFO.${stream.name}`,
   ...(stream.publishers.includes(party) ? publishSubjects(stream, party) : []),
-  ...(stream.readers.includes(party) ? readRights(stream.name) : []),
+  ...(stream.readers.includes(party) ? readRights(stream.name, party) : []),
   ...(stream.keepers?.includes(party) === true ? keepRights(stream.name) : [])
 ]
 
@@ -73,7 +87,7 @@ const bucketRights = (bucket: BucketDeclaration, party: Party) => {
     `$JS.API.STREAM.INFO.${stream}`,
     ...(bucket.writers.includes(party) ? [`$KV.${bucket.name}.>`] : []),
     // A publisher reads what it is about to change.
-    ...readRights(stream),
+    ...readRights(stream, party),
     ...(bucket.keepers?.includes(party) === true ? keepRights(stream) : [])
   ]
 }
@@ -86,15 +100,20 @@ const objectStoreRights = (store: ObjectStoreDeclaration, party: Party) => {
     ...(store.writers.includes(party)
       ? [`$O.${store.name}.C.>`, `$O.${store.name}.M.>`, `$JS.API.STREAM.PURGE.${stream}`]
       : []),
-    ...readRights(stream)
+    ...readRights(stream, party)
   ]
 }
 
-// Since 2.15 acks and flow control name the domain and the account before the stream.
-const readRights = (stream: string) => [
+const readRights = (stream: string, party: Party) => [
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,
+  // A consumer's request may name any subject for the broker to deliver to.
+  ...(isOutsider(party) ? [] : consumerRights(stream))
+]
+
+// Since 2.15 acks and flow control name the domain and the account before the stream.
+const consumerRights = (stream: string) => [
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
   // The client library's subject for creating a durable consumer with several filters.
@@ -133,6 +152,14 @@ const actorsEvents = () => {
     .filter(({ name }) => !outsideEvents.includes(name))
     .map(({ name }) => (shared.has(familyOf(name)) ? `events.${name}` : `events.${familyOf(name)}.>`))
   return [...new Set(subjects)]
+}
+
+const reserved = actorsEvents()
+
+/** Whether a user from outside the fleet may publish an event of that name. Names outside the catalogue are open. */
+export const mayComeFromOutside = (event: string): boolean => {
+  const subject = subjectsOf.event(event)
+  return !reserved.some((own) => (own.endsWith(".>") ? subject.startsWith(own.slice(0, -1)) : subject === own))
 }
 
 /** A broker's user in a nats-server's configuration; its password is set elsewhere. */

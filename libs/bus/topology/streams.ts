@@ -36,17 +36,18 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
   {
     name: "EVENTS",
     why: "One public envelope per event. Webhooks are made from it; internal services subscribe and publish here too.",
-    subjects: ["events.>", "events-cursor"],
+    // `events-cursor` is where releases before this one kept the cursor of the relay; nobody publishes there any more.
+    subjects: ["events.>", "events-from.*.>", "events-cursor"],
     retention: "limits",
     storage: "file",
     discard: "new",
     ageMsMax: eventsKeptDays * dayMs,
     bytesMax: null,
     messageBytesMax: envelopeBytesMax,
-    features: ["atomic batches", "rollup", "direct reads"],
+    // No feature by which a publisher's header removes what is stored: services outside the fleet publish here.
+    features: ["direct reads", "announced"],
     publishers: ["pipeline-api", "console", "internal services"],
-    // A cursor stands beside the events, and only the relay that makes them may move it.
-    publishesOnly: { console: ["events.>"], "internal services": ["events.>"] },
+    publishesOnly: { "pipeline-api": ["events.>"], console: ["events.>"], "internal services": ["events.>"] },
     readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "console", "internal services", "operator"]
   },
   {
@@ -61,7 +62,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     bytesMax: 1_024 * mib,
     messageBytesMax: reportBytesMax,
     features: [],
-    publishers: ["internal services", "operator"],
+    publishers: ["internal services", "runners", "operator"],
     readers: ["pipeline-api"]
   },
   {

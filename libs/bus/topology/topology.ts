@@ -11,6 +11,7 @@ import {
   type BucketDeclaration,
   type CoreDeclaration,
   type ObjectStoreDeclaration,
+  outsiders,
   parties,
   type Party,
   type StreamDeclaration,
@@ -88,7 +89,7 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     kind: "question",
     why: "A runner asks for something to do, and whether what it does is still its to do.",
     subjects: ["pickup.next.*", "pickup.held"],
-    senders: ["internal services"],
+    senders: ["internal services", "runners"],
     receivers: ["pipeline-api"]
   },
   {
@@ -192,6 +193,7 @@ export const topologyDocument = (topology: Topology): string =>
     `Of every stream, bucket and store ${watchers.join(", ")} sees how much lies there, and of the streams also how far their`,
     "consumers are; what lies there is read by the parties in the tables alone.",
     "",
+    ...accountsText,
     "## Streams",
     "",
     "| stream | subjects | kept | at a limit | writes | reads | for |",
@@ -221,6 +223,15 @@ export const topologyDocument = (topology: Topology): string =>
     ...coreSubjects.map(coreRow),
     ""
   ].join("\n")
+
+const accountsText = [
+  `Each of ${outsiders.join(", ")} is in a broker account of its own, which imports its rights from FLEET one by one and makes no`,
+  "consumers. All others are in FLEET, with the streams. A server checks the subject of a message and not the reply that it",
+  "names, and publishes its answer there: so a user of FLEET that may publish at all could have the broker write a record of",
+  "any stream or bucket, make it deliver stored messages anywhere, or remove a stream. Whoever has the password of a role has",
+  "the bus. Services and runners cannot: a test tries each of their rights with each reply and header.",
+  ""
+]
 
 const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
 const code = (texts: ReadonlyArray<string>) => texts.map((text) => `\`${text}\``).join(" ")

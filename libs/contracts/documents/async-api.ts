@@ -102,7 +102,7 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
       user: {
         type: "userPassword",
         description:
-          "A user of the broker: `internal-services`, whose password `./starling up` prints, may publish what no actor tells, report, ask, and read events."
+          "A user of the broker: `internal-services`, whose password `./starling up` prints, may publish what no actor tells, report, ask, and read events. The user `runners` may ask for work and report."
       },
       signature: {
         type: "httpApiKey",

@@ -1,6 +1,6 @@
 /** Events over HTTP. */
 import { Clock, Effect, Option, Result, Stream } from "effect"
-import { parseJson, Publisher, type SourceMessage, StreamReader, unmarked } from "#bus"
+import { mayComeFromOutside, parseJson, Publisher, type SourceMessage, StreamReader, unmarked } from "#bus"
 import {
   compileFilter,
   decodeEnvelope,
@@ -11,6 +11,7 @@ import {
   type Fault,
   findEvent,
   isoTime,
+  storedEventName,
   subjects,
   wholeEventSchema
 } from "#contracts"
@@ -31,7 +32,7 @@ const summaryOf = (message: SourceMessage): EventSummary => {
   )?.envelope
   return {
     sequence: message.sequence,
-    event: message.subject.slice(subjects.event("").length),
+    event: storedEventName(message.subject)?.name ?? "",
     storedAt: isoTime(message.storedAtMs),
     entity: envelope === undefined ? null : (entityOf(envelope) ?? null),
     projectId: envelope?.project?.id ?? null,
@@ -44,11 +45,13 @@ const wholeOf = (message: SourceMessage, mayReadPayloads: boolean): PublishedEve
   envelope: mayReadPayloads ? Buffer.from(unmarked(message.data)).toString("utf8") : null
 })
 
-const isEvent = ({ subject }: SourceMessage) => subject.startsWith(subjects.event(""))
+const isEvent = ({ subject }: SourceMessage) => storedEventName(subject) !== undefined
 
-/** The subject that holds what a filter wants, and often more. */
+/** The subject that holds what a filter wants, and often more: an event from outside lies under its publisher's name. */
 const subjectOf = ({ event }: EventFilter) =>
-  event === undefined || !/^[\w-]+(?:\.[\w-]+)*$/u.test(event) ? subjects.eventsAll : subjects.event(event)
+  event === undefined || !/^[\w-]+(?:\.[\w-]+)*$/u.test(event) || mayComeFromOutside(event)
+    ? ">"
+    : subjects.event(event)
 
 const wanted = ({ event, entity, projectId }: EventFilter) => {
   const wants = event === undefined ? () => true : compileFilter([event])
@@ -79,7 +82,7 @@ const newestEvents = Effect.fnUntraced(function* (filter: EventFilter, { before,
     for (const message of messages) {
       if (message.storedAtMs < sinceMs) return { items, nextCursor: null }
       const summary = summaryOf(message)
-      if (isIn(summary)) items.push(summary)
+      if (isEvent(message) && isIn(summary)) items.push(summary)
       place = message.sequence
       if (items.length === limit) return { items, nextCursor: cursorText(String(place)) }
     }

@@ -1,7 +1,8 @@
 /** Rejected messages over HTTP. A message is sent again only where this release accepts it. */
+import { hash } from "node:crypto"
 import { Effect, Option, Result } from "effect"
-import { jsonCodec, parseUnambiguousJson, Publisher, type SourceMessage, StreamReader } from "#bus"
-import { decodeEnvelope, Rejection, subjects } from "#contracts"
+import { jsonCodec, mayComeFromOutside, parseUnambiguousJson, Publisher, type SourceMessage, StreamReader } from "#bus"
+import { decodeEnvelope, Rejection, storedEventName, subjects } from "#contracts"
 import { RejectedGroup, type RejectedMessage, type RejectedSummary } from "#contracts/console"
 import { amended, Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf } from "#http"
 import { AuditLog } from "../AuditLog.ts"
@@ -37,11 +38,14 @@ const found = Effect.gen(function* () {
 /** The envelope to publish again, or why it cannot be. */
 const publishable = (rejection: Rejection) => {
   const { subject, truncated } = rejection
-  if (!subject.startsWith(subjects.event(""))) return Effect.fail(conflict("only events can be sent again from here"))
+  const stored = storedEventName(subject)
+  if (stored === undefined) return Effect.fail(conflict("only events can be sent again from here"))
+  if (stored.from !== undefined && !mayComeFromOutside(stored.name))
+    return Effect.fail(conflict(`${stored.name} is the fleet's own event, and ${stored.from} published it`))
   if (truncated) return Effect.fail(conflict("only its beginning is kept"))
   const bytes = bytesOf(rejection)
   const decoded = Result.flatMap(parseUnambiguousJson(bytes), decodeEnvelope)
-  if (Result.isSuccess(decoded)) return Effect.succeed(bytes)
+  if (Result.isSuccess(decoded)) return Effect.succeed({ subject: subjects.event(stored.name), bytes })
   const stillInvalid = conflict("it still breaks its schema", "still_invalid")
   return Effect.fail(amended(stillInvalid, { details: { faults: decoded.failure } }))
 }
@@ -72,15 +76,15 @@ export const rejectedRoutes = routesOf(
       Effect.gen(function* () {
         const { reason } = yield* body
         const { sequence, rejection } = yield* found
-        const bytes = yield* publishable(rejection)
+        const { subject, bytes } = yield* publishable(rejection)
         yield* (yield* AuditLog).write({
           action: "rejected-resend",
           target: `${sequence} ${rejection.subject}`,
           reason
         })
-        // A second call that meets the first one publishes nothing again.
-        const messageId = `rejected:${sequence}`
-        const stored = yield* refusing((yield* Publisher).publishRaw(rejection.subject, bytes, { messageId }))
+        // A second call that meets the first one publishes nothing again, and who sees neither cannot be before it.
+        const messageId = `rejected:${hash("sha256", `${sequence} ${rejection.receivedAt} ${rejection.payloadBase64}`)}`
+        const stored = yield* refusing((yield* Publisher).publishRaw(subject, bytes, { messageId }))
         yield* refusing((yield* StreamReader).remove("REJECTED", sequence))
         return jsonAnswer({ sequence: stored.sequence })
       }),

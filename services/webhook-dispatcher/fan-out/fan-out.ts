@@ -7,6 +7,7 @@
 import { Clock, Effect, Latch, Layer, Result, Schedule, Stream } from "effect"
 import {
   type BusError,
+  mayComeFromOutside,
   parseUnambiguousJson,
   Rejections,
   relay,
@@ -14,7 +15,15 @@ import {
   StreamReader,
   unmarked
 } from "#bus"
-import { decodeEnvelope, deliveryLaneOf, deliveryStream, entityOf, type Fault, subjects } from "#contracts"
+import {
+  decodeEnvelope,
+  deliveryLaneOf,
+  deliveryStream,
+  entityOf,
+  type Fault,
+  storedEventName,
+  subjects
+} from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
 import {
   beginCursor,
@@ -182,7 +191,7 @@ const translate = Effect.fnUntraced(function* (
 
 /** Whether an endpoint of a lane wants the event of this subject. */
 const isWanted = (targets: ReadonlyArray<EndpointSettings>, subject: string) =>
-  wanting(targets, subject.slice(subjects.event("").length)).length > 0
+  wanting(targets, storedEventName(subject)?.name ?? "").length > 0
 
 // Longer, and a twin that stands by would take the lane for abandoned.
 const idleWriteEveryMs = 200
@@ -409,9 +418,8 @@ const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArr
   parseUnambiguousJson(message.data).pipe(
     Result.flatMap(decodeEnvelope),
     Result.flatMap(({ envelope, known, unknownFields }) => {
-      if (message.subject !== subjects.event(envelope.event)) {
-        return Result.fail([{ path: "/event", message: `${envelope.event} was published to ${message.subject}` }])
-      }
+      const fault = misplaced(envelope.event, message.subject)
+      if (fault !== undefined) return Result.fail([{ path: "/event", message: fault }])
       const event: FanOutEvent = {
         sequence: message.sequence,
         storedAtMs: message.storedAtMs,
@@ -423,3 +431,11 @@ const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArr
       return Result.succeed({ event, known, unknownFields })
     })
   )
+
+/** Why an event may not have come by a subject. The broker itself lets no user outside publish an actor's event. */
+const misplaced = (event: string, subject: string) => {
+  const stored = storedEventName(subject)
+  if (stored?.name !== event) return `${event} was published to ${subject}`
+  if (stored.from === undefined || mayComeFromOutside(event)) return undefined
+  return `${event} is the fleet's own, and ${stored.from} published it`
+}

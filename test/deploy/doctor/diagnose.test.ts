@@ -459,9 +459,9 @@ describe("the resource requests of an overlay", () => {
   it("name the users of the pods and the brokers", () => {
     assert.includeMembers(
       [...plan.users],
-      ["pipeline-api", "payment-settler", "internal-services", "operator", "nack", "system"]
+      ["pipeline-api", "payment-settler", "internal-services", "runners", "operator", "nack", "system"]
     )
-    assert.strictEqual(plan.users.length, 14)
+    assert.strictEqual(plan.users.length, 15)
   })
 
   it("are read in Kubernetes' units", () => {

@@ -1,0 +1,302 @@
+import { createHash } from "node:crypto"
+import { jetstreamManager } from "@nats-io/jetstream"
+import { headers, type NatsConnection } from "@nats-io/nats-core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { accountOf, coreSubjects, outsiders, type Party, partyUsers, topology, userOf } from "#bus"
+import { exampleEnvelope, subjects } from "#contracts"
+import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
+import { stepsOf } from "../../libs/actors/event-relay.ts"
+import { keeperUser } from "../../services/fleet/nats-server/configuration.ts"
+import { connectAs, startMachineBroker } from "../support/fleet-broker.ts"
+import { sample } from "./bus-as.ts"
+
+let server: TestNatsServer
+let keeper: NatsConnection
+beforeAll(async () => {
+  server = await startMachineBroker()
+  keeper = await connectAs(server.url, keeperUser)
+  await fill()
+})
+afterAll(async () => {
+  await keeper.close()
+  await server.stop()
+})
+
+const streamNames = [
+  ...topology.streams.map(({ name }) => name),
+  ...topology.buckets.map(({ name }) => `KV_${name}`),
+  ...topology.objectStores.map(({ name }) => `OBJ_${name}`)
+]
+
+const token = { label: "stolen", workspace: "default", role: "owner", scopes: [], createdAt: 0 }
+const tokenSubject = `$KV.tokens.${createHash("sha256").update("stolen").digest("hex")}`
+
+/** What a forger would have written: records of every kind, and what the broker does at a word. */
+const targets = [
+  tokenSubject,
+  ...topology.buckets.map(({ name }) => `$KV.${name}.forged`),
+  ...topology.objectStores.map(({ name }) => `$O.${name}.M.forged`),
+  ...topology.streams.flatMap(({ subjects: own }) => own.map((subject) => sample(subject, "forged"))),
+  subjects.event("work_item.merged"),
+  ...streamNames.flatMap((name) => [
+    `$JS.API.STREAM.DELETE.${name}`,
+    `$JS.API.STREAM.PURGE.${name}`,
+    `$JS.API.CONSUMER.CREATE.${name}.forged`
+  ])
+]
+
+/** Every header of the broker's own by which a message says what is to become of it or of others. */
+const instructions: ReadonlyArray<Readonly<Record<string, string>>> = [
+  { "Nats-Rollup": "all" },
+  { "Nats-Rollup": "sub" },
+  { "Nats-TTL": "1s" },
+  { "Nats-TTL": "never" },
+  { "Nats-Marker-Reason": "Purge" },
+  { "Nats-Schedule": "@at 2020-01-01T00:00:00Z", "Nats-Schedule-Target": tokenSubject },
+  { "Nats-Schedule": "@every 1s", "Nats-Schedule-Target": "events.work_item.merged", "Nats-Schedule-TTL": "1s" },
+  {
+    "Nats-Schedule": "@at 2020-01-01T00:00:00Z",
+    "Nats-Schedule-Target": "events.work_item.merged",
+    "Nats-Schedule-Rollup": "all"
+  },
+  { "Nats-Incr": "+1" },
+  { "Nats-Counter-Sources": "{}" },
+  { "Nats-Expected-Stream": "LOG" },
+  { "Nats-Expected-Last-Sequence": "0" },
+  { "Nats-Expected-Last-Subject-Sequence": "0", "Nats-Expected-Last-Subject-Sequence-Subject": "log.>" },
+  { "Nats-Msg-Id": "log.1.0" },
+  { "Nats-Stream-Source": "LOG 1 > >" },
+  { "Nats-Stream": "KV_tokens", "Nats-Sequence": "1", "Nats-Subject": tokenSubject },
+  { "Nats-Request-Info": '{"acc":"FLEET","user":"console"}' },
+  { "Nats-Trace-Dest": tokenSubject },
+  { "Nats-Batch-Id": "forged", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1" },
+  { "Nats-Required-Api-Level": "99" },
+  { "KV-Operation": "PURGE" }
+]
+
+/** Bodies that make each part of the broker's interface answer. */
+const bodiesOf = (subject: string): ReadonlyArray<string> => {
+  if (subject.startsWith("$JS.API.DIRECT.GET."))
+    return [
+      '{"seq":1}',
+      '{"last_by_subj":"events.>"}',
+      '{"seq":1,"batch":8,"next_by_subj":">"}',
+      '{"multi_last":[">"],"batch":8}',
+      ""
+    ]
+  if (subject.startsWith("$JS.API.STREAM.MSG.GET.")) return ['{"seq":1}', '{"last_by_subj":"events.>"}']
+  if (subject.startsWith("$JS."))
+    return ["", "{}", '{"batch":8,"expires":1000000000}', `{"deliver_subject":"${tokenSubject}"}`]
+  return [JSON.stringify(token), "", JSON.stringify(exampleEnvelope("work_item.merged"))]
+}
+
+const messages = async (name: string) => {
+  const manager = await jetstreamManager(keeper)
+  const { config, state } = await manager.streams.info(name)
+  const found: Array<string> = []
+  for (let seq = state.first_seq; seq > 0 && seq <= state.last_seq; seq += 1) {
+    const message = await manager.streams.getMessage(name, { seq }).catch(() => null)
+    if (message !== null) found.push(`${seq} ${message.subject} ${Buffer.from(message.data).toString("base64")}`)
+  }
+  const consumers: Array<string> = []
+  for await (const consumer of manager.consumers.list(name)) consumers.push(consumer.name)
+  return { found, settings: JSON.stringify({ ...config, metadata: null }), consumers }
+}
+
+const everything = async () =>
+  new Map(await Promise.all(streamNames.map(async (name) => [name, await messages(name)] as const)))
+
+/** Something in each stream that could be lost. */
+const fill = async () => {
+  const service = await connectAs(server.url, userOf("internal services"))
+  const envelope = JSON.stringify(exampleEnvelope("sandbox.leak_detected"))
+  for (let count = 0; count < 4; count += 1) await service.request("events.sandbox.leak_detected", envelope)
+  // The record of a token, under an event's subject: what a direct read would carry away.
+  await service.request("events.my_team.thing", JSON.stringify(token))
+  await service.close()
+  const owner = await connectAs(server.url, userOf("console"))
+  await owner.request("$KV.tokens.kept", JSON.stringify(token))
+  await owner.request("$KV.endpoints.kept", "{}")
+  await owner.close()
+}
+
+const tries = (party: Party) => {
+  const user = partyUsers(topology).find((each) => each.user === userOf(party))
+  assert.isDefined(user)
+  return user.permissions.publish.allow.map((pattern) => sample(pattern, "sandbox.leak_detected"))
+}
+
+/** What a party may add, by its rights. */
+const mayAdd = (party: Party, subject: string) =>
+  (party === "internal services" && subject.startsWith(subjects.eventFrom(userOf(party), ""))) ||
+  (["internal services", "runners"].includes(party) && subject.startsWith("reports."))
+
+const onlyAdded = (
+  party: Party,
+  before: Awaited<ReturnType<typeof everything>>,
+  after: Awaited<ReturnType<typeof everything>>
+) => {
+  for (const [name, was] of before) {
+    const now = after.get(name)
+    assert.isDefined(now, `${name} is gone`)
+    assert.strictEqual(now.settings, was.settings, name)
+    assert.deepStrictEqual(now.consumers, was.consumers, name)
+    assert.deepStrictEqual(now.found.slice(0, was.found.length), was.found, name)
+    const foreign = now.found.slice(was.found.length).filter((line) => !mayAdd(party, line.split(" ")[1] ?? ""))
+    assert.deepStrictEqual(foreign, [], name)
+  }
+}
+
+const withHeaders = (pairs: Readonly<Record<string, string>>) => {
+  const made = headers()
+  for (const [name, value] of Object.entries(pairs)) made.set(name, value)
+  return made
+}
+
+/** All that was sent has been answered, and what follows from it is stored. */
+const settled = async (connection: NatsConnection) => {
+  await connection.flush()
+  await (await jetstreamManager(keeper)).streams.info("EVENTS")
+  await keeper.flush()
+}
+
+describe.each(outsiders)("%s, a user from outside the fleet,", (party) => {
+  const as = () => connectAs(server.url, userOf(party))
+
+  it("has an account of its own, without the streams", () => {
+    assert.notStrictEqual(accountOf(userOf(party)), accountOf(userOf("console")))
+    assert.lengthOf(new Set(outsiders.map((other) => accountOf(userOf(other)))), outsiders.length)
+  })
+
+  it("has nothing written by the broker: whichever answer it asks for, and wherever it has the answer sent", async () => {
+    const before = await everything()
+    const connection = await as()
+    for (const subject of tries(party)) {
+      for (const body of bodiesOf(subject)) {
+        for (const reply of targets) connection.publish(subject, body, { reply })
+        await connection.flush()
+      }
+    }
+    await settled(connection)
+    await connection.close()
+
+    onlyAdded(party, before, await everything())
+  })
+
+  it("removes and schedules nothing by a header", async () => {
+    const before = await everything()
+    const connection = await as()
+    for (const subject of tries(party).filter((each) => !each.startsWith("$"))) {
+      for (const instruction of instructions) {
+        connection.publish(subject, JSON.stringify(token), { headers: withHeaders(instruction), reply: tokenSubject })
+      }
+    }
+    await settled(connection)
+    // A schedule of the past would fire at the broker's next tick.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await connection.close()
+
+    onlyAdded(party, before, await everything())
+  })
+
+  it("reaches no part of the broker's interface but its own", async () => {
+    const before = await everything()
+    const connection = await as()
+    const bodies: Readonly<Record<string, unknown>> = {
+      "$JS.API.CONSUMER.CREATE.EVENTS.spy": {
+        stream_name: "EVENTS",
+        config: { name: "spy", deliver_subject: tokenSubject, ack_policy: "none" }
+      },
+      "$JS.API.STREAM.CREATE.SPY": { name: "SPY", subjects: ["spy.>"], mirror: { name: "KV_tokens" } },
+      "$JS.API.STREAM.UPDATE.EVENTS": { name: "EVENTS", subjects: ["nothing"] },
+      "$JS.API.STREAM.DELETE.LOG": {},
+      "$JS.API.STREAM.PURGE.EVENTS": {},
+      "$JS.API.STREAM.MSG.DELETE.EVENTS": { seq: 1 },
+      "$JS.API.STREAM.SNAPSHOT.KV_tokens": { deliver_subject: `_INBOX_${userOf(party)}.x` },
+      "$JS.API.STREAM.MSG.GET.KV_tokens": { seq: 1 },
+      "$JS.API.DIRECT.GET.KV_endpoints": { seq: 1 }
+    }
+    for (const [subject, body] of Object.entries(bodies)) {
+      const answer = await connection.request(subject, JSON.stringify(body), { timeout: 300 }).then(
+        (message) => message.string(),
+        (error: unknown) => String(error)
+      )
+      assert.match(answer, /no responders|TimeoutError|Permissions Violation/u, subject)
+    }
+    await connection.close()
+
+    onlyAdded(party, before, await everything())
+  })
+})
+
+describe("internal services, across their account's border,", () => {
+  it("publish with an answer, and the event lies in EVENTS under their name", async () => {
+    const service = await connectAs(server.url, userOf("internal services"))
+    const { stream, seq } = (await service.request("events.sandbox.leak_detected", "{}")).json<{
+      readonly stream: string
+      readonly seq: number
+    }>()
+    const stored = await (await jetstreamManager(service, { checkAPI: false })).streams.getMessage("EVENTS", { seq })
+    await service.close()
+
+    assert.strictEqual(stream, "EVENTS")
+    assert.strictEqual(stored?.subject, "events-from.internal-services.sandbox.leak_detected")
+  })
+
+  it("hear what is stored, and read what they missed from any sequence on", async () => {
+    const service = await connectAs(server.url, userOf("internal services"))
+    const heard = service.subscribe("stored.events.>", { max: 1 })
+    await service.flush()
+    const role = await connectAs(server.url, userOf("pipeline-api"))
+    await role.request("events.work_item.merged", "merged")
+    await role.close()
+    const announced = []
+    for await (const message of heard) announced.push(message)
+    const seq = Number(announced[0]?.headers?.get("Nats-Sequence"))
+    const manager = await jetstreamManager(service, { checkAPI: false })
+    const read = []
+    for await (const message of await manager.direct.getBatch("EVENTS", { seq, batch: 10 })) read.push(message.string())
+    await service.close()
+
+    assert.deepStrictEqual(
+      announced.map(({ subject }) => subject),
+      ["stored.events.work_item.merged"]
+    )
+    assert.deepStrictEqual(read, ["merged"])
+  })
+
+  it("cannot drop the fleet's own events by an id that they use first", async () => {
+    const service = await connectAs(server.url, userOf("internal services"))
+    for (let record = 1; record < 50; record += 1)
+      await service.request("events.sandbox.leak_detected", "{}", {
+        headers: withHeaders({ "Nats-Msg-Id": `log.${record}.0` }),
+        timeout: 2_000
+      })
+    await service.close()
+    // What the relay publishes is in its own tests; here: none of these ids is one that it uses.
+    const ids = stepsOf(
+      [{ sequence: 1, head: { events: [{ event: "work_item.merged" }] }, traceparent: undefined } as never],
+      { position: 0 },
+      1
+    ).flatMap(({ messages: made }) => made.flatMap(({ headers: pairs }) => pairs.map(([, value]) => value)))
+
+    assert.lengthOf(ids, 1)
+    assert.match(ids[0] ?? "", /^log\.1\.0\.[0-9a-f-]{36}$/u)
+  })
+})
+
+describe("runners", () => {
+  it("ask for work and report, and may neither publish events nor read them", () => {
+    const user = partyUsers(topology).find((each) => each.user === userOf("runners"))
+
+    assert.deepStrictEqual(
+      user?.permissions.publish.allow.toSorted(),
+      [
+        "$JS.API.INFO",
+        "$JS.API.STREAM.INFO.REPORTS",
+        ...coreSubjects.find(({ name }) => name === "pickup")!.subjects.toSorted(),
+        "reports.*"
+      ].toSorted()
+    )
+  })
+})
