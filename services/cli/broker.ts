@@ -7,13 +7,14 @@ import { acceptLosses, applyTopology, keepTopology, topologyOf } from "#bus"
 import { copyStreams, type KeptBroker } from "#deploy/backup"
 import { keepPasswords, natsFolder, passwordsFolder, readSettings, writePrivately } from "#fleet"
 import { brokerAlone, NatsServer } from "#fleet/broker"
-import { authorization, keeperUser, machineUsers } from "#fleet/broker-users"
+import { moveStore } from "#fleet/broker-store"
+import { accounts, keeperUser, machineUsers } from "#fleet/broker-users"
 import { brokerLogin, busOf } from "./connection.ts"
 import { CommandRefused, fileOf, note, print } from "./console.ts"
 import { writeOut } from "./screen.ts"
 
 /**
- * Writes the users' files. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
+ * Writes the users' files, and makes `<folder>/data`, the server's, fit its accounts. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
  * start. `<folder>/users/<user>` belongs to each user: the one file in it is readable by others, since only that user's
  * container is given the folder.
  */
@@ -24,8 +25,9 @@ export const writeUsers = Effect.fnUntraced(function* (folder: string) {
     passwordsFolder(server),
     machineUsers.map(({ user }) => user)
   )
-  yield* writePrivately(join(server, "users.conf"), authorization(machineUsers, passwords))
+  yield* writePrivately(join(server, "users.conf"), accounts(machineUsers, passwords))
   yield* Effect.forEach(passwords, ([user, password]) => Effect.promise(() => giveOut(folder, user, password)))
+  yield* moveStore(join(folder, "data"))
   yield* print(`the broker has ${passwords.size} users`)
 })
 

@@ -31,10 +31,31 @@ const streams = Command.make(
   (given) => running(loadBroker, ({ makeStreams }) => makeStreams(given))
 ).pipe(Command.withDescription("Makes the streams, buckets and stores, once the server answers."))
 
+const beforeRollback = Command.make(
+  "before-rollback",
+  {
+    store: Flag.Directory("store").pipe(
+      Flag.withMetavar("FOLDER"),
+      Flag.withDescription("the data of a stopped server that is not this home's; moves the store alone"),
+      orUndefined
+    ),
+    nats
+  },
+  (given) =>
+    running(
+      () => import("../rollback.ts"),
+      ({ beforeRollback }) => beforeRollback(given)
+    )
+).pipe(
+  Command.withDescription(
+    "Hands the broker back to a release whose broker has one account: the relay's cursor, events of services that wait, and the store. Of this home's fleet, which is stopped; or of the broker that --nats names, whose roles are stopped."
+  )
+)
+
 export const broker = Command.make("broker").pipe(
   Command.withShortDescription("make a broker of one machine ready that up does not start"),
   Command.withDescription("Makes a broker of one machine ready that up does not start."),
-  Command.withSubcommands([users, streams])
+  Command.withSubcommands([users, streams, beforeRollback])
 )
 
 const copied = {

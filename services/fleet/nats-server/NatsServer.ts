@@ -12,7 +12,8 @@ import { homeLock, runningProcess } from "../home-lock.ts"
 import { keepPasswords, natsFolder, passwordsFolder, writePrivately } from "../home.ts"
 import { dropOldNotes, figuresOf, troubleOf } from "./figures.ts"
 import { type Cures, cure, isWriteError, noCures } from "./write-error.ts"
-import { machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
+import { dataFolder, machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
+import { moveStore } from "./store.ts"
 
 /** The broker of a home without its fleet, on any free port: no fleet can start there meanwhile. */
 export const brokerAlone = (home: string) =>
@@ -51,11 +52,12 @@ export class NatsServer extends Context.Service<
 
 const make = Effect.fn("NatsServer.make")(function* ({ folder, port: wanted }: NatsServerOptions) {
   const binary = yield* findBinary
-  yield* Effect.promise(() => mkdir(`${folder}/data`, { recursive: true }))
+  yield* Effect.promise(() => mkdir(dataFolder(folder), { recursive: true }))
   const orphan = yield* stopOrphan(folder)
   if (orphan !== undefined) {
     return yield* new NatsServerFailed({ reason: `process ${orphan} holds the store and does not end`, log: "" })
   }
+  yield* moveStore(dataFolder(folder))
   const current = yield* Ref.make(Option.none<Child>())
   // Registered before anything is started: the server that is current when the scope closes is stopped, ready or not.
   yield* Effect.addFinalizer(() =>

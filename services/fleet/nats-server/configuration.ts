@@ -4,17 +4,29 @@
  * only an actor publishes. Pure.
  */
 import { createHash } from "node:crypto"
-import { brokerUser, type BrokerUser, inboxPrefix, partyUsers, serverSyntax, topologyOf, userOf } from "#bus"
-import { deliveryLanesMax } from "#contracts"
+import {
+  brokerAccounts,
+  brokerUser,
+  type BrokerUser,
+  inboxPrefix,
+  partyUsers,
+  serverSyntax,
+  topologyOf,
+  userOf
+} from "#bus"
+import { deliveryLanesMax, subjects } from "#contracts"
+import { storeIn } from "./store.ts"
 
 export const operatorUser = userOf("operator")
 export const serviceUser = userOf("internal services")
+/** A runner may ask for work and report, and nothing else. */
+export const runnerUser = userOf("runners")
 /** The user that makes the streams, and copies them. */
 export const keeperUser = "stream-keeper"
 
 const keeper = brokerUser(keeperUser, {
-  // Copying and restoring a stream goes in chunks, each of which is confirmed.
-  publish: ["$JS.API.>", "$JS.SNAPSHOT.>"],
+  // Copying and restoring a stream goes in chunks, each of which is confirmed. A rollback moves a cursor and events.
+  publish: ["$JS.API.>", "$JS.SNAPSHOT.>", "events.>", subjects.eventsCursor],
   publishNever: [],
   // Tools that keep streams use the common inbox, in which no other user is answered.
   subscribe: [`${inboxPrefix(keeperUser)}.>`, "_INBOX.>"],
@@ -41,6 +53,9 @@ interface ServerSettings {
   readonly passwords: ReadonlyMap<string, string>
 }
 
+/** Below the server's own folder. */
+export const dataFolder = (folder: string) => `${folder}/data`
+
 // At most two log files; the server logs little unless something is wrong.
 const logBytesMax = 8 * 1_024 * 1_024
 
@@ -62,18 +77,17 @@ export const serverConfig = ({ port, folder, users, passwords }: ServerSettings)
     `http: "127.0.0.1:-1"`,
     `ports_file_dir: ${JSON.stringify(folder)}`,
     `jetstream {`,
-    `  store_dir: ${JSON.stringify(`${folder}/data`)}`,
+    `  store_dir: ${JSON.stringify(storeIn(dataFolder(folder)))}`,
     `  max_memory_store: 256MB`,
     `}`,
-    authorization(users, passwords)
+    accounts(users, passwords)
   ].join("\n")
 
-/** The users join the default account of a server without users, so everything it stored before is theirs. */
-export const authorization = (users: ReadonlyArray<BrokerUser>, passwords: ReadonlyMap<string, string>): string => {
+export const accounts = (users: ReadonlyArray<BrokerUser>, passwords: ReadonlyMap<string, string>): string => {
   // A user without a password cannot connect.
   const known = users.flatMap(({ user, permissions }) => {
     const password = passwords.get(user)
     return password === undefined || password === "" ? [] : [{ user, password, permissions }]
   })
-  return `authorization: ${serverSyntax({ users: known })}\n`
+  return `accounts: ${serverSyntax(brokerAccounts(known))}\n`
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeSecrets, Secrets } from "#runtime"
-import { authorization, machineUsers } from "../../../../services/fleet/nats-server/configuration.ts"
+import { accounts, machineUsers } from "../../../../services/fleet/nats-server/configuration.ts"
 import { keepPasswords, readPassword } from "../../../../services/fleet/home.ts"
 
 const root = mkdtempSync(join(tmpdir(), "starling-passwords-"))
@@ -50,7 +50,7 @@ describe("the users in a nats-server's configuration", () => {
       ["operator", ""]
     ])
 
-    const text = authorization(machineUsers, passwords)
+    const text = accounts(machineUsers, passwords)
 
     assert.deepStrictEqual(
       [...text.matchAll(/^ +user: (.*)$/gmu)].map(([, user]) => user),
