@@ -23,8 +23,9 @@ const { seq } = await stream.publish("events.sandbox.leak_detected", JSON.string
 })
 console.log(`stored as event ${seq}`)
 
-const events = await stream.consumers.get("EVENTS", { opt_start_seq: seq, filter_subjects: ["events.sandbox.>"] })
-const stored = await events.next({ expires: 5_000 })
-const decoded = decodeEnvelope(stored?.json())
+// Its account makes no consumers: it reads directly, from any sequence on. A service that follows events keeps the last
+// sequence that it read, and reads on whenever something comes on `stored.events.>` or `stored.events-from.>`.
+const { direct } = await stream.jetstreamManager(false)
+const decoded = decodeEnvelope((await direct.getMessage("EVENTS", { seq }))?.json())
 console.log(decoded._tag === "Success" ? `read back ${decoded.success.envelope.event}` : decoded.failure)
 await connection.close()
