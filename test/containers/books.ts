@@ -33,7 +33,9 @@ export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, stream
 const readEvents = async (fleet: LoadedFleet): Promise<ReadonlyMap<number, string>> => {
   const connection = await fleet.broker.connectAs("operator")
   const found = new Map<number, string>()
-  const consumer = await jetstream(connection).consumers.get("EVENTS", { filter_subjects: "events.>" })
+  const consumer = await jetstream(connection).consumers.get("EVENTS", {
+    filter_subjects: ["events.>", "events-from.>"]
+  })
   const { num_pending: pending } = await consumer.info()
   if (pending > 0) {
     const messages = await consumer.consume()

@@ -57,8 +57,8 @@ describe("the broker of one machine", () => {
 
     const { stream, seq } = await client.publish("events.sandbox.leak_detected", JSON.stringify(event))
     const reported = await client.publish("reports.iteration-ended", JSON.stringify(exampleReport("iteration-ended")))
-    const consumer = await client.consumers.get("EVENTS", { filter_subjects: ["events.sandbox.>"] })
-    const seen = await consumer.next({ expires: 10_000 })
+    const { direct } = await client.jetstreamManager(false)
+    const seen = await direct.getMessage("EVENTS", { seq })
     await connection.close()
 
     assert.deepStrictEqual([stream, reported.stream], ["EVENTS", "REPORTS"])

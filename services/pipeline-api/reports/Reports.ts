@@ -3,7 +3,7 @@
  * cost of a report counts even if its item refuses the report. An event of the whole fleet is published as it is, under
  * the report's message id.
  */
-import { randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
 import type { CommandError } from "#actors"
 import { type BusError, jsonCodec, Kv, type KvBucket, Publisher } from "#bus"
@@ -154,8 +154,8 @@ const publish = Effect.fnUntraced(function* (
     project: null,
     details: redactTexts(details, redact)
   }
-  // The moment of storing makes an id that no publisher outside can use before: the event would be dropped as its copy.
-  const messageId = `report.${report.reportId}.${storedAtMs}`
+  // Who knows less than the report itself cannot use the id first, and so have the event dropped as a copy.
+  const messageId = `report.${report.reportId}.${hash("sha256", JSON.stringify(report))}`
   yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
   return "told" as const
 })

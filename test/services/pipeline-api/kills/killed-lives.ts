@@ -24,7 +24,7 @@ export const steps = {
   "what follows for a release": /^log\.release\./u,
   "an operator's answer that is set aside": /^\$KV\.answers\./u,
   "the answer to a caller": /^_INBOX/u,
-  "the relay's cursor with what is to be told": /^events-cursor$/u,
+  "the relay's cursor with what is to be told": /^\$KV\.relays\.events$/u,
   "an event": /^events\./u,
   "a row of the views": /^\$KV\.views\.(?!cursor$)/u,
   "the cursor of the views": /^\$KV\.views\.cursor$/u,
