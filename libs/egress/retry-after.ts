@@ -1,18 +1,14 @@
 /** How long a Retry-After asks to wait (RFC 9110, 10.2.3): seconds, or one of the three dates of HTTP (5.6.7). Pure. */
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-const month = `(?<month>${months.join("|")})`
-const time = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`
-const days = "mon|tue|wed|thu|fri|sat|sun"
-const longDays = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 const dates = [
   // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
-  new RegExp(String.raw`^(?:${days}), (?<day>\d\d?) ${month} (?<year>\d{4}) ${time} GMT$`, "iu"),
+  /^(?:mon|tue|wed|thu|fri|sat|sun), (?<day>\d\d?) (?<month>[a-z]{3}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/iu,
   // RFC 850: Sunday, 06-Nov-94 08:49:37 GMT
-  new RegExp(String.raw`^(?:${longDays}), (?<day>\d\d?)-${month}-(?<year>\d\d) ${time} GMT$`, "iu"),
+  /^(?:mon|tues|wednes|thurs|fri|satur|sun)day, (?<day>\d\d?)-(?<month>[a-z]{3})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/iu,
   // asctime: Sun Nov  6 08:49:37 1994
-  new RegExp(String.raw`^(?:${days}) ${month} {1,2}(?<day>\d\d?) ${time} (?<year>\d{4})$`, "iu")
+  /^(?:mon|tue|wed|thu|fri|sat|sun) (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/iu
 ]
 
 /** Undefined for what is none of these; a date that has passed asks for none. Any number of digits is read. */
@@ -26,10 +22,11 @@ export const retryAfterMs = (value: string | undefined, nowMs: number): number |
 const dateOf = (text: string, nowMs: number): number | undefined => {
   const parts = dates.map((date) => date.exec(text)?.groups).find((groups) => groups !== undefined)
   if (parts === undefined) return undefined
-  const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number)
+  const [hour, minute, second] = (parts["time"] ?? "").split(":").map(Number)
+  const day = Number(parts["day"])
   const place = months.indexOf(parts["month"]?.toLowerCase() ?? "")
   const year = yearOf(parts["year"] ?? "", nowMs)
-  if (hour! > 23 || minute! > 59 || second! > 60) return undefined
+  if (place < 0 || hour! > 23 || minute! > 59 || second! > 60) return undefined
   const atMs = Date.UTC(year, place, day, hour, minute, second)
   const isReal = new Date(Date.UTC(year, place, day)).getUTCDate() === day
   return isReal ? atMs : undefined

@@ -36,6 +36,7 @@ describe("what a Retry-After asks for", () => {
     ["Fri, 20 Nov 2026 12:00:07 CET", undefined],
     ["Fri, 31 Feb 2026 12:00:07 GMT", undefined],
     ["Fri, 20 Nov 2026 24:00:07 GMT", undefined],
+    ["Fri, 20 Now 2026 12:00:07 GMT", undefined],
     ["Fri Nov 20 12:00:07 2026 GMT", undefined]
   ])("%s", (value, ms) => assert.strictEqual(retryAfterMs(value, nowMs), ms))
 
