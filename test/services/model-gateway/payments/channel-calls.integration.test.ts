@@ -7,6 +7,7 @@ import { channelIdFor, channelKeyOf, channelPaymentOf, channelRefundOf, openWall
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
+import { emptyWallet } from "../../../support/attacker.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
 import { Channel } from "../../../../libs/x402/channels/channel.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -69,6 +70,27 @@ describe("a call paid by channel", () => {
         // No settler is in the path of a voucher: one writes the receipt behind the answer.
         const ordered = (order: string) => sumOf(fleet, "payment_channel_orders_total", `order="${order}"`)
         assert.deepStrictEqual([yield* ordered("Deposit"), yield* ordered("Look"), yield* ordered("Claim")], [1, 0, 0])
+      })
+    )
+  )
+
+  it.live("is paid although the payer's wallet is emptied: its money lies in the channel", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const key = generatePrivateKey()
+        const { address } = privateKeyToAccount(key)
+        const units = 1_000_000_000n
+        yield* fleet.chain.fund(address, units)
+        const payer = channelPayer(fleet.chain.rpcUrl, key)
+        const first = yield* post(payer, fleet, "hello there")
+        assert.strictEqual(first.status, 200, first.text)
+        const price = BigInt(channelReceipt(first.response).extra.chargedAmount ?? "0")
+        yield* emptyWallet(fleet, key, units - BigInt(channelReceipt(first.response).amount ?? "0"))
+        for (let call = 2n; call <= 6n; call += 1n) {
+          const { status, text } = yield* post(payer, fleet, "hello there")
+          assert.strictEqual(status, 200, text)
+          assert.strictEqual((yield* Effect.promise(payer.known))?.charged, call * price)
+        }
       })
     )
   )
