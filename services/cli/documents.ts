@@ -122,9 +122,28 @@ export const payingFiles = [
   { title: "Python's openai", fence: "python", path: "dev/examples/pay/pay.py" }
 ] as const
 
-const payingPage = Effect.suspend(() => pageOfFiles({ path: "docs/paying-clients.md", head: payingHead }, payingFiles))
+const payingPage = Effect.flatMap(
+  Effect.promise(() => readFile("package.json", "utf8")),
+  (text) => {
+    const { devDependencies } = JSON.parse(text) as { readonly devDependencies: Readonly<Record<string, string>> }
+    return pageOfFiles({ path: "docs/paying-clients.md", head: payingHead(devDependencies) }, payingFiles)
+  }
+)
 
-const payingHead = `# Clients that pay
+/** The clients and what pays, as they are tested here. */
+const payingPackages = [
+  "openai",
+  "@anthropic-ai/sdk",
+  "ai",
+  "@ai-sdk/openai-compatible",
+  "@langchain/openai",
+  "@langchain/core",
+  "@x402/fetch",
+  "@x402/evm",
+  "viem"
+]
+
+const payingHead = (versions: Readonly<Record<string, string>>) => `# Clients that pay
 
 Made from the files in \`dev/examples/pay\` by \`./starling docs\`. Each is whole: the official client of its maker, unmodified, with a
 \`fetch\` (in Python: an HTTP client) that answers a 402 by signing the payment. A test runs each file against a gateway and a chain, by
@@ -151,7 +170,15 @@ every way to pay.
   last voucher. A channel pays for one call at a time; another one meanwhile gets 429, and most of these clients try that again.
 - **The parameters of a call set its price.** A quote by \`upto\` and \`batch-settlement\` is for the longest answer: \`max_tokens\` lowers it.
 
-In TypeScript install the client and \`@x402/fetch @x402/evm viem\`; in Python \`openai\` and \`x402[evm,extensions,httpx]\`.`
+In TypeScript, with Node 24 or newer, which runs it as it stands, in a new folder that has the file:
+
+\`\`\`sh
+npm init -y && npm pkg set type=module
+npm install ${payingPackages.map((name) => `${name}@${versions[name]}`).join(" ")}
+\`\`\`
+
+These versions are those that the test runs; of the first four only that of the file is needed. In Python install \`openai\` and
+\`x402[evm,extensions,httpx]\`.`
 
 const head = `# The command line
 

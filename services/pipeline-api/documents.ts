@@ -48,6 +48,14 @@ const pipelineParts: ApiParts = {
   ]
 }
 
+const makeProject = `\`\`\`sh
+curl "$PIPELINE/projects/gates" \\
+  -X PUT \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"displayName":"Gates","repositoryUrl":"https://git.example/gates"}'
+\`\`\``
+
 /** `machines`: the line that links to the machine-readable document. */
 const pageWith = (machines: string) =>
   apiPage({
@@ -55,7 +63,8 @@ const pageWith = (machines: string) =>
     introduction: [
       machines,
       "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
-        "`$TOKEN`, and the address from `$PIPELINE`.",
+        "`$TOKEN`, and the address from `$PIPELINE`. They name a project, which this makes first:",
+      makeProject,
       nullInBodies
     ],
     document: pipelineOpenApi(),

@@ -1,5 +1,5 @@
 /**
- * The curl lines of the API pages, run as they stand on a fleet with one of each thing that they name; and the refusals
+ * The curl lines of the API pages, run in their order as they stand on a fleet with what they do not make; and the refusals
  * of every route in the OpenAPI documents, with the headers that these promise.
  */
 import { spawn } from "node:child_process"
@@ -133,12 +133,6 @@ const begin = async () => {
     FINDING: "0".repeat(32),
     FILE: `${home.folder}/answer`
   }
-  const project = { displayName: "Gates", repositoryUrl: "https://git.example/gates" }
-  await fetch(`${ready.pipeline}/projects/gates`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${ready.token}`, "content-type": "application/json" },
-    body: JSON.stringify(project)
-  })
   await starling(home, "publish", "work_item.merged", "--file", "dev/examples/merged.json")
   const paid = await starling(home, "pay", "Hello", "--model", "demo/echo")
   assert.strictEqual(paid.code, 0, paid.error)
