@@ -19,6 +19,8 @@ export interface KeyRules {
   readonly missed: ReadonlySet<string>
 }
 
+const words = (text: string) => text.split(" ")
+
 // Those that a model's configuration does not name have been refused before.
 const rules = (sent: ReadonlyArray<string>, missed: ReadonlyArray<string> = []): KeyRules => ({
   sent: new Set([...sent, ...costlyParameters]),
@@ -28,14 +30,14 @@ const rules = (sent: ReadonlyArray<string>, missed: ReadonlyArray<string> = []):
 /** OpenAI's own, and what most servers of its API know beside them. */
 export const openAiChatKeys = rules(
   [
-    ...["model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "stop"],
-    ...["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format"],
-    ...["temperature", "top_p", "top_k", "top_a", "min_p", "seed", "random_seed", "logit_bias"],
-    ...["frequency_penalty", "presence_penalty", "repetition_penalty", "length_penalty"],
-    ...["logprobs", "top_logprobs", "reasoning_effort", "reasoning", "include_reasoning", "verbosity"],
-    ...["thinking", "enable_thinking", "thinking_budget", "prompt_mode", "safe_prompt"],
-    ...["user", "metadata", "store", "usage", "moderation", "safety_identifier"],
-    ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"]
+    ...words("model messages stream stream_options max_tokens max_completion_tokens n stop"),
+    ...words("tools tool_choice parallel_tool_calls functions function_call response_format"),
+    ...words("temperature top_p top_k top_a min_p seed random_seed logit_bias"),
+    ...words("frequency_penalty presence_penalty repetition_penalty length_penalty"),
+    ...words("logprobs top_logprobs reasoning_effort reasoning include_reasoning verbosity"),
+    ...words("thinking enable_thinking thinking_budget prompt_mode safe_prompt"),
+    ...words("user metadata store usage moderation safety_identifier"),
+    ...words("prompt_cache_key prompt_cache_retention prompt_cache_options")
   ],
   ["output_format"]
 )
@@ -45,13 +47,14 @@ const anthropicBetaKeys = ["output_format", "context_management", "cache_control
 
 export const anthropicKeys = rules(
   [
-    ...[...anthropicPromptKeys, ...anthropicBetaKeys, "max_tokens", "stream", "stop_sequences"],
-    ...["temperature", "top_p", "top_k", "metadata", "diagnostics"]
+    ...anthropicPromptKeys,
+    ...anthropicBetaKeys,
+    ...words("max_tokens stream stop_sequences temperature top_p top_k metadata diagnostics")
   ],
   [
-    ...["logprobs", "top_logprobs", "logit_bias", "functions", "function_call", "min_p", "top_a"],
-    ...["frequency_penalty", "presence_penalty", "repetition_penalty", "length_penalty"],
-    ...["reasoning", "enable_thinking", "thinking_budget"]
+    ...words("logprobs top_logprobs logit_bias functions function_call min_p top_a"),
+    ...words("frequency_penalty presence_penalty repetition_penalty length_penalty"),
+    ...words("reasoning enable_thinking thinking_budget")
   ]
 )
 
@@ -59,15 +62,15 @@ export const anthropicKeys = rules(
 export const anthropicCountKeys = rules([...anthropicPromptKeys, ...anthropicBetaKeys])
 
 export const imageKeys = rules([
-  ...["model", "prompt", "n", "size", "quality", "style", "background", "moderation", "user", "safety_identifier"],
-  ...["response_format", "output_format", "output_compression", "seed", "negative_prompt"],
-  ...["image", "images", "image_url", "input_image", "mask", "input_fidelity"],
-  ...["width", "height", "aspect_ratio", "resolution", "steps", "guidance", "guidance_scale", "cfg_scale"]
+  ...words("model prompt n size quality style background moderation user safety_identifier"),
+  ...words("response_format output_format output_compression seed negative_prompt"),
+  ...words("image images image_url input_image mask input_fidelity"),
+  ...words("width height aspect_ratio resolution steps guidance guidance_scale cfg_scale")
 ])
 
 export const embeddingKeys = rules([
-  ...["model", "input", "dimensions", "encoding_format", "user"],
-  ...["input_type", "task", "truncate", "truncation", "normalized", "output_dimension", "output_dtype"]
+  ...words("model input dimensions encoding_format user"),
+  ...words("input_type task truncate truncation normalized output_dimension output_dtype")
 ])
 
 /** Values by which a caller asks for nothing beyond the usual. */

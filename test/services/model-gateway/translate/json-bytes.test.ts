@@ -5,25 +5,26 @@ import { jsonBytes } from "../../../../services/model-gateway/translate/json-byt
 const written = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
 describe("the bytes of a value as JSON", () => {
-  it.each([
-    ...[
-      '"',
-      "\\",
-      "\n\t\r\b\f",
-      "\u0000\u000b\u001f",
-      "\u007f",
-      "é",
-      "߿",
-      "ࠀ",
-      "￿",
-      "😀",
-      "\ud800",
-      "\udc00",
-      "\ud800x\udfff"
-    ],
-    ...[0, -0, 1e400, 1e21, 0.1, -5, true, false, null, [], [[]], {}, { a: undefined }, { a: undefined, b: 1, c: 2 }],
-    ...[[1, "a", null], { "\n": { "": [{}, {}] } }]
-  ])("%j are those that JSON.stringify writes", (value) => assert.strictEqual(jsonBytes(value), written(value)))
+  const texts = [
+    '"',
+    "\\",
+    "\n\t\r\b\f",
+    "\u0000\u000b\u001f",
+    "\u007f",
+    "é",
+    "\u07ff",
+    "\u0800",
+    "\uffff",
+    "😀",
+    "\ud800",
+    "\udc00x"
+  ]
+  const values = [0, -0, Infinity, 1e21, 0.1, -5, true, false, null, [], [[]], {}, [1, "a", null]]
+  const objects = [{ a: undefined }, { a: undefined, b: 1, c: 2 }, { "\n": { "": [{}, {}] } }]
+  it.each([...texts, ...values.map((value) => [value]), ...objects])(
+    "%j are those that JSON.stringify writes",
+    (value) => assert.strictEqual(jsonBytes(value), written(value))
+  )
 
   it("are so for every unit of UTF-16 by itself", () => {
     for (let unit = 0; unit <= 0xffff; unit++) {
