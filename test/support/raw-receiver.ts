@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { listen } from "../libs/egress/receivers.ts"
+import { listen } from "./receivers.ts"
 
 export interface RawRequest {
   /** Counts from 1 over all connections, and on this one. */

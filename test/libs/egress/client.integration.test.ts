@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
-import { egress, loopback, openClient, post, serve } from "./receivers.ts"
+import { egress, loopback, openClient, post, serve } from "../../support/receivers.ts"
 
 describe("an HTTP client", () => {
   it.effect("reuses a connection", () =>

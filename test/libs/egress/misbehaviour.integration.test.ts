@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from "node:https"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Resolver } from "#egress"
-import { certificate, egress, listen, loopback, openClient, post, serve } from "./receivers.ts"
+import { certificate, egress, listen, loopback, openClient, post, serve } from "../../support/receivers.ts"
 
 describe("a misbehaving receiver", () => {
   it.live("that drips a byte at a time costs one deadline", () =>

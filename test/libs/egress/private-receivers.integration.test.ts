@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AddressRefused } from "#egress"
-import { certificate, egress, listen, loopback, openClient, post, serve } from "./receivers.ts"
+import { certificate, egress, listen, loopback, openClient, post, serve } from "../../support/receivers.ts"
 
 describe("a private receiver", () => {
   const hosts = [

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type EgressClient, type EgressRequest, Resolver } from "#egress"
 import { type RawRequest, rawReceiver, slowListener } from "../../support/raw-receiver.ts"
-import { certificate, egress, listen, loopback, openClient } from "./receivers.ts"
+import { certificate, egress, listen, loopback, openClient } from "../../support/receivers.ts"
 
 const ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 const interim = "HTTP/1.1 100 Continue\r\n\r\n"

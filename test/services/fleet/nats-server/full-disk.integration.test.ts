@@ -99,8 +99,11 @@ describe("a broker whose disk is full and has room again", () => {
           )
         }).pipe(Effect.provide(bus))
       }).pipe(
-        Effect.provide(NatsServer.layer({ folder, port: 0 })),
-        Effect.provide(Layer.mergeAll(Health.layer, MetricsRegistry.layerEmpty)),
+        Effect.provide(
+          NatsServer.layer({ folder, port: 0 }).pipe(
+            Layer.provideMerge(Layer.mergeAll(Health.layer, MetricsRegistry.layerEmpty))
+          )
+        ),
         Effect.provideService(Environment, { ...process.env, STARLING_NATS_SERVER: findTestBinary() }),
         Effect.ensuring(remove)
       )
