@@ -124,6 +124,8 @@ export const header = {
   batchId: "Nats-Batch-Id",
   batchSequence: "Nats-Batch-Sequence",
   batchCommit: "Nats-Batch-Commit",
+  /** On a message that the broker answered or announced: the stream that it is from. */
+  source: "Nats-Stream",
   traceparent: "traceparent"
 } as const
 

@@ -5,7 +5,7 @@
 import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
 import { type BusError, BusRefused } from "../errors.ts"
-import { followBucket, scanBucket } from "./changes.ts"
+import { followBucket, isForged, scanBucket } from "./changes.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { Nats } from "../connection/connection.ts"
 import type { BatchOptions } from "../ordered-reader.ts"
@@ -159,8 +159,9 @@ const reads = <A>(opened: Opened<A>) => {
   const getFromLeader = Effect.fnUntraced(function* (key: string) {
     const subject = `$KV.${bucket}.${key}`
     const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
-    const isGone = last === undefined || removals.some((name) => last.header(name) !== undefined)
-    if (isGone) return Option.none<KvEntry<A>>()
+    const isGone =
+      last === undefined || last.data.length === 0 || removals.some((name) => last.header(name) !== undefined)
+    if (isGone || (yield* isForged(subject, last))) return Option.none<KvEntry<A>>()
     const value = followed.has(bucket) ? nats.cache.intern(subject, last.data) : last.data
     return Option.some(yield* toEntry(opened, { key, value, revision: last.sequence }))
   })

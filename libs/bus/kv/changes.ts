@@ -3,7 +3,7 @@ import type { KvEntry as RawEntry, Kvm } from "@nats-io/kv"
 import { Effect, Option, Result, Stream } from "effect"
 import type { Nats } from "../connection/connection.ts"
 import { type BusError, toBusError } from "../errors.ts"
-import type { MessageCodec } from "../message.ts"
+import { header, type MessageCodec } from "../message.ts"
 import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "../ordered-reader.ts"
 import type { KvChange } from "./bucket.ts"
 
@@ -96,6 +96,17 @@ export const followBucket = <A>(
     )
   )
 
+/**
+ * Whether a record is the broker's answer to a read of another stream, which somebody had it store here: no writer of
+ * ours sets this header. Such a record counts as absent.
+ */
+export const isForged = (subject: string, message: Pick<SourceMessage, "header">): Effect.Effect<boolean> => {
+  const source = message.header(header.source)
+  if (source === undefined) return Effect.succeed(false)
+  const said = Effect.logError("a record was not written, but copied by the broker from another stream: it is ignored")
+  return Effect.as(Effect.annotateLogs(said, { subject, source }), true)
+}
+
 const changesOf = Effect.fnUntraced(function* <A>(
   messages: ReadonlyArray<SourceMessage>,
   keyFrom: number,
@@ -109,7 +120,8 @@ const changesOf = Effect.fnUntraced(function* <A>(
     const key = message.subject.slice(keyFrom)
     const { sequence: revision, data } = message
     // A removed or expired key leaves a marker without a value.
-    const decoded = data.length === 0 ? undefined : codec.decode(message)
+    const isAbsent = data.length === 0 || (yield* isForged(message.subject, message))
+    const decoded = isAbsent ? undefined : codec.decode(message)
     if (decoded !== undefined && Result.isSuccess(decoded)) {
       changes.push({ key, revision, entry: Option.some({ key, value: decoded.success, revision }) })
       continue

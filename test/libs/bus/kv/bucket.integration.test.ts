@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Ref, Schema, Stream } from "effect"
-import { Kv } from "#bus"
+import { Kv, Nats, Publisher, StreamReader } from "#bus"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { pause } from "../../http/api.ts"
 import { Note, trial } from "../trial.ts"
@@ -82,6 +82,35 @@ describe("a bucket", () => {
           assert.deepStrictEqual(yield* Ref.get(changes), ["one", "two", "-"])
         }),
       trial
+    )
+  )
+})
+
+describe("a record that the broker stored as its answer", () => {
+  it.live("counts as absent, however a publisher had it put there", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const { connection } = yield* Nats
+        const bucket = yield* open
+        yield* bucket.create("own", [1])
+        yield* (yield* Publisher).publishRaw("events.my_team.thing", new TextEncoder().encode("[7]"))
+        const ask = (subject: string, query: unknown, key: string) =>
+          connection.publish(subject, JSON.stringify(query), { reply: `$KV.rate-windows.${key}` })
+        ask("$JS.API.DIRECT.GET.EVENTS", { seq: 1 }, "one")
+        ask("$JS.API.DIRECT.GET.EVENTS", { seq: 1, batch: 1 }, "batched")
+        const reader = yield* StreamReader
+        const stored = reader.countBySubject("KV_rate-windows", "$KV.rate-windows.>")
+        yield* eventually(
+          Effect.map(stored, (counts) => "$KV.rate-windows.one" in counts && "$KV.rate-windows.batched" in counts)
+        )
+
+        for (const key of ["one", "batched"]) assert.isTrue(Option.isNone(yield* bucket.get(key)), key)
+        const seen = yield* bucket.changesInBatches(1, { messagesMax: 16, withinMs: 50 }).pipe(Stream.runHead)
+        assert.deepStrictEqual(
+          Option.getOrThrow(seen).flatMap(({ entry }) => Option.toArray(Option.map(entry, ({ key }) => key))),
+          ["own"]
+        )
+      })
     )
   )
 })
