@@ -6,5 +6,8 @@ import { printable } from "#contracts/printable"
 
 export const writeOut = (text: string): void => void process.stdout.write(printable(text))
 
+/** A row of CSV, with the line end that its standard (RFC 4180) wants. */
+export const writeRow = (row: string): void => void process.stdout.write(`${printable(row)}\r\n`)
+
 /** On standard error, so that a program that reads the output sees none of this. */
 export const writeError = (text: string): void => void process.stderr.write(printable(text))

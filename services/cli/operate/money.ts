@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 import type { RefundView, SumsBy } from "#contracts/console"
 import { decimalAmount } from "#x402"
 import { CommandRefused, misused, note, print } from "../console.ts"
-import { writeOut } from "../screen.ts"
+import { writeRow } from "../screen.ts"
 import { givenOf, type OnConsole, onConsole, printAct, printList, printWhole } from "./client.ts"
 
 interface Filter {
@@ -64,7 +64,8 @@ export const listReceipts = ({ url, json, limit, csv, after, cursor, ...filter }
           client.getReceiptsCsv({
             query: givenOf({ ...filter, after: after === undefined ? undefined : String(after) })
           }),
-          (bytes) => Stream.runForEach(Stream.decodeText(bytes), (text) => Effect.sync(() => writeOut(text)))
+          (bytes) =>
+            Stream.runForEach(Stream.splitLines(Stream.decodeText(bytes)), (line) => Effect.sync(() => writeRow(line)))
         )
       : Effect.flatMap(
           client.listReceipts({ query: { ...givenOf({ ...filter, cursor }), limit: String(limit) } }),
