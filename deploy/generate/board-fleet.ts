@@ -17,6 +17,7 @@ export const fleetBoard: Board = {
         "bus_rejected_total",
         "bus_relay_position",
         "bus_topology_differences",
+        "bus_unusable_streams",
         "drain_work_total",
         "egress_refusals_total",
         "egress_sockets_opened_total",
@@ -96,6 +97,13 @@ export const fleetBoard: Board = {
           "max by (role) (bus_topology_differences)",
           "{{role}}",
           "A role waits until this is 0."
+        ),
+        panel(
+          "Streams that cannot be used",
+          "none",
+          "max by (role, use) (bus_unusable_streams)",
+          "{{role}} {{use}}",
+          "The broker answers, and its streams do not take what the role writes or reads."
         ),
         panel(
           "Drained work",

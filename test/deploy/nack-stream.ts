@@ -38,6 +38,11 @@ export const nackStream = {
         allowMsgTtl: yes,
         denyDelete: yes,
         denyPurge: yes,
+        republish: {
+          type: "object",
+          additionalProperties: false,
+          properties: { source: text, destination: text }
+        },
         placement: {
           type: "object",
           additionalProperties: false,

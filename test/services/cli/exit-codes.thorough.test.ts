@@ -85,6 +85,7 @@ const alone = [
   "role",
   "runner",
   "broker users",
+  "broker before-rollback",
   "backup restore",
   "keys new",
   "keys import",
