@@ -90,7 +90,8 @@ export {
   ErrorEnvelope,
   type Permission,
   tokenLifetimeMsDefault,
-  tokenLimits
+  tokenLimits,
+  workspaceScopes
 } from "./http/refusals.ts"
 export {
   chainFamilies,

@@ -114,6 +114,15 @@ export const insufficientScope = (scopes: ReadonlyArray<string>) =>
     headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"` }
   })
 
+/** `scopes`: what the token has, and its workspace keeps it from. */
+export const otherWorkspace = (workspace: string, scopes: ReadonlyArray<string>) =>
+  refusal(
+    403,
+    "other_workspace",
+    `${scopes.join(" or ")} reaches the whole fleet, which a token of the workspace ${workspace} may not`,
+    { details: { scopes, workspace }, headers: { "www-authenticate": 'Bearer error="insufficient_scope"' } }
+  )
+
 export const notFound = (message: string, code = "not_found") => refusal(404, code, message)
 
 export const methodNotAllowed = (allowed: ReadonlyArray<string>) =>

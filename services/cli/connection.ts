@@ -19,7 +19,7 @@ import {
   topology,
   userOf
 } from "#bus"
-import { type ConfigurationFile, decodeConfiguration, isJson } from "#contracts"
+import { type ConfigurationFile, decodeConfiguration, isJson, type Json } from "#contracts"
 import { isFleetIn, natsFolder, passwordsFolder, readPassword, readSettings } from "#fleet"
 import { operatorUser } from "#fleet/broker-users"
 import { configurationInput, Environment, InvalidConfiguration, Metrics, readTextFile, Role } from "#runtime"
@@ -105,28 +105,34 @@ export const brokerUserOf = Effect.fnUntraced(function* (named: string | undefin
 })
 
 /**
- * Reads only `Bus`, since a fault elsewhere in the file does not concern a command. The environment overrides the file.
+ * Reads one section, since a fault elsewhere in the file does not concern a command. The environment overrides the file.
  */
-const busSettings = Effect.gen(function* () {
-  const environment = yield* Environment
+const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Fleet">(name: S, more: Json = {}) {
   const { configPath, isConfigNamed } = yield* readSettings
-  const set = (variable: string) => (environment[variable] === "" ? undefined : environment[variable])
   const { input, repeated } = isConfigNamed
     ? yield* configurationInput({ path: configPath, isRequired: true })
     : yield* configurationInput({ path: "", isRequired: false })
-  const section = isJson(input) && isJson(input["Bus"]) ? input["Bus"] : {}
+  const given = isJson(input) && isJson(input[name]) ? input[name] : {}
+  const decoded = decodeConfiguration({ [name]: { ...given, ...more } })
+  if (Result.isFailure(decoded)) return yield* new InvalidConfiguration({ faults: decoded.failure })
+  const faults = repeated.filter(({ path }) => path === name || path.startsWith(`${name}.`))
+  if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
+  return { section: decoded.success[name], given }
+})
+
+/** The workspace whose tokens may reach the whole fleet. */
+export const fleetWorkspaceOf = Effect.map(settingsOf("Fleet"), ({ section }) => section.Workspace)
+
+const busSettings = Effect.gen(function* () {
+  const environment = yield* Environment
+  const set = (variable: string) => (environment[variable] === "" ? undefined : environment[variable])
   // A password of digits alone stays a text.
   const password = set("BUS_PASSWORD")
-  const decoded = decodeConfiguration({
-    Bus: { ...section, ...(password === undefined ? {} : { Password: password }) }
-  })
-  if (Result.isFailure(decoded)) return yield* new InvalidConfiguration({ faults: decoded.failure })
-  const faults = repeated.filter(({ path }) => path === "Bus" || path.startsWith("Bus."))
-  if (faults.length > 0) return yield* new InvalidConfiguration({ faults })
+  const { section, given } = yield* settingsOf("Bus", password === undefined ? {} : { Password: password })
   return {
-    bus: decoded.success.Bus,
+    bus: section,
     namedUrl: set("NATS_URL") ?? set("BUS_URL"),
-    fileUrl: section["Url"] === undefined ? undefined : decoded.success.Bus.Url
+    fileUrl: given["Url"] === undefined ? undefined : section.Url
   }
 })
 

@@ -20,7 +20,7 @@ import {
   TokenUses,
   writeAudit
 } from "#http"
-import { brokerUserOf, busOf } from "./connection.ts"
+import { brokerUserOf, busOf, fleetWorkspaceOf } from "./connection.ts"
 import { CommandRefused, note, print, table } from "./console.ts"
 
 interface TokenOrder {
@@ -28,7 +28,7 @@ interface TokenOrder {
   readonly expires: string
   readonly role: TokenRecord["role"] | undefined
   readonly scope: ReadonlyArray<string>
-  readonly workspace: string
+  readonly workspace: string | undefined
   readonly kind: TokenRecord["kind"]
 }
 
@@ -122,17 +122,25 @@ const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: b
   yield* print(`${record.id} is revoked since ${record.revokedAt}`)
 })
 
-const requestOf = Effect.fnUntraced(function* ({ expires, scope, ...values }: TokenOrder) {
+const requestOf = Effect.fnUntraced(function* ({ expires, scope, workspace, ...values }: TokenOrder) {
   const lifetime = readLifetime(expires)
   if (lifetime === "refused") {
     const reason = `--expires ${expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`
     return yield* new CommandRefused({ reason })
   }
-  const request = tokenRequest({ ...values, scopes: scope, lifetimeMs: lifetime.lifetimeMs })
-  return yield* Effect.mapError(Effect.fromResult(request), (fault) => new CommandRefused({ reason: refusalOf(fault) }))
+  const fleetWorkspace = yield* fleetWorkspaceOf
+  const order = { ...values, workspace: workspace ?? fleetWorkspace, fleetWorkspace, scopes: scope }
+  const request = tokenRequest({ ...order, lifetimeMs: lifetime.lifetimeMs })
+  return yield* Effect.mapError(
+    Effect.fromResult(request),
+    (fault) => new CommandRefused({ reason: refusalOf(fault, order) })
+  )
 })
 
-const refusalOf = (fault: OrderFault) => {
+const refusalOf = (
+  fault: OrderFault,
+  { workspace, fleetWorkspace }: { readonly workspace: string; readonly fleetWorkspace: string }
+) => {
   switch (fault._tag) {
     case "UnknownScopes": {
       const known = `${apiScopes.join(", ")}; a family as audio:*, a verb as *:read, or *`
@@ -141,6 +149,10 @@ const refusalOf = (fault: OrderFault) => {
     case "BeyondRole": {
       const { scopes, role } = fault
       return `--scope ${scopes.join(", ")} is more than a ${role} may, which is ${roleScopes[role].join(", ")}`
+    }
+    case "BeyondWorkspace": {
+      const given = `--scope ${fault.scopes.join(", ")} reaches the whole fleet, which a token of ${workspace} may not`
+      return `${given}; one of the fleet's own workspace, ${fleetWorkspace}, may`
     }
     case "UnfitLabel":
       return `--label is 1 to ${tokenLimits.labelCharactersMax} characters, none of which controls a terminal`

@@ -66,21 +66,25 @@ const keptIn = (path: string) =>
     Effect.orElseSucceed(() => "")
   )
 
+const fleetWorkspace = Effect.map(Configuration, ({ Fleet }) => Fleet.Workspace)
+
 const isOwners = Effect.fnUntraced(function* (token: string) {
   if (token === "") return false
   const record = Option.getOrUndefined(yield* (yield* Tokens).find(token))
-  return record !== undefined && mayAll(record) && !hasExpired(record, yield* Clock.currentTimeMillis)
+  return (
+    record !== undefined && mayAll(record, yield* fleetWorkspace) && !hasExpired(record, yield* Clock.currentTimeMillis)
+  )
 })
 
-const mayAll = ({ role, scopes, workspace }: TokenRecord) =>
-  workspace === "default" && role === "owner" && scopes.includes("*")
+const mayAll = ({ role, scopes, workspace }: TokenRecord, fleetWorkspace: string) =>
+  workspace === fleetWorkspace && role === "owner" && scopes.includes("*")
 
 const makeAnew = Effect.gen(function* () {
   const tokens = yield* Tokens
   const before = (yield* tokens.list).filter(({ purpose, revokedAt }) => purpose === "home" && revokedAt === null)
   yield* Effect.forEach(before, ({ id }) => tokens.revoke(id), { discard: true })
   const { token } = yield* tokens.make({
-    workspace: "default",
+    workspace: yield* fleetWorkspace,
     kind: "member",
     role: "owner",
     scopes: ["*"],

@@ -119,11 +119,11 @@ describe("a fleet that `./starling up` has started", () => {
   it("has tokens created with few rights and an end, listed with their age and use, and revoked", async () => {
     const callWith = (token: string) =>
       fetch(`${fleet.ready.pipeline}/workitems`, { headers: { authorization: `Bearer ${token}` } })
-    const made = await starling(where, "token", "make", "--workspace", "w", "--label", "my ci")
+    const made = await starling(where, "token", "make", "--label", "my ci")
     const token = made.out.trim()
     assert.match(token, /^stl_[A-Za-z0-9_-]{43}$/u)
     const [id = ""] = /[0-9a-f]{12}/u.exec(made.error) ?? []
-    assert.include(made.error, `token ${id}: viewer of w, scopes *; it ends in 90 d`)
+    assert.include(made.error, `token ${id}: viewer of default, scopes *; it ends in 90 d`)
     const short = JSON.parse((await command(where, "token", "make", "--expires", "1s", "--json")).out) as {
       readonly id: string
       readonly token: string
@@ -138,7 +138,7 @@ describe("a fleet that `./starling up` has started", () => {
     const lines = listed.out.split("\n")
     assert.match(lines[0] ?? "", /^id +label +workspace +role +scopes +age +expires +last use$/u)
     const lineOf = (wanted: string) => lines.find((line) => line.startsWith(wanted)) ?? ""
-    assert.match(lineOf(id), /^\S+ +my ci +w +viewer +\* +\d+ (?:s|min) +in 89 d +within the hour$/u)
+    assert.match(lineOf(id), /^\S+ +my ci +default +viewer +\* +\d+ (?:s|min) +in 89 d +within the hour$/u)
     assert.match(lineOf(short.id), / +expired \d+ (?:s|min) ago +never$/u)
     assert.strictEqual(lines.filter((line) => line.includes("owner of the home")).length, 1)
 

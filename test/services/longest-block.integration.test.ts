@@ -74,7 +74,7 @@ const withRoles = <A, E, R>(test: (fleet: Fleet) => Effect.Effect<A, E, R>) =>
     )
     return yield* Effect.gen(function* () {
       const urls = yield* (yield* Addresses).all
-      const order = { workspace: "test", kind: "member", role: "owner", scopes: ["*"] } as const
+      const order = { workspace: "default", kind: "member", role: "owner", scopes: ["*"] } as const
       const { token } = yield* (yield* Tokens).make(order)
       return yield* test({ urls, token })
     }).pipe(Effect.provide(fleet))

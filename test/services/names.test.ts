@@ -32,7 +32,14 @@ const places: Readonly<Record<string, (name: string) => boolean>> = {
     takes(MakeToken, { reason: "a test", label, scopes: ["console:read"], lifetimeSeconds: 60 }),
   "the label of a token": (label) =>
     Result.isSuccess(
-      tokenRequest({ workspace: "w", kind: "service", scopes: ["console:read"], label, lifetimeMs: undefined })
+      tokenRequest({
+        workspace: "w",
+        fleetWorkspace: "w",
+        kind: "service",
+        scopes: ["console:read"],
+        label,
+        lifetimeMs: undefined
+      })
     ),
   "a project": (displayName) => takes(PutProjectRequest, { displayName, repositoryUrl: "https://git.example/a" }),
   "a release": (name) => takes(CreateReleaseRequest, { name, projectId: "garden" }),

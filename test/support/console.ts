@@ -34,7 +34,7 @@ export type Role = "viewer" | "member" | "admin" | "owner"
 export const tokenOf = (role: Role, ...scopes: ReadonlyArray<string>) =>
   Effect.flatMap(Tokens, (tokens) =>
     Effect.map(
-      tokens.make({ workspace: "test", kind: "member", role, scopes: scopes.length === 0 ? ["*"] : scopes }),
+      tokens.make({ workspace: "default", kind: "member", role, scopes: scopes.length === 0 ? ["*"] : scopes }),
       ({ token }) => token
     )
   )

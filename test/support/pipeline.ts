@@ -64,7 +64,12 @@ export interface Heard {
 export const tokenFor = (...scopes: ReadonlyArray<string>) =>
   Effect.flatMap(Tokens, (tokens) =>
     Effect.map(
-      tokens.make({ workspace: "test", kind: "service", role: "member", scopes: scopes.length === 0 ? ["*"] : scopes }),
+      tokens.make({
+        workspace: "default",
+        kind: "service",
+        role: "member",
+        scopes: scopes.length === 0 ? ["*"] : scopes
+      }),
       ({ token }) => token
     )
   )

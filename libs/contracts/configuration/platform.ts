@@ -3,6 +3,7 @@
  * runs, and which texts are secrets.
  */
 import { Result, Schema } from "effect"
+import { isName } from "../primitives.ts"
 import { EnvironmentName, optional, required, section, shownAs, span, whole, withDefault } from "./keys.ts"
 
 const file = Schema.NonEmptyString
@@ -87,6 +88,11 @@ export const Fleet = section({
     Schema.Array(Schema.Literals(roleNames)),
     usualRoles,
     "The roles of this process. Those that sell need providers and networks, and are named where they are wanted."
+  ),
+  Workspace: withDefault(
+    Schema.String.check(Schema.isBetweenLength(1, 100), isName),
+    "default",
+    "The workspace whose tokens may reach the whole fleet: its events, receipts, work items and settings. Tokens of every other one act within their workspace alone. The same for all roles and for commands."
   )
 })
 

@@ -19,6 +19,16 @@ export const apiScopes = [
 ] as const
 export type ApiScope = (typeof apiScopes)[number]
 
+/** Scopes that act within the caller's own workspace. Every other one, a new one too, reaches the whole fleet. */
+export const workspaceScopes: ReadonlyArray<ApiScope> = [
+  "audio:speech",
+  "audio:stream",
+  "tokens:manage",
+  "voices:create",
+  "voices:delete",
+  "voices:read"
+]
+
 /** A right of roles. Service accounts have no role of their own: their scopes decide alone. */
 export type Permission = "content.manage"
 
@@ -49,6 +59,11 @@ export const commonErrorCodes = {
   insufficient_scope: {
     status: 403,
     when: "The token lacks the scope; `details.scopes` names those that would do.",
+    headers: ["WWW-Authenticate"]
+  },
+  other_workspace: {
+    status: 403,
+    when: "The token has the scope, which reaches the whole fleet, and is of another workspace than the fleet's own.",
     headers: ["WWW-Authenticate"]
   },
   method_not_allowed: {

@@ -3,17 +3,29 @@
  * seconds, so a revocation takes effect within five; an unknown token costs the same work as a known one. An address
  * that keeps sending wrong tokens is refused without a look-up, except for tokens that were right before: the address
  * may be shared. An expired token is refused as expired, from the very moment it expires.
+ * A scope that reaches the whole fleet is for tokens of the fleet's own workspace alone, `Fleet.Workspace`.
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import type { ApiScope, Permission } from "#contracts"
+import { Configuration } from "#runtime"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"
 import { TokenUses } from "./TokenUses.ts"
-import { hasExpired, isPermitted, mayUse, roleScopes, type RoleScopes, type TokenRecord, Tokens } from "./Tokens.ts"
+import {
+  hasExpired,
+  isPermitted,
+  mayUse,
+  reachesFleet,
+  roleScopes,
+  type RoleScopes,
+  type TokenRecord,
+  Tokens
+} from "./Tokens.ts"
 import {
   forbidden,
   insufficientScope,
+  otherWorkspace,
   rateLimited,
   serviceUnavailable,
   unauthorized,
@@ -37,6 +49,8 @@ export class Caller extends Context.Service<
     /** As the token has them; `may` says what they allow. */
     readonly scopes: ReadonlyArray<string>
     readonly may: (scope: ApiScope) => boolean
+    /** Whether the token has a scope that its workspace keeps it from. */
+    readonly isKeptFrom: (scope: ApiScope) => boolean
   }
 >()("starling/http/Caller") {}
 
@@ -87,6 +101,7 @@ const make = Effect.fnUntraced(function* ({
   tokenBeside = Effect.succeedNone,
   personBeside
 }: AuthOptions) {
+  const { Workspace: fleetWorkspace } = (yield* Configuration).Fleet
   const tokens = yield* Tokens
   const uses = yield* TokenUses
   const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
@@ -131,7 +146,7 @@ const make = Effect.fnUntraced(function* ({
     if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
     if (personBeside !== undefined) yield* requirePerson(record.value, personBeside)
     yield* uses.note(record.value.id)
-    return callerOf(record.value, roles)
+    return callerOf(record.value, roles, fleetWorkspace)
   })
 
   const sent = Effect.gen(function* () {
@@ -173,7 +188,9 @@ const refusalFor = (caller: Caller["Service"], { scopes, permission }: Needed): 
   if (permission !== undefined && !isPermitted(caller, permission)) {
     return forbidden(`the role ${caller.role} does not have the permission ${permission}`, { permission })
   }
-  return scopes.length === 0 || scopes.some((scope) => caller.may(scope)) ? undefined : insufficientScope(scopes)
+  if (scopes.length === 0 || scopes.some((scope) => caller.may(scope))) return undefined
+  const keptFrom = scopes.filter((scope) => caller.isKeptFrom(scope))
+  return keptFrom.length > 0 ? otherWorkspace(caller.workspace, keptFrom) : insufficientScope(scopes)
 }
 
 const expired = ({ expiresAt }: TokenRecord) =>
@@ -190,17 +207,22 @@ const requirePerson = Effect.fnUntraced(function* (
   return yield* unauthorized("the session is of somebody else: sign in again")
 })
 
-const callerOf = (record: TokenRecord, roles: RoleScopes): Caller["Service"] => ({
-  tokenId: record.id,
-  workspace: record.workspace,
-  kind: record.kind,
-  role: record.role,
-  label: record.label,
-  person: record.person,
-  expiresAt: record.expiresAt,
-  scopes: record.scopes,
-  may: (scope) => mayUse(record, roles, scope)
-})
+const callerOf = (record: TokenRecord, roles: RoleScopes, fleetWorkspace: string): Caller["Service"] => {
+  const isOutside = (scope: ApiScope) => record.workspace !== fleetWorkspace && reachesFleet(scope)
+  const has = (scope: ApiScope) => mayUse(record, roles, scope)
+  return {
+    tokenId: record.id,
+    workspace: record.workspace,
+    kind: record.kind,
+    role: record.role,
+    label: record.label,
+    person: record.person,
+    expiresAt: record.expiresAt,
+    scopes: record.scopes,
+    may: (scope) => has(scope) && !isOutside(scope),
+    isKeptFrom: (scope) => has(scope) && isOutside(scope)
+  }
+}
 
 const remember = (proven: Set<string>, key: string) => {
   if (proven.has(key)) return

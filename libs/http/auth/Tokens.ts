@@ -7,7 +7,16 @@
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { type BusError, BusNotFound, Kv, type KvEntry } from "#bus"
-import { apiScopes, faultOfName, isoTime, type Permission, Timestamp, tokenLimits } from "#contracts"
+import {
+  type ApiScope,
+  apiScopes,
+  faultOfName,
+  isoTime,
+  type Permission,
+  Timestamp,
+  tokenLimits,
+  workspaceScopes
+} from "#contracts"
 
 export const TokenRecord = Schema.Struct({
   id: Schema.String,
@@ -47,6 +56,8 @@ export interface TokenRequest extends Pick<
 /** What somebody asks of a new token. */
 export interface TokenOrder {
   readonly workspace: string
+  /** The fleet's own, as `Fleet.Workspace` names it. */
+  readonly fleetWorkspace: string
   readonly kind: TokenRecord["kind"]
   /** Without one, the least that the scopes need. */
   readonly role?: TokenRecord["role"] | undefined
@@ -57,19 +68,27 @@ export interface TokenOrder {
   readonly lifetimeMs: number | undefined
 }
 
-/** What is wrong with an order: scopes that no route needs, or of which the role allows nothing, or the label. */
+/** What is wrong with an order: scopes that no route needs, or of which the role or the workspace allows nothing, or the label. */
 export type OrderFault =
   | { readonly _tag: "UnknownScopes"; readonly scopes: ReadonlyArray<string> }
   | { readonly _tag: "BeyondRole"; readonly scopes: ReadonlyArray<string>; readonly role: TokenRecord["role"] }
+  | { readonly _tag: "BeyondWorkspace"; readonly scopes: ReadonlyArray<string> }
   | { readonly _tag: "UnfitLabel" }
 
 /** The request that an order becomes. */
-export const tokenRequest = ({ label, lifetimeMs, ...order }: TokenOrder): Result.Result<TokenRequest, OrderFault> => {
+export const tokenRequest = ({
+  label,
+  lifetimeMs,
+  fleetWorkspace,
+  ...order
+}: TokenOrder): Result.Result<TokenRequest, OrderFault> => {
   const unknown = unknownGrants(order.scopes)
   if (unknown.length > 0) return Result.fail({ _tag: "UnknownScopes", scopes: unknown })
   const { workspace, kind, role = leastRole(order.scopes) } = order
   const beyond = kind === "service" ? [] : grantsBeyond(role, order.scopes)
   if (beyond.length > 0) return Result.fail({ _tag: "BeyondRole", scopes: beyond, role })
+  const outside = workspace === fleetWorkspace ? [] : grantsOfFleet(order.scopes)
+  if (outside.length > 0) return Result.fail({ _tag: "BeyondWorkspace", scopes: outside })
   if (label !== undefined && !isLabel(label)) return Result.fail({ _tag: "UnfitLabel" })
   const all = kind === "service" ? roleScopes.viewer : ["*"]
   return Result.succeed({
@@ -244,6 +263,13 @@ export const mayUse = ({ kind, role, scopes }: Rights, roles: RoleScopes, scope:
   kind === "service"
     ? grantedBy(scopes, scope)
     : grantedBy(roles[role], scope) && (scopes.includes("*") || grantedBy(scopes, scope))
+
+/** Whether a scope reaches what is of no workspace, or of all. */
+export const reachesFleet = (scope: ApiScope): boolean => !workspaceScopes.includes(scope)
+
+/** Grants of which nothing stays within a workspace; a `*` means in each what it may mean there. */
+const grantsOfFleet = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
+  grants.filter((grant) => !workspaceScopes.some((scope) => covers(grant, scope)))
 
 /** The grants of a token that its giver may not give: nobody gives more than they have, now or in a later release. */
 export const grantsNotHeld = (giver: Rights, given: Rights, roles: RoleScopes = roleScopes): ReadonlyArray<string> =>

@@ -29,11 +29,7 @@ const make = Command.make(
       "SCOPE",
       "what it may do, again for each; else all that its role may, or a service account to read"
     ),
-    workspace: Flag.String("workspace").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("whose it is (default)"),
-      Flag.withDefault("default")
-    ),
+    workspace: text("workspace", "NAME", "whose it is; else the fleet's own workspace, Fleet.Workspace"),
     kind: Flag.Literals("kind", ["member", "service"]).pipe(
       Flag.withDescription("member, whose role and scopes must both allow a call, or service, whose scopes alone do"),
       Flag.withDefault("member")

@@ -22,6 +22,7 @@ import {
   type WireError
 } from "#http"
 import { type BusError, Kv } from "#bus"
+import { Configuration } from "#runtime"
 import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
 import { PassedOn } from "./PassedOn.ts"
@@ -175,7 +176,8 @@ const personInFront = Effect.gen(function* () {
 const tokenOfPerson = Effect.fnUntraced(function* (person: string) {
   const { admit, role } = yield* ProxyPerson
   yield* admit(person)
-  const rights = { workspace: "default", kind: "member", role, scopes: ["*"] } as const
+  const { Workspace: workspace } = (yield* Configuration).Fleet
+  const rights = { workspace, kind: "member", role, scopes: ["*"] } as const
   const issued = yield* (yield* Tokens).draft({ ...rights, label: pageLabel, person, lifetimeMs: sessionLifetimeMs })
   yield* beginWith(issued, { target: person, reason: "as the proxy in front says" })
   return issued.token

@@ -23,6 +23,7 @@ import {
   validationFailed,
   WireError
 } from "#http"
+import { Configuration } from "#runtime"
 import { AuditLog } from "../AuditLog.ts"
 import { apiOptions, cursorText, entryPlaceOf, refusing } from "./requests.ts"
 
@@ -65,6 +66,10 @@ const faultsOf = (fault: OrderFault): Readonly<Record<string, string>> => {
       return { scopes: `${fault.scopes.join(", ")}: scopes are ${apiScopes.join(", ")}` }
     case "BeyondRole":
       return { scopes: `${fault.scopes.join(", ")}: a ${fault.role} may ${roleScopes[fault.role].join(", ")}` }
+    case "BeyondWorkspace":
+      return {
+        scopes: `${fault.scopes.join(", ")}: reaches the whole fleet, which only tokens of its own workspace may`
+      }
     case "UnfitLabel":
       return { label: `is 1 to ${tokenLimits.labelCharactersMax} characters, none of which controls a terminal` }
   }
@@ -104,7 +109,9 @@ export const tokenRoutes = routesOf(
             : lifetimeSeconds === null
               ? undefined
               : lifetimeSeconds * 1_000
-        const request = tokenRequest({ workspace: caller.workspace, kind, role, scopes, label, lifetimeMs })
+        const { Workspace: fleetWorkspace } = (yield* Configuration).Fleet
+        const { workspace } = caller
+        const request = tokenRequest({ workspace, fleetWorkspace, kind, role, scopes, label, lifetimeMs })
         if (Result.isFailure(request)) return yield* validationFailed(faultsOf(request.failure))
         const beyond = grantsNotHeld(caller, request.success)
         if (beyond.length > 0) return yield* beyondCaller(beyond)

@@ -15,7 +15,7 @@ let server: TestNatsServer
 beforeEach(async () => void (server = await startFleetBroker()))
 afterEach(() => server.stop())
 
-const runAs = (user: string) =>
+const runAs = (user: string, more: Readonly<Record<string, string>> = {}) =>
   Effect.map(
     emptyHome,
     (home) =>
@@ -26,7 +26,8 @@ const runAs = (user: string) =>
           NATS_URL: undefined,
           BUS_URL: server.url,
           BUS_USER: user,
-          BUS_PASSWORD: passwordOf(user)
+          BUS_PASSWORD: passwordOf(user),
+          ...more
         })
   )
 
@@ -46,7 +47,7 @@ describe("the command `token` on the broker itself", () => {
   it.live("writes in AUDIT who made or revoked which token and why, and nothing for what changes nothing", () =>
     Effect.gen(function* () {
       const run = yield* runAs("operator")
-      const words = "token make --workspace garden --label ci --scope pipeline:read --expires 12h --json".split(" ")
+      const words = "token make --workspace garden --label ci --scope voices:read --expires 12h --json".split(" ")
       const made = objectIn(yield* run(...words, "--reason", "for the build"))
       const id = String(made["id"])
       good(yield* run("token", "revoke", id, "--reason", "it leaked"))
@@ -71,7 +72,7 @@ describe("the command `token` on the broker itself", () => {
         label: "ci",
         kind: "member",
         role: "viewer",
-        scopes: ["pipeline:read"],
+        scopes: ["voices:read"],
         expiresAt: made["expiresAt"]
       }
       assert.strictEqual(making?.target, `${id} ${JSON.stringify(rights)}`)
@@ -100,6 +101,22 @@ describe("the command `token` on the broker itself", () => {
         listed.map(({ id, revokedAt }) => ({ id, revokedAt })),
         [{ id, revokedAt: null }]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives no scope that reaches the whole fleet to another workspace than the fleet's own", () =>
+    Effect.gen(function* () {
+      const run = yield* runAs("operator")
+      const asked = ["token", "make", "--scope", "console:read", "--json"]
+      const refused = yield* run(...asked, "--workspace", "acme")
+      assert.strictEqual(refused.code, 1)
+      const reason = "--scope console:read reaches the whole fleet, which a token of acme may not"
+      assert.include(refused.error, `${reason}; one of the fleet's own workspace, default, may`)
+      assert.strictEqual(objectIn(yield* run(...asked))["workspace"], "default")
+
+      const named = yield* runAs("operator", { FLEET_WORKSPACE: "acme" })
+      assert.strictEqual(objectIn(yield* named(...asked))["workspace"], "acme")
+      assert.strictEqual((yield* named(...asked, "--workspace", "default")).code, 1)
     }).pipe(Effect.scoped)
   )
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { Tokens } from "#http"
+import { Configuration } from "#runtime"
 import { ownerToken } from "../../../services/fleet/up.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 
@@ -50,12 +51,20 @@ describe("the owner's token of a home", () => {
           writeFileSync(path, viewer.token)
           const fourth = yield* ownerToken(home)
           assert.notStrictEqual(fourth, viewer.token)
+          assert.strictEqual(Option.getOrThrow(yield* find(fourth)).workspace, "default")
           assert.deepStrictEqual(
             (yield* validOwners).map(({ id }) => id),
             [Option.getOrThrow(yield* find(fourth)).id]
           )
           assert.isTrue(Option.isSome(yield* find(byHand.token)))
-        }).pipe(Effect.provide(Tokens.layer.pipe(Layer.provideMerge(busOn(server)))))
+
+          // An owner's, and of a workspace that is not the fleet's any more.
+          const moved = yield* Effect.provide(ownerToken(home), Configuration.layerOf({ Fleet: { Workspace: "acme" } }))
+          assert.isTrue(Option.isNone(yield* find(fourth)))
+          assert.strictEqual(Option.getOrThrow(yield* find(moved)).workspace, "acme")
+        }).pipe(
+          Effect.provide(Layer.merge(Tokens.layer.pipe(Layer.provideMerge(busOn(server))), Configuration.layerOf({})))
+        )
       }).pipe(Effect.scoped)
   )
 })

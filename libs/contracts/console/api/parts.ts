@@ -11,6 +11,7 @@ export const consoleErrorCodes = {
   validation_failed: commonErrorCodes.validation_failed,
   unauthorized: commonErrorCodes.unauthorized,
   insufficient_scope: commonErrorCodes.insufficient_scope,
+  other_workspace: commonErrorCodes.other_workspace,
   foreign_origin: { status: 403, when: "A call by cookie comes from another page than the console's own." },
   not_found: { status: 404, when: "There is nothing at this path, or nothing any more." },
   method_not_allowed: commonErrorCodes.method_not_allowed,
@@ -50,6 +51,7 @@ export const refusals = refusalsFrom(consoleErrorCodes)
 export const readCodes = [
   "unauthorized",
   "insufficient_scope",
+  "other_workspace",
   "rate_limited",
   "internal_error",
   "service_unavailable"

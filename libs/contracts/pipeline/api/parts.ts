@@ -69,6 +69,7 @@ export const pipelineErrorCodes = {
   validation_failed: commonErrorCodes.validation_failed,
   unauthorized: commonErrorCodes.unauthorized,
   insufficient_scope: commonErrorCodes.insufficient_scope,
+  other_workspace: commonErrorCodes.other_workspace,
   not_found: { status: 404, when: "There is nothing at this path." },
   work_item_not_found: { status: 404, when: "There is no such work item, or none any more." },
   suggestion_not_found: { status: 404, when: "There is no such suggestion, or its work item is gone." },
@@ -104,6 +105,7 @@ export const refusals = refusalsFrom(pipelineErrorCodes)
 export const readCodes = [
   "unauthorized",
   "insufficient_scope",
+  "other_workspace",
   "rate_limited",
   "internal_error",
   "service_unavailable"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { BusUnavailable } from "#bus"
-import type { ApiScope } from "#contracts"
+import { type ApiScope, apiScopes } from "#contracts"
 import {
   Auth,
   authenticated,
@@ -15,6 +15,7 @@ import {
   TokenUses,
   unknownGrants
 } from "#http"
+import { Configuration } from "#runtime"
 import { mayUse, roleScopes } from "../../../../libs/http/auth/Tokens.ts"
 
 const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
@@ -44,7 +45,8 @@ const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: fals
           })
       })
     ),
-    Layer.provide(Layer.mock(TokenUses, { note: (id) => Effect.sync(() => void state.used.push(id)) }))
+    Layer.provide(Layer.mock(TokenUses, { note: (id) => Effect.sync(() => void state.used.push(id)) })),
+    Layer.provide(Configuration.layerOf({ Fleet: { Workspace: "ours" } }).pipe(Layer.orDie))
   )
 })
 
@@ -187,6 +189,80 @@ describe("callers", () => {
       for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer good"), 503)
       state.isDown = false
       assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a workspace", () => {
+  /** Which scopes reach what is of no workspace. */
+  const isOfFleet: Readonly<Record<ApiScope, boolean>> = {
+    "audio:speech": false,
+    "audio:stream": false,
+    "console:operate": true,
+    "console:read": true,
+    "console:write": true,
+    "payloads:read": true,
+    "pipeline:operate": true,
+    "pipeline:read": true,
+    "pipeline:write": true,
+    "tokens:manage": false,
+    "voices:create": false,
+    "voices:delete": false,
+    "voices:read": false
+  }
+  const owner = { role: "owner", scopes: ["*"] } as const
+  const kinds: ReadonlyArray<readonly [string, Partial<TokenRecord>]> = [
+    ["owner", owner],
+    ["service", { kind: "service", scopes: apiScopes }]
+  ]
+  const heard = (token: string, ...scopes: ReadonlyArray<ApiScope>) =>
+    Effect.void.pipe(
+      authenticated({ scopes }),
+      from("10.0.0.1", `Bearer ${token}`),
+      Effect.match({ onSuccess: () => "done", onFailure: ({ status, code }) => `${status} ${code}` })
+    )
+
+  it.effect.each(kinds)(
+    "other than the fleet's keeps the token of an %s from what reaches the whole fleet",
+    ([, more]) => {
+      const { layer } = store(
+        new Map([
+          ["own", record({ workspace: "ours", ...more })],
+          ["other", record({ workspace: "acme", ...more })]
+        ])
+      )
+      return Effect.gen(function* () {
+        for (const scope of apiScopes) {
+          assert.strictEqual(yield* heard("own", scope), "done", scope)
+          assert.strictEqual(yield* heard("other", scope), isOfFleet[scope] ? "403 other_workspace" : "done", scope)
+        }
+        // One that stays within the workspace is enough where either will do.
+        assert.strictEqual(yield* heard("other", "console:read", "voices:read"), "done")
+      }).pipe(Effect.provide(layer))
+    }
+  )
+
+  it.effect("is told apart from a scope that the token lacks, and bounds what a handler may show", () => {
+    const { layer } = store(
+      new Map([
+        ["all", record({ workspace: "acme", ...owner })],
+        ["few", record({ workspace: "acme" })]
+      ])
+    )
+    return Effect.gen(function* () {
+      const ask = authenticated({ scopes: ["console:read"] })(Effect.void).pipe(from("10.0.0.1", "Bearer all"))
+      const refused = yield* Effect.flip(ask)
+      assert.strictEqual(
+        refused.message,
+        "console:read reaches the whole fleet, which a token of the workspace acme may not"
+      )
+      assert.deepStrictEqual(refused.details, { scopes: ["console:read"], workspace: "acme" })
+      assert.strictEqual(yield* heard("few", "console:read"), "403 insufficient_scope")
+      const { may } = yield* (yield* Auth).identify.pipe(from("10.0.0.1", "Bearer all"))
+      assert.deepStrictEqual(
+        apiScopes.filter((scope) => may(scope)),
+        apiScopes.filter((scope) => !isOfFleet[scope])
+      )
     }).pipe(Effect.provide(layer))
   })
 })

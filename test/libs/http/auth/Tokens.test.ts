@@ -90,16 +90,26 @@ describe("the grants that somebody may not give", () => {
 
 describe("an order for a token", () => {
   const order = (more: Partial<TokenOrder>) =>
-    tokenRequest({ workspace: "w", kind: "member", scopes: [], lifetimeMs: 60_000, ...more })
+    tokenRequest({ workspace: "w", fleetWorkspace: "w", kind: "member", scopes: [], lifetimeMs: 60_000, ...more })
 
   it.each([
     [{}, { role: "viewer", scopes: ["*"] }],
     [{ kind: "service" }, { role: "viewer", scopes: ["*:read"] }],
     [{ role: "admin" }, { role: "admin", scopes: ["*"] }],
     [{ scopes: ["console:write"] }, { role: "member", scopes: ["console:write"] }],
+    // In another workspace than the fleet's these mean what stays within it.
+    [{ workspace: "acme" }, { workspace: "acme", role: "viewer", scopes: ["*"] }],
+    [
+      { workspace: "acme", scopes: ["*", "*:read", "audio:*"] },
+      { workspace: "acme", role: "admin" }
+    ],
     [{ scopes: ["tokens:manage"] }, { role: "owner", scopes: ["tokens:manage"] }]
   ] as const)("%j has few rights unless it says more: %j", (more, rights) => {
-    assert.deepInclude(Result.getOrThrow(order(more)), { workspace: "w", lifetimeMs: 60_000, ...rights })
+    assert.deepInclude(Result.getOrThrow(order(more)), {
+      workspace: "w",
+      lifetimeMs: 60_000,
+      ...rights
+    })
   })
 
   it.each([
@@ -107,6 +117,14 @@ describe("an order for a token", () => {
     [
       { role: "viewer", scopes: ["console:write"] },
       { _tag: "BeyondRole", scopes: ["console:write"], role: "viewer" }
+    ],
+    [
+      { workspace: "acme", scopes: ["voices:read", "console:read", "pipeline:*", "*:operate"] },
+      { _tag: "BeyondWorkspace", scopes: ["console:read", "pipeline:*", "*:operate"] }
+    ],
+    [
+      { workspace: "acme", kind: "service", scopes: ["payloads:read", "*"] },
+      { _tag: "BeyondWorkspace", scopes: ["payloads:read"] }
     ],
     [{ label: "\u001B[2J" }, { _tag: "UnfitLabel" }],
     [{ label: "" }, { _tag: "UnfitLabel" }],

@@ -149,7 +149,7 @@ describe("abandoned deliveries on the console", () => {
           target: `${sequence} ${delivery.deliveryId}`,
           reason: "its receiver is gone"
         })
-        assert.include(entry?.["by"], { workspace: "test", role: "owner" })
+        assert.include(entry?.["by"], { workspace: "default", role: "owner" })
         assert.deepStrictEqual(itemsOf((yield* call("GET /audit?action=rejected-discard")).body), [])
       })
     )

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { StreamReader } from "#bus"
-import { codeOf, type Role, tokenOf, withConsole } from "../../../support/console.ts"
+import { Tokens } from "#http"
+import { codeOf, itemsOf, type Role, tokenOf, withConsole } from "../../../support/console.ts"
 import { asked, documentedVerbs, routeTable, type Scope } from "./route-table.ts"
 
 const mayUse: Readonly<Record<Role, ReadonlyArray<Scope>>> = {
@@ -60,6 +61,35 @@ describe("every route of the console", () => {
             assert.deepStrictEqual([status, codeOf(body)], [403, "insufficient_scope"], `${role}: ${verb}`)
             assert.strictEqual(yield* acts, before, verb)
           }
+        }
+      })
+    )
+  )
+
+  it.live("shows tokens of other workspaces nothing of the fleet, whatever their scopes, and their own tokens", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const { make } = yield* Tokens
+        const scopes = ["*", "tokens:manage"]
+        const made = [
+          yield* make({ workspace: "acme", kind: "member", role: "owner", scopes: ["*"] }),
+          yield* make({ workspace: "acme", kind: "service", role: "member", scopes })
+        ]
+        for (const { token } of made) {
+          for (const row of routeTable) {
+            const { verb, ...rest } = asked(row)
+            if (row.scope === "tokens:manage") {
+              assert.strictEqual((yield* call(verb, { ...rest, token })).status, row.status, verb)
+              continue
+            }
+            const before = yield* acts
+            const unread = verb.startsWith("GET") ? {} : { body: { reason: 7 } }
+            const { status, body } = yield* call(verb, { ...unread, token })
+            assert.deepStrictEqual([status, codeOf(body)], [403, "other_workspace"], verb)
+            assert.strictEqual(yield* acts, before, verb)
+          }
+          const { body } = yield* call("GET /tokens?limit=200", { token })
+          assert.deepStrictEqual([...new Set(itemsOf(body).map(({ workspace }) => workspace))], ["acme"])
         }
       })
     )

@@ -17,7 +17,7 @@ const startMs = 60_000
 const twoProcesses = Effect.gen(function* () {
   const server = yield* natsServer
   const { token } = yield* Effect.flatMap(Tokens, (tokens) =>
-    tokens.make({ workspace: "test", kind: "member", role: "viewer", scopes: ["*"] })
+    tokens.make({ workspace: "default", kind: "member", role: "viewer", scopes: ["*"] })
   ).pipe(Effect.provide(Tokens.layer.pipe(Layer.provideMerge(busOn(server)))))
   const port = yield* Effect.promise(freePort)
   const bus = { Bus: { Url: server.url, Topology: "verify" }, Telemetry: { LogLevel: "Error" } }

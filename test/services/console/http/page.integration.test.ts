@@ -220,7 +220,7 @@ describe("a call to another API through the console", () => {
           (url) =>
             Effect.gen(function* () {
               const tokens = yield* Tokens
-              const rights = { workspace: "test", kind: "member", role: "viewer", scopes: ["*"] } as const
+              const rights = { workspace: "default", kind: "member", role: "viewer", scopes: ["*"] } as const
               const { token, record } = yield* tokens.make(rights)
               const read = (path: string, bearer: string) =>
                 Effect.promise(async () => {

@@ -31,7 +31,7 @@ describe("a session of the console's page", () => {
         const got = yield* signInWith(open, { code: yield* codeFrom(call) })
 
         assert.strictEqual(got.status, 200, JSON.stringify(got.body))
-        assert.deepInclude(got.body, { label: "owner of test", apis: [], paysForTrials: false })
+        assert.deepInclude(got.body, { label: "owner of default", apis: [], paysForTrials: false })
         assert.includeMembers(got.body["scopes"] as Array<string>, ["console:read", "tokens:manage"])
         const leftMs = Date.parse(String(got.body["expiresAt"])) - (yield* Clock.currentTimeMillis)
         assert.isBelow(Math.abs(leftMs - 12 * 3_600_000), 60_000)

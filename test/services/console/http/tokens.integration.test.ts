@@ -26,7 +26,7 @@ describe("tokens on the console", () => {
 
         assert.match(token, /^stl_[\w-]{43}$/u)
         assert.deepInclude(body, { label: "build server", kind: "member", role: "viewer", scopes: ["console:read"] })
-        assert.deepInclude(body, { workspace: "test", state: "valid", revokedAt: null, lastUsedAt: null })
+        assert.deepInclude(body, { workspace: "default", state: "valid", revokedAt: null, lastUsedAt: null })
         const livesMs = Date.parse(String(body["expiresAt"])) - Date.parse(String(body["createdAt"]))
         assert.strictEqual(livesMs, 3_600_000)
         assert.strictEqual((yield* call("GET /events", { token })).status, 200)
@@ -144,7 +144,7 @@ describe("tokens on the console", () => {
       Effect.gen(function* () {
         const tokens = yield* Tokens
         const { id } = yield* made(call, {})
-        const service = yield* tokens.make({ workspace: "test", kind: "service", role: "owner", scopes: ["*"] })
+        const service = yield* tokens.make({ workspace: "default", kind: "service", role: "owner", scopes: ["*"] })
         const callers = [
           yield* tokenOf("viewer"),
           yield* tokenOf("member"),
@@ -201,6 +201,22 @@ describe("tokens on the console", () => {
         const { status } = yield* call(`POST /tokens/${record.id}/revoke`, { body: because })
         assert.strictEqual(status, 404)
         assert.isNull((yield* tokens.list).find(({ id }) => id === record.id)?.revokedAt)
+      })
+    )
+  )
+
+  it.live("of another workspace than the fleet's get no scope that reaches the whole fleet", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const theirs = { workspace: "acme", kind: "member", role: "owner", scopes: ["*"] } as const
+        const { token } = yield* tokens.make(theirs)
+        for (const scope of ["console:read", "pipeline:*", "payloads:read"]) {
+          const refused = yield* call("POST /tokens", { body: { ...order, scopes: [scope] }, token })
+          assert.deepStrictEqual([refused.status, Object.keys(fieldsIn(refused.body))], [400, ["scopes"]], scope)
+        }
+        const { body } = yield* made(call, { scopes: ["voices:read", "audio:*"] }, token)
+        assert.deepInclude(body, { workspace: "acme", role: "member" })
       })
     )
   )

@@ -61,11 +61,34 @@ describe("every route", () => {
     )
   )
 
+  it.live("is closed to tokens of other workspaces, whatever their scopes, before it reads the request", () =>
+    withPipeline((call) =>
+      Effect.gen(function* () {
+        const before = yield* lastDecision
+        const tokens = yield* Tokens
+        const made = [
+          yield* tokens.make({ workspace: "acme", kind: "member", role: "owner", scopes: ["*"] }),
+          yield* tokens.make({ workspace: "acme", kind: "service", role: "member", scopes })
+        ]
+        for (const { token } of made) {
+          for (const row of routeTable) {
+            const { verb } = asked(row, randomUUID())
+            const body = verb.startsWith("GET") ? {} : { body: { title: 7 } }
+            const heard = yield* call(verb, { ...body, token })
+            assert.deepStrictEqual([heard.status, errorOf(heard)["code"]], [403, "other_workspace"], verb)
+            assert.deepStrictEqual(errorOf(heard)["details"], { scopes: [row.scope], workspace: "acme" }, verb)
+          }
+        }
+        assert.strictEqual(yield* lastDecision, before)
+      })
+    )
+  )
+
   it.live("lets a viewer read only, whatever scopes its token has", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const made = yield* (yield* Tokens).make({
-          workspace: "test",
+          workspace: "default",
           kind: "member",
           role: "viewer",
           scopes: ["*"]
