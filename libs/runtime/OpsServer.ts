@@ -11,6 +11,7 @@ import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { Health, type HealthReport } from "./Health.ts"
 import { Metrics } from "./Metrics.ts"
+import { faultOfHead } from "./request-head.ts"
 
 /** Figures in Prometheus' text format; empty when they cannot be had just now. */
 type Figures = Effect.Effect<string>
@@ -178,7 +179,18 @@ export class OpsServer extends Context.Service<OpsServer, { readonly url: string
           "/readyz": () => Effect.map(health.ready, healthAnswer)
         }
         const run = Effect.runForkWith(yield* Effect.context<never>())
-        const server = createServer((request, response) => void run(respond(routes, request, response)))
+        const answer = (request: IncomingMessage, response: ServerResponse) => {
+          const fault = faultOfHead(request)
+          if (fault === undefined) return void run(respond(routes, request, response))
+          const { status, type, body } = json(400, { error: fault })
+          response.writeHead(status, {
+            "Content-Type": type,
+            "Content-Length": Buffer.byteLength(body),
+            Connection: "close"
+          })
+          return void response.end(body)
+        }
+        const server = createServer({ requireHostHeader: false }, answer)
         server.headersTimeout = 5_000
         server.requestTimeout = 10_000
         const url = yield* Effect.acquireRelease(listen(server, options), () => close(server))

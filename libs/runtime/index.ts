@@ -46,6 +46,7 @@ export {
   OpsServer,
   textAt
 } from "./OpsServer.ts"
+export { faultOfHead } from "./request-head.ts"
 export { keyedQueue } from "./keyed-queue.ts"
 export {
   chosenFormat,

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { Server as NetServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Effect, Result } from "effect"
+import { faultOfHead } from "#runtime"
 import { requestIdOf } from "../HttpCall.ts"
 import {
   badRequest,
@@ -84,6 +85,8 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(limits.headersTimeoutMs / 4)),
     noDelay: true,
+    // Refused by us, in the envelope.
+    requireHostHeader: false,
     // Some clients offer HTTP/2 by an upgrade with each request; those are answered as they are.
     shouldUpgradeCallback: (request) => options.upgrade !== undefined && asksForWebSocket(request)
   })
@@ -129,8 +132,11 @@ interface Turns {
 }
 
 /** Answers the requests of each connection one after the other. */
-const takingTurns = (node: Server, { limits, handle, onActive, onCut }: LimitedServerOptions): Turns => {
+const takingTurns = (node: Server, options: LimitedServerOptions): Turns => {
+  const { limits, handle, onActive, onCut } = options
   const turns = new WeakMap<Duplex, Turn>()
+  // What follows a head with a fault may be anything: nothing of it begins.
+  const refused = new WeakSet<Duplex>()
   const whenQuiet = new Set<() => void>()
   let running = 0
   let answered = 0
@@ -144,15 +150,22 @@ const takingTurns = (node: Server, { limits, handle, onActive, onCut }: LimitedS
       if (response.writableFinished) answered += 1
       if (running === 0) for (const resume of whenQuiet) resume()
       const next = waiting.shift()
-      if (next !== undefined && !socket.destroyed) return next()
+      if (next !== undefined && !socket.destroyed && !refused.has(socket)) return next()
       turns.delete(socket)
       if (stopped) socket.end()
     })
-    handle(request, response)
+    const fault = faultOfHead(request)
+    if (fault === undefined) return handle(request, response)
+    refused.add(socket)
+    onCut("malformed")
+    const { status, headers, body } = refusalOf(badRequest(fault), options)
+    response.writeHead(status, headers)
+    return response.end(body)
   }
 
   node.on("request", (request, response) => {
     const { socket } = request
+    if (refused.has(socket)) return undefined
     // A pipelined answer before its turn has no socket: nothing would tell it that its caller left, and nothing would
     // hold it back. So it does not begin before its turn.
     const turn = turns.get(socket)
@@ -195,13 +208,19 @@ const asksForWebSocket = ({ method, headers }: IncomingMessage) =>
   method === "GET" && headers.upgrade?.toLowerCase() === "websocket"
 
 /** The connections that were handed over to become WebSockets, until they close. */
-const handingOver = (node: Server, turns: Turns, { onCut, upgrade }: LimitedServerOptions): ReadonlySet<Duplex> => {
+const handingOver = (node: Server, turns: Turns, options: LimitedServerOptions): ReadonlySet<Duplex> => {
+  const { onCut, upgrade } = options
   const upgraded = new Set<Duplex>()
   node.on("upgrade", (request, socket, head) => {
     // An answer is still being given on it: what follows it cannot be told from the socket's frames.
     if (upgrade === undefined || turns.of(socket) !== undefined) {
       onCut("pipelined")
       return socket.destroy()
+    }
+    const fault = faultOfHead(request)
+    if (fault !== undefined) {
+      onCut("malformed")
+      return socket.end(textOf(refusalOf(badRequest(fault), options)), () => socket.destroy())
     }
     upgraded.add(socket)
     socket.once("close", () => upgraded.delete(socket))
@@ -220,7 +239,7 @@ const refuseAndCut = (node: Server, turns: Turns, options: LimitedServerOptions)
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
     onCut(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "too slow" : "malformed")
     if (turns.of(socket)?.headersSent === true) return socket.destroy()
-    return socket.end(refusalText(error.code, options), () => socket.destroy())
+    return socket.end(textOf(refusalOf(refusedBy(error.code, limits), options)), () => socket.destroy())
   })
   // Node reports silent sockets: one with bytes to send has a reader that takes none, and one without a request is
   // idle. A handler that takes longer is neither.
@@ -241,29 +260,38 @@ const when = (is: () => boolean, waiting: Set<() => void>) =>
     return Effect.sync(() => waiting.delete(done))
   })
 
-/**
- * The whole answer, head and body, to bytes that were not understood as a request. `code`: node's code for the fault.
- */
-const refusalText = (
-  code: string | undefined,
-  { limits, renderError, errorHeaders }: Pick<LimitedServerOptions, "limits" | "renderError" | "errorHeaders">
-): string => {
-  const error = refusedBy(code, limits)
+interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | number>>
+  readonly body: string
+}
+
+/** The answer to what is no request for any handler. */
+const refusalOf = (
+  error: WireError,
+  { renderError, errorHeaders }: Pick<LimitedServerOptions, "renderError" | "errorHeaders">
+): Refusal => {
   const requestId = requestIdOf(undefined)
   // A defect of the envelope would end the process here.
   const rendered = Result.try(() => JSON.stringify(renderError(error, requestId)))
   const body = Result.getOrElse(rendered, () => JSON.stringify(renderStandardError(error, requestId)))
-  const head = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    ...Object.entries(errorHeaders(error)).map(([name, value]) => `${name}: ${value}`),
-    "connection: close"
-  ]
-  return `${head.join("\r\n")}\r\n\r\n${body}`
+  const headers = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": requestId,
+    ...errorHeaders(error),
+    connection: "close"
+  }
+  return { status: error.status, headers, body }
 }
 
+/** As bytes of a connection on which node understood no request, or gave it away. */
+const textOf = ({ status, headers, body }: Refusal): string => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...lines].join("\r\n")}\r\n\r\n${body}`
+}
+
+/** `code`: node's code for the fault. */
 const refusedBy = (code: string | undefined, limits: ListenerLimits): WireError => {
   if (code === "HPE_HEADER_OVERFLOW") return headersTooLarge(limits.headerBytesMax)
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return requestTimeout("the request did not arrive in time")

@@ -4,6 +4,35 @@ import { HttpCall, jsonAnswer, route } from "#http"
 import { api, dial, readAll } from "../api.ts"
 import { answers, echo, gone } from "../voices-api.ts"
 
+const headRoute = route("POST", "/head", Effect.succeed(jsonAnswer({})))
+
+const heads = [
+  { name: "one host", head: "host: a", status: "200" },
+  { name: "an empty host", head: "host:", status: "200" },
+  { name: "no host", head: "accept: */*", status: "400" },
+  { name: "two hosts", head: "host: a\r\nhost: b", status: "400" },
+  { name: "the same host twice", head: "Host: a\r\nhOST: a", status: "400" },
+  { name: "two tokens", head: "host: a\r\nauthorization: Bearer a\r\nauthorization: Bearer b", status: "400" },
+  {
+    name: "two tokens for a proxy",
+    head: "host: a\r\nproxy-authorization: a\r\nproxy-authorization: b",
+    status: "400"
+  },
+  { name: "two types", head: "host: a\r\ncontent-type: text/html\r\ncontent-type: application/json", status: "400" },
+  { name: "two origins", head: "host: a\r\norigin: https://a.example\r\norigin: https://b.example", status: "400" },
+  { name: "two keys", head: "host: a\r\nidempotency-key: a\r\nidempotency-key: b", status: "400" },
+  { name: "two lengths", head: "host: a\r\ncontent-length: 0\r\ncontent-length: 0", status: "400" },
+  { name: "a list of lengths", head: "host: a\r\ncontent-length: 0, 0", status: "400" },
+  { name: "a length and chunks", head: "host: a\r\ncontent-length: 0\r\ntransfer-encoding: chunked", status: "400" },
+  { name: "chunks twice", head: "host: a\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked", status: "400" },
+  { name: "a space before a colon", head: "host : a", status: "400" },
+  { name: "a folded header", head: "host: a\r\nx: y\r\n z", status: "400" },
+  // Lists, which may come in parts.
+  { name: "what it accepts in parts", head: "host: a\r\naccept: text/html\r\naccept: */*", status: "200" },
+  { name: "cookies in parts", head: "host: a\r\ncookie: a=1\r\ncookie: b=2", status: "200" },
+  { name: "hops in parts", head: "host: a\r\nx-forwarded-for: 10.0.0.1\r\nx-forwarded-for: 10.0.0.2", status: "200" }
+]
+
 describe("an API on a socket", () => {
   it.live("cuts headers and bodies that trickle, and refuses anything but HTTP", () =>
     Effect.gen(function* () {
@@ -68,6 +97,53 @@ describe("an API on a socket", () => {
       )
     )
   )
+
+  it.live.each(heads)("answers a head with $name as HTTP wants: $status", ({ head, status }) =>
+    Effect.gen(function* () {
+      const socket = yield* dial
+      socket.write(`POST /head HTTP/1.1\r\n${head}\r\nconnection: close\r\n\r\n`)
+      const text = yield* readAll(socket).pipe(Effect.timeout("5 seconds"))
+      assert.strictEqual(text.slice(9, 12), status, text)
+      if (status === "400") assert.include(text, '"code":"bad_request"')
+    }).pipe(Effect.scoped, Effect.provide(api([headRoute])))
+  )
+
+  it.live("takes a head without a host of HTTP/1.0 alone", () =>
+    Effect.gen(function* () {
+      const socket = yield* dial
+      socket.write("POST /head HTTP/1.0\r\n\r\n")
+      assert.match(yield* readAll(socket), /^HTTP\/1\.1 200 /u)
+    }).pipe(Effect.scoped, Effect.provide(api([headRoute])))
+  )
+
+  it.live("begins nothing of what follows a head with two hosts, and lets no WebSocket begin with one", () => {
+    const begun: Array<string> = []
+    const noted = route(
+      "GET",
+      "/noted/:n",
+      Effect.gen(function* () {
+        begun.push(String((yield* HttpCall).params["n"]))
+        return jsonAnswer({})
+      })
+    )
+    const webSockets = { messageBytesMax: 1_000, pingEveryMs: 60_000, stallMs: 60_000, protocols: [] }
+    return Effect.gen(function* () {
+      const request = (n: number, host: string) => `GET /noted/${n} HTTP/1.1\r\n${host}\r\n\r\n`
+      const socket = yield* dial
+      socket.write(request(1, "host: a") + request(2, "host: a\r\nhost: b") + request(3, "host: a"))
+      const text = yield* readAll(socket).pipe(Effect.timeout("5 seconds"))
+      assert.deepStrictEqual(
+        [...text.matchAll(/HTTP\/1\.1 (\d+)/gu)].map(([, status]) => status),
+        ["200", "400"]
+      )
+      const upgrade = yield* dial
+      const key = "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="
+      upgrade.write(request(4, `host: a\r\nhost: b\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${key}`))
+      const refused = yield* readAll(upgrade).pipe(Effect.timeout("5 seconds"))
+      assert.match(refused, /^HTTP\/1\.1 400 [\s\S]*the header host is there twice/u)
+      assert.deepStrictEqual(begun, ["1"])
+    }).pipe(Effect.scoped, Effect.provide(api([noted], { webSockets })))
+  })
 
   it.live("answers pipelined requests one after the other, in order", () => {
     let [running, most] = [0, 0]
