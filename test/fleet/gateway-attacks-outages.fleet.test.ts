@@ -125,9 +125,11 @@ describe("failure 9: no verifier answers", () => {
         assert.strictEqual(fleet.upstream.calls.length, 0)
         facilitator.behaviour = honest
         for (const [index, body] of bodies.entries()) {
-          assert.strictEqual((yield* payWith(fleet, body, payments[index] ?? "")).status, 200)
+          const said = yield* payWith(fleet, body, payments[index] ?? "")
+          assert.strictEqual(said.status, 200, said.text)
+          // The payer may have one call unpaid.
+          assert.strictEqual(yield* balanced(fleet), index + 1)
         }
-        assert.strictEqual(yield* balanced(fleet), 2)
       })
     )
   )

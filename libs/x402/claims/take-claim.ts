@@ -14,7 +14,7 @@
  */
 import { Clock, Effect, Fiber, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
-import type { AnswerKind } from "#contracts"
+import { type AnswerKind, payerKeyOf } from "#contracts"
 import { Metrics } from "#runtime"
 import type { ChainUnavailable } from "../errors.ts"
 import { claimsTaken } from "../metrics.ts"
@@ -73,9 +73,12 @@ interface Parts {
   readonly microUsdOf: PlaceTerms["microUsdOf"]
   /** From now on, this payer's claim and record are read first. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
+  /** The payers for one of whose calls this process waits until a settlement is written down. */
+  readonly lookingAgain: Set<string>
 }
 
-export const takeClaim = Effect.fnUntraced(function* (parts: Parts) {
+export const takeClaim = Effect.fnUntraced(function* (given: Omit<Parts, "lookingAgain">) {
+  const parts: Parts = { ...given, lookingAgain: new Set() }
   const outcomes = (yield* Metrics).counter(claimsTaken)
   const count = (outcome: "claimed" | "retaken" | ClaimRefused["why"]) => Effect.sync(() => outcomes.inc({ outcome }))
   return Effect.fnUntraced(
@@ -111,10 +114,10 @@ const takeAsFound = Effect.fnUntraced(function* (
   const record = before === undefined ? fresh : taken(before, fresh)
   if (record === undefined) return yield* refused(checked, "replay", before && { holder: before.holder })
   const reserving = { ...parts, ...asked, checked, place: placeOf(checked.claimKey, record) }
-  yield* refuseWithoutPlace(checked, yield* foreseePlace(reserving, recordOf(checked, seen)))
-  const known = yield* foresee(reserving, seen)
+  const entry = yield* findPlace(reserving, seen)
+  const known = yield* foresee(reserving, entry)
   const claim = yield* write(store, checked, record, Option.getOrUndefined(found))
-  return yield* reserve(reserving, seen, known).pipe(
+  return yield* reserve(reserving, entry, known).pipe(
     Effect.onError(() => releaseAgain(store, claim)),
     Effect.as(claim)
   )
@@ -211,9 +214,8 @@ const reserve = Effect.fnUntraced(function* (
   known?: Seen
 ): Effect.fn.Return<void, Refusal> {
   const { payers, newcomers, checked, place } = reserving
-  const seen = entry ?? (yield* payers.read(checked))
+  const seen = yield* findPlace(reserving, entry ?? (yield* payers.read(checked)))
   const before = recordOf(checked, seen)
-  yield* refuseWithoutPlace(checked, yield* foreseePlace(reserving, before))
   const nowMs = yield* Clock.currentTimeMillis
   // Read during the write; the chain takes longer than the write does.
   const reading =
@@ -253,6 +255,48 @@ const termsOf = ({ credit, microUsdOf, newcomers, place, isSettledFirst }: Reser
   isSettledFirst
     ? null
     : { credit, microUsdOf, nowMs, hasRoom: (beyond: number) => newcomers.take(place.ticket, beyond, nowMs) }
+
+/** Fails when there would be no place; returns the payer as it was read last. */
+const findPlace = Effect.fnUntraced(function* (
+  reserving: Reserving,
+  seen: PayerEntry
+): Effect.fn.Return<PayerEntry, Refusal> {
+  const { checked, lookingAgain } = reserving
+  const found = yield* foreseePlace(reserving, recordOf(checked, seen))
+  const key = payerKeyOf(checked.network, checked.payer)
+  // One call of each payer waits: a flood of them is refused as fast as it comes.
+  if (found._tag === "Unpaid" && !lookingAgain.has(key)) {
+    lookingAgain.add(key)
+    return yield* Effect.ensuring(
+      lookAgain(reserving, seen, found),
+      Effect.sync(() => lookingAgain.delete(key))
+    )
+  }
+  yield* refuseWithoutPlace(checked, found)
+  return seen
+})
+
+// A settlement is written down within some milliseconds, on a busy machine within a few hundred.
+const recordedAfterMs = [50, 250]
+
+/** A caller hears of its settlement before that is written down, and may call again at once. */
+const lookAgain = Effect.fnUntraced(function* (
+  reserving: Reserving,
+  seen: PayerEntry,
+  unpaid: PlaceTaken
+): Effect.fn.Return<PayerEntry, Refusal> {
+  const { checked, payers } = reserving
+  let [entry, found] = [seen, unpaid]
+  for (const pauseMs of recordedAfterMs) {
+    // What is owed is not forgotten so soon.
+    if (found._tag !== "Unpaid" || recordOf(checked, entry).places.length === 0) break
+    yield* Effect.sleep(pauseMs)
+    entry = yield* payers.read(checked)
+    found = yield* foreseePlace(reserving, recordOf(checked, entry))
+  }
+  yield* refuseWithoutPlace(checked, found)
+  return entry
+})
 
 /** Whether there would be a place. Only a payer that has paid too little has all others looked at. */
 const foreseePlace = Effect.fnUntraced(function* (

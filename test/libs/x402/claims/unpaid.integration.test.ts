@@ -75,6 +75,25 @@ describe("the calls of a payer that are not paid", () => {
     )
   )
 
+  it.live("do not count when their payer calls again as soon as it hears that they are settled", () =>
+    onBus(
+      Effect.gen(function* () {
+        const claims = yield* Claims
+        for (const index of tries.slice(0, 5)) {
+          const paid = yield* settlingOf(claims, yield* claims.claim(checkedPayment(`n${index}`), testCall()), null)
+          // By now its caller has the receipt; the claim and the payer are written next.
+          const again = checkedPayment(`again ${index}`)
+          const calling = yield* Effect.forkChild(
+            claims.claim(again, testCall(), { isFirstSeen: yield* claims.isFirstSeen(again) }),
+            { startImmediately: true }
+          )
+          yield* claims.move(paid, ClaimMove.Settled({ transaction: "0xaa" }))
+          yield* claims.move(yield* Fiber.join(calling), ClaimMove.Release({ reason: "upstream failed" }))
+        }
+      })
+    )
+  )
+
   it.live("do not count when a call fails that is not the payer's fault, nor when the chain was away", () =>
     onBus(
       Effect.gen(function* () {
