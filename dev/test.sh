@@ -43,7 +43,7 @@ system_is_ready() {
 # The images are built beside the checks and the first tests, of which those in containers wait for `images.made`.
 make_images() {
   system_is_ready && dev/docker-engine.sh >/dev/null || return
-  if deploy/docker/build.sh containers >"$folder/images" 2>&1; then mv "$folder/images" "$folder/images.made"; else
+  if NODE_IMAGE=$(dev/node-image.sh) deploy/docker/build.sh containers >"$folder/images" 2>&1; then mv "$folder/images" "$folder/images.made"; else
     mv "$folder/images" "$folder/images.failed"
   fi
 }

@@ -9,8 +9,10 @@ const root = join(import.meta.dirname, "../..")
 
 export default () => {
   if (process.env["STARLING_IMAGES"] !== undefined) return
+  const base = spawnSync("dev/node-image.sh", { cwd: root, encoding: "utf8", timeout: 150_000 })
   const { status, stderr, error } = spawnSync("deploy/docker/build.sh", ["containers"], {
     cwd: root,
+    env: { ...process.env, NODE_IMAGE: base.stdout.trim() },
     encoding: "utf8",
     timeout: 600_000
   })

@@ -42,13 +42,19 @@ interface Ports {
 
 const only = (...names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, secrets[name]]))
 
+const imagesTag = () => process.env["STARLING_IMAGES"] ?? "containers"
+
 /** Each secret for its one role, as in the files beside compose.yaml. */
 const withWorld = (ports: Ports) => ({
   services: {
     world: {
-      image: "node:24-bookworm-slim",
+      // The fleet's image has Node; its user may not be able to read the tree.
+      image: `starling-fleet:${imagesTag()}`,
+      user: "0:0",
+      entrypoint: ["node"],
       working_dir: "/src",
-      command: ["node", "test/containers/world.ts"],
+      command: ["test/containers/world.ts"],
+      healthcheck: { disable: true },
       volumes: [`${root}:/src:ro`],
       ports: (["hooks", "evm", "solana"] as const).map((name) => `${loopback}:${ports[name]}:${worldPorts[name]}`)
     },
@@ -69,7 +75,7 @@ const projectOf = (folder: string, ports: Ports) => {
   const project = ["-p", `starling-${process.pid}`, "-f", "deploy/docker/compose.yaml", "-f", world]
   const env = {
     ...process.env,
-    STARLING_TAG: process.env["STARLING_IMAGES"] ?? "containers",
+    STARLING_TAG: imagesTag(),
     STARLING_SETTINGS: settings,
     STARLING_PIPELINE_PORT: String(ports["pipeline-api"]),
     STARLING_GATEWAY_PORT: String(ports["model-gateway"]),

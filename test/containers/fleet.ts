@@ -73,12 +73,15 @@ export const askedForHealth: RoleName = "sweeper"
 const hardlyEverMs = 86_400_000
 
 const startWorld = async (network: StartedNetwork) => {
-  const started = await new GenericContainer("node:24-bookworm-slim")
+  // The fleet's image has Node; its user may not be able to read the tree.
+  const started = await new GenericContainer(imageOf("fleet"))
+    .withUser("0:0")
+    .withEntrypoint(["node"])
     .withNetwork(network)
     .withNetworkAliases("world")
     .withBindMounts([{ source: root, target: "/src", mode: "ro" }])
     .withWorkingDir("/src")
-    .withCommand(["node", "test/containers/world.ts"])
+    .withCommand(["test/containers/world.ts"])
     .withExposedPorts(...Object.values(worldPorts))
     .withWaitStrategy(Wait.forLogMessage("the world is there"))
     .withStartupTimeout(60_000)
