@@ -4,8 +4,11 @@ export interface RoleDeployment {
   readonly name: string
   /** The speech image includes ffmpeg and the engines. */
   readonly image: "fleet" | "speech"
-  /** Only the APIs listen for callers; `section` is the environment's prefix of their settings. */
-  readonly api?: { readonly port: number; readonly section: string }
+  /**
+   * Only the APIs listen for callers; `section` is the environment's prefix of their settings. A closed one admits
+   * nobody whom no overlay names.
+   */
+  readonly api?: { readonly port: number; readonly section: string; readonly isClosed?: true }
   /** Calls out of the cluster: webhooks, providers, chains. */
   readonly callsOut: boolean
   readonly cpu: string
@@ -61,8 +64,9 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
   {
     ...plain,
     name: "payment-verifier",
-    // The facilitator's API, for other servers that are paid to our accounts.
-    api: { port: 7_404, section: "PAYMENT_VERIFIER_FACILITATOR" },
+    // The facilitator's API, for other servers that are paid to our accounts. It knows no tokens, and each settlement
+    // that it is asked for costs fees.
+    api: { port: 7_404, section: "PAYMENT_VERIFIER_FACILITATOR", isClosed: true },
     callsOut: true,
     cpu: "200m",
     memory: "160Mi",

@@ -16,7 +16,7 @@ export const workload = (role: RoleDeployment): ReadonlyArray<KubernetesObject> 
     metadata: { name: role.name, labels: selector(role.name) },
     spec: { maxUnavailable: 1, selector: { matchLabels: selector(role.name) } }
   },
-  ...(role.api === undefined ? [] : [service(role.name), openPort(role.name)]),
+  ...(role.api === undefined ? [] : [service(role.name), openPort(role)]),
   ...(role.callsOut ? [wayOut(role.name)] : [])
 ]
 
@@ -132,14 +132,15 @@ const service = (name: string): KubernetesObject => ({
   spec: { selector: selector(name), ports: [{ name: "http", port: 80, targetPort: "http" }] }
 })
 
-const openPort = (name: string): KubernetesObject => ({
+const openPort = ({ name, api }: RoleDeployment): KubernetesObject => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
   metadata: { name: `${name}-callers` },
   spec: {
     podSelector: { matchLabels: selector(name) },
     policyTypes: ["Ingress"],
-    ingress: [{ ports: [{ port: "http", protocol: "TCP" }] }]
+    // Closed, an overlay adds a rule for each caller.
+    ingress: api?.isClosed === true ? [] : [{ ports: [{ port: "http", protocol: "TCP" }] }]
   }
 })
 

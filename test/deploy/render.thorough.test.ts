@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
@@ -233,6 +233,63 @@ describe.skipIf(kustomize === undefined)("production", () => {
         .map(({ name }) => `${name}-callers`)
         .toSorted()
     )
+  })
+
+  it("admits nobody to the facilitator's port", () => {
+    const { spec } = objects.find(({ metadata }) => metadata.name === "payment-verifier-callers") ?? assert.fail()
+    assert.deepStrictEqual([spec?.["policyTypes"], spec?.["ingress"]], [["Ingress"], []])
+    // No other policy opens it.
+    const labels = { "app.kubernetes.io/name": "payment-verifier", "app.kubernetes.io/part-of": "starling" }
+    const opening = objects
+      .filter(({ kind, spec: other }) => kind === "NetworkPolicy" && reaches(other, labels))
+      .flatMap(
+        ({ spec: other }) => (other?.["ingress"] ?? []) as ReadonlyArray<{ readonly ports?: ReadonlyArray<object> }>
+      )
+    assert.deepStrictEqual(
+      opening.map(({ ports }) => ports),
+      [[{ port: "metrics", protocol: "TCP" }]]
+    )
+  })
+})
+
+interface Rule {
+  readonly from: unknown
+  readonly ports: unknown
+}
+
+describe.skipIf(kustomize === undefined)("an overlay over production", () => {
+  const rendered = (patch: ReadonlyArray<string>) => {
+    const copy = mkdtempSync(join(tmpdir(), "starling-overlay-"))
+    onTestFinished(() => rmSync(copy, { recursive: true }))
+    cpSync(join(repository, "deploy/k8s"), copy, { recursive: true })
+    mkdirSync(join(copy, "overlays/ours"))
+    const lines = [
+      "apiVersion: kustomize.config.k8s.io/v1beta1",
+      "kind: Kustomization",
+      "resources: [../prod]",
+      ...patch
+    ]
+    writeFileSync(join(copy, "overlays/ours/kustomization.yaml"), lines.join("\n"))
+    return render("ours", join(copy, "overlays"))
+  }
+
+  it("names the callers of the APIs and of the facilitator as the guide says", () => {
+    const guide = readFileSync(join(repository, "docs/install-kubernetes.md"), "utf8")
+    const patchesOf = (name: string) => {
+      const begin = guide.indexOf(`      - target: { kind: NetworkPolicy, name: ${name} }`)
+      return guide.slice(begin, guide.indexOf("\n    END", begin)).split("\n\n")[0] ?? assert.fail(name)
+    }
+    const patches = ["(pipeline-api|model-gateway|speech-api)-callers", "payment-verifier-callers"].map(patchesOf)
+    const objects = rendered(["patches:", ...patches])
+    const fromOf = (name: string) => {
+      const { spec } = objects.find(({ metadata }) => metadata.name === `${name}-callers`) ?? assert.fail(name)
+      const [rule, ...others] = (spec?.["ingress"] ?? []) as ReadonlyArray<Rule>
+      assert.isEmpty(others)
+      assert.deepStrictEqual(rule?.ports, [{ port: "http", protocol: "TCP" }])
+      return JSON.stringify(rule?.from)
+    }
+    for (const name of ["pipeline-api", "model-gateway", "speech-api"]) assert.include(fromOf(name), '"ingress-nginx"')
+    assert.include(fromOf("payment-verifier"), '"shop"')
   })
 })
 

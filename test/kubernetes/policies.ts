@@ -1,5 +1,5 @@
 /** For each network policy of an overlay, connections that it admits and ones that it must not. */
-import { fleetDeployments } from "../../deploy/generate/roles.ts"
+import { fleetDeployments, type RoleDeployment } from "../../deploy/generate/roles.ts"
 import { namespaceOf, type OverlayName } from "./house.ts"
 import { addressOf, caller, type Pod, type Port, reached, scraper, stranger, strangerPorts } from "./reach.ts"
 
@@ -86,14 +86,15 @@ const wayOut =
       says: `${role} reaches a private address on the port of ${scheme}`
     }))
 
+/** `isClosed`: until an overlay names its callers. */
 const callersOf =
-  (role: string, port: number) =>
+  (role: string, { port, isClosed = false }: NonNullable<RoleDeployment["api"]>) =>
   (places: Places): Tries => {
     const to = { address: places.roles[role] ?? "", port }
     // A development cluster is open to all its namespaces.
-    const isOpen = places.overlay === "dev"
+    const isOpen = places.overlay === "dev" && !isClosed
     return [
-      { from: caller, to, passes: true, says: `the edge reaches ${role}` },
+      { from: caller, to, passes: !isClosed, says: `the edge reaches ${role}` },
       { from: stranger, to, passes: isOpen, says: `a stranger reaches ${role}` }
     ]
   }
@@ -116,7 +117,7 @@ const broker = (places: Places): Tries => {
 /** By the policy's name. */
 export const policyTries = (overlay: OverlayName): ReadonlyMap<string, (places: Places) => Tries> => {
   const ofRoles = fleetDeployments.flatMap(({ name, api, callsOut }) => [
-    ...(api === undefined ? [] : [[`${name}-callers`, callersOf(name, api.port)] as const]),
+    ...(api === undefined ? [] : [[`${name}-callers`, callersOf(name, api)] as const]),
     ...(callsOut ? [[`${name}-way-out`, wayOut(name)] as const] : [])
   ])
   const ofBroker = overlay === "prod" ? [["nats", broker] as const] : []
