@@ -88,9 +88,10 @@ const wayOut =
 
 /** `isClosed`: until an overlay names its callers. */
 const callersOf =
-  (role: string, { port, isClosed = false }: NonNullable<RoleDeployment["api"]>) =>
+  (role: string, api: NonNullable<RoleDeployment["api"]>) =>
   (places: Places): Tries => {
-    const to = { address: places.roles[role] ?? "", port }
+    const to = { address: places.roles[role] ?? "", port: api.port }
+    const isClosed = api.isClosed === true
     // A development cluster is open to all its namespaces.
     const isOpen = places.overlay === "dev" && !isClosed
     return [
