@@ -3,7 +3,7 @@
  * the topology reserves: a stream with a limit is only made where all of its bytes have room.
  */
 import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
-import { containerSecurity, type KubernetesObject, podSecurity } from "./objects.ts"
+import { containerSecurity, type KubernetesObject, brokerSecurity } from "./objects.ts"
 
 const gib = 1_024 ** 3
 
@@ -62,7 +62,7 @@ export const devBroker = (topology: Topology): ReadonlyArray<KubernetesObject> =
 
 const pod = (topology: Topology) => ({
   automountServiceAccountToken: false,
-  securityContext: podSecurity,
+  securityContext: brokerSecurity,
   containers: [
     {
       name: "nats",

@@ -5,7 +5,7 @@
  */
 import { parties, type Topology, userOf } from "#bus"
 import { accounts, passwordVariable, streamKeeper, systemUser } from "./users.ts"
-import { containerSecurity, podSecurity } from "./objects.ts"
+import { containerSecurity, brokerSecurity } from "./objects.ts"
 import { moneyCluster } from "./streams.ts"
 
 const gib = (count: number) => `${count}Gi`
@@ -38,7 +38,7 @@ const valuesOf = (topology: Topology, { name, disk, memory, syncs }: Release) =>
   },
   reloader: { merge: { securityContext: containerSecurity } },
   podTemplate: {
-    merge: { spec: { automountServiceAccountToken: false, securityContext: podSecurity } },
+    merge: { spec: { automountServiceAccountToken: false, securityContext: brokerSecurity } },
     topologySpreadConstraints: {
       "topology.kubernetes.io/zone": { maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" },
       "kubernetes.io/hostname": { maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }

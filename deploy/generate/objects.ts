@@ -13,14 +13,19 @@ export const partOfStarling = { "app.kubernetes.io/part-of": "starling" }
 /** The labels by which a role's pods are found. */
 export const selector = (role: string) => ({ "app.kubernetes.io/name": role, ...partOfStarling })
 
-/** The security context of a pod in a namespace that enforces `restricted`: ours, and the broker's. */
-export const podSecurity = {
+const securityAs = (user: number) => ({
   runAsNonRoot: true,
-  runAsUser: 1_000,
-  runAsGroup: 1_000,
-  fsGroup: 1_000,
+  runAsUser: user,
+  runAsGroup: user,
+  fsGroup: user,
   seccompProfile: { type: "RuntimeDefault" }
-}
+})
+
+/** The security context of our pods in a namespace that enforces `restricted`: a user that a node has none of. */
+export const podSecurity = securityAs(10_001)
+
+/** The broker's. Its volumes belong to this user since they were made. */
+export const brokerSecurity = securityAs(1_000)
 
 /** The same for a container. */
 export const containerSecurity = {

@@ -7,7 +7,7 @@ import { devBrokerFile, reservedBytes } from "../../deploy/generate/dev-broker.t
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { natsValues } from "../../deploy/generate/nats-values.ts"
 import { fleetSight, wayToApis } from "../../deploy/generate/network.ts"
-import { containerSecurity, partOfStarling, podSecurity } from "../../deploy/generate/objects.ts"
+import { containerSecurity, partOfStarling, brokerSecurity } from "../../deploy/generate/objects.ts"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { deliverableBacklog } from "../../deploy/generate/scaling.ts"
 import { moneyStreams, streamResources } from "../../deploy/generate/streams.ts"
@@ -120,7 +120,7 @@ describe("the generated manifests", () => {
 
   it("run the brokers as a namespace that enforces `restricted` demands", () => {
     for (const { values } of natsValues(topology)) {
-      assert.deepStrictEqual(values.podTemplate.merge.spec.securityContext, podSecurity)
+      assert.deepStrictEqual(values.podTemplate.merge.spec.securityContext, brokerSecurity)
       for (const { merge } of [values.container, values.reloader, values.promExporter]) {
         assert.deepStrictEqual(merge.securityContext, containerSecurity)
       }

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
-import { parseAllDocuments } from "yaml"
+import { parse, parseAllDocuments } from "yaml"
 import { fleetDeployments } from "../../deploy/generate/roles.ts"
 import { runbooksUrl } from "../../deploy/generate/rules.ts"
 import { closedSchemas } from "./closed-schemas.ts"
@@ -19,6 +19,7 @@ interface Rendered {
 }
 
 interface PodSpec {
+  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number; readonly fsGroup: number }
   readonly containers: ReadonlyArray<{
     readonly image: string
     readonly env: ReadonlyArray<{ readonly name: string }>
@@ -126,6 +127,17 @@ describe.skipIf(kustomize === undefined).each(["dev", "prod"])("the overlay %s",
       const pod = podOf(deployment)
       assert.strictEqual(pod?.terminationGracePeriodSeconds, 45)
       assert.isTrue(pod?.containers.every(({ securityContext }) => securityContext.readOnlyRootFilesystem))
+    }
+  })
+
+  it("runs every role, and the operator, as a user that a node has none of", () => {
+    const pods = [
+      ...named("Deployment").map(podOf),
+      cronJobIn(objects)?.jobTemplate.spec.template.spec as unknown as PodSpec
+    ]
+    for (const pod of pods) {
+      const { runAsUser, runAsGroup, fsGroup } = pod?.securityContext ?? assert.fail()
+      assert.deepStrictEqual([runAsUser, runAsGroup, fsGroup], [10_001, 10_001, 10_001])
     }
   })
 
@@ -256,6 +268,17 @@ interface Rule {
   readonly from: unknown
   readonly ports: unknown
 }
+
+describe("the scanner's configuration", () => {
+  it("skips what the guide refuses, with its reason, and nothing else", () => {
+    const { "skip-check": skipped } = parse(readFileSync(join(repository, "deploy/k8s/checkov.yaml"), "utf8")) as {
+      readonly "skip-check": ReadonlyArray<string>
+    }
+    const guide = readFileSync(join(repository, "docs/install-kubernetes.md"), "utf8")
+    const refused = [...guide.matchAll(/^\| `(CKV_\w+)`[^|]*\| refused: \S/gmu)].map(([, check = ""]) => check)
+    assert.sameMembers([...skipped], refused)
+  })
+})
 
 describe.skipIf(kustomize === undefined)("an overlay over production", () => {
   const rendered = (patch: ReadonlyArray<string>) => {
