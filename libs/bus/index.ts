@@ -32,7 +32,7 @@ export {
   unmarked
 } from "./message.ts"
 export { Objects } from "./objects.ts"
-export { type SourceMessage } from "./ordered-reader.ts"
+export { type SourceMessage } from "./pages.ts"
 export { type BatchMessage, batchMessagesMax, Publisher, scheduleHeaders } from "./publish.ts"
 export { isSmall, relayPlace, relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
 export { relay } from "./relay/relay.ts"

@@ -10,7 +10,7 @@ import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { type BusError, RevisionConflict } from "./errors.ts"
 import { header, jsonCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
-import type { SourceMessage } from "./ordered-reader.ts"
+import type { SourceMessage } from "./pages.ts"
 import { StreamReader } from "./stream-reader.ts"
 
 export interface Lease {

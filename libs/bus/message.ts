@@ -124,8 +124,13 @@ export const header = {
   batchId: "Nats-Batch-Id",
   batchSequence: "Nats-Batch-Sequence",
   batchCommit: "Nats-Batch-Commit",
-  /** On a message that the broker answered or announced: the stream that it is from. */
+  /** On a message that the broker answered or announced: where and when it is stored, and how many follow it. */
   source: "Nats-Stream",
+  storedSubject: "Nats-Subject",
+  sequence: "Nats-Sequence",
+  storedAt: "Nats-Time-Stamp",
+  lastSequence: "Nats-Last-Sequence",
+  pending: "Nats-Num-Pending",
   traceparent: "traceparent"
 } as const
 

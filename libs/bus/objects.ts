@@ -3,13 +3,14 @@
  * memory whole.
  */
 import { nuid } from "@nats-io/nats-core"
-import { type ObjectStore, Objm, setSha256Backend } from "@nats-io/obj"
-import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { type ObjectInfo, Objm, setSha256Backend } from "@nats-io/obj"
+import { Clock, Context, DateTime, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { Nats } from "./connection/connection.ts"
 import type { StreamWrite } from "./connection/stream-calls.ts"
-import { type BusError, BusNotFound, toBusError } from "./errors.ts"
-import { header, toHeaders } from "./message.ts"
+import { type BusError, BusNotFound, BusUnavailable } from "./errors.ts"
+import { header, jsonCodec, toHeaders } from "./message.ts"
+import { storedOn } from "./pages.ts"
 
 /** The object stored under a name. */
 export interface StoredObject {
@@ -73,14 +74,11 @@ export class Objects extends Context.Service<
         Stream.unwrap(
           Effect.gen(function* () {
             const bucket = yield* open(store)
-            const found = yield* nats.use(`get ${store}/${name}`, () => bucket.get(name))
-            if (found === null) {
+            const found = yield* nats.use(`get ${store}/${name}`, () => bucket.info(name))
+            if (found === null || found.deleted) {
               return yield* new BusNotFound({ operation: `get ${store}/${name}`, detail: "no such object" })
             }
-            return Stream.fromReadableStream({
-              evaluate: () => found.data,
-              onError: toBusError(`get ${store}/${name}`)
-            })
+            return readChunks(nats, store, found)
           })
         )
 
@@ -106,7 +104,7 @@ export class Objects extends Context.Service<
       })
 
       const removeUnfinished = Effect.fn("Objects.removeUnfinished")(function* (store: string, untouchedMs: number) {
-        return yield* removeUnfinishedParts(nats, yield* open(store), { store, untouchedMs })
+        return yield* removeUnfinishedParts(nats, { store, untouchedMs })
       })
       return Objects.of({ put, putWhole, getWhole, get, info, remove, removeUnfinished })
     })
@@ -120,17 +118,15 @@ interface Unfinished {
 
 const removeUnfinishedParts = Effect.fnUntraced(function* (
   nats: Nats["Service"],
-  bucket: ObjectStore,
   { store, untouchedMs }: Unfinished
 ) {
   const stream = `OBJ_${store}`
-  const prefix = `$O.${store}.C.`
+  const prefix = chunksOf(store, "")
   const before = (yield* Clock.currentTimeMillis) - untouchedMs
   const present = yield* nats.use(`list the parts in ${store}`, ({ manager }) =>
     manager.streams.info(stream, { subjects_filter: `${prefix}>` })
   )
-  const finished = yield* nats.use(`list ${store}`, () => bucket.list())
-  const known = new Set(finished.map(({ nuid }) => `${prefix}${nuid}`))
+  const known = new Set(yield* finishedParts(nats, store))
   let removed = 0
   for (const subject of Object.keys(present.state.subjects ?? {})) {
     if (known.has(subject) || subject.startsWith(`${prefix}${wholePrefix}`)) continue
@@ -144,6 +140,38 @@ const removeUnfinishedParts = Effect.fnUntraced(function* (
   return removed
 })
 
+/** The client library would make a consumer. Fails at the end when the bytes are not those that were stored. */
+const readChunks = (nats: Nats["Service"], store: string, object: ObjectInfo): Stream.Stream<Uint8Array, BusError> => {
+  const hash = createHash("sha256")
+  const chunks = storedOn(nats, `OBJ_${store}`, chunksOf(store, object.nuid)).pipe(
+    Stream.map(({ data }) => {
+      hash.update(data)
+      return data
+    })
+  )
+  const check = Effect.suspend(() => {
+    const digest = object.digest.slice(object.digest.indexOf("=") + 1)
+    if (hash.digest().equals(Buffer.from(digest, "base64url"))) return Effect.void
+    return new BusUnavailable({ operation: `get ${store}/${object.name}`, detail: "the bytes do not fit their digest" })
+  })
+  return Stream.concat(chunks, Stream.drain(Stream.fromEffect(check)))
+}
+
+/** The subjects of the parts of all objects that have a name. */
+const finishedParts = Effect.fnUntraced(function* (nats: Nats["Service"], store: string) {
+  const named = yield* Stream.runCollect(storedOn(nats, `OBJ_${store}`, `$O.${store}.M.>`))
+  return named
+    .map((message) => metaCodec.decode(message))
+    .flatMap((meta) =>
+      Result.isSuccess(meta) && meta.success.deleted !== true ? [chunksOf(store, meta.success.nuid)] : []
+    )
+})
+
+// Of what the client library writes.
+const metaCodec = jsonCodec(Schema.Struct({ nuid: Schema.String, deleted: Schema.optionalKey(Schema.Boolean) }))
+
+const chunksOf = (store: string, id: string) => `$O.${store}.C.${id}`
+
 // The client library's chunk size.
 const chunkBytesMax = 128 * 1_024
 
@@ -156,7 +184,7 @@ interface WholeObject {
 // No id of the client library has small letters.
 const wholePrefix = "whole-"
 const wholeSubject = (store: string, name: string) =>
-  `$O.${store}.C.${wholePrefix}${Buffer.from(name).toString("base64url")}`
+  chunksOf(store, wholePrefix + Buffer.from(name).toString("base64url"))
 const wholeMessage = (store: string, name: string, data: Uint8Array): StreamWrite => ({
   subject: wholeSubject(store, name),
   data,
@@ -190,7 +218,7 @@ const writeObject = Effect.fnUntraced(function* (
   }
   const noHeaders = toHeaders([])
   const messages: ReadonlyArray<StreamWrite> = [
-    ...chunks.map((data) => ({ subject: `$O.${store}.C.${id}`, data, headers: noHeaders })),
+    ...chunks.map((data) => ({ subject: chunksOf(store, id), data, headers: noHeaders })),
     wholeMessage(store, name, new Uint8Array()),
     {
       subject: `$O.${store}.M.${padded(Buffer.from(name).toString("base64url"))}`,

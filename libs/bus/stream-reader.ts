@@ -5,8 +5,9 @@ import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BusError } from "./errors.ts"
 import { headerReader } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
+import { type BatchOptions, readInOrder, takeBatch } from "./ordered-reader.ts"
+import { pageMessagesMax, readPage, type SourceMessage } from "./pages.ts"
 import { lostAtKey } from "./topology/keeper.ts"
-import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "./ordered-reader.ts"
 
 export interface StreamBounds {
   readonly firstSequence: number
@@ -106,10 +107,10 @@ const make = (nats: Nats["Service"]): StreamReader["Service"] => {
 
   const range: StreamReader["Service"]["range"] = (stream, options) =>
     Stream.paginate(options.fromSequence, (from) =>
-      Effect.map(readPage(nats, stream, from, options), (page) => {
+      Effect.map(readRange(nats, stream, { ...options, fromSequence: from }), (page) => {
         const last = page.at(-1)
-        const more = last !== undefined && last.sequence < options.toSequence && page.length > 0
-        return [page, more ? Option.some(last.sequence + 1) : Option.none<number>()] as const
+        const isMore = last !== undefined && last.sequence < options.toSequence
+        return [page, isMore ? Option.some(last.sequence + 1) : Option.none<number>()] as const
       })
     )
 
@@ -199,13 +200,8 @@ const firstAtIn = Effect.fnUntraced(function* (
   stream: string,
   epochMs: number
 ) {
-  const found = yield* nats
-    .use(`read ${stream} from a time`, async ({ manager }) => {
-      const query = { start_time: new Date(epochMs), batch: 1 }
-      for await (const message of await manager.direct.getBatch(stream, query)) return message.seq
-      return undefined
-    })
-    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed(undefined)))
+  const { messages } = yield* readPage(nats, stream, { from: { storedAtMs: epochMs }, messagesMax: 1 })
+  const found = messages[0]?.sequence
   return found ?? (yield* bounds(stream)).lastSequence + 1
 })
 
@@ -217,15 +213,20 @@ const newestIn = Effect.fnUntraced(function* (
 ) {
   // Of an empty stream it is 0.
   const first = Math.max(1, firstSequence)
-  const countMax = Math.min(messagesMax, pageMessages)
+  const countMax = Math.min(messagesMax, pageMessagesMax)
   let found: ReadonlyArray<SourceMessage> = []
   let end = Math.min(before, lastSequence + 1)
   let width = countMax
   while (found.length < countMax && end > first) {
     const start = Math.max(first, end - width)
-    const page = yield* readPage(nats, stream, start, { fromSequence: start, toSequence: end - 1, ...filter })
-    if (end - start === 1 || isWhole(page, end - 1)) {
-      found = [...found, ...page.toReversed()]
+    const { messages, pending } = yield* readPage(nats, stream, {
+      from: { seq: start },
+      messagesMax: end - start,
+      ...filter
+    })
+    const isWhole = pending === 0 || (messages.at(-1)?.sequence ?? 0) >= end - 1
+    if (isWhole) {
+      found = [...found, ...messages.filter(({ sequence }) => sequence < end).toReversed()]
       end = start
       width *= windowGrowth
     } else width = Math.max(1, Math.floor((end - start) / windowGrowth))
@@ -234,38 +235,13 @@ const newestIn = Effect.fnUntraced(function* (
 })
 
 const windowGrowth = 4
-// The broker ends a page before the message that would exceed its bytes; the largest message has less than this.
-const messageBytesMax = 1_024 * 1_024
-
-/** Whether a page has all there is up to `lastSequence`. */
-const isWhole = (page: ReadonlyArray<SourceMessage>, lastSequence: number) =>
-  page.at(-1)?.sequence === lastSequence ||
-  (page.length < pageMessages && page.reduce((bytes, { data }) => bytes + data.length, 0) < pageBytes - messageBytesMax)
-
 // The messages that a slow reader may hold before it stops the reading.
 const followCapacity = 256
 
-// A page is one request; its bytes stay below what a connection buffers without harm.
-const pageMessages = 256
-const pageBytes = 4 * 1_024 * 1_024
-
-const readPage = (nats: Nats["Service"], stream: string, from: number, options: RangeOptions) =>
-  nats
-    .use(`read ${stream} from ${from}`, async ({ manager }) => {
-      const page: Array<SourceMessage> = []
-      const query = {
-        seq: from,
-        batch: Math.min(pageMessages, options.toSequence - from + 1),
-        max_bytes: pageBytes,
-        ...(options.subject === undefined ? {} : { next_by_subj: options.subject })
-      }
-      for await (const message of await manager.direct.getBatch(stream, query)) {
-        if (message.seq > options.toSequence) break
-        page.push(toSource(message))
-      }
-      return page
-    })
-    .pipe(Effect.catchTag("BusNotFound", () => Effect.succeed<Array<SourceMessage>>([])))
+const readRange = (nats: Nats["Service"], stream: string, { fromSequence, toSequence, subject }: RangeOptions) =>
+  readPage(nats, stream, { from: { seq: fromSequence }, messagesMax: toSequence - fromSequence + 1, subject }).pipe(
+    Effect.map(({ messages }) => messages.filter(({ sequence }) => sequence <= toSequence))
+  )
 
 const toSource = (message: {
   readonly subject: string

@@ -8,7 +8,7 @@ import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Effect, type Option, Result } from "effect"
 import { type BusError, BusUnavailable, fromApiError } from "../errors.ts"
 import { headerReader, parseJson } from "../message.ts"
-import type { SourceMessage } from "../ordered-reader.ts"
+import type { SourceMessage } from "../pages.ts"
 import type { BrokerCalls } from "./calls.ts"
 
 export interface StreamWrite {

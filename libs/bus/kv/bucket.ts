@@ -2,13 +2,14 @@
  * Key-value buckets, typed by schema, changed by compare-and-set. A read goes to the leader where the
  * topology says so; a value that does not fit its schema is reported and treated as absent in a watch and a scan.
  */
-import { Kvm, type KvEntry as RawEntry } from "@nats-io/kv"
+import { Kvm } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
 import { type BusError, BusRefused } from "../errors.ts"
-import { followBucket, isForged, scanBucket } from "./changes.ts"
+import { followBucket, isForged, scanBucket, storedSubjects } from "./changes.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { Nats } from "../connection/connection.ts"
 import type { BatchOptions } from "../ordered-reader.ts"
+import type { SourceMessage } from "../pages.ts"
 import { topology } from "../topology/topology.ts"
 
 /** A value and the revision that a later change must name. */
@@ -145,23 +146,27 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
     erase: (key, revision) =>
       nats.use(`erase ${bucket}/${key}`, () => kv.purge(key, { previousSeq: revision, ttl: goneKnownFor })),
     scan: (keys) =>
-      scanBucket(nats, kv, bucket, keys).pipe(
-        Stream.mapEffect((raw) => toChange(opened, raw)),
-        Stream.flatMap(({ entry }) => Stream.fromIterable(Option.toArray(entry)))
+      scanBucket(nats, bucket, keys).pipe(
+        Stream.mapEffect((message) => toPresent(opened, message)),
+        Stream.flatMap((entry) => Stream.fromIterable(Option.toArray(entry)))
       )
   }
 }
 
+const prefixOf = (bucket: string) => `$KV.${bucket}.`
+
+const isRemoval = ({ data, header: read }: SourceMessage) =>
+  data.length === 0 || removals.some((name) => read(name) !== undefined)
+
 const reads = <A>(opened: Opened<A>) => {
   const { nats, kv, bucket, followed } = opened
+  const prefixLength = prefixOf(bucket).length
 
   /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
   const getFromLeader = Effect.fnUntraced(function* (key: string) {
-    const subject = `$KV.${bucket}.${key}`
+    const subject = prefixOf(bucket) + key
     const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
-    const isGone =
-      last === undefined || last.data.length === 0 || removals.some((name) => last.header(name) !== undefined)
-    if (isGone || (yield* isForged(subject, last))) return Option.none<KvEntry<A>>()
+    if (last === undefined || isRemoval(last) || (yield* isForged(subject, last))) return Option.none<KvEntry<A>>()
     const value = followed.has(bucket) ? nats.cache.intern(subject, last.data) : last.data
     return Option.some(yield* toEntry(opened, { key, value, revision: last.sequence }))
   })
@@ -173,19 +178,11 @@ const reads = <A>(opened: Opened<A>) => {
   })
   const get = leaderRead.has(bucket) ? getFromLeader : getAnywhere
 
-  const entries = nats
-    .use(`list ${bucket}`, async () => {
-      const keys: Array<string> = []
-      for await (const key of await kv.keys()) {
-        keys.push(key)
-        if (keys.length >= entriesMax) break
-      }
-      return keys
-    })
-    .pipe(
-      Effect.flatMap((keys) => Effect.forEach(keys, get, { concurrency: 16 })),
-      Effect.map((found) => found.flatMap((entry) => (Option.isSome(entry) ? [entry.value] : [])))
-    )
+  const entries = Effect.gen(function* () {
+    const subjects = (yield* storedSubjects(nats, bucket, ">")).slice(0, entriesMax)
+    const found = yield* Effect.forEach(subjects, (subject) => get(subject.slice(prefixLength)), { concurrency: 16 })
+    return found.flatMap(Option.toArray)
+  })
   return { get, entries }
 }
 
@@ -199,11 +196,11 @@ interface Write<A> {
 }
 
 /** The writes bypass the key-value client, which cannot give a changed key a time to live. */
-const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
+const writes = <A>({ nats, bucket, codec, followed }: Opened<A>) => {
   const write = ({ verb, key, value, revision, ttlMs }: Write<A>) => {
     const ttl = ttlMs === undefined ? [] : [[header.ttl, `${Math.max(1, Math.ceil(ttlMs / 1_000))}s`] as const]
     const headers = toHeaders([...ttl, [header.expectedLastSubjectSequence, String(revision)]])
-    const message = { subject: `$KV.${bucket}.${key}`, data: codec.encode(value).data, headers }
+    const message = { subject: prefixOf(bucket) + key, data: codec.encode(value).data, headers }
     if (followed.has(bucket)) nats.cache.put(message.subject, message.data)
     return Effect.map(nats.write(`${verb} ${bucket}/${key}`, message), ({ sequence }) => sequence)
   }
@@ -211,10 +208,10 @@ const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
   const create = (key: string, value: A, ttlMs?: number) => {
     const first = { verb: "create", key, value, revision: 0, ttlMs }
     return Effect.catchTag(write(first), "RevisionConflict", (conflict) =>
-      Effect.flatMap(
-        nats.use(`read ${bucket}/${key}`, () => kv.get(key)),
-        (raw) =>
-          raw === null || raw.operation === "PUT" ? Effect.fail(conflict) : write({ ...first, revision: raw.revision })
+      Effect.flatMap(nats.last(`KV_${bucket}`, prefixOf(bucket) + key), (last) =>
+        Option.isSome(last) && isRemoval(last.value)
+          ? write({ ...first, revision: last.value.sequence })
+          : Effect.fail(conflict)
       )
     )
   }
@@ -223,22 +220,19 @@ const writes = <A>({ nats, kv, bucket, codec, followed }: Opened<A>) => {
 
 const toEntry = <A>(
   { bucket, codec }: Opened<A>,
-  raw: Pick<RawEntry, "key" | "value" | "revision">
+  { key, value, revision }: KvEntry<Uint8Array>
 ): Effect.Effect<KvEntry<A>, BusRefused> => {
-  const decoded = codec.decode({ data: raw.value, header: () => undefined })
-  if (Result.isSuccess(decoded)) {
-    return Effect.succeed({ key: raw.key, value: decoded.success, revision: raw.revision })
-  }
+  const decoded = codec.decode({ data: value, header: () => undefined })
+  if (Result.isSuccess(decoded)) return Effect.succeed({ key, value: decoded.success, revision })
   const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
-  return Effect.fail(new BusRefused({ operation: `read ${bucket}/${raw.key}`, detail, code: 0 }))
+  return Effect.fail(new BusRefused({ operation: `read ${bucket}/${key}`, detail, code: 0 }))
 }
 
-const toChange = <A>(opened: Opened<A>, raw: RawEntry): Effect.Effect<KvChange<A>> => {
-  const { key, revision } = raw
-  const removed: KvChange<A> = { key, revision, entry: Option.none() }
-  if (raw.operation !== "PUT") return Effect.succeed(removed)
-  return toEntry(opened, raw).pipe(
-    Effect.map((entry): KvChange<A> => ({ key, revision, entry: Option.some(entry) })),
-    Effect.catch((error) => Effect.as(Effect.logError("a stored value is broken", error), removed))
+const toPresent = Effect.fnUntraced(function* <A>(opened: Opened<A>, message: SourceMessage) {
+  const { subject, data: value, sequence: revision } = message
+  if (isRemoval(message) || (yield* isForged(subject, message))) return Option.none<KvEntry<A>>()
+  return yield* toEntry(opened, { key: subject.slice(prefixOf(opened.bucket).length), value, revision }).pipe(
+    Effect.asSome,
+    Effect.catch((error) => Effect.as(Effect.logError("a stored value is broken", error), Option.none<KvEntry<A>>()))
   )
-}
+})

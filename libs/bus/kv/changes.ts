@@ -1,21 +1,20 @@
 /** Reads more than one key of a bucket: a scan of those that match a pattern, and the changes from a revision on. */
-import type { KvEntry as RawEntry, Kvm } from "@nats-io/kv"
 import { Effect, Option, Result, Stream } from "effect"
 import type { Nats } from "../connection/connection.ts"
-import { type BusError, toBusError } from "../errors.ts"
+import type { BusError } from "../errors.ts"
 import { header, type MessageCodec } from "../message.ts"
-import { readInOrder, type BatchOptions, type SourceMessage, takeBatch } from "../ordered-reader.ts"
+import { type BatchOptions, readInOrder, takeBatch } from "../ordered-reader.ts"
+import { type SourceMessage, storedOn } from "../pages.ts"
 import type { KvChange } from "./bucket.ts"
-
-type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
 // Two rounds of sixteen.
 const readsMax = 32
 const readsAtOnce = 16
-// Entries come faster than they are read, one right after the other: this many take some two milliseconds.
+
+// A page's entries are there at once: this many take some two milliseconds.
 const atOnceMax = 32
 
-/** Yields the process's thread now and then: otherwise nothing else would run until a scan has ended. */
+/** Yields the process's thread now and then: otherwise nothing else would run until a page has ended. */
 const breather = () => {
   let count = 0
   return () => {
@@ -28,49 +27,38 @@ const breather = () => {
 const everything = ">"
 
 /**
- * The keys that match a pattern, with their present values. A few are read one by one, from the leader: a consumer for
- * them would cost more, and stay with the broker for a while. Many come through a consumer.
+ * The last messages of the keys that match a pattern, also those that say that a key was removed. A few are read one by
+ * one, from the leader. Many come in pages, from any replica: a bucket keeps one message per key, so what it stores from
+ * its beginning to its end is its content.
  */
 export const scanBucket = (
   nats: Nats["Service"],
-  kv: RawBucket,
   bucket: string,
   keys: string
-): Stream.Stream<RawEntry, BusError> => {
-  const prefix = `$KV.${bucket}.`
-  const operation = `scan ${bucket}/${keys}`
+): Stream.Stream<SourceMessage, BusError> => {
+  const subject = `$KV.${bucket}.${keys}`
+  const pages = storedOn(nats, `KV_${bucket}`, subject).pipe(Stream.tap(breather()))
+  if (keys === everything) return pages
 
-  // A bucket keeps one value per key, so its history is its content.
-  const consumed = Stream.unwrap(
-    Effect.map(
-      Effect.acquireRelease(
-        nats.use(operation, () => kv.history({ key: keys })),
-        (iterator) => Effect.sync(() => iterator.stop())
-      ),
-      (iterator) => Stream.fromAsyncIterable(iterator, toBusError(operation)).pipe(Stream.tap(breather()))
-    )
-  )
-  if (keys === everything) return consumed
-
-  const read = (subject: string) =>
-    Effect.map(
-      nats.use(operation, () => kv.get(subject.slice(prefix.length))),
-      Option.fromNullishOr
-    )
   return Stream.unwrap(
     Effect.gen(function* () {
-      const info = yield* nats.use(operation, ({ manager }) =>
-        manager.streams.info(`KV_${bucket}`, { subjects_filter: `${prefix}${keys}` })
-      )
-      const subjects = Object.keys(info.state.subjects ?? {})
-      if (subjects.length > readsMax) return consumed
+      const subjects = yield* storedSubjects(nats, bucket, keys)
+      if (subjects.length > readsMax) return pages
       return Stream.fromIterable(subjects).pipe(
-        Stream.mapEffect(read, { concurrency: readsAtOnce }),
-        Stream.flatMap((entry) => Stream.fromIterable(Option.toArray(entry)))
+        Stream.mapEffect((each) => nats.last(`KV_${bucket}`, each), { concurrency: readsAtOnce }),
+        Stream.flatMap((message) => Stream.fromIterable(Option.toArray(message)))
       )
     })
   )
 }
+
+/** The subjects of a bucket's keys that match a pattern, removed ones among them. */
+export const storedSubjects = (nats: Nats["Service"], bucket: string, keys: string) =>
+  nats
+    .use(`list ${bucket}/${keys}`, ({ manager }) =>
+      manager.streams.info(`KV_${bucket}`, { subjects_filter: `$KV.${bucket}.${keys}` })
+    )
+    .pipe(Effect.map((info) => Object.keys(info.state.subjects ?? {})))
 
 // Room beside the run itself.
 const capacity = 512

@@ -11,7 +11,8 @@ import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from
 import { defineCounter, defineGauge, defineHistogram, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
 import type { BusError } from "../errors.ts"
-import { readInOrder, type SourceMessage } from "../ordered-reader.ts"
+import { readInOrder } from "../ordered-reader.ts"
+import type { SourceMessage } from "../pages.ts"
 import type { BatchMessage } from "../publish.ts"
 import {
   type CursorPlace,

@@ -156,8 +156,11 @@ export const streamConfig = (stream: StreamDeclaration, replicas: number): Wante
   allow_msg_schedules: stream.features.includes("schedules"),
   allow_rollup_hdrs: stream.features.includes("rollup") || stream.features.includes("schedules"),
   ...(stream.features.includes("message ages") ? { allow_msg_ttl: true } : {}),
-  ...(stream.features.includes("announced") ? { republish: { src: ">", dest: `${storedPrefix}>` } } : {})
+  ...(stream.features.includes("announced") ? announced : {})
 })
+
+/** Each message that is stored is also sent to those who follow the stream. */
+const announced = { republish: { src: ">", dest: `${storedPrefix}>` } }
 
 /** The broker's configuration of the stream behind a key-value bucket. */
 export const bucketConfig = (bucket: BucketDeclaration, replicas: number): Wanted => ({
@@ -170,10 +173,12 @@ export const bucketConfig = (bucket: BucketDeclaration, replicas: number): Wante
   max_age: bucket.ttlMs === null ? 0 : nanos(bucket.ttlMs),
   max_msgs_per_subject: 1,
   max_msg_size: bucket.valueBytesMax,
-  allow_direct: !bucket.leaderReads,
+  // Pages of it are read from any replica; of a single key that the leader must answer it is asked otherwise.
+  allow_direct: true,
   allow_rollup_hdrs: true,
   deny_delete: true,
-  allow_msg_ttl: bucket.keyTtl
+  allow_msg_ttl: bucket.keyTtl,
+  ...(bucket.isFollowed === true ? announced : {})
 })
 
 /** The broker's configuration of the stream behind an object store. */

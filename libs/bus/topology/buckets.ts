@@ -46,6 +46,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: 8 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["webhook-dispatcher", "console", "operator"],
     readers: ["webhook-dispatcher", "console", "operator"]
   },
@@ -57,6 +58,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: true,
     valueBytesMax: 32 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["webhook-dispatcher", "console", "operator"],
     readers: ["webhook-dispatcher", "console", "operator"]
   },
@@ -77,6 +79,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: true,
     valueBytesMax: 16 * kib,
     leaderReads: false,
+    isFollowed: true,
     writers: ["pipeline-api"],
     readers: ["pipeline-api", "sweeper", "operator"]
   },
@@ -186,6 +189,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // A payer's record with 512 places of some 300 bytes.
     valueBytesMax: 256 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["model-gateway", "payment-verifier", "payment-settler", "operator"],
     readers: ["model-gateway", "payment-verifier", "payment-settler", "console", "operator"]
   },
@@ -198,6 +202,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // short answer, 8 KiB in base64.
     valueBytesMax: 48 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["model-gateway", "payment-settler"],
     readers: ["model-gateway", "payment-settler", "console", "operator"]
   },
@@ -208,6 +213,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["payment-settler"],
     readers: ["model-gateway", "payment-settler", "console", "operator"]
   },
@@ -230,6 +236,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // Sixteen refunds of a kilobyte and a half each, beside a receipt.
     valueBytesMax: 32 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["payment-settler"],
     readers: ["payment-settler", "console", "operator"]
   },
@@ -274,6 +281,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // 100,000 characters of three bytes each, or escaped, and the fields around them.
     valueBytesMax: 320 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["speech-api"],
     readers: ["speech-api", "operator"]
   },
@@ -296,6 +304,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // Up to 64 engines, each with a reason of 600 characters.
     valueBytesMax: 64 * kib,
     leaderReads: true,
+    isFollowed: true,
     writers: ["speech-synthesizer"],
     readers: ["speech-synthesizer", "speech-api", "operator"]
   },

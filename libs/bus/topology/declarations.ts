@@ -31,7 +31,7 @@ export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
 /** Parties that see the figures of every stream, bucket and store, and the messages of those alone that they read. */
 export const watchers: ReadonlyArray<Party> = ["console"]
 
-/** What a stream stores it announces below this, if it does, for readers that make no consumer. */
+/** What a stream or bucket stores it announces below this, if it does, to those who follow it. */
 export const storedPrefix = "stored."
 
 /** One JetStream stream. Bytes and milliseconds; a null limit means none. */
@@ -65,6 +65,8 @@ export interface BucketDeclaration {
   readonly keyTtl: boolean
   readonly valueBytesMax: number
   readonly leaderReads: boolean
+  /** Somebody follows its changes: each is announced as it is stored. */
+  readonly isFollowed?: true
   readonly writers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
   /** Parties that may also remove keys by hand. */

@@ -28,7 +28,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     ageMsMax: null,
     bytesMax: null,
     messageBytesMax: recordBytesMax,
-    features: ["atomic batches", "rollup", "direct reads", "message ages"],
+    features: ["atomic batches", "rollup", "direct reads", "message ages", "announced"],
     publishers: ["pipeline-api", "sweeper"],
     readers: ["pipeline-api", "sweeper", "operator"],
     keepers: ["pipeline-api", "sweeper"]
@@ -99,7 +99,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     ageMsMax: 7 * dayMs,
     bytesMax: 2_048 * mib,
     messageBytesMax: 512 * kib,
-    features: ["direct reads"],
+    features: ["direct reads", "announced"],
     publishers: ["webhook-dispatcher"],
     readers: ["console", "operator"]
   },

@@ -14,6 +14,7 @@ import {
   outsiders,
   parties,
   type Party,
+  storedPrefix,
   type StreamDeclaration,
   type Topology,
   watchers
@@ -38,12 +39,17 @@ export const topologyOf = (lanes: number): Topology => {
   }
 }
 
+const announcedAt = (subject: string) => `${storedPrefix}${subject}`
+
 /** The stream, or the one behind a bucket or store, that stores what is sent to a subject; undefined for any other subject. */
 export const streamOf = (subject: string): string | undefined => {
   const [first = "", second = ""] = subject.split(".", 2)
   if (first === "$KV") return `KV_${second}`
   return first === "$O" ? `OBJ_${second}` : streamsByFirstToken.get(first)
 }
+
+/** Where a stream or the one behind a bucket announces what it stores: nowhere if nobody follows it. */
+export const announcementsOf = (stream: string): ReadonlyArray<string> => announcements.get(stream) ?? []
 
 const laneStream = (first: StreamDeclaration, lane: number): StreamDeclaration => {
   const [ofFirst, ofLane] = [subjects.deliveries(0), subjects.deliveries(lane)].map(({ cursor }) =>
@@ -70,6 +76,15 @@ const streamsByFirstToken = new Map(
     own.map((subject) => [subject.split(".", 1)[0] ?? "", name])
   )
 )
+
+const announcements = new Map<string, ReadonlyArray<string>>([
+  ...streams.flatMap(({ name, features, subjects: own }) =>
+    features.includes("announced") ? [[name, own.map(announcedAt)] as const] : []
+  ),
+  ...buckets.flatMap(({ name, isFollowed }) =>
+    isFollowed === true ? [[`KV_${name}`, [announcedAt(`$KV.${name}.>`)]] as const] : []
+  )
+])
 
 /**
  * The core subjects, as data: messages between roles that are stored nowhere, either questions with one answer or

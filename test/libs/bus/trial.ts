@@ -32,7 +32,7 @@ export const trial: Topology = {
       ageMsMax: dayMs,
       bytesMax: 1_024,
       messageBytesMax: null,
-      features: [],
+      features: ["direct reads"],
       publishers: [],
       readers: []
     },

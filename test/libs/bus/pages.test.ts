@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
+import type { Msg } from "@nats-io/nats-core"
+import { storedMessage } from "../../../libs/bus/pages.ts"
+
+const time = "2026-11-29T07:33:52.176108731Z"
+const added = ["Nats-Stream: LOG", "Nats-Subject: log.a.b", "Nats-Sequence: 41", `Nats-Time-Stamp: ${time}`]
+
+const answer = (...lines: ReadonlyArray<string>) => {
+  const headers = MsgHdrsImpl.decode(Buffer.from(`NATS/1.0${lines.join("\r\n")}\r\n\r\n`))
+  return { headers, data: new Uint8Array() } as Pick<Msg, "headers" | "data"> as Msg
+}
+const read = (...lines: ReadonlyArray<string>) => storedMessage(answer("", ...lines))
+
+describe("a stored message that the broker answers or announces", () => {
+  it("has the place and the time that the broker added", () => {
+    const found = read(...added)
+    assert.deepInclude(found, { subject: "log.a.b", sequence: 41, storedAtMs: Date.parse(time) })
+  })
+
+  it("has them also where its publisher set the same headers", () => {
+    const found = read("Nats-Sequence: 7", "Nats-Subject: log.x.y", "Nats-Time-Stamp: 1970-01-01T00:00:00Z", ...added)
+    assert.deepInclude(found, { subject: "log.a.b", sequence: 41, storedAtMs: Date.parse(time) })
+  })
+
+  it("shows of its headers those alone that its publisher set", () => {
+    const found = read("traceparent: 00-a", ...added)
+    assert.strictEqual(found?.header("traceparent"), "00-a")
+    assert.isUndefined(found?.header("Nats-Stream"))
+    assert.strictEqual(read("Nats-Stream: EVENTS", ...added)?.header("Nats-Stream"), "EVENTS")
+  })
+
+  it("is one also where its publisher stored a status of the broker with it", () =>
+    assert.strictEqual(storedMessage(answer(" 408 Request Timeout", ...added))?.sequence, 41))
+
+  it.each([
+    ["the end of a page", [" 204 EOB", "Nats-Num-Pending: 0", "Nats-Last-Sequence: 41"]],
+    ["a refusal", [" 408 Bad Request"]],
+    ["a message without its place", ["", ...added.slice(0, 2)]],
+    ["a sequence that is no number", ["", ...added.slice(0, 2), "Nats-Sequence: x", ...added.slice(3)]]
+  ])("is not %s", (_, lines) => assert.isUndefined(storedMessage(answer(...lines))))
+})
