@@ -41,7 +41,7 @@ export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
 export { acceptLosses, keepTopology, lostAtKey } from "./topology/keeper.ts"
 export { accountOf, brokerAccounts, fleetAccount } from "./topology/accounts.ts"
-export { outsiders, parties, type Party, type Topology } from "./topology/declarations.ts"
+export { besideStreams, outsiders, parties, type Party, type Topology } from "./topology/declarations.ts"
 export { coreSubjects, partOf, streamOf, topology, topologyDocument, topologyOf } from "./topology/topology.ts"
 export {
   type BrokerUser,

@@ -15,7 +15,7 @@ import { acquireLightly, Role } from "#runtime"
 import { type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
 import { nobodyThere } from "./connection/calls.ts"
-import { hasMailbox, mailboxJob } from "./topology/topology.ts"
+import { hasMailbox, mailboxWord } from "./topology/topology.ts"
 
 export interface Answerer<Question, Answer> {
   readonly question: MessageCodec<Question>
@@ -104,7 +104,7 @@ export class Mailbox extends Context.Service<
       const nats = yield* Nats
       const { mailboxes } = yield* LocalTransport
       const role = yield* Role
-      const instance = `${mailboxJob(role)}-${randomBytes(12).toString("base64url")}`
+      const instance = `${mailboxWord(role)}-${randomBytes(12).toString("base64url")}`
       const open = new Map<string, (bytes: Uint8Array) => void>()
       let unknown: (sessionId: string, bytes: Uint8Array) => void = () => {}
       const deliver = (sessionId: string, bytes: Uint8Array) => {

@@ -116,10 +116,7 @@ interface Unfinished {
   readonly untouchedMs: number
 }
 
-const removeUnfinishedParts = Effect.fnUntraced(function* (
-  nats: Nats["Service"],
-  { store, untouchedMs }: Unfinished
-) {
+const removeUnfinishedParts = Effect.fnUntraced(function* (nats: Nats["Service"], { store, untouchedMs }: Unfinished) {
   const stream = `OBJ_${store}`
   const prefix = chunksOf(store, "")
   const before = (yield* Clock.currentTimeMillis) - untouchedMs

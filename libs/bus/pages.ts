@@ -3,10 +3,10 @@
  * stored message's headers comes last, so a publisher that sets these headers itself is not believed.
  */
 import { createInbox, type Msg, type MsgHdrs } from "@nats-io/nats-core"
-import { Effect, Option, Result, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { isoTime } from "#contracts"
 import type { Nats } from "./connection/connection.ts"
-import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
+import { type BusError, BusRefused, BusUnavailable, toBusError } from "./errors.ts"
 import { header, headerReader } from "./message.ts"
 
 /** A message of the source stream. Time in epoch milliseconds. */
@@ -41,10 +41,12 @@ const pageBytes = 4 * 1_024 * 1_024
 /** An empty page where nothing matches. */
 export const readPage = (nats: Nats["Service"], stream: string, query: PageQuery): Effect.Effect<Page, BusError> => {
   const operation = `read ${stream}`
-  return Effect.flatMap(
-    nats.use(operation, () => askPage(nats, stream, query)),
-    (answered) => Effect.fromResult(Result.mapError(answered, (failed) => failed(operation)))
+  const unavailable = (detail: string) => new BusUnavailable({ operation, detail })
+  const asked = askPage(nats, operation, stream, query).pipe(
+    Effect.raceFirst(Effect.flatMap(nats.lost, () => unavailable("the connection was lost"))),
+    Effect.timeoutOrElse({ duration: pageWithinMs, orElse: () => unavailable(`no answer within ${pageWithinMs} ms`) })
   )
+  return nats.whileConnected(operation, asked)
 }
 
 /** All that a stream stores on a subject, from its beginning to its end. */
@@ -61,51 +63,48 @@ export const storedOn = (
     })
   )
 
-// Between two messages of a page, and before the first.
-const silenceMs = 5_000
+// For all of a page, over a slow line.
+const pageWithinMs = 5_000
 // The broker's codes in place of a message.
 const status = { endOfPage: 204, nothingThere: 404, nobodyAnswers: 503 } as const
 
-type Answered = Result.Result<Page, (operation: string) => BusError>
-
-const askPage = (nats: Nats["Service"], stream: string, { from, messagesMax, subject }: PageQuery) =>
-  new Promise<Answered>((resolve) => {
-    const { connection } = nats
+const askPage = (
+  { connection, inboxes }: Nats["Service"],
+  operation: string,
+  stream: string,
+  { from, messagesMax, subject }: PageQuery
+) =>
+  Effect.callback<Page, BusError>((resume) => {
     const messages: Array<SourceMessage> = []
     let pending = 0
-    const end = (answered: Answered) => {
-      clearTimeout(silence)
-      subscription.unsubscribe()
-      resolve(answered)
-    }
+    const inbox = createInbox(inboxes)
     const receive = (error: Error | null, message: Msg) => {
-      silence.refresh()
-      if (error !== null) return end(unavailable(error.message))
+      if (error !== null) return resume(Effect.fail(toBusError(operation)(error)))
       const found = storedMessage(message)
-      if (found === undefined) return end(ended(message, { messages, pending }))
+      if (found === undefined) return resume(ended(operation, message, { messages, pending }))
       messages.push(found)
       pending = Number(added(message.headers, header.pending))
     }
-    const inbox = createInbox(nats.inboxes)
-    const subscription = connection.subscribe(inbox, { callback: receive })
-    const silence = setTimeout(() => end(unavailable(`no answer within ${silenceMs} ms`)), silenceMs)
-    const batch = Math.min(messagesMax, pageMessagesMax)
     const begin = "seq" in from ? from : { start_time: isoTime(from.storedAtMs) }
+    const batch = Math.min(messagesMax, pageMessagesMax)
     const asked = { ...begin, batch, max_bytes: pageBytes, ...(subject === undefined ? {} : { next_by_subj: subject }) }
-    connection.publish(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(asked), { reply: inbox })
+    // A closed connection throws.
+    try {
+      const subscription = connection.subscribe(inbox, { callback: receive })
+      connection.publish(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(asked), { reply: inbox })
+      return Effect.sync(() => subscription.unsubscribe())
+    } catch (cause) {
+      return resume(Effect.fail(toBusError(operation)(cause)))
+    }
   })
 
-const unavailable = (detail: string): Answered =>
-  Result.fail((operation) => new BusUnavailable({ operation, detail }))
-
 /** What a page's last message says, which is none of the stream. */
-const ended = ({ headers }: Msg, page: Page): Answered => {
+const ended = (operation: string, { headers }: Msg, page: Page): Effect.Effect<Page, BusError> => {
   const code = headers?.code ?? 0
-  if (code === status.endOfPage || code === status.nothingThere) return Result.succeed(page)
-  if (code === status.nobodyAnswers) return unavailable("nobody answers for the stream")
-  return Result.fail(
-    (operation) => new BusRefused({ operation, detail: headers?.description ?? "an answer without a message", code })
-  )
+  if (code === status.endOfPage || code === status.nothingThere) return Effect.succeed(page)
+  const detail = headers?.description ?? "an answer without a message"
+  if (code !== status.nobodyAnswers) return new BusRefused({ operation, detail, code })
+  return new BusUnavailable({ operation, detail: "nobody answers for the stream" })
 }
 
 /** Undefined for what holds no stored message. A publisher may have stored a status line: it tells nothing here. */

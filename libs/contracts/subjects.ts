@@ -97,8 +97,8 @@ export const subjects = {
   speechChunks: (engine: string) => `speech.chunks.${engine}`,
   speechChunksAll: "speech.chunks.*",
   /**
-   * All messages to a process; the last token names one of its sessions. An instance name begins with its job,
-   * `speech-…` or `payments-…`: a process without a part in that job can neither send there nor listen.
+   * All messages to a process; the last token names one of its sessions. An instance name begins with a word of its
+   * role's, `speech-…` or `verifier-…`: who has no part in what that role does can neither send there nor listen.
    */
   mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
   mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`

@@ -1,10 +1,12 @@
 /** The reconciliation at the end of a scenario: published, paid and spoken work against its results. */
-import { jetstream } from "@nats-io/jetstream"
+import { jetstreamManager } from "@nats-io/jetstream"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { storedEventName } from "#contracts"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
+import { storedIn } from "../../dev/fixtures/stored.ts"
 import type { LoadedFleet } from "./fleet.ts"
 import { everyEvent } from "./world-places.ts"
 import type { Work } from "./work.ts"
@@ -32,21 +34,15 @@ export const nothingYet: Reconciled = { events: 0, twice: 0, payments: 0, stream
 /** Sequences of everything in EVENTS but the relay's cursor, and the subject of each. */
 const readEvents = async (fleet: LoadedFleet): Promise<ReadonlyMap<number, string>> => {
   const connection = await fleet.broker.connectAs("operator")
+  const manager = await jetstreamManager(connection)
   const found = new Map<number, string>()
-  const consumer = await jetstream(connection).consumers.get("EVENTS", {
-    filter_subjects: ["events.>", "events-from.>"]
-  })
-  const { num_pending: pending } = await consumer.info()
-  if (pending > 0) {
-    const messages = await consumer.consume()
-    for await (const message of messages) {
-      const { workItem, details } = message.json<{
-        workItem?: { id: string } | null
-        details?: { sandboxId?: string }
-      }>()
-      found.set(message.seq, workItem?.id ?? details?.sandboxId ?? "")
-      if (message.info.pending === 0) break
-    }
+  for (const message of await storedIn(manager, "EVENTS", ">")) {
+    if (storedEventName(message.subject) === undefined) continue
+    const { workItem, details } = message.json<{
+      workItem?: { id: string } | null
+      details?: { sandboxId?: string }
+    }>()
+    found.set(message.seq, workItem?.id ?? details?.sandboxId ?? "")
   }
   await connection.close()
   return found

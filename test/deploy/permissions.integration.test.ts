@@ -10,7 +10,6 @@ import {
   Kv,
   Objects,
   outsideEvents,
-  outsiders,
   parties,
   type Party,
   partOf,
@@ -35,6 +34,8 @@ const codec = jsonCodec(Schema.Struct({ said: Schema.String }))
 const value = { said: "hello" }
 
 const tokenOf = (party: Party) => `trial-${userOf(party)}`
+
+const isReadDirectly = (features: ReadonlyArray<string>) => features.includes("direct reads")
 
 const actorEvents = eventCatalogue.map(({ name }) => name).filter((name) => !outsideEvents.includes(name))
 
@@ -73,7 +74,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       }).pipe(Effect.provide(busAs(party)))
   )
 
-  it.live.each(part.streams.filter(({ readers }) => readers.includes(party) && outsiders.includes(party)))(
+  it.live.each(part.streams.filter(({ readers, features }) => readers.includes(party) && isReadDirectly(features)))(
     "reads $name without a consumer",
     (stream) =>
       Effect.gen(function* () {
@@ -95,46 +96,44 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       }).pipe(Effect.provide(busAs(party)))
   )
 
-  it.live.each(part.streams.filter(({ readers }) => readers.includes(party) && !outsiders.includes(party)))(
-    "reads $name",
-    (stream) =>
-      Effect.gen(function* () {
-        const writer = stream.publishers[0] ?? party
-        const subject = sample(stream.subjects[0] ?? "", `read-by-${userOf(party)}`)
-        yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
-          Effect.provide(busAs(writer))
-        )
-        const taken: Array<string> = []
+  it.live.each(part.streams.filter(({ consumers }) => consumers?.includes(party)))("consumes $name", (stream) =>
+    Effect.gen(function* () {
+      const writer = stream.publishers[0] ?? party
+      const subject = sample(stream.subjects[0] ?? "", `consumed-by-${userOf(party)}`)
+      yield* Effect.flatMap(Publisher, (publisher) => publisher.publish(subject, codec, value)).pipe(
+        Effect.provide(busAs(writer))
+      )
+      const taken: Array<string> = []
 
-        const consumption = yield* consume({
-          consumer: {
-            stream: stream.name,
-            durable: tokenOf(party),
-            filterSubjects: [subject],
-            unackedMax: 8,
-            ackWaitMs: 5_000
-          },
-          codec,
-          origin: "trial",
-          handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
-        })
-        yield* eventually(Effect.sync(() => taken.length === 1))
-        yield* consumption.drain(1_000)
+      const consumption = yield* consume({
+        consumer: {
+          stream: stream.name,
+          durable: tokenOf(party),
+          filterSubjects: [subject],
+          unackedMax: 8,
+          ackWaitMs: 5_000
+        },
+        codec,
+        origin: "trial",
+        handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
+      })
+      yield* eventually(Effect.sync(() => taken.length === 1))
+      yield* consumption.drain(1_000)
 
-        const reader = yield* StreamReader
-        const { lastSequence } = yield* reader.bounds(stream.name)
-        assert.isAbove(lastSequence, 0)
-        yield* reader.last(stream.name, subject)
-        const consumers = yield* Consumers
-        // The broker has the acks once it has answered a later request.
-        yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
-        if (stream.keepers?.includes(party) === true) {
-          const nowMs = yield* Clock.currentTimeMillis
-          yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
-          yield* reader.purge(stream.name, subject)
-        }
-        yield* consumers.remove(stream.name, tokenOf(party))
-      }).pipe(Effect.scoped, Effect.provide(busAs(party)))
+      const reader = yield* StreamReader
+      const { lastSequence } = yield* reader.bounds(stream.name)
+      assert.isAbove(lastSequence, 0)
+      yield* reader.last(stream.name, subject)
+      const consumers = yield* Consumers
+      // The broker has the acks once it has answered a later request.
+      yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
+      if (stream.keepers?.includes(party) === true) {
+        const nowMs = yield* Clock.currentTimeMillis
+        yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
+        yield* reader.purge(stream.name, subject)
+      }
+      yield* consumers.remove(stream.name, tokenOf(party))
+    }).pipe(Effect.scoped, Effect.provide(busAs(party)))
   )
 
   it.live.each(part.buckets)("has its permissions on the bucket $name", (bucket) =>
@@ -198,7 +197,11 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
           .flatMap(({ subjects }) => subjects.map((subject) => sample(subject, "foreign"))),
         ...topology.streams
           .filter(({ readers }) => !readers.includes(party))
-          .flatMap(({ name }) => [`$JS.API.STREAM.MSG.GET.${name}`, `$JS.API.CONSUMER.CREATE.${name}.spy`]),
+          .map(({ name }) => `$JS.API.STREAM.MSG.GET.${name}`),
+        ...topology.streams
+          .filter(({ consumers }) => consumers?.includes(party) !== true)
+          .map(({ name }) => `$JS.API.CONSUMER.CREATE.${name}.spy`),
+        ...topology.buckets.map(({ name }) => `$JS.API.CONSUMER.CREATE.KV_${name}.spy`),
         ...topology.buckets.filter(({ writers }) => !writers.includes(party)).map(({ name }) => `$KV.${name}.foreign`),
         ...topology.buckets
           .filter(({ readers, writers }) => ![...readers, ...writers].includes(party))

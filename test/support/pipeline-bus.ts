@@ -3,6 +3,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { decodeReport, type ReportKind } from "#contracts"
 import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
+import { storedIn } from "../../dev/fixtures/stored.ts"
 import type { Json } from "./pipeline-api.ts"
 
 export interface StoredMessage {
@@ -24,26 +25,19 @@ export interface PipelineBus {
 /** Reports as `service`, and looks as `house`, which on a broker with users is another. */
 export const openPipelineBus = async (service: BusAddress, house: BusAddress = service): Promise<PipelineBus> => {
   const [told, looking] = await Promise.all([connect(connectionTo(service)), connect(connectionTo(house))])
-  const [reporter, client, manager] = [jetstream(told), jetstream(looking), await jetstreamManager(looking)]
+  const [reporter, manager] = [jetstream(told), await jetstreamManager(looking)]
   const report = async (kind: ReportKind, fields: Json) => {
     const whole = { kind, reportId: crypto.randomUUID(), atMs: Date.now(), ...fields }
     const decoded = decodeReport(kind, whole)
     if (decoded._tag === "Failure") throw new Error(`${kind}: ${JSON.stringify(decoded.failure)}`)
     await reporter.publish(`reports.${kind}`, JSON.stringify(whole), { msgID: whole.reportId })
   }
-  const read = async (stream: string, subject: string) => {
-    const { state } = await manager.streams.info(stream, { subjects_filter: subject })
-    const wanted = Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
-    if (wanted === 0) return []
-    const consumer = await client.consumers.get(stream, { filter_subjects: [subject] })
-    const found: Array<StoredMessage> = []
-    const messages = await consumer.consume({ max_messages: 1_000 })
-    for await (const message of messages) {
-      found.push({ subject: message.subject, sequence: message.seq, value: message.json() })
-      if (found.length >= wanted) break
-    }
-    return found
-  }
+  const read = async (stream: string, subject: string) =>
+    (await storedIn(manager, stream, subject)).map((message) => ({
+      subject: message.subject,
+      sequence: message.seq,
+      value: message.json<Json>()
+    }))
   const last = async (stream: string, subject: string) =>
     (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.json<Json>()
   return { report, read, last, close: async () => void (await Promise.all([told.close(), looking.close()])) }

@@ -200,6 +200,7 @@ export class Nats extends Context.Service<
     readonly share: FairShare
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
+    readonly whileConnected: Presence["whileConnected"]
     readonly outages: Outages
     /** Notes a failed use of a stream that began then. */
     readonly missed: Missed
@@ -279,6 +280,7 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
     cache: writeThroughCache(),
     share: fairShare(),
     lost,
+    whileConnected,
     outages,
     missed
   })

@@ -1,11 +1,12 @@
 /**
- * The broker's accounts. FLEET has the streams and every role. Each party from outside the fleet has an account of its
- * own without JetStream, which imports its rights one by one. Across an import the server maps a client's reply, so
- * nothing that such a client names reaches a subject of FLEET. Pure.
+ * The broker's accounts. FLEET has the streams and the parties that make consumers. Every other party has an account of
+ * its own without JetStream, which imports its rights one by one from the account that has the subject: across an import
+ * the server maps a client's reply, so nothing that such a client names is a subject of another account. Pure.
  */
 import { subjects } from "#contracts"
-import { outsiders, storedPrefix } from "./declarations.ts"
+import { besideStreams, outsiders, parties, storedPrefix } from "./declarations.ts"
 import { type BrokerUser, userOf } from "./permissions.ts"
+import { coreSubjects } from "./topology.ts"
 
 export const fleetAccount = "FLEET"
 
@@ -36,61 +37,90 @@ export interface BrokerAccount<User> {
 export const brokerAccounts = <User extends BrokerUser>(
   users: ReadonlyArray<User>
 ): Readonly<Record<string, BrokerAccount<User>>> => {
-  const outside = users.filter(({ user }) => isOutside(user))
-  const rights = outside.map((user) => ({ user, account: accountOf(user.user), imports: importsOf(user) }))
-  return {
-    [fleetAccount]: {
-      jetstream: "enabled",
-      users: users.filter(({ user }) => !isOutside(user)),
-      exports: exportsFor(rights)
-    },
-    ...Object.fromEntries(rights.map(({ user, account, imports }) => [account, { users: [user], imports }]))
-  }
+  const names = [...new Set([fleetAccount, ...users.map(({ user }) => accountOf(user))])]
+  const accounts = names.map((name) => {
+    const own = users.filter(({ user }) => accountOf(user) === name)
+    return { name, own, imports: distinct(own.flatMap(importsOf)) }
+  })
+  return Object.fromEntries(
+    accounts.map(({ name, own, imports }) => {
+      const exports = exportsOf(name, accounts)
+      return [
+        name,
+        {
+          ...(name === fleetAccount ? { jetstream: "enabled" as const } : {}),
+          users: own,
+          ...(exports.length === 0 ? {} : { exports }),
+          ...(imports.length === 0 ? {} : { imports })
+        }
+      ]
+    })
+  )
 }
 
+const apart = new Set(parties.filter((party) => !besideStreams.includes(party)).map(userOf))
 const outsideUsers = new Set(outsiders.map(userOf))
-const isOutside = (user: string) => outsideUsers.has(user)
 
-export const accountOf = (user: string) => (isOutside(user) ? user.toUpperCase().replaceAll("-", "_") : fleetAccount)
+/** A user that is no party's keeps the streams. */
+export const accountOf = (user: string) => (apart.has(user) ? user.toUpperCase().replaceAll("-", "_") : fleetAccount)
 
-const importsOf = ({ user, permissions }: BrokerUser): ReadonlyArray<Import> => [
-  ...permissions.publish.allow.map((subject): Import => {
-    const from = { account: fleetAccount, subject: storedSubject(user, subject) }
-    return from.subject === subject ? { service: from } : { service: from, to: subject }
-  }),
-  ...permissions.subscribe.allow
-    .filter((subject) => subject.startsWith(storedPrefix))
-    .map((subject): Import => ({ stream: { account: fleetAccount, subject } }))
-]
+/** What a user publishes and hears that another account has. */
+const importsOf = ({ user, permissions }: BrokerUser): ReadonlyArray<Import> => {
+  const own = accountOf(user)
+  const services = permissions.publish.allow.flatMap((to): ReadonlyArray<Import> => {
+    const from = { account: holderOf(to), subject: storedSubject(user, to) }
+    if (from.account === own) return []
+    return [from.subject === to ? { service: from } : { service: from, to }]
+  })
+  const announced = permissions.subscribe.allow.filter((subject) => subject.startsWith(storedPrefix))
+  if (own === fleetAccount) return services
+  return [...services, ...announced.map((subject) => ({ stream: { account: fleetAccount, subject } }))]
+}
 
-/** Where FLEET takes what a user publishes: an event lies in EVENTS under the name of who published it. */
+const receivers = new Map(
+  coreSubjects.flatMap(({ subjects: own, receivers: [receiver] }) =>
+    receiver === undefined ? [] : own.map((subject) => [subject, accountOf(userOf(receiver))] as const)
+  )
+)
+
+/** The account in which a subject is heard: a core subject's is its receivers', all else is stored or the broker's. */
+const holderOf = (subject: string) => receivers.get(subject) ?? fleetAccount
+
+/** Where FLEET takes what a user publishes: a foreign event lies in EVENTS under the name of who published it. */
 const storedSubject = (user: string, subject: string) =>
-  subject.startsWith(subjects.event("")) ? subjects.eventFrom(user, subject.slice(subjects.event("").length)) : subject
+  outsideUsers.has(user) && subject.startsWith(subjects.event(""))
+    ? subjects.eventFrom(user, subject.slice(subjects.event("").length))
+    : subject
 
-interface Rights {
-  readonly account: string
+interface Importing {
+  readonly name: string
   readonly imports: ReadonlyArray<Import>
 }
 
-/** What the accounts import, and to them alone. */
-const exportsFor = (rights: ReadonlyArray<Rights>) => {
-  const importers = new Map<string, { readonly kind: "service" | "stream"; readonly accounts: Array<string> }>()
-  for (const { account, imports } of rights) {
+/** What other accounts import of this one, and to them alone. */
+const exportsOf = (account: string, accounts: ReadonlyArray<Importing>) => {
+  const importers = new Map<string, { readonly kind: "service" | "stream"; readonly names: Array<string> }>()
+  for (const { name, imports } of accounts) {
     for (const each of imports) {
-      const kind = "service" in each ? "service" : "stream"
-      const { subject } = "service" in each ? each.service : each.stream
-      const found = importers.get(subject) ?? { kind, accounts: [] }
-      found.accounts.push(account)
-      importers.set(subject, found)
+      const [kind, from] = "service" in each ? (["service", each.service] as const) : (["stream", each.stream] as const)
+      if (from.account !== account) continue
+      const found = importers.get(from.subject) ?? { kind, names: [] }
+      found.names.push(name)
+      importers.set(from.subject, found)
     }
   }
-  return Array.from(importers, ([subject, { kind, accounts }]) => {
-    if (kind === "stream") return { stream: subject, accounts }
+  return Array.from(importers, ([subject, { kind, names }]): ServiceExport | StreamExport => {
+    if (kind === "stream") return { stream: subject, accounts: names }
     return answersInPieces(subject)
-      ? { service: subject, response_type: "Stream" as const, accounts }
-      : { service: subject, accounts }
+      ? { service: subject, response_type: "Stream", accounts: names }
+      : { service: subject, accounts: names }
   })
 }
 
-/** A batch of stored messages comes as one message each. */
+/** A page of stored messages comes as one message each. */
 const answersInPieces = (subject: string) => subject.startsWith("$JS.API.DIRECT.GET.") && !subject.endsWith(".>")
+
+/** Two users of an account may need the same. */
+const distinct = (imports: ReadonlyArray<Import>) => [
+  ...new Map(imports.map((each) => [JSON.stringify(each), each])).values()
+]

@@ -21,12 +21,22 @@ export const parties = [
 ] as const
 export type Party = (typeof parties)[number]
 
-/**
- * Parties that are not part of the fleet. Each has a broker account of its own, which imports its rights one by one: a
- * server checks the subject that a client publishes to and never the reply that it names, so within the account of the
- * streams any publisher could have any subject written. Such a party makes no consumer: it reads what is stored directly.
- */
+/** Parties that are not part of the fleet. */
 export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
+
+/**
+ * Parties in the account of the streams. Each other one has an account of its own, which imports its rights one by one:
+ * a server checks the subject that a client publishes to and never the reply that it names, so within the account of the
+ * streams any publisher could have any subject written. Who makes consumers must be here, for a consumer delivers to
+ * whatever subject it is made with; and the operator, who removes what must go.
+ */
+export const besideStreams: ReadonlyArray<Party> = [
+  "pipeline-api",
+  "webhook-dispatcher",
+  "payment-settler",
+  "speech-synthesizer",
+  "operator"
+]
 
 /** Parties that see the figures of every stream, bucket and store, and the messages of those alone that they read. */
 export const watchers: ReadonlyArray<Party> = ["console"]
@@ -53,6 +63,8 @@ export interface StreamDeclaration {
   /** Publishers that may write to some of the subjects alone. */
   readonly publishesOnly?: Partial<Record<Party, ReadonlyArray<string>>>
   readonly readers: ReadonlyArray<Party>
+  /** Readers that make consumers, and take each message from one of them once. */
+  readonly consumers?: ReadonlyArray<Party>
   /** Parties that may also remove messages by hand and pause consumers. */
   readonly keepers?: ReadonlyArray<Party>
 }
@@ -82,7 +94,10 @@ export interface ObjectStoreDeclaration {
   readonly readers: ReadonlyArray<Party>
 }
 
-/** Subjects of core messages. One of the receivers answers a `question`; a `mailbox` is a process's own. */
+/**
+ * Subjects of core messages. One process of the receivers answers a `question`; a `mailbox` is a process's own. Receivers
+ * share an account.
+ */
 export interface CoreDeclaration {
   readonly name: string
   readonly kind: "question" | "mailbox"

@@ -1,7 +1,7 @@
 /**
  * A party's permissions on the broker, made from the topology: its own streams, buckets, stores and core subjects, the
  * broker's API for just these, and an inbox of its own, so that no role hears another's answers. No party here may
- * create, change or delete a stream. The users of a nats-server and its accounts are made from this. Pure.
+ * create, change or delete a stream, and few may create a consumer: its request names any subject to deliver to. The users of a nats-server and its accounts are made from this. Pure.
  */
 import { eventCatalogue, subjects as subjectsOf } from "#contracts"
 import { inboxPrefix } from "../connection/connection.ts"
@@ -9,15 +9,13 @@ import {
   type BucketDeclaration,
   type CoreDeclaration,
   type ObjectStoreDeclaration,
-  outsiders,
   parties,
   type Party,
-  storedPrefix,
   type StreamDeclaration,
   type Topology,
   watchers
 } from "./declarations.ts"
-import { coreSubjects, partOf } from "./topology.ts"
+import { announcementsOf, coreSubjects, partOf } from "./topology.ts"
 
 /** Subjects by NATS' rules. `answers`: may answer a received message, once. */
 export interface Permissions {
@@ -57,24 +55,18 @@ export const permissionsOf = (topology: Topology, core: ReadonlyArray<CoreDeclar
     subscribe: [
       `${inboxPrefix(userOf(party))}.>`,
       ...received.flatMap(({ subjects }) => subjects),
-      ...streams.flatMap((stream) => announcements(stream, party))
+      ...streams.filter(({ readers }) => readers.includes(party)).flatMap(({ name }) => announcementsOf(name)),
+      ...buckets.flatMap(({ name }) => announcementsOf(`KV_${name}`))
     ],
     answers: received.some(({ kind }) => kind === "question")
   }
 }
 
-const isOutsider = (party: Party) => outsiders.includes(party)
-
-/** Where a reader that makes no consumer hears what is stored. */
-const announcements = ({ features, readers, subjects }: StreamDeclaration, party: Party) =>
-  isOutsider(party) && features.includes("announced") && readers.includes(party)
-    ? subjects.filter((subject) => subject.endsWith(".>")).map((subject) => `${storedPrefix}${subject}`)
-    : []
-
 const streamRights = (stream: StreamDeclaration, party: Party) => [
   `$JS.API.STREAM.INFO.${stream.name}`,
   ...(stream.publishers.includes(party) ? publishSubjects(stream, party) : []),
-  ...(stream.readers.includes(party) ? readRights(stream.name, party) : []),
+  ...(stream.readers.includes(party) ? readRights(stream.name) : []),
+  ...(stream.consumers?.includes(party) === true ? consumerRights(stream.name) : []),
   ...(stream.keepers?.includes(party) === true ? keepRights(stream.name) : [])
 ]
 
@@ -87,7 +79,7 @@ const bucketRights = (bucket: BucketDeclaration, party: Party) => {
     `$JS.API.STREAM.INFO.${stream}`,
     ...(bucket.writers.includes(party) ? [`$KV.${bucket.name}.>`] : []),
     // A publisher reads what it is about to change.
-    ...readRights(stream, party),
+    ...readRights(stream),
     ...(bucket.keepers?.includes(party) === true ? keepRights(stream) : [])
   ]
 }
@@ -100,16 +92,14 @@ const objectStoreRights = (store: ObjectStoreDeclaration, party: Party) => {
     ...(store.writers.includes(party)
       ? [`$O.${store.name}.C.>`, `$O.${store.name}.M.>`, `$JS.API.STREAM.PURGE.${stream}`]
       : []),
-    ...readRights(stream, party)
+    ...readRights(stream)
   ]
 }
 
-const readRights = (stream: string, party: Party) => [
+const readRights = (stream: string) => [
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
-  `$JS.API.DIRECT.GET.${stream}.>`,
-  // A consumer's request may name any subject for the broker to deliver to.
-  ...(isOutsider(party) ? [] : consumerRights(stream))
+  `$JS.API.DIRECT.GET.${stream}.>`
 ]
 
 // Since 2.15 acks and flow control name the domain and the account before the stream.
@@ -131,7 +121,11 @@ const consumerRights = (stream: string) => [
 
 /** The figures of everything, and the consumers of the streams. Neither shows a message. */
 const watchRights = ({ streams, buckets, objectStores }: Topology) => [
-  ...streams.flatMap(({ name }) => [`$JS.API.STREAM.INFO.${name}`, `$JS.API.CONSUMER.LIST.${name}`]),
+  ...streams.flatMap(({ name }) => [
+    `$JS.API.STREAM.INFO.${name}`,
+    `$JS.API.CONSUMER.LIST.${name}`,
+    `$JS.API.CONSUMER.INFO.${name}.*`
+  ]),
   ...buckets.map(({ name }) => `$JS.API.STREAM.INFO.KV_${name}`),
   ...objectStores.map(({ name }) => `$JS.API.STREAM.INFO.OBJ_${name}`)
 ]

@@ -63,7 +63,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: reportBytesMax,
     features: [],
     publishers: ["internal services", "runners", "operator"],
-    readers: ["pipeline-api"]
+    readers: ["pipeline-api"],
+    consumers: ["pipeline-api"]
   },
   {
     name: "DELIVERIES",
@@ -86,6 +87,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     publishers: ["webhook-dispatcher", "console", "operator"],
     publishesOnly: { console: ["deliveries.due.*.*"] },
     readers: ["webhook-dispatcher", "console", "operator"],
+    consumers: ["webhook-dispatcher"],
     keepers: ["webhook-dispatcher", "operator"]
   },
   {
@@ -131,7 +133,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: 32 * kib,
     features: [],
     publishers: ["model-gateway", "payment-verifier", "payment-settler"],
-    readers: ["payment-settler"]
+    readers: ["payment-settler"],
+    consumers: ["payment-settler"]
   },
   {
     name: "RECEIPTS",
@@ -160,7 +163,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     messageBytesMax: 64 * kib,
     features: [],
     publishers: ["speech-sequencer"],
-    readers: ["speech-synthesizer"]
+    readers: ["speech-synthesizer"],
+    consumers: ["speech-synthesizer"]
   },
   {
     name: "REJECTED",

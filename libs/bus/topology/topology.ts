@@ -11,7 +11,7 @@ import {
   type BucketDeclaration,
   type CoreDeclaration,
   type ObjectStoreDeclaration,
-  outsiders,
+  besideStreams,
   parties,
   type Party,
   storedPrefix,
@@ -150,18 +150,42 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "outcomes of settlements",
     kind: "mailbox",
-    why: "What became of a payment, to the process whose caller waits for it; the claim says it too. And whether such a process is there at all, for who lost its answer with it.",
+    why: "What became of a payment, to the gateway whose caller waits for it; the claim says it too. And whether such a gateway is there at all, for who lost its answer with it.",
     subjects: ["payments.to.*.>"],
     senders: ["payment-settler", "model-gateway"],
-    receivers: ["model-gateway", "payment-verifier"]
+    receivers: ["model-gateway"]
+  },
+  {
+    name: "outcomes of a facilitator's settlements",
+    kind: "mailbox",
+    why: "The same, to the verifier that other x402 servers have asked to settle.",
+    subjects: ["verifier.to.*.>"],
+    senders: ["payment-settler"],
+    receivers: ["payment-verifier"]
   },
   {
     name: "speech frames",
     kind: "mailbox",
-    why: "Audio, words, credit and cancels, to the process that serves the session.",
+    why: "Audio and words, to the process that serves the session.",
     subjects: ["speech.to.*.>"],
-    senders: ["speech-api", "speech-sequencer", "speech-synthesizer"],
-    receivers: ["speech-api", "speech-sequencer", "speech-synthesizer"]
+    senders: ["speech-sequencer"],
+    receivers: ["speech-api"]
+  },
+  {
+    name: "speech credit",
+    kind: "mailbox",
+    why: "How much more a listener takes, and what was spoken, to the process that puts the session in order.",
+    subjects: ["sequencer.to.*.>"],
+    senders: ["speech-api", "speech-synthesizer"],
+    receivers: ["speech-sequencer"]
+  },
+  {
+    name: "speech cancels",
+    kind: "mailbox",
+    why: "That nobody listens any more, to the process that speaks.",
+    subjects: ["synthesizer.to.*.>"],
+    senders: ["speech-sequencer"],
+    receivers: ["speech-synthesizer"]
   }
 ]
 
@@ -190,11 +214,12 @@ export const partOf = (topology: Topology, party: string): Topology => {
 export const hasMailbox = (party: string) =>
   !isParty(party) || coreSubjects.some(({ kind, receivers }) => kind === "mailbox" && receivers.includes(party))
 
-/** The job whose messages `party` receives and sends: the first token of their subjects. */
-export const mailboxJob = (party: string) => {
-  const has = ({ senders, receivers }: CoreDeclaration) => isParty(party) && [...senders, ...receivers].includes(party)
-  const subject = coreSubjects.find((core) => core.kind === "mailbox" && has(core))?.subjects[0] ?? "speech"
-  return subject.split(".")[0] ?? subject
+/** Whose messages `party` receives: the first token of their subjects. */
+export const mailboxWord = (party: string) => {
+  const own = coreSubjects.find(
+    ({ kind, receivers }) => kind === "mailbox" && isParty(party) && receivers.includes(party)
+  )
+  return own?.subjects[0]?.split(".", 1)[0] ?? "speech"
 }
 
 const isParty = (name: string): name is Party => (parties as ReadonlyArray<string>).includes(name)
@@ -239,12 +264,19 @@ export const topologyDocument = (topology: Topology): string =>
     ""
   ].join("\n")
 
+const beside = new Intl.ListFormat("en").format(besideStreams)
+
 const accountsText = [
-  `Each of ${outsiders.join(", ")} is in a broker account of its own, which imports its rights from FLEET one by one and makes no`,
-  "consumers. All others are in FLEET, with the streams. A server checks the subject of a message and not the reply that it",
-  "names, and publishes its answer there: so a user of FLEET that may publish at all could have the broker write a record of",
-  "any stream or bucket, make it deliver stored messages anywhere, or remove a stream. Whoever has the password of a role has",
-  "the bus. Services and runners cannot: a test tries each of their rights with each reply and header.",
+  `In the broker's account FLEET, with the streams, are ${beside}. Every other`,
+  "user has an account of its own, which imports its rights one by one from the account that has the subject.",
+  "",
+  "A server checks the subject of a message and not the reply that it names, and publishes its answer there: a user of FLEET",
+  "that may publish at all could have the broker write a record of any stream or bucket, deliver stored messages anywhere, or",
+  "remove a stream. Whoever has the password of one of those roles has the bus: keep them away from what strangers reach.",
+  "They are there because they make consumers, whose request names any subject to deliver to, or because they are told to",
+  "remove things. Across an import the server maps the reply, and the others can do no more than the tables say: a test tries",
+  "each of their rights with each answer, reply and header. Within the tables, console and sweeper publish to streams that",
+  "take a rollup from a header, and so could empty these: DELIVERIES and LOG.",
   ""
 ]
 

@@ -10,8 +10,8 @@ const texts: ReadonlyArray<readonly [Forbidden, string]> = [
     "the broker's user pipeline-api may not write the bucket tokens ($KV.tokens.3f8a); console, operator may"
   ],
   [
-    publish("$JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>", "sweeper"),
-    "the broker's user sweeper may not read the bucket tokens ($JS.API.CONSUMER.CREATE.KV_tokens.spy.$KV.tokens.>); pipeline-api, model-gateway, speech-api, console, operator may"
+    publish("$JS.API.STREAM.MSG.GET.KV_tokens", "sweeper"),
+    "the broker's user sweeper may not read the bucket tokens ($JS.API.STREAM.MSG.GET.KV_tokens); pipeline-api, model-gateway, speech-api, console, operator may"
   ],
   [
     publish("$JS.API.STREAM.MSG.GET.ABANDONED", "pipeline-api"),
