@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { decodeReport, type ReportKind } from "#contracts"
 import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
-import { storedIn } from "../../dev/fixtures/stored.ts"
+import { storedIn } from "./stored.ts"
 import type { Json } from "./pipeline-api.ts"
 
 export interface StoredMessage {
