@@ -4,7 +4,7 @@ import { ClaimMove, Claims, sweepClaims } from "#x402"
 import type { ReadFunds } from "#x402"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
-import { onBus, optionsFor, stateOf, why, settlingOf } from "./claims-on-bus.ts"
+import { onBus, optionsFor, patiently, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
 const price = BigInt(testRequirements.amount)
 
@@ -39,9 +39,8 @@ describe("a payer's reservations", () => {
                 names(100),
                 (name) => {
                   const call = testCall(name.endsWith("1") ? "stream" : "whole", from)
-                  return Effect.exit(
-                    claims.claim(checkedPayment(`${from} ${name}`), call, { isFirstSeen: true, readFunds: wallet.ask })
-                  )
+                  const options = { isFirstSeen: true, readFunds: wallet.ask }
+                  return Effect.exit(patiently(claims.claim(checkedPayment(`${from} ${name}`), call, options)))
                 },
                 { concurrency: 100 }
               )

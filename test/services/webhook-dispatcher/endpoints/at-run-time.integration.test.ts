@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Webhook } from "standardwebhooks"
@@ -225,21 +226,23 @@ describe("an endpoint made at run time", () => {
                   ({ headers }) => headers["x-service-signature-previous"] !== undefined
                 )
               yield* eventually(Effect.sync(() => both().length > 20))
+              // As the dispatcher says it, and signs it; a busy receiver hears of it later.
+              const signedAtMs = (headers: IncomingHttpHeaders) => Number(headers["webhook-timestamp"]) * 1_000
               const isOver = () => {
                 const newest = requestsTo(receiver, "/a").at(-1)
-                return newest !== undefined && newest.atMs > (rotated.previousSecretUntilMs ?? 0) + 200
+                return newest !== undefined && signedAtMs(newest.headers) > (rotated.previousSecretUntilMs ?? 0)
               }
               yield* eventually(Effect.sync(isOver))
               yield* steady.stop
               const signs = (secret: string, body: string, header: unknown) =>
                 signBody(secret, utf8.encode(body)) === header
-              for (const { headers, body, atMs } of requestsTo(receiver, "/a")) {
+              for (const { headers, body } of requestsTo(receiver, "/a")) {
                 const signature = headers["x-service-signature"]
                 assert.isTrue(signs(oldSecret, body, signature) || signs(newSecret, body, signature))
                 const previous = headers["x-service-signature-previous"]
                 if (previous !== undefined) {
                   assert.isTrue(signs(oldSecret, body, previous))
-                  assert.isAtMost(atMs, (rotated.previousSecretUntilMs ?? 0) + 200)
+                  assert.isBelow(signedAtMs(headers), rotated.previousSecretUntilMs ?? 0)
                 }
                 const given = { ...headers } as Record<string, string>
                 const verifies = [oldKey, newKey].filter((key) => {
