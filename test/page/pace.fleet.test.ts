@@ -1,12 +1,12 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
 import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { linesMax } from "../../page/screens/events/feed.ts"
-import { measurePace, type Pace, paceScript } from "../support/page-pace.ts"
+import { measurePace, type Pace, paceMax, paceScript } from "../support/page-pace.ts"
 import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
 
 const eventsPerSecond = 1_000
@@ -14,9 +14,9 @@ const eventsPerSecond = 1_000
 const seconds = Number(process.env["STARLING_FLOOD_SECONDS"] ?? 15)
 // Broker, console, publisher and browser share the machine: fewer than these were no flood.
 const eventsPerSecondMin = 900
-// Of a processor: by the clock a task is as long as other programs let it be.
-const taskMsMax = 200
-const answerMsMax = 200
+// What somebody notices, on a rested machine. A task is measured on a processor, an answer by the clock.
+const noticedMs = 200
+const stretchSeconds = 5
 const pausesCount = 3
 
 describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
@@ -49,11 +49,25 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
   }
 
   let published = 0
-  const flood = async (forSeconds: number) => {
-    const from = published
-    published += eventsPerSecond * forSeconds
-    const { confirmedAtMs, tookMs } = await publishAtRate(jetstream(publisher), eventsPerSecond, forSeconds, from)
-    return { count: confirmedAtMs.size, perSecond: (confirmedAtMs.size * 1_000) / tookMs }
+  /** Publishes for so long at least, and on until it is stopped: a slow browser's clicks come later. */
+  const flood = (secondsMin: number) => {
+    const over = new AbortController()
+    const publish = async () => {
+      let [count, tookMs] = [0, 0]
+      while (!over.signal.aborted || tookMs < secondsMin * 1_000) {
+        const stretch = await publishAtRate(jetstream(publisher), eventsPerSecond, stretchSeconds, published)
+        published += eventsPerSecond * stretchSeconds
+        count += stretch.confirmedAtMs.size
+        tookMs += stretch.tookMs
+      }
+      return { count, perSecond: (count * 1_000) / tookMs }
+    }
+    onTestFinished(() => over.abort())
+    const publishing = publish()
+    return async () => {
+      over.abort()
+      return publishing
+    }
   }
   const newestSequence = async () => {
     const manager = await jetstreamManager(keeper)
@@ -63,9 +77,11 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
   const newestLink = (page: Page) => page.locator("table.events tbody a.row-link").first().getAttribute("href")
 
   const assertQuick = (pace: Pace, what: string) => {
-    console.info(`${what}: ${JSON.stringify(pace)}`)
-    assert.isAtMost(pace.busiestTaskMs, taskMsMax, JSON.stringify(pace))
-    assert.isAtMost(pace.inputMs, answerMsMax, JSON.stringify(pace))
+    const told = `${what}: ${JSON.stringify(pace)}`
+    console.info(told)
+    const { taskMs, inputMs } = paceMax(pace, noticedMs)
+    assert.isAtMost(pace.busiestTaskMs, taskMs, told)
+    assert.isAtMost(pace.inputMs, inputMs, told)
   }
 
   it(
@@ -73,7 +89,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
     async () => {
       const { page, complaints, pace } = await openEvents()
       const rows = page.locator("table.events tbody tr")
-      const flooding = flood(seconds)
+      const stopFlood = flood(seconds)
       await page.getByText("more went by").waitFor()
 
       for (let time = 0; time < pausesCount; time += 1) {
@@ -88,7 +104,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
         assert.isAtMost(await rows.count(), linesMax)
       }
 
-      const { count, perSecond } = await flooding
+      const { count, perSecond } = await stopFlood()
       const newest = await newestSequence()
       await until(async () => (await newestLink(page)) === `#/events/${newest}`, 2_000)
       assert.strictEqual(await rows.count(), linesMax)
@@ -108,7 +124,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
 
   it("takes a filter letter by letter, opens an event and changes the screen while they come", async () => {
     const { page, complaints, pace } = await openEvents()
-    const flooding = flood(10)
+    const stopFlood = flood(10)
     await page.getByText("more went by").waitFor()
     await page.getByRole("searchbox", { name: "Event" }).pressSequentially("release.*")
     await page.getByText("No event of the newest matches").waitFor()
@@ -119,7 +135,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click()
     await page.getByRole("link", { name: "Fleet" }).click()
     await page.getByRole("region", { name: "Roles" }).waitFor()
-    await flooding
+    await stopFlood()
     assertQuick(await pace(), "filtering, opening and leaving")
     assert.deepStrictEqual(complaints(), [])
     await page.context().close()
