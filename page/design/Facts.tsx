@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from "react"
+import { shown } from "./shown.ts"
 
 interface FactsProps {
   /** Terms and what is true of them; one without a value is left out. */
@@ -11,7 +12,7 @@ export const Facts = ({ facts }: FactsProps) => (
       value === undefined || value === null ? null : (
         <Fragment key={term}>
           <dt>{term}</dt>
-          <dd>{value}</dd>
+          <dd>{shown(value)}</dd>
         </Fragment>
       )
     )}

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react"
+import { printable } from "./shown.ts"
 
 interface HeadProps {
   readonly title: string
@@ -8,7 +9,7 @@ interface HeadProps {
 
 export const Head = ({ title, children }: HeadProps) => (
   <div className="room-head">
-    <h1>{title}</h1>
+    <h1>{printable(title)}</h1>
     {children}
   </div>
 )

@@ -1,6 +1,7 @@
 /** A JSON value as a tree that opens and closes; large lists open in steps. */
 import { useState } from "react"
 import { Button } from "./Button.tsx"
+import { printable } from "./shown.ts"
 
 const stepCount = 50
 
@@ -19,7 +20,7 @@ export const Json = ({ value, name, openLevels = 2 }: JsonProps) => {
   return (
     <details className="json" open={openLevels > 0}>
       <summary>
-        {name === undefined ? null : <span className="json-name">{name} </span>}
+        {name === undefined ? null : <span className="json-name">{printable(name)} </span>}
         <span className="json-shape">{shape}</span>
       </summary>
       {entries.slice(0, shownMax).map(([key, inner]) => (
@@ -36,7 +37,7 @@ export const Json = ({ value, name, openLevels = 2 }: JsonProps) => {
 
 const Leaf = ({ name, value }: { readonly name: string | undefined; readonly value: unknown }) => (
   <div className="json-leaf">
-    {name === undefined ? null : <span className="json-name">{name} </span>}
-    <span className={`json-${value === null ? "null" : typeof value}`}>{JSON.stringify(value)}</span>
+    {name === undefined ? null : <span className="json-name">{printable(name)} </span>}
+    <span className={`json-${value === null ? "null" : typeof value}`}>{printable(JSON.stringify(value))}</span>
   </div>
 )

@@ -3,6 +3,7 @@ import type { ReactNode } from "react"
 import type { Refused } from "../api/client.ts"
 import { healthOf, useHealth } from "../api/health.ts"
 import { Button } from "./Button.tsx"
+import { printable } from "./shown.ts"
 
 /** Nothing yet: what would stand here, and how it comes. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
@@ -37,12 +38,12 @@ export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => {
   if (onAgain !== undefined && health !== "well" && healthOf(refusal.status) !== "well") return <NotRead what="This" />
   return (
     <section className="said bad" role="alert">
-      <h3>{refusal.message}</h3>
+      <h3>{printable(refusal.message)}</h3>
       <p>{adviceFor(refusal.status)}</p>
       <ul>
         {Object.entries(refusal.faults).map(([field, fault]) => (
           <li key={field}>
-            <code>{field}</code> {fault}
+            <code>{printable(field)}</code> {printable(fault)}
           </li>
         ))}
       </ul>

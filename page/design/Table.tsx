@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
 import { clipped } from "./Clip.tsx"
+import { shown } from "./shown.ts"
 
 export interface Column<Row> {
   readonly title: string
@@ -38,7 +39,7 @@ export const Table = <Row,>({ label, rows, columns, keyOf, linkOf }: TableProps<
               <td key={title} className={classesOf(isNumber, isMinor)}>
                 {index === 0 && linkOf !== undefined ? (
                   <a className="row-link" href={linkOf(row)}>
-                    {cell(row)}
+                    {shown(cell(row))}
                   </a>
                 ) : (
                   clipped(cell(row))
