@@ -122,11 +122,7 @@ export const pay = Command.make(
   "pay",
   {
     words: words("prompt", "what the model is asked"),
-    model: Flag.String("model").pipe(
-      Flag.withMetavar("ID"),
-      Flag.withDescription("which model (demo/echo)"),
-      Flag.withDefault("demo/echo")
-    ),
+    model: text("model", "ID", "which model; else the first for text that the gateway lists"),
     chain: Flag.Literals("chain", ["evm", "solana"]).pipe(
       Flag.withDescription("where it is paid (evm)"),
       Flag.withDefault("evm")

@@ -4,7 +4,7 @@
  * be a second payment.
  */
 import { Effect, Option, Result, Schema, Stream } from "effect"
-import { FetchHttpClient, type HttpClientError, type HttpClientResponse } from "effect/http"
+import { FetchHttpClient, HttpClientError, type HttpClientResponse } from "effect/http"
 import { type PaymentPayload, SettleResponse } from "#contracts"
 import { gatewayClient, Payment } from "#contracts/model-gateway"
 import { CommandRefused, noFleet } from "../console.ts"
@@ -33,6 +33,26 @@ export const callGateway = Effect.fnUntraced(function* (
     )
   )
 }, Effect.provide(FetchHttpClient.layer))
+
+/** The first model that answers with text, as the gateway lists them. */
+export const firstSold = Effect.fnUntraced(function* (gatewayUrl: string) {
+  const api = yield* gatewayClient({ url: gatewayUrl })
+  const { data } = yield* api.listModels().pipe(Effect.mapError((error) => unlisted(gatewayUrl, error)))
+  const first = data.find(({ categories }) => !categories.some((kind) => kind === "image" || kind === "embedding"))
+  if (first === undefined) {
+    return yield* new CommandRefused({ reason: `${gatewayUrl} sells no model for text: ./starling models lists them` })
+  }
+  return first.id
+}, Effect.provide(FetchHttpClient.layer))
+
+const unlisted = (gatewayUrl: string, error: unknown) => {
+  if (HttpClientError.isHttpClientError(error)) {
+    return isAbsent(causeOf(error))
+      ? noFleet(`nothing answers at ${gatewayUrl}; start a fleet with ./starling up`)
+      : brokenOff(causeOf(error))
+  }
+  return new CommandRefused({ reason: `${gatewayUrl} does not say what it sells; name a model with --model` })
+}
 
 /** A channel's refund, or without a payment what channels are taken; an answer with any status. */
 export const callRefund = Effect.fnUntraced(function* (gatewayUrl: string, payment: PaymentPayload | undefined) {

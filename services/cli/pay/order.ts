@@ -12,7 +12,7 @@ import { readReady } from "../home-fleet.ts"
 /** The order as given on the command line. */
 export interface PayGiven {
   readonly words: ReadonlyArray<string>
-  readonly model: string
+  readonly model: string | undefined
   readonly chain: ChainKind
   readonly maxUsd: string
   readonly scheme: PayScheme | undefined
@@ -25,6 +25,7 @@ export interface PayGiven {
 
 export interface PayOrder {
   readonly prompt: string
+  /** Empty for a refund, and until the gateway has said what it sells. */
   readonly model: string
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
@@ -62,7 +63,7 @@ export const readOrder = Effect.fnUntraced(function* (given: PayGiven) {
   }
   const order: PayOrder = {
     prompt,
-    model: given.model,
+    model: given.model ?? "",
     chain: given.chain,
     microUsdMax,
     scheme: given.scheme,

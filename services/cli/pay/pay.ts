@@ -8,14 +8,15 @@ import { channelScheme } from "#contracts"
 import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
 import { CommandRefused, misused } from "../console.ts"
 import { channelFacts, channelLines, payByChannel, refundChannel } from "./by-channel.ts"
-import { callGateway, callPaid, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
+import { callGateway, callPaid, firstSold, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { writeError, writeOut } from "../screen.ts"
 import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
 
 export const pay = Effect.fnUntraced(function* (given: PayGiven) {
-  const order = yield* readOrder(given)
-  const fleet = yield* findPayFleet(order)
-  const wallet = yield* told(openWallet(order.chain, fleet))
+  const asked = yield* readOrder(given)
+  const fleet = yield* findPayFleet(asked)
+  const wallet = yield* told(openWallet(asked.chain, fleet))
+  const order = given.model === undefined ? { ...asked, model: yield* firstSold(fleet.gatewayUrl) } : asked
   const response = yield* callGateway(fleet.gatewayUrl, order, Option.none())
   if (isOk(response)) return yield* free(order, response)
   if (response.status !== 402) return yield* refusedBy(response, false)
