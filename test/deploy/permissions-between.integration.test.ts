@@ -1,21 +1,41 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Schema } from "effect"
-import { coreSubjects, jsonCodec, Leases, Mailbox, type Party, Requests, StreamReader, topology } from "#bus"
+import {
+  coreSubjects,
+  jsonCodec,
+  Kv,
+  Leases,
+  Mailbox,
+  type Party,
+  Requests,
+  StreamReader,
+  topology,
+  userOf
+} from "#bus"
+import { announcementsOf } from "../../libs/bus/topology/topology.ts"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "./bus-as.ts"
-import { startFleetBroker } from "../support/fleet-broker.ts"
+import { connectAs, startFleetBroker } from "../support/fleet-broker.ts"
+import { startFleetClusters } from "../support/fleet-clusters.ts"
 
 let server: TestNatsServer
-beforeAll(async () => void (server = await startFleetBroker()))
-afterAll(() => server.stop())
 
 const busAs = (party: Party) => busFor(() => server, party)
+
+// Six servers and some fifty streams with three replicas each.
+const startWithinMs = 120_000
 
 const codec = jsonCodec(Schema.Struct({ said: Schema.String }))
 const value = { said: "hello" }
 
-describe("roles that call each other", () => {
+describe.each([
+  ["of one server", startFleetBroker],
+  ["of two clusters behind gateways", startFleetClusters]
+])("roles that call each other, on a broker %s,", (_, start) => {
+  beforeAll(async () => void (server = await start()), startWithinMs)
+  afterAll(() => server.stop())
+
   const questions = coreSubjects.filter(({ kind }) => kind === "question")
   const pairs = questions.flatMap(({ name, subjects, senders, receivers }) =>
     senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject: subjects[0] ?? "" })))
@@ -90,5 +110,35 @@ describe("roles that call each other", () => {
       const left = yield* reader.last("KV_leases", `$KV.leases.${lease.key}`)
       assert.isTrue(Option.isNone(left))
     }).pipe(Effect.scoped, Effect.provide(busAs(holder)))
+  )
+
+  const followers = topology.buckets
+    .filter(({ isFollowed }) => isFollowed)
+    .flatMap(({ name, readers, writers }) =>
+      readers.map((reader) => ({ bucket: name, reader, writer: writers[0] ?? reader }))
+    )
+
+  it.live.each(followers)("$reader hears what $writer writes into $bucket", ({ bucket, reader, writer }) =>
+    Effect.gen(function* () {
+      const connection = yield* Effect.acquireRelease(
+        Effect.promise(() => connectAs(server.url, userOf(reader))),
+        (open) => Effect.promise(() => open.close())
+      )
+      const key = `heard-by-${userOf(reader)}`
+      let heard = ""
+      const [announcement = ""] = announcementsOf(`KV_${bucket}`)
+      connection.subscribe(announcement, { callback: (_error, message) => void (heard += `${message.subject} `) })
+      yield* Effect.promise(() => connection.flush())
+      // An interest takes a moment to be known in all clusters.
+      const write = Effect.gen(function* () {
+        const entries = yield* (yield* Kv).open(bucket, Schema.Struct({ said: Schema.String }))
+        const before = yield* entries.get(key)
+        yield* Option.isNone(before) ? entries.create(key, value) : entries.update(key, value, before.value.revision)
+      })
+      const writing = yield* Layer.build(busAs(writer))
+      yield* eventually(Effect.map(Effect.provide(write, writing), () => heard.includes(key)))
+
+      assert.include(heard, `stored.$KV.${bucket}.${key} `)
+    }).pipe(Effect.scoped)
   )
 })
