@@ -139,8 +139,8 @@ const openPort = ({ name, api }: RoleDeployment): KubernetesObject => ({
   spec: {
     podSelector: { matchLabels: selector(name) },
     policyTypes: ["Ingress"],
-    // Closed, an overlay adds a rule for each caller.
-    ingress: api?.isClosed === true ? [] : [{ ports: [{ port: "http", protocol: "TCP" }] }]
+    // Without rules an overlay adds them. A cluster drops an empty list, and each apply would put it back.
+    ...(api?.isClosed === true ? {} : { ingress: [{ ports: [{ port: "http", protocol: "TCP" }] }] })
   }
 })
 
