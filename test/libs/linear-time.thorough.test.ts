@@ -26,7 +26,10 @@ import { computed } from "../support/processor-time.ts"
 
 const marks = ["<", ">", "&", ";", '"', "'", "/", "=", "!", "-", ".", "?", ",", ":", "(", "[", "{", "@", "#", "\\", "*"]
 const others = ["a", "A", "1", " ", "\t", "\n", "\u2029", "é", "。", "東", "😀"]
-const ascii = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index))
+// Readers tell letters apart where they are escapes or exponents, else all alike.
+const ascii = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index)).filter((character) =>
+  /[^a-z\d]|[0abenuvxz]/iu.test(character)
+)
 const joined = (left: ReadonlyArray<string>, right: ReadonlyArray<string>) =>
   left.flatMap((one) => right.map((other) => one + other))
 const words = [
