@@ -5,7 +5,7 @@
 import { Kvm } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
 import { type BusError, BusRefused } from "../errors.ts"
-import { followBucket, isForged, scanBucket, storedSubjects } from "./changes.ts"
+import { followBucket, isForged, isRemoval, scanBucket, storedSubjects } from "./changes.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { Nats } from "../connection/connection.ts"
 import type { BatchOptions } from "../ordered-reader.ts"
@@ -90,9 +90,6 @@ const goneKnownFor = "1h"
 
 const leaderRead = new Set(topology.buckets.flatMap(({ name, leaderReads }) => (leaderReads ? [name] : [])))
 
-// Headers of the marker that replaces a key: removed by us, or by the broker when its time was over.
-const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
-
 type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
 /** Values written to buckets that are followed here, by the object that holds their bytes. */
@@ -154,9 +151,6 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
 }
 
 const prefixOf = (bucket: string) => `$KV.${bucket}.`
-
-const isRemoval = ({ data, header: read }: SourceMessage) =>
-  data.length === 0 || removals.some((name) => read(name) !== undefined)
 
 const reads = <A>(opened: Opened<A>) => {
   const { nats, kv, bucket, followed } = opened

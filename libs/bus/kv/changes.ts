@@ -84,6 +84,13 @@ export const followBucket = <A>(
     )
   )
 
+// Headers of the marker that replaces a key: removed by us, or by the broker when its time was over.
+const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
+
+/** Whatever a marker holds: a trial of the broker is one with bytes in it. */
+export const isRemoval = ({ data, header: read }: SourceMessage): boolean =>
+  data.length === 0 || removals.some((name) => read(name) !== undefined)
+
 /**
  * Whether a record is the broker's answer to a read of another stream, which somebody had it store here: no writer of
  * ours sets this header. Such a record counts as absent.
@@ -106,9 +113,8 @@ const changesOf = Effect.fnUntraced(function* <A>(
   for (const message of messages) {
     if (last.get(message.subject) !== message) continue
     const key = message.subject.slice(keyFrom)
-    const { sequence: revision, data } = message
-    // A removed or expired key leaves a marker without a value.
-    const isAbsent = data.length === 0 || (yield* isForged(message.subject, message))
+    const { sequence: revision } = message
+    const isAbsent = isRemoval(message) || (yield* isForged(message.subject, message))
     const decoded = isAbsent ? undefined : codec.decode(message)
     if (decoded !== undefined && Result.isSuccess(decoded)) {
       changes.push({ key, revision, entry: Option.some({ key, value: decoded.success, revision }) })

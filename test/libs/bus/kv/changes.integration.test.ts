@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option, Schema, Stream } from "effect"
+import { Effect, Fiber, Logger, Option, Schema, Stream } from "effect"
 import { Kv, Nats, topology, type Topology } from "#bus"
+import { lineLogger } from "#runtime"
+import { toHeaders } from "../../../../libs/bus/message.ts"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 
 const Item = Schema.Struct({ name: Schema.String })
@@ -132,6 +134,32 @@ describe("changes in runs", () => {
         yield* bucket.update("own.0", { name: "at last" }, again)
         yield* eventually(Effect.sync(() => names.length === 2))
         assert.deepStrictEqual(names, [["other", "last"], ["at last"]])
+      })
+    )
+  )
+
+  it.live("take the marker of a removed key for nothing else, also where it has bytes, as a trial's has", () =>
+    trial(
+      Effect.gen(function* () {
+        const bucket = yield* things
+        const nats = yield* Nats
+        const headers = toHeaders([["KV-Operation", "DEL"]])
+        yield* nats.write("try", { subject: "$KV.things.trial-operator", data: new Uint8Array(512), headers })
+        yield* bucket.create("own.0", { name: "own 0" })
+        const lines: Array<string> = []
+        const changes = yield* bucket.changes.pipe(
+          Stream.take(2),
+          Stream.runCollect,
+          Effect.provide(Logger.layer([lineLogger("json", (line) => void lines.push(line))]))
+        )
+        assert.deepStrictEqual(
+          changes.map(({ key, entry }) => [key, Option.isSome(entry)]),
+          [
+            ["trial-operator", false],
+            ["own.0", true]
+          ]
+        )
+        assert.deepStrictEqual(lines, [])
       })
     )
   )
