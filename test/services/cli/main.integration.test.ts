@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 
 const run = (program: string, ...parameters: ReadonlyArray<string>) => {
@@ -40,6 +42,15 @@ describe("./starling", () => {
     const { code, out, error } = starling("tial")
     assert.deepStrictEqual([code, out], [2, ""])
     assert.include(error, "starling: there is no command tial; did you mean tail?")
+  })
+
+  it("finds a nats-server for the broker that is handed back, which is that of a stopped fleet", () => {
+    const home = mkdtempSync(join(tmpdir(), "starling-home-"))
+    const { STARLING_NATS_SERVER: _, ...others } = process.env
+    const env = { ...others, STARLING_HOME: home }
+    const { status, stderr } = spawnSync("./starling", ["broker", "before-rollback"], { encoding: "utf8", env })
+    rmSync(home, { recursive: true })
+    assert.deepStrictEqual([status, stderr], [1, "starling: could not read EVENTS: stream not found\n"])
   })
 })
 
