@@ -21,6 +21,7 @@ import { Clock, Context, Deferred, Effect, Latch, Layer, Redacted, Result } from
 import { defineCounter, defineGauge, Metrics } from "#runtime"
 import { encodeToken } from "#contracts"
 import { type BusError, BusUnavailable, toBusError } from "../errors.ts"
+import { readHeadersSafely } from "./headers.ts"
 import { isOutage, makeOutages, type Outages, type Use } from "./outages.ts"
 import { type BrokerCalls, brokerCalls, type Question, question } from "./calls.ts"
 import { type FairShare, fairShare, type SendBuffer, sendBuffer } from "./event-loop.ts"
@@ -91,6 +92,7 @@ const open = (options: NatsOptions) => {
     pingInterval: 2_000,
     maxPingOut: 2
   }
+  readHeadersSafely()
   const tls = brokerTls(options.servers, options.tls)
   if (tls !== undefined) settings.tls = tls
   if (options.user !== undefined) settings.user = options.user

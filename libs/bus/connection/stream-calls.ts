@@ -4,12 +4,12 @@
  * cost more.
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core"
-import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Effect, type Option, Result } from "effect"
 import { type BusError, BusUnavailable, fromApiError } from "../errors.ts"
 import { headerReader, parseJson } from "../message.ts"
 import type { SourceMessage } from "../pages.ts"
 import type { BrokerCalls } from "./calls.ts"
+import { readHeaders } from "./headers.ts"
 
 export interface StreamWrite {
   readonly subject: string
@@ -97,7 +97,7 @@ const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): Sourc
   storedAtMs: Date.parse(time),
   data: Buffer.from(data, "base64"),
   // Decoded on demand, for few readers look at headers.
-  header: (name) => headerReader(hdrs === undefined ? undefined : MsgHdrsImpl.decode(Buffer.from(hdrs, "base64")))(name)
+  header: (name) => headerReader(hdrs === undefined ? undefined : readHeaders(Buffer.from(hdrs, "base64")))(name)
 })
 
 /** JetStream's JSON answer: the result, or its error. */
