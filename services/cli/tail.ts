@@ -2,7 +2,7 @@
  * Shows events as they are published, or delivery attempts, until it is stopped. With `last` it shows the last N and
  * ends, unless it is to follow. As JSON each event or attempt is whole, in one line.
  */
-import { Effect, Result, Stream } from "effect"
+import { Effect, Predicate, Result, Schedule, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#contracts/printable"
 import { type Attempt, AttemptBatch, compileFilter, isoTime, storedEventName, unknownFilterNames } from "#contracts"
@@ -34,12 +34,23 @@ export const tailed = (order: TailOrder) =>
       const bounds = yield* reader.bounds(stream)
       const earlier = order.last === undefined ? [] : yield* lastOf(stream, bounds, order.last, show)
       if (!order.follow && order.last !== undefined) return Stream.fromIterable(earlier)
-      const coming = reader
-        .follow(stream, bounds.lastSequence + 1)
-        .pipe(Stream.flatMap((message) => Stream.fromIterable(show(message))))
+      const coming = followed(stream, bounds.lastSequence + 1).pipe(
+        Stream.flatMap((message) => Stream.fromIterable(show(message)))
+      )
       return Stream.concat(Stream.fromIterable(earlier), coming)
     })
   )
+
+/** Goes on after the last message when the broker was away. */
+const followed = (stream: string, from: number) => {
+  let next = from
+  return Stream.unwrap(Effect.map(StreamReader, (reader) => Stream.suspend(() => reader.follow(stream, next)))).pipe(
+    Stream.tap(({ sequence }) => Effect.sync(() => void (next = sequence + 1))),
+    Stream.retry(Schedule.spaced("1 second").pipe(Schedule.while(({ input }) => isAway(input))))
+  )
+}
+
+const isAway = (error: unknown) => Predicate.isTagged(error, "BusUnavailable")
 
 /** Names are open: one that was ever published here counts as known, though no catalogue has it. */
 const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<string>) {
