@@ -62,11 +62,26 @@ const busAlone = Layer.unwrap(
 
 /** On a broker whose roles are stopped. A second run does nothing more. */
 const handBack = Effect.gen(function* () {
+  yield* closeToServices
   const position = yield* cursorBack
   const renamed = yield* renameEvents
   yield* print(
     `the relay of a release before accounts goes on after record ${position} of LOG; ${renamed} events of services wait under its subjects`
   )
+})
+
+/**
+ * The broker runs on until it is stopped, and services with it: what they published after the renaming would have a
+ * subject that the earlier release refuses. They are told of no storing instead, and publish again. The streams of either
+ * release open EVENTS again.
+ */
+const closeToServices = Effect.gen(function* () {
+  const nats = yield* Nats
+  yield* nats.use("close EVENTS to services", async ({ manager }) => {
+    const { config } = await manager.streams.info("EVENTS")
+    const open = config.subjects.filter((subject) => storedEventName(subject)?.from === undefined)
+    if (open.length < config.subjects.length) await manager.streams.update("EVENTS", { subjects: open })
+  })
 })
 
 const cursorBack = Effect.gen(function* () {

@@ -199,6 +199,43 @@ describe("the broker of a home", () => {
     })
   )
 
+  it.live(
+    "stores nothing of a service between the command and the end of the broker, and all of it after an upgrade",
+    () =>
+      Effect.gen(function* () {
+        const home = yield* emptyHome
+        const leak = Effect.flatMap(Publisher, ({ publishRaw }) =>
+          publishRaw("events.sandbox.leak_detected", bytesOf(exampleEnvelope("sandbox.leak_detected")))
+        ).pipe(Effect.provide(asUser(userOf("internal services"))))
+        const subjectsStored = Effect.map(stored, (all) => all.map(({ subject }) => subject)).pipe(
+          Effect.provide(asUser(userOf("pipeline-api")))
+        )
+        yield* onServer(
+          home,
+          Effect.gen(function* () {
+            const { url, passwordOf } = yield* NatsServer
+            const run = (line: string) =>
+              runHere(line.split(" "), {
+                STARLING_HOME: home,
+                STARLING_CONFIG: undefined,
+                BUS_USER: keeperUser,
+                BUS_PASSWORD: passwordOf(keeperUser)
+              })
+            yield* leak
+            good(yield* run(`broker before-rollback --nats ${url}`))
+            yield* Effect.flip(leak)
+            assert.deepStrictEqual(yield* subjectsStored, ["events.sandbox.leak_detected"])
+            good(yield* run(`broker before-rollback --nats ${url}`))
+          })
+        )
+        yield* onServer(home, leak)
+        assert.deepStrictEqual(yield* onServer(home, subjectsStored), [
+          "events.sandbox.leak_detected",
+          "events-from.internal-services.sandbox.leak_detected"
+        ])
+      })
+  )
+
   it.live("takes up a move of its store where it was broken off", () =>
     Effect.gen(function* () {
       const home = yield* emptyHome
