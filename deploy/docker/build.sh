@@ -14,6 +14,10 @@ context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
 cd "$root"
+tools=${STARLING_TOOLS:-$root/.starling/tools}
+source dev/install/steps.sh
+source dev/install/node.sh
+ensure_node
 node deploy/docker/bundle.ts "$context/dist"
 # An engine without BuildKit would run the stage that nobody takes.
 sed '/^FROM .* AS built$/,/^$/d' deploy/docker/Dockerfile >"$context/Dockerfile"
