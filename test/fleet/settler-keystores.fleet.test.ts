@@ -24,12 +24,14 @@ import { path } from "../support/payment-kills.ts"
 import { temporaryFolder } from "../support/temporary-folder.ts"
 
 const root = join(import.meta.dirname, "../..")
-/** Of the image. */
-const user = 1_000
+/** Of the image; a pod names its own. */
+const imageUser = 1_000
 
 type Json = Readonly<Record<string, unknown>>
 
 interface Deployment {
+  /** Who runs it. */
+  readonly user: number
   /** What the settler is told by its environment; what is another here than there is `elsewhere`. */
   readonly environment: Readonly<Record<string, string>>
   readonly memoryMaxMiB: number
@@ -48,6 +50,7 @@ const compose = (): Deployment => {
   }
   const { environment = {}, mem_limit = "" } = services["payment-settler"] ?? {}
   return {
+    user: imageUser,
     environment,
     memoryMaxMiB: mebibytes(mem_limit),
     // As deploy/examples/README.md has them made: one's own, given to the user of the image.
@@ -55,9 +58,9 @@ const compose = (): Deployment => {
       mkdirSync(folder, { mode: 0o700 })
       for (const [name, text] of Object.entries(files)) {
         writeFileSync(join(folder, name), text, { mode: name.endsWith(".json") ? 0o600 : 0o644 })
-        chownSync(join(folder, name), user, user)
+        chownSync(join(folder, name), imageUser, imageUser)
       }
-      chownSync(folder, user, user)
+      chownSync(folder, imageUser, imageUser)
     }
   }
 }
@@ -85,8 +88,10 @@ const kubernetes = (): Deployment => {
   const pod = documents.find(({ kind }) => kind === "Deployment")?.spec.template.spec ?? assert.fail("no deployment")
   const [container] = pod.containers
   const files = pod.volumes.find(({ secret }) => secret?.secretName === "starling-settler-keystores")?.secret
-  assert.strictEqual(pod.securityContext.fsGroup, user)
+  const { runAsUser: user = imageUser, fsGroup } = pod.securityContext
+  assert.strictEqual(fsGroup, user)
   return {
+    user,
     environment: Object.fromEntries((container?.env ?? []).map(({ name, value = "" }) => [name, value])),
     memoryMaxMiB: mebibytes(container?.resources.limits.memory ?? ""),
     // A secret's volume: root's, of the pod's group, each file a link into a folder that is replaced as a whole.
@@ -179,8 +184,8 @@ const start = (deployment: Deployment, given: Given) =>
       const child = spawn(process.execPath, [program, "role", "payment-settler"], {
         cwd: root,
         env: { ...image, ...Object.fromEntries(told) },
-        uid: user,
-        gid: user,
+        uid: deployment.user,
+        gid: deployment.user,
         stdio: ["ignore", "ignore", "pipe"]
       })
       let error = ""
@@ -252,7 +257,7 @@ describe.skipIf(process.getuid?.() !== 0)("a settler that is deployed with keyst
           assert.isTrue((yield* Effect.promise(() => payer.refund(`${fleet.url}/v1/channels`))).success)
 
           const status = readFileSync(`/proc/${settler.pid}/status`, "utf8")
-          assert.strictEqual(fieldOf(status, "Uid"), String(user))
+          assert.strictEqual(fieldOf(status, "Uid"), String(deployment.user))
           assert.isBelow(Number(fieldOf(status, "VmHWM")) / 1_024, deployment.memoryMaxMiB)
           const environment = readFileSync(`/proc/${settler.pid}/environ`, "utf8")
           for (const secret of Object.values(keys)) {
