@@ -36,7 +36,8 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
       : yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
   if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
-  const after = yield* told(wallet.balance(quote))
+  // The answer is paid for and shown, whether or not the chain can be asked again.
+  const after = Option.getOrUndefined(yield* Effect.option(wallet.balance(quote)))
   return report(order, { quote, wallet, before, after, answer })
 })
 
@@ -68,7 +69,8 @@ interface Paid {
   readonly quote: PayQuote
   readonly wallet: Wallet
   readonly before: bigint
-  readonly after: bigint
+  /** Undefined where the chain did not say. */
+  readonly after: bigint | undefined
   readonly answer: PaidAnswer
 }
 
@@ -99,13 +101,13 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
       transaction: receipt?.transaction ?? null,
       ...(byChannel === undefined ? {} : { channel: byChannel }),
       balanceBeforeUsd: usdText(before),
-      balanceAfterUsd: usdText(after)
+      balanceAfterUsd: after === undefined ? null : usdText(after)
     })
   }
   writeOut("\n")
   if (byChannel !== undefined) {
     for (const line of channelLines(byChannel)) tell(order, line)
-    return tell(order, `wallet:   ${usdText(after)} USD left`)
+    return tell(order, `wallet:   ${leftText(after)}`)
   }
   tell(
     order,
@@ -114,8 +116,12 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
   if (charged !== undefined) {
     tell(order, `charged:  ${usdText(charged)} USD of the ${usdText(quote.microUsd)} that were signed`)
   }
-  return tell(order, `wallet:   ${usdText(after)} USD left, ${usdText(before - after)} paid`)
+  const paid = after === undefined ? "" : `, ${usdText(before - after)} paid`
+  return tell(order, `wallet:   ${leftText(after)}${paid}`)
 }
+
+const leftText = (after: bigint | undefined) =>
+  after === undefined ? "the chain does not say what is left" : `${usdText(after)} USD left`
 
 /** The token has six decimals. */
 const chargedIn = ({ amount }: Receipt) => (amount === undefined ? undefined : BigInt(amount))
