@@ -29,14 +29,16 @@ interface Reading {
   next: number
   /** The furthest that the broker has announced. */
   announced: number
-  /** Whether announcements are taken as they come: all that was stored before is. */
-  isLive: boolean
+  /** How many announcements are taken as they come, all that was stored before being taken; 0 while pages are read. */
+  liveMax: number
 }
 
 // Used only while the reader is slow: a page's worth of events takes it some 20 ms.
 const roomLookedForMs = 2
 // An announcement can be lost, and a broker whose streams are of another release makes none.
 const lookAgainMs = 2_000
+// At a stream that announces nothing.
+const lookOftenMs = 250
 // A replica that answers may be behind the leader that announced. Later than this it is found at the next look.
 const behindMs = [2, 5, 10, 20, 50, 100, 150] as const
 
@@ -60,18 +62,20 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
     bell: yield* Latch.make(),
     next: fromSequence,
     announced: 0,
-    isLive: false
+    liveMax: 0
   }
+  const lookMs = announcementsOf(stream).length === 0 ? lookOftenMs : lookAgainMs
   yield* hearAnnouncements(nats, reading)
   const pump = Effect.gen(function* () {
     while (true) {
       yield* catchUp(nats, reading)
       reading.bell.closeUnsafe()
-      // Who rests between two looks wants only what is left of the messages by then.
-      reading.isLive = restMs === 0
-      yield* Effect.raceFirst(reading.bell.await, Effect.sleep(lookAgainMs))
-      reading.isLive = false
-      if (restMs > 0) yield* Effect.sleep(restMs)
+      // Who rests takes a page's worth as it comes, and after the rest only what is left of the messages by then.
+      reading.liveMax = restMs === 0 ? Number.POSITIVE_INFINITY : pageMessagesMax
+      yield* Effect.raceFirst(reading.bell.await, Effect.sleep(lookMs))
+      const isCrowded = reading.liveMax === 0
+      reading.liveMax = 0
+      if (isCrowded) yield* Effect.sleep(restMs)
     }
   })
   const lost = Effect.flatMap(
@@ -90,7 +94,7 @@ const catchUp = Effect.fnUntraced(function* (nats: Nats["Service"], reading: Rea
     yield* reading.room
     const from = reading.next
     const { messages, pending } = yield* readWatched(nats, reading)
-    for (const message of messages) take(nats, reading, message)
+    for (const message of messages) if (!take(nats, reading, message)) break
     if (pending > 0) continue
     if (reading.announced < reading.next) return
     if (reading.next > from) waits = 0
@@ -122,8 +126,8 @@ const hearAnnouncements = (nats: Nats["Service"], reading: Reading) => {
     const found = error === null ? storedMessage(message) : undefined
     if (found === undefined) return
     reading.announced = Math.max(reading.announced, found.sequence)
-    if (reading.isLive && found.sequence === reading.next && take(nats, reading, found)) return
-    if (found.sequence >= reading.next) reading.bell.openUnsafe()
+    if (reading.liveMax > 0 && found.sequence === reading.next && take(nats, reading, found)) reading.liveMax -= 1
+    if (reading.liveMax === 0 || found.sequence >= reading.next) reading.bell.openUnsafe()
   }
   const subscribe = (subject: string) =>
     Effect.acquireRelease(
