@@ -130,10 +130,18 @@ describe("the cluster's network", () => {
     ])
   })
 
-  it("opens only the APIs' own ports to others", () => {
+  it("opens only the APIs' own ports to others, and the facilitator's to nobody", () => {
     const others = open.filter(({ name }) => name !== "metrics")
+    const opened = roleDeployments.filter(({ api }) => api !== undefined && api.isClosed !== true)
 
     assert.isTrue(others.every(({ ports }) => ports.length === 1 && ports[0] === "http"))
-    assert.strictEqual(others.length, roleDeployments.filter(({ api }) => api !== undefined).length)
+    assert.sameMembers(
+      others.map(({ name }) => name),
+      opened.map(({ name }) => `${name}-callers`)
+    )
+    assert.notInclude(
+      opened.map(({ name }) => name),
+      "payment-verifier"
+    )
   })
 })

@@ -50,7 +50,7 @@ describe("./starling", () => {
     const env = { ...others, STARLING_HOME: home }
     const { status, stderr } = spawnSync("./starling", ["broker", "before-rollback"], { encoding: "utf8", env })
     rmSync(home, { recursive: true })
-    assert.deepStrictEqual([status, stderr], [1, "starling: could not read EVENTS: stream not found\n"])
+    assert.deepStrictEqual([status, stderr], [1, "starling: could not close EVENTS to services: stream not found\n"])
   })
 })
 
