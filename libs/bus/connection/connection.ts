@@ -202,6 +202,7 @@ export class Nats extends Context.Service<
     readonly share: FairShare
     /** Completes when the connection is lost the next time. */
     readonly lost: Effect.Effect<void>
+    /** Runs a call once there is a connection; fails with `BusUnavailable` when none comes in time. */
     readonly whileConnected: Presence["whileConnected"]
     readonly outages: Outages
     /** Notes a failed use of a stream that began then. */

@@ -1,13 +1,12 @@
 /**
- * Reads the headers of a message. Whoever may publish writes what he likes there, and the client library throws at a
- * name or a value that is none, closes the connection, and does so again at each message that is read again. Here a line
- * that is no header is left out.
+ * Reads the headers of a message. A publisher can put any bytes there. The client library throws at a malformed name or
+ * value and closes the connection, and does so again each time the message is read. Here a malformed line is skipped.
  */
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 
 const utf8 = new TextDecoder()
 const version = "NATS/1.0"
-// Of RFC 9110, and the value within its line.
+// A token of RFC 9110.
 const name = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/u
 const isText = (value: string) => !/[\r\n]/u.test(value)
 
@@ -32,7 +31,7 @@ const statusOf = (line: string): [code: number, description: string] => {
   return [Number(code), description.trim()]
 }
 
-/** All messages of this process are read so, by the client library too. */
+/** From now on the client library reads headers this way too, for the whole process. */
 export const readHeadersSafely = () => {
   MsgHdrsImpl.decode = readHeaders
 }
