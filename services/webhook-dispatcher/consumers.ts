@@ -15,14 +15,14 @@ import {
   nak,
   type Received
 } from "#bus"
-import { deliveryLaneOf, deliveryPartitions, deliveryStream, subjects } from "#contracts"
+import { deliveryPartitions, deliveryStream, subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./metrics.ts"
 import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
-import { DeliveryLanes, homeOf } from "./lanes.ts"
+import { DeliveryLanes } from "./lanes.ts"
 import { type EndpointSettings, isEnabled } from "./endpoints/settings.ts"
 
 export interface Consuming {
@@ -291,6 +291,7 @@ const drain = Effect.fnUntraced(function* (running: Running, patienceMs: number)
 
 // For an endpoint that nobody knows any more: it is absent from the configuration, or about to be put away.
 const strangerDelayMs = 60_000
+const lanesUnreadDelayMs = 1_000
 
 const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
   const worker = state.workers.get(received.value.delivery.endpointId)
@@ -300,19 +301,19 @@ const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<Ac
 
 /**
  * A delivery of an endpoint that moved is passed on to its lane. Every other one is made here, also one of an endpoint
- * that has yet to leave, and a retry of it waits here. Nothing is passed on from the lane that an endpoint moves to: a
- * process that learns late of the move would send what comes first behind what comes next.
+ * that has yet to leave, and a retry of it waits here.
  */
 const handleInLane = (state: State, lane: number, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
   const { endpoints, lanes } = state.deps
   const { endpointId } = received.value.delivery
-  const now = lanes.state()
-  const own = deliveryLaneOf(endpointId, now.count)
-  if (own !== lane && homeOf(now, endpointId) !== lane) {
-    // What is about to be put away stays where it is found: it would come to one that is made again under the name.
-    return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(strangerDelayMs)) : lanes.forward(received, own)
-  }
-  return handle(state, { ...received, value: { ...received.value, lane } })
+  return Effect.matchEffect(lanes.elsewhere(endpointId, lane), {
+    onFailure: () => Effect.succeed(nak(lanesUnreadDelayMs)),
+    onSuccess: (other) => {
+      if (other === undefined) return handle(state, { ...received, value: { ...received.value, lane } })
+      // What is about to be put away stays where it is found: it would come to one that is made again under the name.
+      return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(strangerDelayMs)) : lanes.forward(received, other)
+    }
+  })
 }
 
 /** The fan-out of another process may know an endpoint a moment before this one does. */

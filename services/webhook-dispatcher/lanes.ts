@@ -78,6 +78,10 @@ export const withoutLeft = (cursor: FanOutCursor, ids: Iterable<string>): FanOut
   return Object.keys(rest).length === 0 ? others : { ...others, left: rest }
 }
 
+/** Whether a delivery that is found in a lane is to be made from another one, to which its endpoint has moved. Pure. */
+const hasMoved = (now: LaneCursors, endpointId: string, lane: number) =>
+  deliveryLaneOf(endpointId, now.count) !== lane && homeOf(now, endpointId) !== lane
+
 export class DeliveryLanes extends Context.Service<
   DeliveryLanes,
   {
@@ -85,6 +89,11 @@ export class DeliveryLanes extends Context.Service<
     readonly all: ReadonlyArray<number>
     /** As read at most a second ago. */
     readonly state: () => LaneCursors
+    /**
+     * The lane that a delivery found in this one is to be passed on to; undefined where it is to be made here. Nothing is
+     * passed on from the lane that an endpoint moves to, for it would come behind what comes next.
+     */
+    readonly elsewhere: (endpointId: string, lane: number) => Effect.Effect<number | undefined, BusError>
     /** Reads all cursors now. */
     readonly read: Effect.Effect<LaneCursors, BusError>
     /** Of endpoints that a lane has not, those that it may take now; none while the lanes do not agree. */
@@ -143,6 +152,7 @@ export class DeliveryLanes extends Context.Service<
       return DeliveryLanes.of({
         all,
         state: () => state,
+        elsewhere: (id, lane) => (hasMoved(state, id, lane) ? movedFrom(deps, id, lane) : Effect.undefined),
         read: readLanes(deps),
         admissions: (lane, ids) => admissions(deps, lane, ids),
         knownIn: (lane) => knownIn(reader, lane),
@@ -174,15 +184,21 @@ interface Dependencies {
   readonly set: number
 }
 
+/** The first lane comes last: then no other is known to go by a newer number than the fleet's, and one that lags is waited for. */
 const readLanes = Effect.fnUntraced(function* ({ reader, all, set }: Dependencies) {
-  const cursors = yield* Effect.forEach(
-    all,
-    (lane) => Effect.map(Effect.provideService(readFanOutCursor(lane), StreamReader, reader), Option.getOrUndefined),
-    { concurrency: 4 }
-  )
+  const cursorOf = (lane: number) =>
+    Effect.map(Effect.provideService(readFanOutCursor(lane), StreamReader, reader), Option.getOrUndefined)
+  const others = yield* Effect.forEach(all.slice(1), cursorOf, { concurrency: 4 })
+  const cursors = [yield* cursorOf(0), ...others]
   const count = cursors[0] === undefined ? set : lanesOf(cursors[0])
   const state: LaneCursors = { count, before: cursors[0]?.lanesBefore, cursors }
   return state
+})
+
+/** What this process knows may be of before the move, or of one before that: it looks again. */
+const movedFrom = Effect.fnUntraced(function* (deps: Dependencies, endpointId: string, lane: number) {
+  const now = yield* readLanes(deps)
+  return hasMoved(now, endpointId, lane) ? deliveryLaneOf(endpointId, now.count) : undefined
 })
 
 const knownIn = Effect.fnUntraced(function* (

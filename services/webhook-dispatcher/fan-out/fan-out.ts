@@ -302,13 +302,11 @@ const arrange = Effect.fnUntraced(function* (
   const now = lanes.state()
   const isMoving = now.before !== undefined || last.left !== undefined || !areAligned(now)
   if (!(yield* isMoving ? mayArrange : mayLook)) return steps
-  if (lane === 0) {
-    const begun = yield* changedCount(deps, last)
-    if (begun !== undefined) add({ messages: [], cursor: begun })
-  }
-  const count = lane === 0 ? (last.lanes ?? 1) : (yield* lanes.read).count
-  const moved = yield* movedAway(deps, last, count)
-  if (moved !== undefined) add({ messages: [], cursor: moved })
+  // In one write: whoever read the new number without what leaves would take for moved what has yet to leave.
+  const numbered = (lane === 0 ? yield* changedCount(deps, last) : undefined) ?? last
+  const count = lane === 0 ? (numbered.lanes ?? 1) : (yield* lanes.read).count
+  const arranged = (yield* movedAway(deps, numbered, count)) ?? numbered
+  if (arranged !== last) add({ messages: [], cursor: arranged })
   const taken = last.left === undefined ? undefined : yield* takenOver(deps, last)
   if (taken !== undefined) add(taken)
   return steps
@@ -327,6 +325,8 @@ const changedCount = Effect.fnUntraced(function* ({ lanes }: Dependencies, curso
 /** The cursor without the endpoints that another lane is to have; undefined where it is so already. */
 const movedAway = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, count: number) {
   const { lane, lanes, endpoints } = deps
+  // A twin may have known one that this process has yet to read: it would neither leave nor get events here.
+  if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
   const known = [...(yield* lanes.knownIn(lane))].filter((id) => endpoints.byId(id) !== undefined)
   const isLacking = (id: string) => deliveryLaneOf(id, count) !== lane && cursor.left?.[id] === undefined
   if ((cursor.lanes ?? 1) === count && !known.some(isLacking)) return undefined

@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { deliveryLaneOf, endpointIdOf } from "#contracts"
-import { beginCursor, type FanOutCursor } from "#webhooks"
-import { areAligned, homeOf, rearranged, withoutLeft } from "../../../services/webhook-dispatcher/lanes.ts"
+import { Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { Kv, Publisher, type SourceMessage, StreamReader } from "#bus"
+import { deliveryLaneOf, deliveryStream, endpointIdOf } from "#contracts"
+import { Configuration, Metrics } from "#runtime"
+import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "#webhooks"
+import {
+  areAligned,
+  DeliveryLanes,
+  homeOf,
+  rearranged,
+  withoutLeft
+} from "../../../services/webhook-dispatcher/lanes.ts"
 
 const ids = Array.from({ length: 64 }, (_, index) => endpointIdOf(`endpoint ${index}`))
 const at = (lanes: number, more: Partial<FanOutCursor> = {}): FanOutCursor => ({ ...beginCursor(100), lanes, ...more })
@@ -59,4 +69,95 @@ describe("lanes", () => {
     assert.deepStrictEqual(withoutLeft(cursor, ["a"]).left, { b: 2 })
     assert.notProperty(withoutLeft(cursor, ["a", "b"]), "left")
   })
+})
+
+const inSecond = ids.find((id) => deliveryLaneOf(id, 2) === 1 && deliveryLaneOf(id, 4) === 3) ?? ""
+
+/** What is stored of four lanes, and what becomes of it after so many reads. */
+interface Stored {
+  cursors: ReadonlyArray<FanOutCursor>
+  change: { readonly afterReads: number; readonly to: ReadonlyArray<FanOutCursor> } | undefined
+}
+
+const readerOf = (stored: Stored) => {
+  let reads = 0
+  return {
+    reads: () => reads,
+    layer: Layer.mock(StreamReader, {
+      last: (stream) =>
+        Effect.sync(() => {
+          if (stored.change !== undefined && reads >= stored.change.afterReads) stored.cursors = stored.change.to
+          reads += 1
+          const lane = [0, 1, 2, 3].find((each) => deliveryStream(each) === stream) ?? 0
+          const { data } = fanOutRecordCodec.encode({ cursor: stored.cursors[lane]!, pending: [] })
+          return Option.some<SourceMessage>({ subject: "", sequence: 1, storedAtMs: 0, data, header: () => undefined })
+        })
+    })
+  }
+}
+
+const lanesOn = (reader: ReturnType<typeof readerOf>) =>
+  DeliveryLanes.layer.pipe(
+    Layer.provide(reader.layer),
+    Layer.provide(Layer.mock(Publisher, {})),
+    Layer.provide(Layer.mock(Kv, { open: () => Effect.succeed({} as never) })),
+    Layer.provide(Metrics.layerTest),
+    Layer.provide(Configuration.layerOf({ WebhookDelivery: { Lanes: 4 } }))
+  )
+
+const settled = (lanes: number) => [at(lanes), at(lanes), at(lanes), at(lanes)]
+const leavesFirst = [at(4, { lanesBefore: 2, left: { [moves]: 101 } }), at(2), at(2), at(2)]
+const leavesSecond = [at(4, { lanesBefore: 2 }), at(4, { left: { [inSecond]: 101 } }), at(4), at(4)]
+
+describe("a delivery", () => {
+  it.effect("is passed on where its endpoint has moved", () => {
+    const reader = readerOf({ cursors: settled(4), change: undefined })
+    return Effect.gen(function* () {
+      const { elsewhere } = yield* DeliveryLanes
+      assert.strictEqual(yield* elsewhere(moves, 0), 2)
+      assert.isUndefined(yield* elsewhere(moves, 2))
+      assert.isUndefined(yield* elsewhere(stays, 0))
+    }).pipe(Effect.provide(lanesOn(reader)))
+  })
+
+  it.effect("is made in the lane that its endpoint moved to by a process that has yet to hear of the move", () => {
+    const stored: Stored = { cursors: settled(4), change: undefined }
+    return Effect.gen(function* () {
+      const { elsewhere, state } = yield* DeliveryLanes
+      stored.cursors = settled(2)
+      assert.isUndefined(yield* elsewhere(moves, 0))
+      assert.strictEqual(state().count, 4)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(state().count, 2)
+      assert.isUndefined(yield* elsewhere(moves, 0))
+      assert.strictEqual(yield* elsewhere(moves, 2), 0)
+    }).pipe(Effect.provide(lanesOn(readerOf(stored))))
+  })
+
+  it.effect.each([0, 1, 2, 3])(
+    "is made where it is found when the number changes after %i of four cursors were read",
+    (read) => {
+      const stored: Stored = { cursors: settled(2), change: undefined }
+      const reader = readerOf(stored)
+      return Effect.gen(function* () {
+        const { elsewhere } = yield* DeliveryLanes
+        stored.change = { afterReads: reader.reads() + read, to: leavesSecond }
+        assert.isUndefined(yield* elsewhere(inSecond, 3))
+      }).pipe(Effect.provide(lanesOn(reader)))
+    }
+  )
+
+  it.effect.each([0, 1, 2, 3, 4])(
+    "stays in the lane that its endpoint has yet to leave when %i cursors were read before",
+    (read) => {
+      const stored: Stored = { cursors: settled(2), change: undefined }
+      const reader = readerOf(stored)
+      return Effect.gen(function* () {
+        const { elsewhere, read: readAll } = yield* DeliveryLanes
+        stored.change = { afterReads: reader.reads() + read, to: leavesFirst }
+        assert.strictEqual(homeOf(yield* readAll, moves), 0)
+        assert.isUndefined(yield* elsewhere(moves, 0))
+      }).pipe(Effect.provide(lanesOn(reader)))
+    }
+  )
 })
