@@ -35,6 +35,7 @@ export interface Act extends Schema.Schema.Type<typeof Act> {}
 /**
  * An endpoint made at run time. `settings` is kept as it was given and decoded when it is read, so that a later release
  * may add keys. `revision` counts the changes that operators made. `startsAfter`: the last event that is not its own.
+ * `goesOn`: it was made in the place of one that had left the configuration file, and has what that one had yet to get.
  */
 export const EndpointRecord = Schema.Struct({
   name: text(100),
@@ -46,6 +47,7 @@ export const EndpointRecord = Schema.Struct({
   standardWebhooksSecrets: KeptSecrets,
   isEnabled: Schema.Boolean,
   startsAfter: Count,
+  goesOn: Schema.optionalKey(Schema.Boolean),
   created: Act,
   changed: Act,
   /** Set while a removed endpoint's deliveries are being put away; then the record goes. */

@@ -21,6 +21,8 @@ export class AbandonedDeliveries extends Context.Service<
   {
     /** Gives up one delivery. */
     readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
+    /** Gives up one that nobody will make, with the name of its endpoint. */
+    readonly ownerless: (due: DueDelivery, name: string, reason: string) => Effect.Effect<void, BusError>
     /**
      * Gives up everything that waits for an endpoint that is gone, and was stored below a sequence of its lane's stream.
      * Answers with how many there were: a retry that came due meanwhile was stored anew, so it is over at none.
@@ -79,10 +81,13 @@ export class AbandonedDeliveries extends Context.Service<
         }
         return found
       })
-      return AbandonedDeliveries.of({ delivery, endpoint })
+      return AbandonedDeliveries.of({ delivery, ownerless, endpoint })
     })
   )
 }
+
+/** Why the deliveries of a removed endpoint are given up. */
+export const removed = "the endpoint was removed"
 
 export const logGone = ({ name, reason }: Pick<GoneEndpoint, "name" | "reason">, deliveries: number) =>
   Effect.logWarning("an endpoint that is gone is archived").pipe(

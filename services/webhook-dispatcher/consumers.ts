@@ -23,7 +23,7 @@ import { DeliveryMetrics } from "./metrics.ts"
 import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
-import { type EndpointSettings, isEnabled } from "./endpoints/settings.ts"
+import { type EndpointSettings, isEnabled, isOf } from "./endpoints/settings.ts"
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
@@ -296,6 +296,8 @@ const lanesUnreadDelayMs = 1_000
 const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
   const worker = state.workers.get(received.value.delivery.endpointId)
   if (worker === undefined) return handleStranger(state, received)
+  const settings = worker.settings()
+  if (!isOf(settings, received.value.delivery)) return state.deps.attempts.putAway(received.value, settings.name)
   return state.running.inPartitions ? handleInPartition(state.deps, worker, received) : worker.handle(received)
 }
 

@@ -11,7 +11,7 @@ import { ack, type AckDecision, type BusError, nak, Publisher, scheduleHeaders }
 import { isoTime, subjects } from "#contracts"
 import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
 import { Configuration, Secrets } from "#runtime"
-import { AbandonedDeliveries } from "./abandoned.ts"
+import { AbandonedDeliveries, removed } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
 import { deliveryHeaders, type DueDelivery, EndpointStates, requestHeaders } from "#webhooks"
 import { DeliveryMetrics } from "./metrics.ts"
@@ -51,6 +51,8 @@ export class DeliveryAttempts extends Context.Service<
     ) => Effect.Effect<AckDecision>
     /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
     readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
+    /** Puts away a delivery of an endpoint that was removed, found where there is another one of its name. */
+    readonly putAway: (due: DueDelivery, name: string) => Effect.Effect<AckDecision>
   }
 >()("starling/webhook-dispatcher/DeliveryAttempts") {
   static readonly layer = Layer.effect(
@@ -71,7 +73,8 @@ export class DeliveryAttempts extends Context.Service<
       return DeliveryAttempts.of({
         attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
-        postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs })
+        postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs }),
+        putAway: (due, name) => stored(deps.abandoned.ownerless(due, name, removed))
       })
     })
   )

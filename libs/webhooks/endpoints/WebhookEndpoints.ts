@@ -179,7 +179,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   const first = yield* Effect.fromResult(decideCreation(undefined, creation, context))
   const { name } = first.record
   const id = endpointIdOf(name)
-  yield* refuseConfigured(deps, id, name)
+  const goesOn = yield* refuseConfigured(deps, id, name)
   const before = yield* settled(deps, id, name)
   if (Option.isSome(before)) {
     return shown((yield* Effect.fromResult(decideCreation(before.value.value, creation, context))).record, seal)
@@ -188,7 +188,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   if (messages >= endpointsMax) return yield* new TooManyEndpoints({ endpointsMax })
   // The last thing before the write: what is published after the answer is the endpoint's own.
   const { lastSequence: startsAfter } = yield* reader.bounds("EVENTS")
-  const { record } = yield* Effect.fromResult(decideCreation(undefined, creation, { ...context, startsAfter }))
+  const { record } = yield* Effect.fromResult(decideCreation(undefined, creation, { ...context, startsAfter, goesOn }))
   const raced = yield* store.bucket.create(id, record).pipe(
     Effect.as(Option.none<KvEntry<EndpointRecord>>()),
     Effect.catchTag("RevisionConflict", () => store.bucket.get(id))
@@ -197,12 +197,16 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   return shown((yield* Effect.fromResult(decideCreation(raced.value.value, creation, context))).record, seal)
 })
 
+/** Answers whether one that has left the configuration still has its place. */
 const refuseConfigured = Effect.fnUntraced(function* ({ reader }: Dependencies, id: string, name: string) {
   const { streams } = yield* Effect.provideService(readDeliveryLanes, StreamReader, reader)
+  let hasPlace = false
   for (let lane = 0; lane < streams; lane += 1) {
     const { endpoints } = yield* Effect.provideService(readRoster(lane), StreamReader, reader)
     if (endpoints[id]?.absentSinceMs === null) return yield* new EndpointIsConfigured({ name })
+    hasPlace ||= endpoints[id] !== undefined
   }
+  return hasPlace
 })
 
 // A dispatcher puts deliveries away four times a second.

@@ -47,7 +47,7 @@ interface Context {
 export const decideCreation = (
   before: EndpointRecord | undefined,
   { settings: given, ...secrets }: Creation,
-  { seal, act, startsAfter }: Context & { readonly startsAfter: number }
+  { seal, act, startsAfter, goesOn }: Context & { readonly startsAfter: number; readonly goesOn?: boolean }
 ): Decision<InvalidEndpoint | EndpointExists> => {
   const checked = checkedSettings(given, secrets)
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
@@ -72,6 +72,7 @@ export const decideCreation = (
     standardWebhooksSecrets: kept(secrets.standardWebhooksSecret),
     isEnabled: true,
     startsAfter,
+    ...(goesOn === true ? { goesOn } : {}),
     created: act,
     changed: act,
     removed: null

@@ -2,6 +2,7 @@
 import { Effect, Result } from "effect"
 import {
   compileFilter,
+  type Delivery,
   type EndpointEntry,
   deliveryPartitionOf,
   endpointIdOf,
@@ -49,12 +50,22 @@ export interface MadeAtRunTime {
   readonly isEnabled: boolean
   /** The last event that is not the endpoint's own. */
   readonly startsAfter: number
+  /** The last event whose deliveries are of an endpoint that had its name before and was removed. */
+  readonly formersLast: number
   /** Removes its secrets from what its receiver answers. */
   readonly redact: (text: string) => string
 }
 
 /** True for every endpoint that may be sent to, whatever its breaker and pauses say. */
 export const isEnabled = ({ madeAtRunTime }: EndpointSettings) => madeAtRunTime?.isEnabled !== false
+
+/**
+ * Whether a delivery is of this endpoint, and not of one that was removed and had its name before: that one's may have
+ * waited in a dispatcher, or been put off or passed on, while the others were put away. Who sends a test or sends
+ * again means the endpoint that is there. Pure.
+ */
+export const isOf = ({ madeAtRunTime }: EndpointSettings, { sequence, isTest, redriveOf }: Delivery) =>
+  madeAtRunTime === null || sequence > madeAtRunTime.formersLast || isTest === true || redriveOf !== undefined
 
 /** Reads every endpoint, sorted by id. All faults are reported at once. */
 const readEndpoints = Effect.fn("readEndpoints")(function* (
@@ -157,6 +168,7 @@ export const settingsOfRecord = (
       madeAtRunTime: {
         isEnabled: record.isEnabled,
         startsAfter: record.startsAfter,
+        formersLast: record.goesOn === true ? 0 : record.startsAfter,
         redact: (text) => hidden.reduce((clean, secret) => clean.replaceAll(secret, "<redacted>"), text)
       }
     })

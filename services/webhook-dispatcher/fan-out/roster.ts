@@ -23,7 +23,7 @@ import {
   type Roster,
   rosterCodec
 } from "#webhooks"
-import { AbandonedDeliveries, logGone } from "../abandoned.ts"
+import { AbandonedDeliveries, logGone, removed } from "../abandoned.ts"
 import { type Admissions, DeliveryLanes, seldom, withoutLeft } from "../lanes.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import type { FanOutStep } from "./plan.ts"
@@ -487,7 +487,6 @@ const leaving = (services: LeaveServices) => {
   return { keep }
 }
 
-const removed = "the endpoint was removed"
 const looksEmpty = 2
 
 const putAway = Effect.fnUntraced(function* (
