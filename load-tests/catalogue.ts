@@ -27,6 +27,7 @@ import { unpaced } from "./speech/unpaced.ts"
 import { voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
+import { flood } from "./webhooks/flood.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
 import { alone, isolationFast, isolationSlow, latency } from "./webhooks/latency.ts"
 import { throughput } from "./webhooks/throughput.ts"
@@ -52,6 +53,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       "isolation-20": isolationSlow,
       "isolation-100": isolationFast,
       retries,
+      flood,
       hanging,
       kills,
       drain,
