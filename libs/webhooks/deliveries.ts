@@ -130,10 +130,17 @@ export const dueSubject = (endpointId: string, lanes: number) =>
 
 const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
+/**
+ * How far a fan-out has come in EVENTS. Endpoints in step have all up to `position`, and of the one after it those up to
+ * `through` have it too; one out of step needs `next` first. Before a flood the fleet's own events up to `ahead` were
+ * given to those in step already; `had` says the same of one that left step since.
+ */
 export const FanOutCursor = Schema.Struct({
   position: Sequence,
   through: Schema.NullOr(Schema.String),
   next: Schema.Record(Schema.String, Sequence),
+  ahead: Schema.optionalKey(Sequence),
+  had: Schema.optionalKey(Schema.Record(Schema.String, Sequence)),
   roster: Schema.String,
   revision: Schema.optionalKey(Sequence),
   lanes: Schema.optionalKey(Schema.Int),
@@ -162,18 +169,34 @@ export const firstNeeded = (cursor: FanOutCursor, endpointId: string) =>
   cursor.position + (hasNextEvent(cursor, endpointId) ? 2 : 1)
 
 /** Takes an endpoint out of step at its place; one that is already out stays where it is. */
-export const park = (cursor: FanOutCursor, endpointId: string): FanOutCursor =>
-  cursor.next[endpointId] === undefined
-    ? { ...cursor, next: { ...cursor.next, [endpointId]: firstNeeded(cursor, endpointId) } }
-    : cursor
+export const park = (cursor: FanOutCursor, endpointId: string): FanOutCursor => {
+  if (cursor.next[endpointId] !== undefined) return cursor
+  const parked = { ...cursor, next: { ...cursor.next, [endpointId]: firstNeeded(cursor, endpointId) } }
+  return cursor.ahead === undefined ? parked : { ...parked, had: { ...cursor.had, [endpointId]: cursor.ahead } }
+}
 
-/** Puts every endpoint whose need meets the position back in step, except those that must stay parked. */
+/** Gives endpoints that are new here their places, each by the first event it needs: in step, if that is the next one. */
+export const placed = (cursor: FanOutCursor, firsts: Iterable<readonly [id: string, first: number]>): FanOutCursor => {
+  const next = { ...cursor.next }
+  for (const [id, first] of firsts)
+    if (cursor.ahead !== undefined || first !== firstNeeded(cursor, id)) next[id] = first
+  return { ...cursor, next }
+}
+
+/**
+ * Puts every endpoint whose need meets the position back in step, except those that must stay parked. While others have
+ * events ahead nobody joins them.
+ */
 export const join = (cursor: FanOutCursor, staysParked: (endpointId: string) => boolean): FanOutCursor => {
+  if (cursor.ahead !== undefined) return cursor
   const met = Object.keys(cursor.next).filter((id) => cursor.next[id] === firstNeeded(cursor, id) && !staysParked(id))
   if (met.length === 0) return cursor
   const next = { ...cursor.next }
   for (const id of met) delete next[id]
-  return { ...cursor, next }
+  if (cursor.had === undefined) return { ...cursor, next }
+  const { had, ...others } = cursor
+  const rest = Object.fromEntries(Object.entries(had).filter(([id]) => next[id] !== undefined))
+  return { ...others, next, ...(Object.keys(rest).length === 0 ? {} : { had: rest }) }
 }
 
 export const Roster = Schema.Struct({

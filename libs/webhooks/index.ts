@@ -24,6 +24,7 @@ export {
   hasNextEvent,
   join,
   park,
+  placed,
   readAbandoned,
   readDeliveryLanes,
   readFanOutCursor,

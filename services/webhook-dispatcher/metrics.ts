@@ -4,6 +4,7 @@
  * The metrics of deliveries. Their handles are made once, for they sit on the hot path.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { outsiders, userOf } from "#bus"
 import { type Delivery, eventCatalogue } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
 import type { EgressError } from "#egress"
@@ -16,9 +17,12 @@ const backoffSeconds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 120, 300, 1800, 
 
 export const eventsReceived = defineCounter({
   name: "webhook_events_received_total",
-  help: "Events read from EVENTS by the fan-out, by event name.",
-  labels: ["event"],
-  values: { event: [...eventCatalogue.map(({ name }) => name), "other"] }
+  help: "Events read from EVENTS by the fan-out, by event name and by the user of the broker that published them; `fleet` for the fleet's own.",
+  labels: ["event", "publisher"],
+  values: {
+    event: [...eventCatalogue.map(({ name }) => name), "other"],
+    publisher: ["fleet", ...outsiders.map(userOf)]
+  }
 })
 
 export const unknownReceived = defineCounter({

@@ -69,6 +69,8 @@ export interface RelayOptions<Cursor, E, R> {
     run: ReadonlyArray<SourceMessage>,
     cursor: Cursor
   ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  /** How many messages the next run takes at most, where it is not always `runMessagesMax`. */
+  readonly nextRunMax?: () => number
   readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   /** Called with every cursor known to be stored, and the messages this relay wrote with it: none when a twin did. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
@@ -79,8 +81,8 @@ export interface RelayOptions<Cursor, E, R> {
   readonly loop: HealthLoop
 }
 
-// Batches of 64 to 256 carry the most per second; a longer run would only delay its first message.
-const runMessagesMax = 256
+/** Batches of 64 to 256 carry the most per second; a longer run would only delay its first message. */
+export const runMessagesMax = 256
 const queueCapacity = 1_024
 // How often `aside` is called when the source is quiet.
 const quietMs = 250
@@ -186,7 +188,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
 
   while (true) {
     options.loop.beat()
-    const taken = yield* Queue.takeBetween(source, 1, runMessagesMax)
+    const taken = yield* Queue.takeBetween(source, 1, options.nextRunMax?.() ?? runMessagesMax)
     const run = taken.filter((message) => message !== tick)
     if (run.length > 0) {
       runSize.observe({ relay: options.name }, run.length)

@@ -9,8 +9,10 @@ import {
   type BusError,
   mayComeFromOutside,
   parseUnambiguousJson,
+  type Refused,
   Rejections,
   relay,
+  runMessagesMax,
   type SourceMessage,
   StreamReader,
   unmarked
@@ -25,25 +27,31 @@ import {
   subjects
 } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
-import {
-  beginCursor,
-  EndpointStates,
-  type FanOutCursor,
-  fanOutRecordCodec,
-  firstNeeded,
-  readFanOutCursor
-} from "#webhooks"
+import { beginCursor, EndpointStates, type FanOutCursor, fanOutRecordCodec, placed, readFanOutCursor } from "#webhooks"
 import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
 import { areAligned, DeliveryLanes, rearranged, seldom, withoutLeft } from "../lanes.ts"
-import { advance, type FanOutEvent, type FanOutStep, planCatchUp, planRun, wanting } from "./plan.ts"
+import {
+  advance,
+  type FanOutEvent,
+  type FanOutStep,
+  isFlood,
+  planAhead,
+  planCatchUp,
+  planRun,
+  wanting
+} from "./plan.ts"
 import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
 const catchUpsPerTurn = 4
 const catchUpPageMessages = 256
+// Own events that a flood may not hold up: a page of them between two of its runs.
+const aheadPageMessages = 256
+// Shorter than others, for they wait for it.
+const floodRunMessagesMax = 64
 const dayMs = 86_400_000
 // A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
@@ -116,6 +124,7 @@ const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effe
     position: (cursor) => cursor.position,
     isOurs: (cursor) => cursor.roster === ours,
     translate: (run, cursor) => translate(deps, run, cursor),
+    nextRunMax: () => runMaxOf(deps.flood),
     aside: (cursor) => aside(deps, cursor),
     onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
@@ -123,6 +132,8 @@ const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effe
     // Retrying while the broker is away is no stall: the process must outlive it.
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
+
+const runMaxOf = ({ isOn }: { readonly isOn: boolean }) => (isOn ? floodRunMessagesMax : runMessagesMax)
 
 /** The services and state that the steps of a fan-out use. */
 interface Dependencies extends Effect.Success<ReturnType<typeof dependenciesOfFanOut>> {}
@@ -142,6 +153,7 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
     mayArrange: seldom(arrangeEveryMs),
     mayLook: seldom(lookEveryMs),
     skipped: { through: 0, writtenAtMs: 0 },
+    flood: { isOn: false },
     targets: lanes.all.length === 1 ? () => newcomers.targets() : laneTargets({ lane, endpoints, roster, newcomers }),
     endpoints,
     backlogs,
@@ -174,17 +186,21 @@ const translate = Effect.fnUntraced(function* (
   run: ReadonlyArray<SourceMessage>,
   cursor: FanOutCursor
 ) {
-  const { lane, targets: targetsOf, isParked, newDeliveryId, received, unknown } = deps
+  const { lane, targets: targetsOf, isParked, newDeliveryId, received, unknown, flood } = deps
   const targets = targetsOf(cursor)
   const read = yield* readRun(deps, lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject)))
   // Every lane reads every event; the first one counts them.
   for (const { event, known, unknownFields } of lane === 0 ? read : []) {
-    received.inc({ event: known ? event.event : "other" })
+    received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
     if (!known) unknown.inc({ kind: "event" })
     if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
   }
   const lastSequence = run.at(-1)?.sequence ?? cursor.position
   const events = read.map(({ event }) => event)
+  flood.isOn = isFlood(
+    run.map(({ subject }) => storedEventName(subject)?.from),
+    runMaxOf(flood)
+  )
   const steps = planRun({ events, lastSequence, targets, lane, isParked, newDeliveryId }, cursor)
   return deps.isAlone ? steps : yield* withoutIdle(deps, steps, cursor)
 })
@@ -238,19 +254,19 @@ const laneTargets = ({ lane, endpoints, roster, newcomers }: TargetSources) => {
 
 const noTargets: ReadonlyArray<EndpointSettings> = []
 
+/** The broken ones of a run are put away side by side: many of them hold up the others as little as good ones do. */
 const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
-  const events = []
+  const events: Array<ReadEvent> = []
+  const refused: Array<Refused> = []
   for (const message of run) {
     // The actor log's own cursor stands among the events, and is none.
     if (message.subject === subjects.eventsCursor) continue
     const read = readEvent(message)
-    if (Result.isSuccess(read)) {
-      events.push(read.success)
-      continue
-    }
     const { subject, sequence, data: payload } = message
-    yield* rejections.reject({ origin: "events", subject, sequence, faults: read.failure, payload })
+    if (Result.isSuccess(read)) events.push(read.success)
+    else refused.push({ origin: "events", subject, sequence, faults: read.failure, payload })
   }
+  yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
   return events
 })
 
@@ -259,10 +275,13 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCur
   // An endpoint's place is counted from what was read, not from what was written.
   const cursor = advance(stored, deps.skipped.through)
   const { endpoints, roster, newcomers, isParked, turn } = deps
-  const steps: Array<FanOutStep> = deps.isAlone ? [] : [...(yield* arrange(deps, cursor))]
+  // An endpoint takes its place along to another lane, but not what it has ahead of it.
+  const mayArrange = !deps.isAlone && cursor.ahead === undefined
+  const steps: Array<FanOutStep> = mayArrange ? [...(yield* arrange(deps, cursor))] : []
   // Newcomers first: one that the configuration gave up keeps its place.
   steps.push(...(yield* newcomers.keep(steps.at(-1)?.cursor ?? cursor)))
   steps.push(...(yield* roster.keep(steps.at(-1)?.cursor ?? cursor, newcomers.knows)))
+  steps.push(...(yield* giveAhead(deps, steps.at(-1)?.cursor ?? cursor)))
   let last = steps.at(-1)?.cursor ?? cursor
   const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
   const start = behind.length === 0 ? 0 : turn.count++ % behind.length
@@ -275,6 +294,27 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCur
   }
   return steps
 })
+
+/** While a flood is read: the fleet's own events from behind it. */
+const giveAhead = Effect.fnUntraced(function* (
+  { flood, reader, targets: targetsOf, lane, isParked, newDeliveryId }: Dependencies,
+  cursor: FanOutCursor
+): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+  if (!flood.isOn || cursor.through !== null) return []
+  const fromSequence = Math.max(cursor.position, cursor.ahead ?? 0) + 1
+  const toSequence = Number.MAX_SAFE_INTEGER
+  const own = reader.range("EVENTS", { fromSequence, toSequence, subject: subjects.event(">") })
+  const page = yield* Stream.runCollect(Stream.take(own, aheadPageMessages))
+  if (page.length === 0) return []
+  return [planAhead({ events: eventsOf(page), targets: targetsOf(cursor), lane, isParked, newDeliveryId }, cursor)]
+})
+
+/** Broken ones are put away by the run that they are in. */
+const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
+  messages.flatMap((message) => {
+    const event = readEvent(message)
+    return Result.isSuccess(event) ? [event.success.event] : []
+  })
 
 // A question or two to each lane, and only while there is something to arrange.
 const arrangeEveryMs = 200
@@ -350,11 +390,9 @@ const takenOver = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOu
   if (taken.size === 0 && back.length === 0) return undefined
   for (const id of taken) yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id))
   newcomers.release(taken)
-  const next = { ...cursor.next }
-  for (const [id, place] of back) if (place !== firstNeeded(cursor, id)) next[id] = place
   const step: FanOutStep = {
     messages: taken.size === 0 ? [] : [yield* roster.without(taken)],
-    cursor: withoutLeft({ ...cursor, next }, [...taken, ...back.map(([id]) => id)])
+    cursor: withoutLeft(placed(cursor, back), [...taken, ...back.map(([id]) => id)])
   }
   return step
 })
@@ -374,10 +412,7 @@ const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutC
   const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
   const given = page.filter((message) => message.storedAtMs >= tooOldMs)
   expired.inc({ endpoint: target.name }, page.length - given.length)
-  const events = given.flatMap((message) => {
-    const event = readEvent(message)
-    return Result.isSuccess(event) ? [event.success.event] : []
-  })
+  const events = eventsOf(given)
   const isWhole = page.length < catchUpPageMessages
   const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
   return planCatchUp({ events, lastSequence, target, lane: deps.lane, newDeliveryId }, cursor)
@@ -424,6 +459,7 @@ const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArr
         sequence: message.sequence,
         storedAtMs: message.storedAtMs,
         event: envelope.event,
+        from: storedEventName(message.subject)?.from,
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
         body: unmarked(message.data)

@@ -12,6 +12,8 @@ export interface FanOutEvent {
   readonly sequence: number
   readonly storedAtMs: number
   readonly event: string
+  /** The user outside the fleet that published it; absent for one of the fleet's own. */
+  readonly from?: string | undefined
   readonly schemaVersion: string
   readonly entity: string | undefined
   readonly body: Uint8Array
@@ -55,6 +57,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
   for (const event of events) {
     if (event.sequence <= cursor.position) continue
     cursor = join(advance(cursor, event.sequence - 1), isParked)
+    if (isOwn(event) && event.sequence <= (cursor.ahead ?? 0)) continue
     for (const target of wanting(targets, event.event)) {
       if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
       if (isParked(target.id)) {
@@ -75,6 +78,40 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
   return steps
 }
 
+/**
+ * Whether others wait behind a flood: most of a run that is as long as it may be came from outside the fleet.
+ * `publishers`: of each event of the run, undefined for the fleet.
+ */
+export const isFlood = (publishers: ReadonlyArray<string | undefined>, runMax: number): boolean =>
+  publishers.filter((from) => from !== undefined).length > runMax / 2
+
+export interface FanOutAhead extends Pick<FanOutRun, "targets" | "lane" | "isParked" | "newDeliveryId"> {
+  /** Of the fleet, those that come next after what the cursor has given ahead. */
+  readonly events: ReadonlyArray<FanOutEvent>
+}
+
+/**
+ * The step that gives the fleet's own events to the endpoints in step, past a flood that stands before them. It ends
+ * before an event that does not fit into it whole: one with very many takers waits for its turn.
+ */
+export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }: FanOutAhead, start: FanOutCursor) => {
+  const step = emptyStep()
+  let cursor = start
+  for (const event of events) {
+    const takers = wanting(targets, event.event)
+    step.bytes += takers.length * event.body.length
+    if (step.messages.length + takers.length > stepMessagesMax || step.bytes > stepBytesMax) break
+    for (const target of takers) {
+      if (cursor.next[target.id] !== undefined) continue
+      if (isParked(target.id)) cursor = park(cursor, target.id)
+      else step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
+    }
+    cursor = { ...cursor, ahead: event.sequence }
+  }
+  const planned: FanOutStep = { messages: step.messages, cursor }
+  return planned
+}
+
 export interface FanOutPage {
   readonly events: ReadonlyArray<FanOutEvent>
   /** The sequence up to which the event log was read. */
@@ -88,10 +125,12 @@ export interface FanOutPage {
 export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep => {
   const { events, lastSequence, target, lane = 0, newDeliveryId } = page
   const from = cursor.next[target.id] ?? 0
+  const had = cursor.had?.[target.id] ?? 0
   const step = emptyStep()
   let next = lastSequence + 1
   for (const event of events) {
     if (event.sequence < from || event.sequence > lastSequence || !target.wants(event.event)) continue
+    if (isOwn(event) && event.sequence <= had) continue
     if (isFull(step)) {
       next = event.sequence
       break
@@ -111,8 +150,14 @@ interface OpenStep {
 const emptyStep = (): OpenStep => ({ messages: [], bytes: 0 })
 const isFull = (step: OpenStep) => step.messages.length >= stepMessagesMax || step.bytes >= stepBytesMax
 
-export const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
-  position <= cursor.position ? cursor : { ...cursor, position, through: null }
+export const advance = (cursor: FanOutCursor, position: number): FanOutCursor => {
+  if (position <= cursor.position) return cursor
+  if (cursor.ahead === undefined || cursor.ahead > position) return { ...cursor, position, through: null }
+  const { ahead: _, ...passed } = cursor
+  return { ...passed, position, through: null }
+}
+
+const isOwn = ({ from }: FanOutEvent) => from === undefined
 
 // The catalogue's names fit several times; what else is published must not fill the memory.
 const namesMax = 512

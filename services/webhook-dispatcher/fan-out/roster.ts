@@ -19,6 +19,7 @@ import {
   firstNeeded,
   openPresences,
   park,
+  placed,
   readRoster,
   type Roster,
   rosterCodec
@@ -92,15 +93,14 @@ export const changeRoster = (roster: Roster, cursor: FanOutCursor, now: RosterIn
   }
   const next = { ...changed.next }
   for (const { id } of archived) delete next[id]
-  for (const { id, name } of configured) {
-    const isNew = roster.endpoints[id] === undefined && !isKnown(id)
-    const place = placeOf?.(id)
-    if (isNew && place !== undefined) {
-      if (place !== firstNeeded(changed, id)) next[id] = place
-    } else if (isNew && lastSequence + 1 > firstNeeded(changed, id)) next[id] = lastSequence + 1
-    endpoints[id] = { name, absentSinceMs: null }
-  }
-  return { roster: { endpoints }, cursor: { ...changed, next, roster: fingerprint(configured) }, archived }
+  const fresh = configured.filter(({ id }) => roster.endpoints[id] === undefined && !isKnown(id))
+  const firstOf = (id: string) => placeOf?.(id) ?? Math.max(lastSequence + 1, firstNeeded(changed, id))
+  const started = placed(
+    { ...changed, next },
+    fresh.map(({ id }) => [id, firstOf(id)])
+  )
+  for (const { id, name } of configured) endpoints[id] = { name, absentSinceMs: null }
+  return { roster: { endpoints }, cursor: { ...started, roster: fingerprint(configured) }, archived }
 }
 
 const absent = "the endpoint is no longer configured"
@@ -272,12 +272,11 @@ export const planArrivals = (
   const steps: Array<FanOutStep> = []
   for (let from = 0; from === 0 || from < fresh.length; from += arrivalsMax) {
     const page = fresh.slice(from, from + arrivalsMax)
-    const next = { ...current.next }
-    for (const { id, startsAfter } of page) {
-      const first = startsAfter + 1
-      if (!hadPlace(id) && first !== firstNeeded(current, id)) next[id] = first
-    }
-    current = { ...current, next }
+    const strangers = page.filter(({ id }) => !hadPlace(id))
+    current = placed(
+      current,
+      strangers.map(({ id, startsAfter }) => [id, startsAfter + 1])
+    )
     steps.push({ messages: page.map(({ id }) => rosterMessage(lane, id)), cursor: current })
   }
   return steps

@@ -6,6 +6,8 @@ import {
   type FanOutEvent,
   type FanOutStep,
   type FanOutTarget,
+  isFlood,
+  planAhead,
   planCatchUp,
   planRun
 } from "../../../../services/webhook-dispatcher/fan-out/plan.ts"
@@ -148,6 +150,52 @@ describe("the fan-out of a run", () => {
   })
 })
 
+describe("a flood from outside the fleet", () => {
+  const filed = (sequence: number): FanOutEvent => ({ ...event(sequence), from: "reports" })
+  const many = (count: number, from?: string) => Array.from({ length: count }, () => from)
+  const ahead = { isParked: nobody, newDeliveryId: id, targets: [target("a"), target("b")] }
+
+  it("is a run as long as it may be that others published most of", () => {
+    assert.isTrue(isFlood([...many(129, "reports"), ...many(127)], 256))
+    assert.isTrue(isFlood([...many(100, "reports"), ...many(100, "orders")], 256))
+    assert.isTrue(isFlood([...many(31), ...many(33, "reports")], 64))
+    assert.isFalse(isFlood([...many(128, "reports"), ...many(128)], 256), "as many of the fleet")
+    assert.isFalse(isFlood(many(128, "reports"), 256), "few at once")
+    assert.isFalse(isFlood(many(256), 256), "of the fleet itself")
+  })
+
+  it("is overtaken by the fleet's own events, which nobody in step gets again when their turn comes", () => {
+    const step = planAhead({ ...ahead, events: [event(4), event(6)] }, beginCursor(1))
+    assert.deepStrictEqual(written([step]), ["a:4", "b:4", "a:6", "b:6"])
+    assert.deepInclude(step.cursor, { position: 1, ahead: 6 })
+    const log = [filed(2), filed(3), event(4), filed(5), event(6), event(7)]
+    const steps = planRun({ ...ahead, events: log, lastSequence: 7 }, step.cursor)
+    assert.deepStrictEqual(written(steps), ["a:2", "b:2", "a:3", "b:3", "a:5", "b:5", "a:7", "b:7"])
+    assert.notProperty(last(steps), "ahead")
+  })
+
+  it("is not overtaken by an event that has more takers than fit into one write", () => {
+    const targets = Array.from({ length: 257 }, (_, index) => target(String(index).padStart(3, "0")))
+    const step = planAhead({ ...ahead, targets, events: [event(4)] }, beginCursor(1))
+    assert.deepStrictEqual([step.messages.length, step.cursor.ahead], [0, undefined])
+    const large = planAhead({ ...ahead, events: [event(4, 3 * 1_024 * 1_024)] }, beginCursor(1))
+    assert.strictEqual(large.messages.length, 0)
+  })
+
+  it("leaves an endpoint that is parked meanwhile what it has, and what it lacks", () => {
+    const step = planAhead({ ...ahead, events: [event(3)] }, beginCursor(1))
+    const isParked = (endpoint: string) => endpoint === "b"
+    const further = planAhead({ ...ahead, isParked, events: [event(5)] }, step.cursor)
+    assert.deepStrictEqual(written([further]), ["a:5"])
+    const log = [filed(2), event(3), filed(4), event(5)]
+    const passed = last(planRun({ ...ahead, isParked, events: log, lastSequence: 5 }, further.cursor))
+    assert.deepInclude(passed, { next: { b: 2 }, had: { b: 3 } })
+    const caughtUp = planCatchUp({ events: log, lastSequence: 5, target: target("b"), newDeliveryId: id }, passed)
+    assert.deepStrictEqual(written([caughtUp]), ["b:2", "b:4", "b:5"])
+    assert.deepStrictEqual(caughtUp.cursor, beginCursor(5))
+  })
+})
+
 describe("catching up", () => {
   it("gives a parked endpoint its missed events and brings it back in step", () => {
     const cursor: FanOutCursor = { ...beginCursor(9), next: { a: 4, b: 10 } }
@@ -183,6 +231,10 @@ describe("any order of parking and resuming", () => {
   const Turn = Schema.Struct({
     published: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
     parked: Schema.Array(Schema.Literals(["a", "b", "c", "d"])),
+    from: Schema.Array(Schema.Literals(["fleet", "reports"])),
+    isFlood: Schema.Boolean,
+    // How much of the log this turn has read; the rest stands before the fleet's own events.
+    read: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 })),
     // How many of the planned steps are stored before a crash makes the rest be planned again.
     kept: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
   })
@@ -213,15 +265,20 @@ describe("any order of parking and resuming", () => {
         ])
       }
     }
-    for (const { published, parked, kept } of turns) {
+    for (const { published, parked, from, isFlood, read, kept } of turns) {
       const isParked = (endpoint: string) => (parked as ReadonlyArray<string>).includes(endpoint)
-      for (let index = 0; index < published; index++) log.push(event(log.length + 1))
-      store(
-        planRun(
-          { events: log.slice(cursor.position), lastSequence: log.length, targets, isParked, newDeliveryId: id },
-          cursor
-        ).slice(0, kept)
-      )
+      for (let index = 0; index < published; index++) {
+        const next = event(log.length + 1)
+        log.push(from[index] === "reports" ? { ...next, from: "reports" } : next)
+      }
+      const run = log.slice(cursor.position).slice(0, isFlood ? read : undefined)
+      const lastSequence = run.at(-1)?.sequence ?? cursor.position
+      const planned = planRun({ events: run, lastSequence, targets, isParked, newDeliveryId: id }, cursor)
+      store(planned.slice(0, kept))
+      if (isFlood && cursor.through === null) {
+        const own = log.filter((one) => one.from === undefined && one.sequence > (cursor.ahead ?? cursor.position))
+        store([planAhead({ events: own, targets, isParked, newDeliveryId: id }, cursor)])
+      }
       catchUp(isParked)
     }
     store(
