@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto"
 import { jetstreamManager } from "@nats-io/jetstream"
-import { headers, type NatsConnection } from "@nats-io/nats-core"
+import type { NatsConnection } from "@nats-io/nats-core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
   accountOf,
@@ -19,7 +18,15 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { stepsOf } from "../../libs/actors/event-relay.ts"
 import { keeperUser } from "../../services/fleet/nats-server/configuration.ts"
 import { connectAs, startMachineBroker } from "../support/fleet-broker.ts"
-import { sample } from "./bus-as.ts"
+import {
+  rightsOf,
+  sendAnswersElsewhere,
+  sendInstructions,
+  streamNames,
+  token,
+  tokenSubject,
+  withHeaders
+} from "../support/forgery.ts"
 
 let server: TestNatsServer
 let keeper: NatsConnection
@@ -32,74 +39,6 @@ afterAll(async () => {
   await keeper.close()
   await server.stop()
 })
-
-const streamNames = [
-  ...topology.streams.map(({ name }) => name),
-  ...topology.buckets.map(({ name }) => `KV_${name}`),
-  ...topology.objectStores.map(({ name }) => `OBJ_${name}`)
-]
-
-const token = { label: "stolen", workspace: "default", role: "owner", scopes: [], createdAt: 0 }
-const tokenSubject = `$KV.tokens.${createHash("sha256").update("stolen").digest("hex")}`
-
-/** What a forger would have written: records of every kind, and what the broker does at a word. */
-const targets = [
-  tokenSubject,
-  ...topology.buckets.map(({ name }) => `$KV.${name}.forged`),
-  ...topology.objectStores.map(({ name }) => `$O.${name}.M.forged`),
-  ...topology.streams.flatMap(({ subjects: own }) => own.map((subject) => sample(subject, "forged"))),
-  subjects.event("work_item.merged"),
-  ...streamNames.flatMap((name) => [
-    `$JS.API.STREAM.DELETE.${name}`,
-    `$JS.API.STREAM.PURGE.${name}`,
-    `$JS.API.CONSUMER.CREATE.${name}.forged`
-  ])
-]
-
-/** Every header of the broker's own by which a message says what is to become of it or of others. */
-const instructions: ReadonlyArray<Readonly<Record<string, string>>> = [
-  { "Nats-Rollup": "all" },
-  { "Nats-Rollup": "sub" },
-  { "Nats-TTL": "1s" },
-  { "Nats-TTL": "never" },
-  { "Nats-Marker-Reason": "Purge" },
-  { "Nats-Schedule": "@at 2020-01-01T00:00:00Z", "Nats-Schedule-Target": tokenSubject },
-  { "Nats-Schedule": "@every 1s", "Nats-Schedule-Target": "events.work_item.merged", "Nats-Schedule-TTL": "1s" },
-  {
-    "Nats-Schedule": "@at 2020-01-01T00:00:00Z",
-    "Nats-Schedule-Target": "events.work_item.merged",
-    "Nats-Schedule-Rollup": "all"
-  },
-  { "Nats-Incr": "+1" },
-  { "Nats-Counter-Sources": "{}" },
-  { "Nats-Expected-Stream": "LOG" },
-  { "Nats-Expected-Last-Sequence": "0" },
-  { "Nats-Expected-Last-Subject-Sequence": "0", "Nats-Expected-Last-Subject-Sequence-Subject": "log.>" },
-  { "Nats-Msg-Id": "log.1.0" },
-  { "Nats-Stream-Source": "LOG 1 > >" },
-  { "Nats-Stream": "KV_tokens", "Nats-Sequence": "1", "Nats-Subject": tokenSubject },
-  { "Nats-Request-Info": '{"acc":"FLEET","user":"console"}' },
-  { "Nats-Trace-Dest": tokenSubject },
-  { "Nats-Batch-Id": "forged", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1" },
-  { "Nats-Required-Api-Level": "99" },
-  { "KV-Operation": "PURGE" }
-]
-
-/** Bodies that make each part of the broker's interface answer. */
-const bodiesOf = (subject: string): ReadonlyArray<string> => {
-  if (subject.startsWith("$JS.API.DIRECT.GET."))
-    return [
-      '{"seq":1}',
-      '{"last_by_subj":"events.>"}',
-      '{"seq":1,"batch":8,"next_by_subj":">"}',
-      '{"multi_last":[">"],"batch":8}',
-      ""
-    ]
-  if (subject.startsWith("$JS.API.STREAM.MSG.GET.")) return ['{"seq":1}', '{"last_by_subj":"events.>"}']
-  if (subject.startsWith("$JS."))
-    return ["", "{}", '{"batch":8,"expires":1000000000}', `{"deliver_subject":"${tokenSubject}"}`]
-  return [JSON.stringify(token), "", JSON.stringify(exampleEnvelope("work_item.merged"))]
-}
 
 const messages = async (name: string) => {
   const manager = await jetstreamManager(keeper)
@@ -129,24 +68,6 @@ const fill = async () => {
   await owner.request("$KV.tokens.kept", JSON.stringify(token))
   await owner.request("$KV.endpoints.kept", "{}")
   await owner.close()
-}
-
-const tries = (party: Party) => rightsOf(party).map((pattern) => sample(pattern, "sandbox.leak_detected"))
-
-/** All of them for who has few rights; for each other trial some, in turn, and always the one that would give most. */
-const repliesFor = (party: Party, turn: number) => {
-  if (outsiders.includes(party)) return targets
-  return [
-    tokenSubject,
-    ...Array.from({ length: repliesAtOnce }, (_, at) => targets[(turn * repliesAtOnce + at) % targets.length] ?? "")
-  ]
-}
-const repliesAtOnce = 8
-
-const rightsOf = (party: Party) => {
-  const user = partyUsers(topology).find((each) => each.user === userOf(party))
-  assert.isDefined(user)
-  return user.permissions.publish.allow
 }
 
 /** What a party may write, by its rights: an event of an outsider lies elsewhere than it was published. */
@@ -189,12 +110,6 @@ const onlyOwnWritten = (
   }
 }
 
-const withHeaders = (pairs: Readonly<Record<string, string>>) => {
-  const made = headers()
-  for (const [name, value] of Object.entries(pairs)) made.set(name, value)
-  return made
-}
-
 /** All that was sent has been answered, and what follows from it is stored. */
 const settled = async (connection: NatsConnection) => {
   await connection.flush()
@@ -221,14 +136,7 @@ describe.each(apart)("%s, in an account of its own,", (party) => {
   it("has nothing written by the broker: whichever answer it asks for, and wherever it has the answer sent", async () => {
     const before = await everything()
     const connection = await as()
-    let turn = 0
-    for (const subject of tries(party)) {
-      for (const body of bodiesOf(subject)) {
-        for (const reply of repliesFor(party, turn)) connection.publish(subject, body, { reply })
-        turn += 1
-        await connection.flush()
-      }
-    }
+    await sendAnswersElsewhere(connection, party)
     await settled(connection)
     await connection.close()
 
@@ -238,11 +146,7 @@ describe.each(apart)("%s, in an account of its own,", (party) => {
   it("removes and schedules nothing by a header", async () => {
     const before = await everything()
     const connection = await as()
-    for (const subject of tries(party).filter((each) => !each.startsWith("$JS."))) {
-      for (const instruction of instructions) {
-        connection.publish(subject, JSON.stringify(token), { headers: withHeaders(instruction), reply: tokenSubject })
-      }
-    }
+    await sendInstructions(connection, party)
     await settled(connection)
     // A schedule of the past would fire at the broker's next tick.
     await new Promise((resolve) => setTimeout(resolve, 1_500))

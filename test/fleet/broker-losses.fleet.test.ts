@@ -7,18 +7,18 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
 import { type Home, newHome, type RunningFleet, startFleet, starling, until } from "../../dev/fixtures/starling.ts"
-import { payingFetch } from "../support/payment-client.ts"
+import { soonMs, type ThreeJobs, threeJobs } from "../support/three-jobs.ts"
 
 let home: Home
 let fleet: RunningFleet
-let token: string
+let work: ThreeJobs
 let keeper: NatsConnection
 let manager: JetStreamManager
 
 beforeAll(async () => {
   home = newHome({ SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" })
   fleet = await startFleet(home)
-  token = fleet.ready.token
+  work = threeJobs(fleet)
   keeper = await connect(connectionTo(fleet.busAs("stream-keeper")))
   manager = await jetstreamManager(keeper, { checkAPI: false, timeout: soonMs })
 })
@@ -27,64 +27,6 @@ afterAll(async () => {
   await fleet.stop("SIGTERM")
   home.remove()
 })
-
-// A person who waits for an answer tries again within this; a machine with other tests takes longer.
-const soonMs = 20_000
-
-let used = 0
-const next = () => (used += 1)
-
-const ask = (method: "POST" | "PUT" | "DELETE", url: string, body: unknown) =>
-  fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-
-/** Tries until it is done: callers try again after a refusal. */
-const answers = async (what: string, act: () => Promise<Response>) => {
-  let last = "no answer"
-  let answer: { readonly id?: string } = {}
-  const isDone = async () => {
-    const response = await act().catch((error: unknown) => void (last = String(error)))
-    if (response === undefined) return false
-    last = `${response.status} ${(await response.clone().text()).slice(0, 300)}`
-    if (response.ok) answer = (await response.json()) as typeof answer
-    return response.ok
-  }
-  await until(isDone, soonMs).catch(() => assert.fail(`${what}: ${last}`))
-  return answer
-}
-
-/** Decisions, of which the last has an event that is delivered. */
-const command = async () => {
-  const projectId = `project-${next()}`
-  const received = () => fleet.log().split("received work_item.cancelled").length
-  const before = received()
-  const { pipeline } = fleet.ready
-  const project = { displayName: projectId, repositoryUrl: "file:///nowhere.git" }
-  await answers("a project", () => ask("PUT", `${pipeline}/projects/${projectId}`, project))
-  const item = await answers("a work item", () =>
-    ask("POST", `${pipeline}/workitems`, { title: "Oil the gate", projectId, agent: "coder" })
-  )
-  await answers("its end", () => ask("DELETE", `${pipeline}/workitems/${item.id}`, { reason: "tried" }))
-  await until(() => received() > before, soonMs).catch(() => assert.fail("its event was not delivered"))
-}
-
-const call = () => {
-  const pay = payingFetch(fleet.ready.chains.evm.payer.privateKey)
-  const init = { method: "POST", headers: { "content-type": "application/json" } }
-  const messages = [{ role: "user", content: `question ${next()}` }]
-  const body = JSON.stringify({ model: "demo/nostream", messages })
-  return answers("a paid call", () => pay(`${fleet.ready.gateway}/api/v1/chat/completions`, { ...init, body }))
-}
-
-const speak = () => answers("a text", () => ask("POST", `${fleet.ready.speech}/v1/audio/speech`, textOf(next())))
-
-// No piece of it was spoken before.
-const textOf = (number: number) => ({ input: `Sentence number ${number}.`, voice_id: "henry" })
-
-const jobs = () => Promise.all([command(), call(), speak()])
 
 const killBroker = async () => {
   const path = join(home.folder, "nats/server.pid")
@@ -96,17 +38,17 @@ const killBroker = async () => {
 const isReady = async () => (await fetch(`${fleet.ready.metrics}/readyz`)).ok
 
 describe("a fleet whose broker is killed", () => {
-  it("does all its jobs before", jobs)
+  it("does all its jobs before", () => work.all())
 
   it.each([
     ["nothing is done", async () => {}],
-    ["commands are decided", command],
-    ["calls are paid", call],
-    ["texts are spoken", speak]
+    ["commands are decided", () => work.command()],
+    ["calls are paid", () => work.call()],
+    ["texts are spoken", () => work.speak()]
   ])("while %s, does all its jobs soon after", async (_, use) => {
     const busy = Promise.all([use(), use(), use()])
     await killBroker()
-    await Promise.all([busy, jobs()])
+    await Promise.all([busy, work.all()])
     await until(isReady)
   })
 })
@@ -169,15 +111,16 @@ describe("a fleet whose broker loses", () => {
     const areFollowed = await Promise.all(lost.map(lose))
     // Without its tokens nobody is let in; the operator makes others.
     if (lost.some(({ name }) => name === "KV_tokens")) {
-      token = (await starling(home, "token", "make", "--role", "owner")).out.trim()
+      work.use((await starling(home, "token", "make", "--role", "owner")).out.trim())
     }
-    await jobs()
+    await work.all()
     await Promise.all(areFollowed.map((isFollowed) => until(isFollowed, soonMs)))
     await until(isReady)
   })
 
   it("what lay on a disk, says so in the doctor until the loss is accepted", async () => {
-    const doctor = () => starling({ ...home, environment: { ...home.environment, STARLING_TOKEN: token } }, "doctor")
+    const doctor = () =>
+      starling({ ...home, environment: { ...home.environment, STARLING_TOKEN: work.token() } }, "doctor")
     const ill = await doctor()
     assert.match(ill.out, /✗ streams: RECEIPTS was lost at /u, ill.error)
     const accepted = await starling(home, "broker", "streams", "--accept-losses")
@@ -192,6 +135,6 @@ describe("a fleet whose broker loses", () => {
       for (const consumer of consumers) await manager.consumers.delete(name, consumer)
       await until(async () => consumers.join() === (await consumersOf(name)).join(), soonMs)
     }
-    await jobs()
+    await work.all()
   })
 })
