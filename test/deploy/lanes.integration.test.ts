@@ -16,7 +16,7 @@ import { passwordOf } from "../support/fleet-broker.ts"
 import { startReceiver, type TestReceiver } from "../support/receiver.ts"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { sequencesTo } from "../support/webhooks.ts"
-import { busAs } from "./bus-as.ts"
+import { busAs } from "../support/bus-as.ts"
 
 const lanes = 4
 const laneNumbers = Array.from({ length: lanes }, (_, lane) => lane)

@@ -15,7 +15,7 @@ import {
 import { announcementsOf } from "../../libs/bus/topology/topology.ts"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { busAs as busFor, sample } from "./bus-as.ts"
+import { busAs as busFor, sample } from "../support/bus-as.ts"
 import { connectAs, startFleetBroker } from "../support/fleet-broker.ts"
 import { startFleetClusters } from "../support/fleet-clusters.ts"
 

@@ -21,7 +21,7 @@ import {
 import { eventCatalogue } from "#contracts"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { busAs as busFor, sample } from "./bus-as.ts"
+import { busAs as busFor, sample } from "../support/bus-as.ts"
 import { connectAs, refusals, startFleetBroker } from "../support/fleet-broker.ts"
 
 let server: TestNatsServer

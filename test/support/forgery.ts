@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { outsiders, type Party, partyUsers, topology, userOf } from "#bus"
 import { exampleEnvelope, subjects } from "#contracts"
-import { sample } from "../deploy/bus-as.ts"
+import { sample } from "./bus-as.ts"
 
 export const streamNames = [
   ...topology.streams.map(({ name }) => name),

@@ -6,7 +6,7 @@ import { StreamReader } from "#bus"
 import { auditCodec } from "#http"
 import { streamKeeper } from "../../../deploy/generate/users.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
-import { busAs } from "../../deploy/bus-as.ts"
+import { busAs } from "../../support/bus-as.ts"
 import { emptyHome, objectsIn, type Ran, runHere } from "../../support/command.ts"
 import { passwordOf, startFleetBroker } from "../../support/fleet-broker.ts"
 

@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { busServices, Nats, type Party, userOf } from "#bus"
 import { Health, Metrics, Role } from "#runtime"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { passwordOf } from "../support/fleet-broker.ts"
+import { passwordOf } from "./fleet-broker.ts"
 
 export const busAs = (server: () => TestNatsServer, party: Party) =>
   busServices.pipe(
