@@ -363,8 +363,11 @@ const changedCount = Effect.fnUntraced(function* ({ lanes }: Dependencies, curso
 })
 
 /** The cursor without the endpoints that another lane is to have; undefined where it is so already. */
-const movedAway = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, count: number) {
-  const { lane, lanes, endpoints } = deps
+export const movedAway = Effect.fnUntraced(function* (
+  { lane, lanes, endpoints }: Pick<Dependencies, "lane" | "lanes" | "endpoints">,
+  cursor: FanOutCursor,
+  count: number
+) {
   // A twin may have known one that this process has yet to read: it would neither leave nor get events here.
   if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
   const known = [...(yield* lanes.knownIn(lane))].filter((id) => endpoints.byId(id) !== undefined)
