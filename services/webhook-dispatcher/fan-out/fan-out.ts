@@ -306,7 +306,8 @@ const giveAhead = Effect.fnUntraced(function* (
   const own = reader.range("EVENTS", { fromSequence, toSequence, subject: subjects.event(">") })
   const page = yield* Stream.runCollect(Stream.take(own, aheadPageMessages))
   if (page.length === 0) return []
-  return [planAhead({ events: eventsOf(page), targets: targetsOf(cursor), lane, isParked, newDeliveryId }, cursor)]
+  const step = planAhead({ events: eventsOf(page), targets: targetsOf(cursor), lane, isParked, newDeliveryId }, cursor)
+  return step.cursor === cursor ? [] : [step]
 })
 
 /** Broken ones are put away by the run that they are in. */
