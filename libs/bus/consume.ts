@@ -10,15 +10,16 @@
  * The REJECTED stream, for messages that failed their schema: with every fault and its path. The broken bytes are kept
  * up to 64 KiB, without the secrets in them, so that an operator sees what came.
  */
-import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream"
+import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream"
 import { Cause, Clock, Context, Data, Effect, Exit, Fiber, Latch, Layer, Result, Schedule, type Scope } from "effect"
 import { type Fault, isoTime, Rejection, subjects } from "#contracts"
 import { defineCounter, Metrics, type Redact, redactBody, Redactor } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import { type ConsumerDeclaration, Consumers } from "./consumers.ts"
-import type { BusError } from "./errors.ts"
+import { type BusError, BusUnavailable, toBusError } from "./errors.ts"
 import { header, headerReader, jsonCodec, type MessageCodec } from "./message.ts"
 import { Publisher } from "./publish.ts"
+import { makeRoom, type Room } from "./room.ts"
 
 /** The parts of the fleet that read what others wrote. */
 const origins: ReadonlyArray<string> = ["deliveries", "events", "log", "reports", "requests", "settlements", "speech"]
@@ -136,6 +137,11 @@ export interface ConsumeOptions<A, R> {
   readonly consumer: ConsumerDeclaration
   /** Messages pulled from the broker at once; `unackedMax` alone bounds the work. Default the same. */
   readonly pullMax?: number
+  /**
+   * Messages in work at once in this process, where the consumer allows more. What is handed back for a while counts until
+   * that is over.
+   */
+  readonly inWorkMax?: number
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */
   readonly origin: string
@@ -153,10 +159,11 @@ export interface Consumption {
 export const consume = Effect.fnUntraced(function* <A, R>(
   options: ConsumeOptions<A, R>
 ): Effect.fn.Return<Consumption, BusError, R | Nats | Consumers | Rejections | Metrics | Scope.Scope> {
-  const { consumer: declaration, pullMax = declaration.unackedMax } = options
+  const { consumer: declaration, pullMax = declaration.unackedMax, inWorkMax } = options
+  const room = inWorkMax === undefined ? undefined : yield* makeRoom(inWorkMax)
   const nats = yield* Nats
   const consumers = yield* Consumers
-  const worker = yield* makeWorker(options)
+  const worker = yield* makeWorker(options, room?.leave ?? (() => {}))
   let current = declaration
   const ensure = Effect.suspend(() => consumers.ensure(current))
   yield* ensure
@@ -164,7 +171,8 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   const heartbeatMs = declaration.ackWaitMs / 3
   yield* Effect.forkScoped(Effect.repeat(worker.beat(heartbeatMs), Schedule.spaced(heartbeatMs / 2)))
   const lane = nats.share.lane(worker.start)
-  const taking = yield* Effect.forkScoped(takeForEver({ nats, ensure, declaration, pullMax, onMessage: lane.take }))
+  const take = room === undefined ? takeAll({ pullMax, onMessage: lane.take }) : takeAsRoomIs(room, lane.take)
+  const taking = yield* Effect.forkScoped(takeForEver({ nats, ensure, declaration, take }))
 
   let draining = false
   const drain = Effect.fnUntraced(function* (patienceMs: number) {
@@ -200,7 +208,8 @@ const deadHandlerDelayMs = 5_000
 const ackedRemembered = 2_048
 
 /** The messages in work: each is started once, kept alive, and acked or handed back. */
-const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin, handler }: ConsumeOptions<A, R>) {
+const makeWorker = Effect.fnUntraced(function* <A, R>(options: ConsumeOptions<A, R>, leave: Room["leave"]) {
+  const { consumer, codec, origin, handler } = options
   const { sends } = yield* Nats
   const reject = rejectWith(yield* Rejections, origin)
   const metrics = yield* Metrics
@@ -221,8 +230,11 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
     const key = messageKey(streamSequence, timestampNanos)
     if (deliveryCount > 1) redelivered.inc({ stream })
     // Not only counted redeliveries: a killed broker has forgotten that it ever delivered.
-    if (inWork.has(key)) return
-    if (acked.has(key)) return message.ack()
+    if (inWork.has(key)) return leave(0)
+    if (acked.has(key)) {
+      message.ack()
+      return leave(0)
+    }
     const readHeader = headerReader(message.headers)
     const decoded = codec.decode({ data: message.data, header: readHeader })
     const handled: Effect.Effect<AckDecision, never, R> = Result.isFailure(decoded)
@@ -242,19 +254,16 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
 
   const finish = (key: MessageKey, message: JsMsg, exit: Exit.Exit<AckDecision>) => {
     inWork.delete(key)
-    if (Exit.isSuccess(exit) && exit.value._tag === "Ack") {
+    const { outcome, awayMs } = endOf(exit)
+    if (outcome === "acked") {
       sends.add(() => message.ack())
       acked.add(key)
       finished += 1
-      consumed.inc({ stream, outcome: "acked" })
-    } else if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
-      message.nak(deadHandlerDelayMs)
-      consumed.inc({ stream, outcome: "failed" })
+    } else message.nak(awayMs)
+    if (outcome === "failed" && Exit.isFailure(exit))
       run(Effect.logError("a message handler died", exit.cause).pipe(Effect.annotateLogs({ origin })))
-    } else {
-      message.nak(Exit.isSuccess(exit) && exit.value._tag === "Nak" ? exit.value.delayMs : undefined)
-      consumed.inc({ stream, outcome: "handed_back" })
-    }
+    consumed.inc({ stream, outcome })
+    leave(awayMs)
     // Comes last, because a drain goes on within this call: it counts finished messages, and the rest must be acked or
     // handed back.
     if (inWork.size === 0) idle.openUnsafe()
@@ -268,6 +277,22 @@ const makeWorker = Effect.fnUntraced(function* <A, R>({ consumer, codec, origin,
     Effect.sync(() => keepAlive(inWork.values(), clock.currentTimeMillisUnsafe(), everyMs))
   return { start, beat, idle: idle.await, interruptAll, inFlight: () => inWork.size, finished: () => finished }
 })
+
+interface End {
+  readonly outcome: "acked" | "handed_back" | "failed"
+  /** For how long the message does not come again. */
+  readonly awayMs: number
+}
+
+const endOf = (exit: Exit.Exit<AckDecision>): End => {
+  if (Exit.isFailure(exit)) {
+    return Cause.hasInterruptsOnly(exit.cause)
+      ? { outcome: "handed_back", awayMs: 0 }
+      : { outcome: "failed", awayMs: deadHandlerDelayMs }
+  }
+  const { value } = exit
+  return value._tag === "Ack" ? { outcome: "acked", awayMs: 0 } : { outcome: "handed_back", awayMs: value.delayMs }
+}
 
 /** Acks the message when it is in REJECTED; hands it back while it cannot be stored there. */
 const rejectWith =
@@ -290,51 +315,115 @@ const keepAlive = (inWork: Iterable<InWork>, nowMs: number, everyMs: number) => 
 const pullExpiresMs = 5_000
 const heartbeatsMs = 2_500
 
+/** Takes from the consumer until it ends, by itself or with the connection, and says why. */
+type Take = (nats: Nats["Service"], consumer: Consumer) => Effect.Effect<void | Error, BusError>
+
+interface All {
+  readonly pullMax: number
+  readonly onMessage: (message: JsMsg) => void
+}
+
+/** All that the consumer gives: its limit of unacked messages bounds the work. */
+const takeAll =
+  ({ pullMax, onMessage }: All): Take =>
+  (nats, consumer) =>
+    Effect.acquireUseRelease(
+      nats.use("consume", () =>
+        consumer.consume({
+          callback: onMessage,
+          max_messages: pullMax,
+          expires: pullExpiresMs,
+          idle_heartbeat: heartbeatsMs,
+          abort_on_missing_resource: true
+        })
+      ),
+      // The broker forgets the pulls of a lost connection; the library would notice seconds later.
+      (messages) =>
+        Effect.raceFirst(
+          Effect.promise(() => messages.closed()),
+          nats.lost
+        ),
+      (messages) => Effect.sync(() => void messages.close())
+    )
+
+// Across accounts of a cluster a broker goes on to serve a pull whose process is gone: messages that wait for their ack wait.
+const shortPullMs = 2_000
+
+interface Pull {
+  /** Resolves when the broker has ended it. */
+  readonly ended: Promise<void>
+  readonly close: () => void
+  /** What it still brings is handed back. */
+  isLeft: boolean
+}
+
+/** As many at a time as there is room for. */
+const takeAsRoomIs =
+  (room: Room, onMessage: (message: JsMsg) => void): Take =>
+  (nats, consumer) => {
+    const begin = (messages: ConsumerMessages): Pull => {
+      const pull = { ended: Promise.resolve(), close: () => void messages.close(), isLeft: false }
+      const handOn = async () => {
+        for await (const message of messages) {
+          if (pull.isLeft) message.nak()
+          else {
+            room.enter()
+            onMessage(message)
+          }
+        }
+      }
+      pull.ended = handOn()
+      return pull
+    }
+    const open = (max_messages: number) =>
+      nats
+        .use("pull", () => consumer.fetch({ max_messages, expires: shortPullMs, idle_heartbeat: shortPullMs / 2 }))
+        .pipe(Effect.map(begin))
+    const taken = ({ ended }: Pull) =>
+      Effect.tryPromise({ try: () => ended, catch: toBusError("pull") }).pipe(
+        Effect.raceFirst(Effect.flatMap(nats.lost, () => connectionLost))
+      )
+    const leave = (pull: Pull) =>
+      Effect.suspend(() => {
+        pull.isLeft = true
+        const isServedOn = nats.isConnected() && nats.connection.info?.cluster !== undefined
+        return isServedOn
+          ? Effect.raceFirst(Effect.ignore(Effect.tryPromise(() => pull.ended)), nats.lost)
+          : Effect.void
+      }).pipe(Effect.ensuring(Effect.sync(pull.close)))
+    return Effect.forever(Effect.flatMap(room.free, (free) => Effect.acquireUseRelease(open(free), taken, leave)))
+  }
+
+const connectionLost = new BusUnavailable({ operation: "pull", detail: "the connection was lost" })
+
 interface Taking {
   readonly nats: Nats["Service"]
   /** Creates the consumer again when it is lost. */
   readonly ensure: Effect.Effect<void, BusError>
   readonly declaration: ConsumerDeclaration
-  readonly pullMax: number
-  readonly onMessage: (message: JsMsg) => void
+  readonly take: Take
 }
 
-const takeForEver = Effect.fnUntraced(function* ({ nats, ensure, declaration, pullMax, onMessage }: Taking) {
-  const open = nats.use(`consume ${declaration.durable}`, async ({ jetstream }): Promise<ConsumerMessages> => {
-    const consumer = await jetstream.consumers.get(declaration.stream, declaration.durable)
-    return consumer.consume({
-      callback: onMessage,
-      max_messages: pullMax,
-      expires: pullExpiresMs,
-      idle_heartbeat: heartbeatsMs,
-      abort_on_missing_resource: true
-    })
-  })
-  const opened = Effect.flatMap(Clock.currentTimeMillis, (sinceMs) =>
-    open.pipe(
-      Effect.tap(() => Effect.sync(() => nats.outages.worked("consume", declaration.stream))),
-      Effect.tapError((error) => Effect.sync(() => nats.missed("consume", declaration.stream, error, sinceMs)))
-    )
-  )
-  const takeOnce = Effect.acquireUseRelease(
-    opened,
-    // The broker forgets the pulls of a lost connection; the library would notice seconds later.
-    (messages) =>
-      Effect.raceFirst(
-        Effect.promise(() => messages.closed()),
-        Effect.as(nats.lost, undefined)
-      ),
-    (messages) => Effect.sync(() => void messages.close())
+const takeForEver = Effect.fnUntraced(function* ({ nats, ensure, declaration, take }: Taking) {
+  const { stream, durable } = declaration
+  const found = Effect.flatMap(Clock.currentTimeMillis, (sinceMs) =>
+    nats
+      .use(`consume ${durable}`, ({ jetstream }) => jetstream.consumers.get(stream, durable))
+      .pipe(
+        Effect.tap(() => Effect.sync(() => nats.outages.worked("consume", stream))),
+        Effect.tapError((error) => Effect.sync(() => nats.missed("consume", stream, error, sinceMs)))
+      )
   )
   // Ends only by interruption: whatever else ends the taking, the consumer is ensured and taken from again.
-  return yield* takeOnce.pipe(
+  return yield* found.pipe(
+    Effect.flatMap((consumer) => take(nats, consumer)),
     Effect.flatMap((ended) =>
-      Effect.logWarning("a consumer ended, taking it up again", ...(ended === undefined ? [] : [ended]))
+      Effect.logWarning("a consumer ended, taking it up again", ...(ended instanceof Error ? [ended] : []))
     ),
     Effect.catch((error) => Effect.logWarning("cannot consume, trying again", error)),
     Effect.andThen(Effect.sleep("500 millis")),
     Effect.andThen(Effect.ignore(ensure)),
-    Effect.annotateLogs({ stream: declaration.stream, consumer: declaration.durable }),
+    Effect.annotateLogs({ stream, consumer: durable }),
     Effect.forever
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, Ref, Schedule, Schema } from "effect"
+import { Deferred, Effect, Fiber, Latch, Option, Ref, Schedule, Schema } from "effect"
 import { consume, Consumers, ack, nak, Nats, Publisher, StreamReader } from "#bus"
 import { Rejection } from "#contracts"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
@@ -161,6 +161,84 @@ describe("consuming", () => {
     )
   )
 
+  it.live("has no more in work than its process may, though the consumer allows more, and takes all in the end", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          const consumers = yield* Consumers
+          const count = 40
+          yield* Effect.forEach(
+            Array.from({ length: count }, (_, index) => index),
+            (n) => publisher.publish(`work.${n}`, note, { text: `${n}` }),
+            { discard: true }
+          )
+          const seen = new Set<string>()
+          let [inWork, most, handedBack] = [0, 0, 0]
+          const goOn = yield* Latch.make(false)
+          yield* consume({
+            consumer: { ...consumer, unackedMax: 1_000 },
+            inWorkMax: 3,
+            codec: note,
+            origin: "trial",
+            handler: ({ value: { text } }) =>
+              Effect.gen(function* () {
+                inWork += 1
+                most = Math.max(most, inWork)
+                yield* goOn.await
+                inWork -= 1
+                if (!seen.has(text) && Number(text) % 10 === 0) {
+                  handedBack += 1
+                  seen.add(text)
+                  return nak(20)
+                }
+                seen.add(text)
+                return ack
+              })
+          })
+          yield* eventually(Effect.sync(() => inWork === 3))
+          const { pending, unacked } = yield* consumers.backlog("WORK", "worker")
+          assert.deepStrictEqual({ pending, unacked }, { pending: count - 3, unacked: 3 })
+          yield* goOn.open
+          const isDone = Effect.map(consumers.backlog("WORK", "worker"), (left) => left.pending + left.unacked === 0)
+          yield* eventually(isDone)
+
+          assert.deepStrictEqual({ most, handedBack, seen: seen.size }, { most: 3, handedBack: 4, seen: count })
+        }),
+      trial
+    )
+  )
+
+  it.live("hands back no more in a while than its process may have in work, where nothing can be done", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const publisher = yield* Publisher
+          yield* Effect.forEach(
+            Array.from({ length: 40 }, (_, index) => index),
+            (n) => publisher.publish(`work.${n}`, note, { text: `${n}` }),
+            { discard: true }
+          )
+          let handedBack = 0
+          yield* consume({
+            consumer: { ...consumer, unackedMax: 1_000 },
+            inWorkMax: 4,
+            codec: note,
+            origin: "trial",
+            handler: () => Effect.sync(() => ((handedBack += 1), nak(60_000)))
+          })
+          yield* eventually(Effect.sync(() => handedBack === 4))
+          const consumers = yield* Consumers
+          // Nobody asks for more.
+          yield* eventually(Effect.map(consumers.page("WORK", 0), ({ consumers: [figures] }) => figures?.waiting === 0))
+
+          assert.strictEqual((yield* consumers.backlog("WORK", "worker")).pending, 36)
+          assert.strictEqual(handedBack, 4)
+        }),
+      trial
+    )
+  )
+
   it.live("counts the work that ended last on drain, too", () =>
     withBus(
       () =>
@@ -184,46 +262,49 @@ describe("consuming", () => {
     )
   )
 
-  it.live("goes on after the broker was killed, and repeats no finished message", () =>
-    withBus(
-      (server) =>
-        Effect.gen(function* () {
-          const publisher = yield* Publisher
-          const seen = yield* Ref.make<ReadonlyArray<{ readonly text: string; readonly sequence: number }>>([])
-          yield* consume({
-            consumer,
-            codec: note,
-            origin: "trial",
-            handler: ({ value, sequence }) =>
-              Effect.as(
-                Ref.update(seen, (all) => [...all, { text: value.text, sequence }]),
-                ack
-              )
-          })
-          const publish = (n: number) =>
-            publisher
-              .publish("work.x", note, { text: `${n}` }, { messageId: `${n}` })
-              .pipe(Effect.retry({ times: 50, schedule: Schedule.spaced("100 millis") }))
-          yield* Effect.forEach(
-            Array.from({ length: 50 }, (_, index) => index),
-            publish,
-            { discard: true }
-          )
-          yield* Effect.promise(() => server.kill9())
-          yield* Effect.promise(() => server.start())
-          const nats = yield* Nats
-          yield* eventually(Effect.sync(nats.isConnected))
-          yield* Effect.forEach(
-            Array.from({ length: 50 }, (_, index) => 50 + index),
-            publish,
-            { discard: true }
-          )
-          yield* eventually(Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100))
-          // A message that the publisher had to send again is another message; none was handled twice.
-          const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
-          assert.strictEqual(new Set(sequences).size, sequences.length)
-        }),
-      trial
-    )
+  it.live.each([undefined, 4])(
+    "goes on after the broker was killed, and repeats no finished message (%s at once)",
+    (inWorkMax) =>
+      withBus(
+        (server) =>
+          Effect.gen(function* () {
+            const publisher = yield* Publisher
+            const seen = yield* Ref.make<ReadonlyArray<{ readonly text: string; readonly sequence: number }>>([])
+            yield* consume({
+              consumer,
+              ...(inWorkMax === undefined ? {} : { inWorkMax }),
+              codec: note,
+              origin: "trial",
+              handler: ({ value, sequence }) =>
+                Effect.as(
+                  Ref.update(seen, (all) => [...all, { text: value.text, sequence }]),
+                  ack
+                )
+            })
+            const publish = (n: number) =>
+              publisher
+                .publish("work.x", note, { text: `${n}` }, { messageId: `${n}` })
+                .pipe(Effect.retry({ times: 50, schedule: Schedule.spaced("100 millis") }))
+            yield* Effect.forEach(
+              Array.from({ length: 50 }, (_, index) => index),
+              publish,
+              { discard: true }
+            )
+            yield* Effect.promise(() => server.kill9())
+            yield* Effect.promise(() => server.start())
+            const nats = yield* Nats
+            yield* eventually(Effect.sync(nats.isConnected))
+            yield* Effect.forEach(
+              Array.from({ length: 50 }, (_, index) => 50 + index),
+              publish,
+              { discard: true }
+            )
+            yield* eventually(Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100))
+            // A message that the publisher had to send again is another message; none was handled twice.
+            const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
+            assert.strictEqual(new Set(sequences).size, sequences.length)
+          }),
+        trial
+      )
   )
 })
