@@ -1,12 +1,16 @@
 /**
  * Commands over the bus, by one process of the role with all its loops running: on distinct items, and all on one
- * entity; beside the bare read and append that a decision cannot do without, made by this process in the same run.
+ * entity; beside the bare read and append that a decision cannot do without, made by this process in the same run. The
+ * broker has the users and accounts that `up` gives it; the bare client is beside the streams.
  */
-import { randomUUID } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
+import { Effect, Layer, Redacted } from "effect"
+import { applyTopology, brokerAccounts, brokerUser, Nats, partyUsers, serverSyntax, topology } from "#bus"
 import { startNatsServer } from "#dev/fixtures/nats-server"
+import { Metrics } from "#runtime"
 import { startRoles } from "../children.ts"
 import { atLeast, figuresOf, type Findings, percentile } from "../figures.ts"
 import { timedLoop } from "../loops.ts"
@@ -43,14 +47,38 @@ const bare = async (connection: NatsConnection, count: number, width: number, su
 
 const figure = figuresOf("pipeline commands")
 
+const bareUser = "bare"
+
+/** A broker with the users and accounts of a fleet, and a user beside its streams who may do anything there. */
+const startBroker = async () => {
+  const bareRights = { publish: [">"], publishNever: [], subscribe: [">"], answers: false }
+  const users = [...partyUsers(topology), brokerUser(bareUser, bareRights)].map((user) => ({
+    ...user,
+    password: `p${randomBytes(16).toString("hex")}`
+  }))
+  const passwordOf = (name: string) => users.find(({ user }) => user === name)?.password ?? ""
+  const nats = await startNatsServer({ configuration: `accounts: ${serverSyntax(brokerAccounts(users))}` })
+  const maker = Nats.layerWith({
+    servers: [nats.url],
+    name: "load",
+    user: bareUser,
+    password: Redacted.make(passwordOf(bareUser))
+  }).pipe(Layer.provide(Metrics.layerTest))
+  await Effect.runPromise(Effect.provide(applyTopology(topology, { mode: "create", replicas: 1 }), maker))
+  return { nats, passwordOf }
+}
+
 export const commands = async (): Promise<Findings> => {
-  const nats = await startNatsServer()
-  const configuration = { Bus: { Url: nats.url }, PipelineApi: { Port: 0 } }
-  const role = await startRoles(["pipeline-api"], configuration).catch(async (error: unknown) => {
+  const { nats, passwordOf } = await startBroker()
+  const user = "pipeline-api"
+  const Bus = { Url: nats.url, User: user, Topology: "verify", Replicas: 1 }
+  const configuration = { Bus, PipelineApi: { Port: 0 } }
+  const environment = { BUS_PASSWORD: passwordOf(user) }
+  const role = await startRoles(["pipeline-api"], configuration, environment).catch(async (error: unknown) => {
     await nats.stop()
     throw error
   })
-  const connection = await connect({ servers: nats.url })
+  const connection = await connect({ servers: nats.url, user: bareUser, pass: passwordOf(bareUser) })
   try {
     const ask = commander(connection)
     const ids = Array.from({ length: counts.distinct }, () => randomUUID())
@@ -60,11 +88,12 @@ export const commands = async (): Promise<Findings> => {
       ask("agent", "smith", { _tag: "Pause", reason: `r${index}`, pausedBy: "load", expiresAtMs: null })
     await timedLoop(200, inFlight.one, pause)
     const one = await timedLoop(counts.one, inFlight.one, (index) => pause(index + counts.warmUp))
-    const cpuSeconds = useOf(role.pid).cpuSeconds
+    const before = [useOf(role.pid).cpuSeconds, useOf(nats.pid()).cpuSeconds] as const
     const distinct = await timedLoop(counts.distinct, inFlight.distinct, (index) =>
       ask("workitem", ids[index] ?? "", create)
     )
-    const cpuEachMs = ((useOf(role.pid).cpuSeconds - cpuSeconds) * 1_000) / counts.distinct
+    const eachMs = (pid: number, since: number) => ((useOf(pid).cpuSeconds - since) * 1_000) / counts.distinct
+    const [roleEachMs, brokerEachMs] = [eachMs(role.pid, before[0]), eachMs(nats.pid(), before[1])]
     const cancel = { _tag: "Cancel", reason: null, resolutionSha: null }
     const told = await timedLoop(counts.distinct, inFlight.distinct, (index) =>
       ask("workitem", ids[index] ?? "", cancel)
@@ -79,7 +108,8 @@ export const commands = async (): Promise<Findings> => {
         figure("distinct items, cancelled, each with its event", told.perSecond, "/s"),
         figure("distinct items, p50", percentile(distinct.ms, 0.5), "ms"),
         figure("distinct items, p99", percentile(distinct.ms, 0.99), "ms"),
-        figure("CPU of the role for each, all loops included", cpuEachMs, "ms"),
+        figure("CPU of the role for each, all loops included", roleEachMs, "ms"),
+        figure("CPU of the broker for each", brokerEachMs, "ms"),
         figure("bare read and append, distinct", bareDistinct.perSecond, "/s"),
         figure("one entity", one.perSecond, "/s", atLeast(800, one.perSecond, "/s")),
         figure("one entity, p99", percentile(one.ms, 0.99), "ms"),
