@@ -1,8 +1,17 @@
 /**
- * Every stream of the topology as a resource of NACK, the broker's controller for Kubernetes. Buckets and stores are
- * also given as the streams they are: NACK's own kinds for them cannot say that reads go to the leader.
+ * Every stream of the topology as a resource of NACK, the broker's controller for Kubernetes, and the consumers that
+ * belong to them. Buckets and stores are also given as the streams they are: NACK's own kinds for them cannot say that
+ * reads go to the leader.
  */
-import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
+import {
+  bucketConfig,
+  consumerConfig,
+  type ConsumerDeclaration,
+  objectStoreConfig,
+  readyConsumersOf,
+  streamConfig,
+  type Topology
+} from "#bus"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 
 /** Production's payment streams: kept by servers that write to disk before they confirm. */
@@ -23,17 +32,51 @@ export const replicas = 3
 
 type Config = ReturnType<typeof streamConfig>
 
-export const streamResources = (topology: Topology): ReadonlyArray<KubernetesObject> =>
-  [
+export const streamResources = (topology: Topology): ReadonlyArray<KubernetesObject> => {
+  const streams = [
     ...topology.streams.map((stream) => [streamConfig(stream, replicas), stream.why] as const),
     ...topology.buckets.map((bucket) => [bucketConfig(bucket, replicas), bucket.why] as const),
     ...topology.objectStores.map((store) => [objectStoreConfig(store, replicas), store.why] as const)
-  ].map(([config, why]) => resource(config, why))
+  ]
+  return [
+    ...streams.map(([config, why]) => streamResource(config, why)),
+    ...readyConsumersOf(topology).map((consumer) => consumerResource(consumer, topology))
+  ]
+}
 
-const resource = (config: Config, why: string): KubernetesObject => ({
+/** A consumer has its stream's replicas and place. */
+const consumerResource = (consumer: ConsumerDeclaration, topology: Topology): KubernetesObject => {
+  const { stream, durable, filterSubjects } = consumer
+  const config = consumerConfig(consumer)
+  const all = topology.streams.find(({ name }) => name === stream)?.subjects
+  const takesAll = JSON.stringify(all) === JSON.stringify(filterSubjects)
+  return {
+    apiVersion: "jetstream.nats.io/v1beta2",
+    kind: "Consumer",
+    metadata: { name: `${nameOf(stream)}-${durable}`, labels: partOfStarling },
+    spec: {
+      streamName: stream,
+      durableName: durable,
+      // NACK gives a single filter in a field that a role of an earlier release, after a rollback, cannot change.
+      ...(takesAll ? {} : { filterSubjects }),
+      deliverPolicy: config.deliver_policy,
+      replayPolicy: config.replay_policy,
+      ackPolicy: config.ack_policy,
+      ackWait: duration(config.ack_wait ?? 0),
+      maxAckPending: config.max_ack_pending,
+      maxDeliver: config.max_deliver,
+      // Removing the resource leaves what was delivered, and how far its reader is.
+      preventDelete: true
+    }
+  }
+}
+
+const nameOf = (stream: string) => stream.toLowerCase().replaceAll("_", "-")
+
+const streamResource = (config: Config, why: string): KubernetesObject => ({
   apiVersion: "jetstream.nats.io/v1beta2",
   kind: "Stream",
-  metadata: { name: config.name.toLowerCase().replaceAll("_", "-"), labels: partOfStarling },
+  metadata: { name: nameOf(config.name), labels: partOfStarling },
   spec: {
     name: config.name,
     description: why,

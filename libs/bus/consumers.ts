@@ -4,7 +4,7 @@ import { nanos } from "@nats-io/nats-core"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { Count, Timestamp } from "#contracts"
 import { Nats } from "./connection/connection.ts"
-import { type BusError, BusRefused, fromApiError } from "./errors.ts"
+import { type BusError, BusNotFound, BusRefused, fromApiError } from "./errors.ts"
 import { jsonCodec } from "./message.ts"
 
 /**
@@ -20,6 +20,8 @@ export interface ConsumerDeclaration {
   readonly unackedMax: number
   /** A message without a heartbeat for this long is delivered again, to any replica. */
   readonly ackWaitMs: number
+  /** Whoever makes the stream makes it too; who takes from it may not. */
+  readonly isReady?: true
 }
 
 export interface ConsumerBacklog {
@@ -55,7 +57,7 @@ export interface ConsumerPage {
 export class Consumers extends Context.Service<
   Consumers,
   {
-    /** Creates the consumer, or changes it to the declaration. */
+    /** Creates the consumer, or changes it to the declaration. One that is made with its stream is only looked for. */
     readonly ensure: (declaration: ConsumerDeclaration) => Effect.Effect<void, BusError>
     /** Removes the consumer; it may be absent. */
     readonly remove: (stream: string, durable: string) => Effect.Effect<void, BusError>
@@ -74,7 +76,8 @@ export class Consumers extends Context.Service<
     Effect.gen(function* () {
       const nats = yield* Nats
       return Consumers.of({
-        ensure: (declaration) => ensure(nats, declaration),
+        ensure: (declaration) =>
+          declaration.isReady === true ? lookFor(nats, declaration) : makeConsumer(nats, declaration),
         remove: (stream, durable) =>
           nats
             .use(`remove consumer ${durable}`, ({ manager }) => manager.consumers.delete(stream, durable))
@@ -103,7 +106,8 @@ export class Consumers extends Context.Service<
 // The code for an existing consumer that differs; a cluster also returns it for one that does not.
 const existsAlready = 10148
 
-const ensure = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
+/** Creates it, or changes it to the declaration. */
+export const makeConsumer = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
   const { stream, durable } = declaration
   const config = consumerConfig(declaration)
   return nats
@@ -115,6 +119,41 @@ const ensure = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
       ),
       Effect.asVoid
     )
+}
+
+const lookFor = Effect.fnUntraced(function* (nats: Nats["Service"], { stream, durable }: ConsumerDeclaration) {
+  const sinceMs = yield* Clock.currentTimeMillis
+  yield* nats
+    .use(`look for consumer ${durable}`, ({ manager }) => manager.consumers.info(stream, durable))
+    .pipe(
+      Effect.catchTag("BusNotFound", ({ operation, detail }) =>
+        Effect.fail(
+          new BusNotFound({
+            operation,
+            detail: `${detail}; who makes the stream ${stream} makes its consumer ${durable} too`
+          })
+        )
+      ),
+      Effect.tapError((error) => Effect.sync(() => nats.missed("consume", stream, error, sinceMs)))
+    )
+})
+
+/** The parts of the declaration that a consumer of the broker does not hold, one readable line each. */
+export const consumerDifferences = (
+  declaration: ConsumerDeclaration,
+  current: Partial<ConsumerConfig> | undefined
+): ReadonlyArray<string> => {
+  const { stream, durable } = declaration
+  if (current === undefined) return [`consumer ${durable} of ${stream} does not exist`]
+  const filters = filtersOf(current)
+  // Without a filter it has all of its stream.
+  const has = { ...current, filter_subjects: filters.length === 0 ? declaration.filterSubjects : filters }
+  return Object.entries(consumerConfig(declaration)).flatMap(([key, value]) => {
+    const now = has[key as keyof ConsumerConfig]
+    return JSON.stringify(now) === JSON.stringify(value)
+      ? []
+      : [`consumer ${durable} of ${stream}: ${key} is ${JSON.stringify(now)}, declared ${JSON.stringify(value)}`]
+  })
 }
 
 const readBacklog = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, durable: string) {
@@ -186,7 +225,7 @@ const decodeList = ({ data }: { readonly data: Uint8Array }) => listCodec.decode
 const figuresOf = ({ name, config, delivered, ...counts }: (typeof Figures)["Type"]): ConsumerFigures => ({
   name,
   isDurable: config.durable_name !== undefined,
-  filterSubjects: config.filter_subjects ?? (config.filter_subject === undefined ? [] : [config.filter_subject]),
+  filterSubjects: filtersOf(config),
   pending: counts.num_pending,
   unacked: counts.num_ack_pending,
   redelivered: counts.num_redelivered,
@@ -195,8 +234,14 @@ const figuresOf = ({ name, config, delivered, ...counts }: (typeof Figures)["Typ
   lastDeliveredAtMs: delivered.last_active === undefined ? null : Date.parse(delivered.last_active)
 })
 
+/** The broker writes a single one elsewhere than several. */
+const filtersOf = (config: {
+  readonly filter_subject?: string | undefined
+  readonly filter_subjects?: ReadonlyArray<string> | null | undefined
+}) => config.filter_subjects ?? (config.filter_subject === undefined ? [] : [config.filter_subject])
+
 /** The broker's configuration of a declared consumer. */
-const consumerConfig = (declaration: ConsumerDeclaration): ConsumerConfig => ({
+export const consumerConfig = (declaration: ConsumerDeclaration): ConsumerConfig => ({
   name: declaration.durable,
   durable_name: declaration.durable,
   filter_subjects: [...declaration.filterSubjects],

@@ -14,7 +14,7 @@ export {
   type Refused,
   Rejections
 } from "./consume.ts"
-export { type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
+export { consumerConfig, type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
 export { busLayer, busMetrics, busServices } from "./layer.ts"
@@ -41,8 +41,17 @@ export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
 export { acceptLosses, keepTopology, lostAtKey } from "./topology/keeper.ts"
 export { accountOf, brokerAccounts, fleetAccount } from "./topology/accounts.ts"
-export { besideStreams, outsiders, parties, type Party, type Topology } from "./topology/declarations.ts"
-export { coreSubjects, partOf, streamOf, topology, topologyDocument, topologyOf } from "./topology/topology.ts"
+export { besideStreams, outsiders, parties, type Party, type Topology, userOf } from "./topology/declarations.ts"
+export {
+  coreSubjects,
+  partOf,
+  readyConsumer,
+  readyConsumersOf,
+  streamOf,
+  topology,
+  topologyDocument,
+  topologyOf
+} from "./topology/topology.ts"
 export {
   type BrokerUser,
   brokerUser,
@@ -51,7 +60,6 @@ export {
   partyUsers,
   type Permissions,
   permissionsOf,
-  serverSyntax,
-  userOf
+  serverSyntax
 } from "./topology/permissions.ts"
 export { envelopeBytesMax, eventsKeptDays, recordBytesMax, reportBytesMax } from "./topology/streams.ts"

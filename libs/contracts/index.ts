@@ -28,7 +28,13 @@ export {
   type PaymentSettler,
   type PaymentVerifier
 } from "./configuration/payments.ts"
-export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
+export {
+  itemSettingsOf,
+  type Pipeline,
+  type PipelineApi,
+  reportsInWorkMax,
+  type Sweeper
+} from "./configuration/pipeline.ts"
 export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export type { VoiceModel, VoiceProcess } from "./configuration/voices.ts"

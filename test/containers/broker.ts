@@ -2,7 +2,7 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from "testcontainers"
-import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { bucketConfig, consumerConfig, objectStoreConfig, readyConsumersOf, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import type { BusAddress } from "../../dev/fixtures/bus-address.ts"
 import { passwordOf } from "../support/fleet-broker.ts"
@@ -106,6 +106,8 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
   ]
   // The first waits until the servers have found each other and elected a leader.
   for (const config of configs) await eventually(() => manager.streams.add(config))
+  for (const consumer of readyConsumersOf(topology))
+    await eventually(() => manager.consumers.add(consumer.stream, consumerConfig(consumer)))
   await keeper.close()
   const asKeeper = async <A>(act: (manager: JetStreamManager) => Promise<A>) => {
     const connection = await connectAs(streamKeeper)

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Ajv, type ValidateFunction } from "ajv"
 import { parse } from "yaml"
-import { nackStream } from "./nack-stream.ts"
+import { nackConsumer, nackStream } from "./nack-kinds.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -63,5 +63,6 @@ export const closedSchemas = (folder: string): ((kind: string) => ValidateFuncti
     }
   }
   found.set("jetstream.nats.io/v1beta2/Stream", () => ajv.compile(nackStream))
+  found.set("jetstream.nats.io/v1beta2/Consumer", () => ajv.compile(nackConsumer))
   return (kind) => found.get(kind)?.()
 }

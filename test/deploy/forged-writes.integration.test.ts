@@ -10,6 +10,7 @@ import {
   parties,
   type Party,
   partyUsers,
+  readyConsumersOf,
   topology,
   userOf
 } from "#bus"
@@ -22,6 +23,7 @@ import {
   rightsOf,
   sendAnswersElsewhere,
   sendInstructions,
+  sendMessagesElsewhere,
   streamNames,
   token,
   tokenSubject,
@@ -63,12 +65,16 @@ const fill = async () => {
   for (let count = 0; count < 4; count += 1) await service.request("events.sandbox.leak_detected", envelope)
   // The record of a token, under an event's subject: what a direct read would carry away.
   await service.request("events.my_team.thing", JSON.stringify(token))
+  for (let count = 0; count < reportsCount; count += 1) await service.request("reports.forged", JSON.stringify(token))
   await service.close()
   const owner = await connectAs(server.url, userOf("console"))
   await owner.request("$KV.tokens.kept", JSON.stringify(token))
   await owner.request("$KV.endpoints.kept", "{}")
   await owner.close()
 }
+
+// Some to take, and enough behind them to ask for.
+const reportsCount = 100
 
 /** What a party may write, by its rights: an event of an outsider lies elsewhere than it was published. */
 const mayWrite = (party: Party, subject: string) => {
@@ -84,13 +90,18 @@ const patternOf = (pattern: string) =>
   )
 
 /**
- * Whether one message of a party could remove all that a stream has: one of its keepers', or one with a header where the
- * fleet itself needs that header.
+ * Whether one message of a party could remove what a stream has: one of its keepers', one with a header where the fleet
+ * itself needs that header, or the ack of one who takes from it.
  */
 const mayEmpty = (party: Party, stream: string) => {
   const declared = topology.streams.find(({ name }) => name === stream)
   const isPublisher = declared?.publishers.includes(party) === true
-  return rightsOf(party).includes(`$JS.API.STREAM.PURGE.${stream}`) || (isPublisher && isRolledUp(declared.features))
+  const takes = declared?.readyConsumers?.some(({ reader }) => reader === party) === true
+  return (
+    takes ||
+    rightsOf(party).includes(`$JS.API.STREAM.PURGE.${stream}`) ||
+    (isPublisher && isRolledUp(declared.features))
+  )
 }
 const isRolledUp = (features: ReadonlyArray<string>) => features.includes("rollup") || features.includes("schedules")
 
@@ -121,7 +132,15 @@ const apart = parties.filter((party) => !besideStreams.includes(party))
 
 describe("those who are apart from the streams", () => {
   it("are the parties from outside the fleet, and the roles that answer calls from the internet", () =>
-    assert.includeMembers(apart, ["internal services", "runners", "model-gateway", "speech-api", "console"]))
+    assert.includeMembers(apart, [
+      "internal services",
+      "runners",
+      "pipeline-api",
+      "model-gateway",
+      "speech-api",
+      "payment-verifier",
+      "console"
+    ]))
 
   it("have an account each, and none has the streams", () => {
     const accounts = apart.map((party) => accountOf(userOf(party)))
@@ -181,6 +200,21 @@ describe.each(apart)("%s, in an account of its own,", (party) => {
       )
       assert.match(answer, /no responders|TimeoutError|Permissions Violation/u, subject)
     }
+    await connection.close()
+
+    onlyOwnWritten(party, before, await everything())
+  })
+})
+
+describe.each(readyConsumersOf(topology))("$durable, with messages of $stream at hand,", ({ stream, durable }) => {
+  it("has neither them nor the next ones delivered elsewhere, by no ack and no pull", async () => {
+    const party = apart.find((each) => userOf(each) === durable)
+    assert.isDefined(party)
+    const before = await everything()
+    const connection = await connectAs(server.url, durable)
+    const [first = ""] = await sendMessagesElsewhere(connection, stream, durable)
+    assert.match(first, /^\$JS\.ACK\./u)
+    await settled(connection)
     await connection.close()
 
     onlyOwnWritten(party, before, await everything())

@@ -15,6 +15,8 @@ import { repository } from "./tools.ts"
 
 const read = (path: string) => readFileSync(join(repository, path), "utf8")
 
+const streams = streamResources(topology).filter(({ kind }) => kind === "Stream")
+
 describe("the generated manifests", () => {
   it("are up to date", () => {
     for (const { path, content } of generatedFiles()) {
@@ -97,15 +99,38 @@ describe("the generated manifests", () => {
   })
 
   it("keep payments on the servers that write before they confirm", () => {
-    const placed = streamResources(topology).map(({ spec }) => spec as { name: string; placement: { cluster: string } })
+    const placed = streams.map(({ spec }) => spec as { name: string; placement: { cluster: string } })
     const money = placed.filter(({ placement }) => placement.cluster === "nats-payments").map(({ name }) => name)
 
     assert.deepStrictEqual(money.toSorted(), [...moneyStreams].toSorted())
   })
 
+  it("have each consumer that is made with its stream, for the user who takes from it, and leave it when the object goes", () => {
+    const made = streamResources(topology).flatMap(({ kind, metadata, spec }) =>
+      kind === "Consumer" ? [{ name: metadata.name, spec }] : []
+    )
+
+    assert.deepStrictEqual(made, [
+      {
+        name: "reports-pipeline-api",
+        spec: {
+          streamName: "REPORTS",
+          durableName: "pipeline-api",
+          deliverPolicy: "all",
+          replayPolicy: "instant",
+          ackPolicy: "explicit",
+          ackWait: "5s",
+          maxAckPending: 10_000,
+          maxDeliver: -1,
+          preventDelete: true
+        }
+      }
+    ])
+  })
+
   it("give every age and window of a stream, because the streams' controller reads an empty age as a year", () => {
     const seconds = (text: string) => Number(/^(\d+(?:\.\d+)?)s$/u.exec(text)?.[1])
-    for (const { spec } of streamResources(topology)) {
+    for (const { spec } of streams) {
       const { name, maxAge, duplicateWindow } = spec as Record<"name" | "maxAge" | "duplicateWindow", string>
       assert.isAtLeast(seconds(maxAge), 0, name)
       assert.isAbove(seconds(duplicateWindow), 0, name)

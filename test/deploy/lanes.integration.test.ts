@@ -1,9 +1,8 @@
-import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream"
+import type { ConsumerConfig } from "@nats-io/jetstream"
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect, type ConnectionOptions } from "@nats-io/transport-node"
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { parseAllDocuments } from "yaml"
 import { deliveryLaneOf, deliveryPartitions, deliveryStream, endpointIdOf, exampleEnvelope, subjects } from "#contracts"
 import { serviceUser } from "../../services/fleet/nats-server/configuration.ts"
 import { generatedFiles } from "../../deploy/generate/files.ts"
@@ -17,6 +16,7 @@ import { startReceiver, type TestReceiver } from "../support/receiver.ts"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { sequencesTo } from "../support/webhooks.ts"
 import { busAs } from "../support/bus-as.ts"
+import { makeAsNack } from "./nack.ts"
 
 const lanes = 4
 const laneNumbers = Array.from({ length: lanes }, (_, lane) => lane)
@@ -29,56 +29,6 @@ const generated = (end: string) => {
   const file = generatedFiles(lanes).find((each) => each.path.endsWith(end))
   return file?.content ?? assert.fail(`${end} is not generated`)
 }
-
-interface NackSpec {
-  readonly name: string
-  readonly subjects: Array<string>
-  readonly retention: StreamConfig["retention"]
-  readonly storage: StreamConfig["storage"]
-  readonly discard: StreamConfig["discard"]
-  readonly maxAge: string
-  readonly duplicateWindow: string
-  readonly maxBytes: number
-  readonly maxMsgSize: number
-  readonly maxMsgsPerSubject: number
-  readonly allowDirect: boolean
-  readonly allowAtomicPublish: boolean
-  readonly allowMsgSchedules: boolean
-  readonly allowRollup: boolean
-  readonly allowMsgTtl: boolean
-  readonly denyDelete: boolean
-  readonly republish?: { readonly source: string; readonly destination: string }
-}
-
-const nanosOf = (duration: string) => Number(duration.replace(/s$/u, "")) * 1e9
-
-/** As NACK makes them of the manifest; on one server, each has one replica. */
-const configsOf = (manifest: string) =>
-  parseAllDocuments(manifest).map((document) => {
-    const { spec } = document.toJS() as { readonly spec: NackSpec }
-    return {
-      name: spec.name,
-      subjects: spec.subjects,
-      retention: spec.retention,
-      storage: spec.storage,
-      discard: spec.discard,
-      num_replicas: 1,
-      max_age: nanosOf(spec.maxAge),
-      duplicate_window: nanosOf(spec.duplicateWindow),
-      max_bytes: spec.maxBytes,
-      max_msg_size: spec.maxMsgSize,
-      max_msgs_per_subject: spec.maxMsgsPerSubject,
-      allow_direct: spec.allowDirect,
-      allow_atomic: spec.allowAtomicPublish,
-      allow_msg_schedules: spec.allowMsgSchedules,
-      allow_rollup_hdrs: spec.allowRollup,
-      allow_msg_ttl: spec.allowMsgTtl,
-      deny_delete: spec.denyDelete,
-      ...(spec.republish === undefined
-        ? {}
-        : { republish: { src: spec.republish.source, dest: spec.republish.destination } })
-    } satisfies Partial<StreamConfig>
-  })
 
 const onceConnected = async <A>(
   options: ConnectionOptions,
@@ -110,8 +60,7 @@ const generatedBroker = Effect.acquireRelease(
     assert.deepStrictEqual([...new Set(variables)].toSorted(), Object.keys(environment).toSorted())
     const server = await startNatsServer({ configuration: accounts, environment })
     await onceConnected(asKeeper(server), async (connection) => {
-      const manager = await jetstreamManager(connection)
-      for (const config of configsOf(generated("nats/streams.yaml"))) await manager.streams.add(config)
+      await makeAsNack(await jetstreamManager(connection), generated("nats/streams.yaml"))
     })
     return server
   }),

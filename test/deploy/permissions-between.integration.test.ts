@@ -1,12 +1,19 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { createInbox } from "@nats-io/nats-core"
 import { Effect, Fiber, Layer, Option, Schema } from "effect"
 import {
+  ack,
+  consume,
+  type ConsumerDeclaration,
+  Consumers,
   coreSubjects,
   jsonCodec,
   Kv,
   Leases,
   Mailbox,
   type Party,
+  Publisher,
+  readyConsumersOf,
   Requests,
   StreamReader,
   topology,
@@ -110,6 +117,65 @@ describe.each([
       const left = yield* reader.last("KV_leases", `$KV.leases.${lease.key}`)
       assert.isTrue(Option.isNone(left))
     }).pipe(Effect.scoped, Effect.provide(busAs(holder)))
+  )
+
+  const reports = (said: ReadonlyArray<string>) =>
+    Effect.flatMap(Publisher, (publisher) =>
+      Effect.forEach(said, (each) => publisher.publish("reports.trial", codec, { said: each }))
+    ).pipe(Effect.provide(busAs("internal services")))
+
+  /** Until these have come; what others left behind is put away. */
+  const take = Effect.fnUntraced(function* (consumer: ConsumerDeclaration, wanted: ReadonlyArray<string>) {
+    const taken: Array<string> = []
+    const handler = ({ value: { said } }: { readonly value: { readonly said: string } }) =>
+      Effect.sync(() => (taken.push(said), ack))
+    const consumption = yield* consume({ consumer, inWorkMax: 4, codec, origin: "reports", handler })
+    yield* eventually(Effect.sync(() => wanted.every((said) => taken.includes(said))))
+    return { taken, consumption }
+  })
+
+  const waiting = (stream: string) =>
+    Effect.flatMap(Consumers, (consumers) => consumers.page(stream, 0)).pipe(
+      Effect.map(({ consumers: [first] }) => first?.waiting),
+      Effect.provide(busAs("console"))
+    )
+
+  it.live.each(readyConsumersOf(topology))(
+    "a process of $durable that ends leaves what comes into $stream to the next one, in order and at once",
+    (consumer) =>
+      Effect.gen(function* () {
+        yield* reports(["first"])
+        const { consumption } = yield* take(consumer, ["first"])
+        yield* eventually(Effect.map(waiting(consumer.stream), (count) => count === 1))
+        yield* consumption.drain(1_000)
+        const names = ["second", "third", "fourth", "fifth", "sixth"]
+        yield* reports(names)
+        const sinceMs = performance.now()
+        const { taken } = yield* take(consumer, names)
+
+        assert.deepStrictEqual(taken, names)
+        assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
+      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
+  )
+
+  it.live.each(readyConsumersOf(topology))(
+    "a process of $durable gets what another had asked for of $stream before it died, after its ack wait at the latest",
+    (consumer) =>
+      Effect.gen(function* () {
+        const dead = yield* Effect.promise(() => connectAs(server.url, consumer.durable))
+        const inbox = createInbox(`_INBOX_${consumer.durable}`)
+        dead.subscribe(inbox, { callback: () => {} })
+        const next = `$JS.API.CONSUMER.MSG.NEXT.${consumer.stream}.${consumer.durable}`
+        dead.publish(next, JSON.stringify({ batch: 64, expires: 2_000_000_000 }), { reply: inbox })
+        yield* eventually(Effect.map(waiting(consumer.stream), (count) => count === 1))
+        yield* Effect.promise(() => dead.close())
+        const names = ["seventh", "eighth"]
+        yield* reports(names)
+        const sinceMs = performance.now()
+        yield* take(consumer, names)
+
+        assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs + 2_500)
+      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
   )
 
   const followers = topology.buckets

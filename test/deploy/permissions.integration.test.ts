@@ -8,12 +8,14 @@ import {
   ack,
   jsonCodec,
   Kv,
+  nak,
   Objects,
   outsideEvents,
   parties,
   type Party,
   partOf,
   Publisher,
+  readyConsumer,
   StreamReader,
   topology,
   userOf
@@ -134,6 +136,43 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       }
       yield* consumers.remove(stream.name, tokenOf(party))
     }).pipe(Effect.scoped, Effect.provide(busAs(party)))
+  )
+
+  it.live.each(part.streams.filter(({ readyConsumers = [] }) => readyConsumers.length > 0))(
+    "takes from $name by the consumer that was made for it, and makes none",
+    (stream) =>
+      Effect.gen(function* () {
+        const consumer = readyConsumer(stream.name, party)
+        const publishing = Effect.flatMap(Publisher, (publisher) =>
+          Effect.forEach([1, 2, 3, 4, 5], (count) =>
+            publisher.publish(sample(stream.subjects[0] ?? "", `consumed-by-${userOf(party)}`), codec, {
+              said: `hello ${count}`
+            })
+          )
+        )
+        const { isReady: _, ...ownConsumer } = consumer
+        const { backlog, ensure } = yield* Consumers
+        const before = yield* backlog(consumer.stream, consumer.durable)
+        yield* Effect.provide(publishing, busAs(stream.publishers[0] ?? party))
+        const taken: Array<string> = []
+
+        const consumption = yield* consume({
+          consumer,
+          inWorkMax: 2,
+          codec,
+          origin: "trial",
+          // The first is handed back once.
+          handler: ({ value: { said } }) => Effect.sync(() => (taken.push(said) === 1 ? nak(50) : ack))
+        })
+        yield* eventually(
+          Effect.sync(() => new Set(taken).size === before.pending + 5 && taken.length > new Set(taken).size)
+        )
+        yield* eventually(Effect.map(backlog(consumer.stream, consumer.durable), ({ unacked }) => unacked === 0))
+        yield* consumption.drain(1_000)
+
+        const refused = yield* Effect.flip(ensure(ownConsumer))
+        assert.strictEqual(refused._tag === "BusRefused" ? refused.forbidden?.operation : refused.message, "publish")
+      }).pipe(Effect.scoped, Effect.provide(busAs(party)))
   )
 
   it.live.each(part.buckets)("has its permissions on the bucket $name", (bucket) =>

@@ -34,7 +34,7 @@ export interface Fault {
 }
 
 /** Kinds of controllers that say by the condition `Ready` whether they have made the object. */
-const ofControllers = new Set(["Stream", "KeyValue", "ObjectStore", "ScaledObject"])
+const ofControllers = new Set(["Stream", "Consumer", "KeyValue", "ObjectStore", "ScaledObject"])
 
 /** Workloads first, then what controllers make, then pods; the cluster's warnings stand with their object. */
 export const faultsOf = (observed: ReadonlyArray<Observed>): ReadonlyArray<Fault> => {

@@ -1,7 +1,7 @@
 /** A nats-server with the users that the deployment gives it, and connections as them. The streams are made by NACK's. */
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect, type NatsConnection, PermissionViolationError, type TlsOptions } from "@nats-io/transport-node"
-import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { bucketConfig, consumerConfig, objectStoreConfig, readyConsumersOf, streamConfig, topology } from "#bus"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { accounts, keeperUser, machineUsers } from "../../services/fleet/nats-server/configuration.ts"
@@ -45,6 +45,8 @@ const makeStreams = async (keeper: NatsConnection) => {
     ...topology.objectStores.map((store) => objectStoreConfig(store, 1))
   ]
   for (const config of configs) await manager.streams.add(config)
+  for (const consumer of readyConsumersOf(topology))
+    await manager.consumers.add(consumer.stream, consumerConfig(consumer))
   await keeper.close()
 }
 

@@ -1,7 +1,7 @@
 /** The broker as production has it: two clusters of three behind gateways, with the deployment's users and placement. */
 import { jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
+import { bucketConfig, consumerConfig, objectStoreConfig, readyConsumersOf, streamConfig, topology } from "#bus"
 import { moneyCluster, moneyStreams, replicas } from "../../deploy/generate/streams.ts"
 import { accountsFile, fleetUsers, passwordVariable, streamKeeper, systemUser } from "../../deploy/generate/users.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
@@ -65,5 +65,7 @@ const makeStreams = async (url: string) => {
     }
   }
   for (const config of configs) await place(config)
+  for (const consumer of readyConsumersOf(topology))
+    await manager.consumers.add(consumer.stream, consumerConfig(consumer))
   await keeper.close()
 }

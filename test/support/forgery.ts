@@ -71,10 +71,14 @@ const bodiesOf = (subject: string): ReadonlyArray<string> => {
       ""
     ]
   if (subject.startsWith("$JS.API.STREAM.MSG.GET.")) return ['{"seq":1}', '{"last_by_subj":"events.>"}']
+  if (subject.startsWith("$JS.ACK.")) return ackBodies
   if (subject.startsWith("$JS."))
     return ["", "{}", '{"batch":8,"expires":1000000000}', `{"deliver_subject":"${tokenSubject}"}`]
   return [JSON.stringify(token), "", JSON.stringify(exampleEnvelope("work_item.merged"))]
 }
+
+/** All that a reader may say about a message that it got; some of them ask for the next ones. */
+const ackBodies = ["", "+ACK", "-NAK", '-NAK {"delay":1000000}', "+WPI", "+TERM", "+NXT", '+NXT {"batch":2}']
 
 const tries = (party: Party) => rightsOf(party).map((pattern) => sample(pattern, "sandbox.leak_detected"))
 
@@ -121,3 +125,25 @@ export const sendInstructions = async (connection: NatsConnection, party: Party)
   }
   await connection.flush()
 }
+
+/**
+ * Takes some messages of a consumer, and says everything about them, and asks for more, with the answers sent wherever it
+ * wants. Returns where the messages are acknowledged.
+ */
+export const sendMessagesElsewhere = async (connection: NatsConnection, stream: string, durable: string) => {
+  const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`
+  const inbox = `_INBOX_${durable}.taken`
+  const messages = connection.subscribe(inbox, { max: takenCount })
+  connection.publish(next, JSON.stringify({ batch: takenCount, expires: 2_000_000_000 }), { reply: inbox })
+  const taken: Array<string> = []
+  for await (const { reply = "" } of messages) taken.push(reply)
+  const pull = JSON.stringify({ batch: 2, expires: 1_000_000_000 })
+  for (const [turn, reply] of targets.entries()) {
+    connection.publish(next, pull, { reply })
+    connection.publish(taken[turn % taken.length] ?? "", ackBodies[turn % ackBodies.length], { reply })
+    connection.publish(taken[turn % taken.length] ?? "", '+NXT {"batch":2}', { reply })
+  }
+  await connection.flush()
+  return taken
+}
+const takenCount = 8

@@ -68,7 +68,7 @@ const containersOf = ({ spec }: Workload) => spec.template.spec.containers
 const controllers: ReadonlyArray<Controller> = [
   {
     name: "NACK",
-    kinds: { Stream: "streams.jetstream.nats.io" },
+    kinds: { Stream: "streams.jetstream.nats.io", Consumer: "consumers.jetstream.nats.io" },
     isIt: imageHas("jetstream-controller"),
     namespaceIn: ({ namespace }) => namespace,
     why: "it makes the streams; without it every role waits for them",

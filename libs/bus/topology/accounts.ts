@@ -4,8 +4,8 @@
  * the server maps a client's reply, so nothing that such a client names is a subject of another account. Pure.
  */
 import { subjects } from "#contracts"
-import { besideStreams, outsiders, parties, storedPrefix } from "./declarations.ts"
-import { type BrokerUser, userOf } from "./permissions.ts"
+import { besideStreams, outsiders, parties, storedPrefix, userOf } from "./declarations.ts"
+import type { BrokerUser } from "./permissions.ts"
 import { coreSubjects } from "./topology.ts"
 
 export const fleetAccount = "FLEET"
@@ -117,8 +117,10 @@ const exportsOf = (account: string, accounts: ReadonlyArray<Importing>) => {
   })
 }
 
-/** A page of stored messages comes as one message each. */
-const answersInPieces = (subject: string) => subject.startsWith("$JS.API.DIRECT.GET.") && !subject.endsWith(".>")
+/** A page of stored messages, and the next ones of a consumer, come as one message each. */
+const answersInPieces = (subject: string) =>
+  subject.startsWith("$JS.API.CONSUMER.MSG.NEXT.") ||
+  (subject.startsWith("$JS.API.DIRECT.GET.") && !subject.endsWith(".>"))
 
 /** Two users of an account may need the same. */
 const distinct = (imports: ReadonlyArray<Import>) => [

@@ -3,11 +3,12 @@
  * changes nothing and fails with every difference, so that a deployment whose streams have another owner says exactly
  * what is wrong with them. More subjects and more room than declared are no difference there.
  */
-import type { StreamConfig, StreamInfo } from "@nats-io/jetstream"
+import type { ConsumerConfig, StreamConfig, StreamInfo } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
 import { Effect, Result, Schema } from "effect"
 import { defineGauge, Health, Metrics, Role } from "#runtime"
 import { Nats, reportTrouble } from "../connection/connection.ts"
+import { type ConsumerDeclaration, consumerDifferences, makeConsumer } from "../consumers.ts"
 import type { BusError } from "../errors.ts"
 import {
   type BucketDeclaration,
@@ -16,6 +17,7 @@ import {
   type StreamDeclaration,
   type Topology
 } from "./declarations.ts"
+import { readyConsumersOf } from "./topology.ts"
 
 export const topologyDifferences = defineGauge({
   name: "bus_topology_differences",
@@ -63,6 +65,10 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
     { concurrency: requestsAtOnce }
   )
   differences.push(...applied.flat())
+  for (const consumer of readyConsumersOf(topology)) {
+    if (options.mode === "create") yield* makeConsumer(nats, consumer)
+    else differences.push(...(yield* consumerFaults(consumer)))
+  }
   if (differences.length > 0) return yield* new TopologyMismatch({ differences })
 })
 
@@ -107,6 +113,23 @@ const createOrUpdate = Effect.fnUntraced(function* (
   if (differencesOf(config, current).length === 0) return
   yield* nats.use(`update stream ${config.name}`, ({ manager }) => manager.streams.update(config.name, config))
   yield* Effect.logInfo("stream updated").pipe(Effect.annotateLogs({ stream: config.name }))
+})
+
+/**
+ * Another release's serves too: with any limit, for a role takes no more than it handles, and with more time until a
+ * message comes again.
+ */
+const consumerFaults = Effect.fnUntraced(function* (consumer: ConsumerDeclaration) {
+  const { stream, durable } = consumer
+  const current = yield* (yield* Nats)
+    .use(`read consumer ${durable}`, ({ manager }) => manager.consumers.info(stream, durable))
+    .pipe(
+      Effect.map(({ config }): ConsumerConfig | undefined => config),
+      Effect.catchTag("BusNotFound", () => Effect.succeed(undefined))
+    )
+  const { max_ack_pending: unackedMax = 0, ack_wait: ackWait = 0 } = current ?? {}
+  const ackWaitMs = Math.max(consumer.ackWaitMs, ackWait / 1e6)
+  return consumerDifferences({ ...consumer, unackedMax, ackWaitMs }, current)
 })
 
 type Judge = (key: string, wanted: unknown, has: unknown) => boolean

@@ -21,6 +21,9 @@ export const parties = [
 ] as const
 export type Party = (typeof parties)[number]
 
+/** The broker's name for a party: its user, and the name of its inbox and of the consumers made for it. */
+export const userOf = (party: Party) => party.replaceAll(" ", "-")
+
 /** Parties that are not part of the fleet. */
 export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
 
@@ -31,7 +34,6 @@ export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
  * whatever subject it is made with; and the operator, who removes what must go.
  */
 export const besideStreams: ReadonlyArray<Party> = [
-  "pipeline-api",
   "webhook-dispatcher",
   "payment-settler",
   "speech-synthesizer",
@@ -65,8 +67,20 @@ export interface StreamDeclaration {
   readonly readers: ReadonlyArray<Party>
   /** Readers that make consumers, and take each message from one of them once. */
   readonly consumers?: ReadonlyArray<Party>
+  /** Consumers for readers that make none: whoever makes the stream makes these with it. */
+  readonly readyConsumers?: ReadonlyArray<ReadyConsumer>
   /** Parties that may also remove messages by hand and pause consumers. */
   readonly keepers?: ReadonlyArray<Party>
+}
+
+/** A durable pull consumer of a stream, under its reader's name. */
+export interface ReadyConsumer {
+  readonly reader: Party
+  readonly filterSubjects: ReadonlyArray<string>
+  /** The most that is delivered and not acked, over all processes of the reader. */
+  readonly unackedMax: number
+  /** A message without a heartbeat for this long is delivered again. */
+  readonly ackWaitMs: number
 }
 
 /** One key-value bucket. `leaderReads`: a read must see the last write, so it never goes to a replica. */

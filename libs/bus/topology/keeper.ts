@@ -1,6 +1,7 @@
 /**
- * Keeps the declared topology on a broker: a stream, bucket or store that goes while the fleet runs is made again. A
- * broker that is killed forgets what it had in memory; a hand or a broken disk may take the rest.
+ * Keeps the declared topology on a broker: a stream, bucket or store that goes while the fleet runs is made again, and
+ * so is a consumer that belongs to it. A broker that is killed forgets what it had in memory; a hand or a broken disk may
+ * take the rest.
  *
  * What lay on disk is lost then. The stream that replaces it says so in its own metadata, for the doctor, and its
  * sequences begin beyond all those before: who follows the stream by a sequence would wait for ever on one that begins
@@ -9,8 +10,10 @@
 import { Clock, Effect } from "effect"
 import { isoTime } from "#contracts"
 import { Nats, reportTrouble } from "../connection/connection.ts"
+import { type ConsumerDeclaration, makeConsumer } from "../consumers.ts"
 import { configsOf, type Wanted } from "./apply.ts"
 import type { Topology } from "./declarations.ts"
+import { readyConsumersOf } from "./topology.ts"
 
 /** The stream's metadata that says when it replaced one that was lost. */
 export const lostAtKey = "starling.lost-at"
@@ -26,12 +29,14 @@ interface KeepOptions {
 /** Needs a connection that may make streams, and applied streams. Runs for ever. */
 export const keepTopology = Effect.fn("keepTopology")(function* ({ topology, replicas }: KeepOptions) {
   const wanted = configsOf(topology, replicas)
+  const consumers = readyConsumersOf(topology)
   const nats = yield* Nats
   const say = reportTrouble("the broker's streams cannot be looked after", undefined)
   const look = Effect.gen(function* () {
     const present = yield* presentStreams
     const missing = wanted.filter(({ name }) => !present.has(name))
     yield* Effect.forEach(missing, makeAgain, { discard: true })
+    yield* Effect.forEach(consumers, keepConsumer, { discard: true })
   }).pipe(Effect.catch((error) => say(error.message)))
   // After a broken connection at once: the calls wait for the next one.
   return yield* Effect.forever(Effect.andThen(look, Effect.raceFirst(Effect.sleep(lookEvery), nats.lost)))
@@ -66,6 +71,24 @@ const makeAgain = Effect.fnUntraced(function* (config: Wanted) {
         () => Effect.void
       ),
       Effect.annotateLogs({ stream: config.name })
+    )
+})
+
+const keepConsumer = Effect.fnUntraced(function* (consumer: ConsumerDeclaration) {
+  const { stream, durable } = consumer
+  const nats = yield* Nats
+  yield* nats
+    .use(`look for consumer ${durable}`, ({ manager }) => manager.consumers.info(stream, durable))
+    .pipe(
+      Effect.catchTag("BusNotFound", () =>
+        Effect.andThen(
+          makeConsumer(nats, consumer),
+          Effect.annotateLogs(Effect.logWarning("a consumer was gone, and is made again"), {
+            stream,
+            consumer: durable
+          })
+        )
+      )
     )
 })
 

@@ -13,6 +13,7 @@ import {
   type Party,
   type StreamDeclaration,
   type Topology,
+  userOf,
   watchers
 } from "./declarations.ts"
 import { announcementsOf, coreSubjects, partOf } from "./topology.ts"
@@ -24,9 +25,6 @@ export interface Permissions {
   readonly subscribe: ReadonlyArray<string>
   readonly answers: boolean
 }
-
-/** The broker's name for a party: its user, and the name of its inbox. */
-export const userOf = (party: Party) => party.replaceAll(" ", "-")
 
 /** Events that internal services publish about themselves; every other name of the catalogue belongs to the actors. */
 export const outsideEvents: ReadonlyArray<string> = [
@@ -67,6 +65,9 @@ const streamRights = (stream: StreamDeclaration, party: Party) => [
   ...(stream.publishers.includes(party) ? publishSubjects(stream, party) : []),
   ...(stream.readers.includes(party) ? readRights(stream.name) : []),
   ...(stream.consumers?.includes(party) === true ? consumerRights(stream.name) : []),
+  ...(stream.readyConsumers?.some(({ reader }) => reader === party) === true
+    ? takeRights(stream.name, userOf(party))
+    : []),
   ...(stream.keepers?.includes(party) === true ? keepRights(stream.name) : [])
 ]
 
@@ -117,6 +118,14 @@ const consumerRights = (stream: string) => [
   `$JS.ACK.*.*.${stream}.>`,
   `$JS.FC.${stream}.>`,
   `$JS.FC.*.*.${stream}.>`
+]
+
+/** To take from a consumer that somebody else makes: it delivers to whoever asks for the next messages. */
+const takeRights = (stream: string, durable: string) => [
+  `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+  `$JS.ACK.${stream}.${durable}.>`,
+  `$JS.ACK.*.*.${stream}.${durable}.>`
 ]
 
 /** The figures of everything, and the consumers of the streams. Neither shows a message. */

@@ -1,4 +1,5 @@
 /** Every stream of the fleet, as data: its purpose, its limits, its publishers and its readers. */
+import { reportsInWorkMax } from "#contracts"
 import type { StreamDeclaration } from "./declarations.ts"
 
 const dayMs = 86_400_000
@@ -64,7 +65,17 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     features: [],
     publishers: ["internal services", "runners", "operator"],
     readers: ["pipeline-api"],
-    consumers: ["pipeline-api"]
+    readyConsumers: [
+      {
+        reader: "pipeline-api",
+        filterSubjects: ["reports.*"],
+        // One process at a time takes reports, and asks for no more at once than its setting says: never the limit.
+        unackedMax: reportsInWorkMax,
+        // A report takes milliseconds; heartbeats keep one alive that waits for its turn, or for the broker. One that a
+        // dead process had, or had asked for, goes to the next after this.
+        ackWaitMs: 5_000
+      }
+    ]
   },
   {
     name: "DELIVERIES",

@@ -6,6 +6,7 @@
  * written from it and a test fails when the page is stale.
  */
 import { deliveryLanesMax, deliveryStream, subjects } from "#contracts"
+import type { ConsumerDeclaration } from "../consumers.ts"
 import { buckets, objectStores } from "./buckets.ts"
 import {
   type BucketDeclaration,
@@ -17,6 +18,7 @@ import {
   storedPrefix,
   type StreamDeclaration,
   type Topology,
+  userOf,
   watchers
 } from "./declarations.ts"
 import { streams } from "./streams.ts"
@@ -37,6 +39,24 @@ export const topologyOf = (lanes: number): Topology => {
       isDeliveries(stream) ? [stream, ...more.map((lane) => laneStream(stream, lane))] : [stream]
     )
   }
+}
+
+/** The consumers that are made with their streams. */
+export const readyConsumersOf = ({ streams: declared }: Topology): ReadonlyArray<ConsumerDeclaration> =>
+  declared.flatMap(({ name, readyConsumers = [] }) =>
+    readyConsumers.map(({ reader, ...consumer }) => ({
+      ...consumer,
+      stream: name,
+      durable: userOf(reader),
+      isReady: true
+    }))
+  )
+
+/** The one of them that a reader takes from. */
+export const readyConsumer = (stream: string, reader: Party): ConsumerDeclaration => {
+  const found = readyConsumersOf(topology).find((each) => each.stream === stream && each.durable === userOf(reader))
+  if (found === undefined) throw new Error(`${stream} has no consumer for ${reader}`)
+  return found
 }
 
 const announcedAt = (subject: string) => `${storedPrefix}${subject}`
@@ -203,8 +223,13 @@ export const partOf = (topology: Topology, party: string): Topology => {
   if (!isParty(party)) return topology
   const touches = ({ publishers = [], writers = [], readers }: Owned) =>
     [...publishers, ...writers, ...readers].includes(party)
+  // Nobody but its reader may look at a consumer.
+  const withOwnConsumers = (stream: StreamDeclaration): StreamDeclaration =>
+    stream.readyConsumers === undefined
+      ? stream
+      : { ...stream, readyConsumers: stream.readyConsumers.filter(({ reader }) => reader === party) }
   return {
-    streams: topology.streams.filter(touches),
+    streams: topology.streams.filter(touches).map(withOwnConsumers),
     buckets: topology.buckets.filter(touches),
     objectStores: topology.objectStores.filter(touches)
   }
@@ -239,6 +264,14 @@ export const topologyDocument = (topology: Topology): string =>
     "| stream | subjects | kept | at a limit | writes | reads | for |",
     "|---|---|---|---|---|---|---|",
     ...topology.streams.map(streamRow),
+    "",
+    "## Consumers",
+    "",
+    "Made with their streams, for readers that make none. All others are made by who takes from them.",
+    "",
+    "| stream | for | subjects | at once | comes again after |",
+    "|---|---|---|---|---|",
+    ...readyConsumersOf(topology).map(consumerRow),
     "",
     "## Key-value buckets",
     "",
@@ -275,8 +308,8 @@ const accountsText = [
   "remove a stream. Whoever has the password of one of those roles has the bus: keep them away from what strangers reach.",
   "They are there because they make consumers, whose request names any subject to deliver to, or because they are told to",
   "remove things. Across an import the server maps the reply, and the others can do no more than the tables say: a test tries",
-  "each of their rights with each answer, reply and header. Within the tables, console and sweeper publish to streams that",
-  "take a rollup from a header, and so could empty these: DELIVERIES and LOG.",
+  "each of their rights with each answer, reply and header. Within the tables, console publishes to DELIVERIES, and sweeper and",
+  "pipeline-api to LOG, which take a rollup from a header: they could empty these.",
   ""
 ]
 
@@ -297,6 +330,9 @@ const streamRow = (stream: StreamDeclaration) =>
     stream.readers.join(", "),
     stream.why
   ])
+
+const consumerRow = ({ stream, durable, filterSubjects, unackedMax, ackWaitMs }: ConsumerDeclaration) =>
+  row([stream, durable, code(filterSubjects), `at most ${unackedMax}`, `${ackWaitMs / 1_000} s without a sign`])
 
 const bucketRow = (bucket: BucketDeclaration) =>
   row([

@@ -17,6 +17,9 @@ const Auditors = Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100)
   Schema.makeFilter((names) => new Set(names).size === names.length || "an auditor is there twice")
 )
 
+/** The most that `PipelineApi.ReportsMax` may be. */
+export const reportsInWorkMax = 10_000
+
 export const PipelineApi = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the API listens."),
   Port: withDefault(whole(0, 65_535), 7_401, "0: any free one."),
@@ -32,7 +35,7 @@ export const PipelineApi = section({
   ),
   CommandsMax: withDefault(whole(1, 10_000), 256, "Commands from the bus in work at once, per process."),
   ReportsMax: withDefault(
-    whole(1, 10_000),
+    whole(1, reportsInWorkMax),
     64,
     "Reports in work at once, per process. More only wait for the log's writes."
   ),

@@ -21,6 +21,7 @@ import {
   type MessageCodec,
   nak,
   parseJson,
+  readyConsumer,
   type Received
 } from "#bus"
 import { decodeReport, type Report, reportKinds } from "#contracts"
@@ -29,19 +30,11 @@ import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
 import { Reports } from "./Reports.ts"
 
-// A report takes milliseconds; heartbeats keep one alive that waits for its turn, or for the broker.
-const ackWaitMs = 30_000
 const againMs = 250
 // Reports that still run then are handed back: the next process can take them as well.
 const drainPatienceMs = 20_000
 
-const place = { stream: "REPORTS", durable: "pipeline-api" }
-const consumer = (unackedMax: number) => ({
-  ...place,
-  filterSubjects: ["reports.*"],
-  unackedMax,
-  ackWaitMs
-})
+const consumer = readyConsumer("REPORTS", "pipeline-api")
 
 /** The reports in work, since when, and whether any was finished. */
 interface InHand {
@@ -78,7 +71,8 @@ const takeReports = Effect.fnUntraced(function* (
     )
   }
   const consumption = yield* consume({
-    consumer: consumer(ReportsMax),
+    consumer,
+    inWorkMax: ReportsMax,
     codec: reportCodec,
     origin: "reports",
     handler: handle
@@ -108,7 +102,7 @@ export const ReportIntake = {
           if ([...sinceMs.values()].some((since) => since < latestMs)) return false
           if (hasJustMoved || sinceMs.size > 0) return true
           if (current === undefined) return false
-          return (yield* consumers.backlog(place.stream, place.durable)).pending === 0
+          return (yield* consumers.backlog(consumer.stream, consumer.durable)).pending === 0
         })
         yield* beatWhile(loop, stallMs, isWell)
         const lease = { key: "reports", holder, onWait: moved }

@@ -115,6 +115,7 @@ export const healthy: Cluster = {
   version: "v1.35.4",
   resources: [
     "streams.jetstream.nats.io",
+    "consumers.jetstream.nats.io",
     "scaledobjects.keda.sh",
     "podmonitors.monitoring.coreos.com",
     "prometheusrules.monitoring.coreos.com",

@@ -88,7 +88,8 @@ export const installBrokers = async ({ step }: Installation) => {
 }
 
 /** The kinds of the overlay that NACK makes. */
-export const owned = "streams.jetstream.nats.io,keyvalues.jetstream.nats.io,objectstores.jetstream.nats.io"
+export const owned =
+  "streams.jetstream.nats.io,consumers.jetstream.nats.io,keyvalues.jetstream.nats.io,objectstores.jetstream.nats.io"
 
 /** Once NACK has told the cluster of its kinds. */
 const madeKinds = async () => {

@@ -1,21 +1,28 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { eventRelay } from "#actors"
 import {
+  ack,
   applyTopology,
   busServices,
+  consume,
+  type ConsumerDeclaration,
+  Consumers,
   header,
+  jsonCodec,
+  nak,
   Nats,
   Publisher,
+  readyConsumer,
   type SourceMessage,
   StreamReader,
   topology,
   type Topology,
   userOf
 } from "#bus"
-import { exampleEnvelope, storedEventName, subjects } from "#contracts"
+import { exampleEnvelope, reportsInWorkMax, storedEventName, subjects } from "#contracts"
 import { Environment, Health, Metrics, Role } from "#runtime"
 import { keeperUser } from "../../../services/fleet/nats-server/configuration.ts"
 import { brokerAlone, NatsServer } from "../../../services/fleet/nats-server/NatsServer.ts"
@@ -26,11 +33,12 @@ import { emptyHome, type Ran, runHere } from "../../support/command.ts"
 /** The topology of the release before accounts, as far as it differs. */
 const before: Topology = {
   ...topology,
-  streams: topology.streams.map((stream) =>
-    stream.name === "EVENTS"
-      ? { ...stream, subjects: ["events.>", "events-cursor"], features: ["atomic batches", "rollup", "direct reads"] }
-      : stream
-  ),
+  streams: topology.streams.map((stream) => {
+    const { readyConsumers: _, ...alone } = stream
+    return stream.name === "EVENTS"
+      ? { ...alone, subjects: ["events.>", "events-cursor"], features: ["atomic batches", "rollup", "direct reads"] }
+      : alone
+  }),
   buckets: topology.buckets.filter(({ name }) => name !== "relays")
 }
 
@@ -101,6 +109,36 @@ const relayed = (events: number) =>
     yield* eventually(Effect.map(stored, (all) => places(all).length >= events))
     yield* Fiber.interrupt(relay)
   }).pipe(Effect.scoped, Effect.provide(asUser(userOf("pipeline-api"))))
+
+const { isReady: _, ...madeByReader } = readyConsumer("REPORTS", "pipeline-api")
+
+/** As the release before makes it, with its setting as the limit. */
+const consumerBefore: ConsumerDeclaration = { ...madeByReader, unackedMax: 64, ackWaitMs: 30_000 }
+
+const report = (text: string) =>
+  Effect.flatMap(Publisher, ({ publishRaw }) => publishRaw("reports.trial", bytesOf({ text })))
+
+const reportCodec = jsonCodec(Schema.Struct({ text: Schema.String }))
+
+/** Takes reports until that one has come, and acknowledges those named so. */
+const takeUntil = Effect.fnUntraced(function* (consumer: ConsumerDeclaration, last: string, acked: string) {
+  const taken: Array<string> = []
+  const consumption = yield* consume({
+    consumer,
+    inWorkMax: 8,
+    codec: reportCodec,
+    origin: "reports",
+    handler: ({ value: { text: name } }) => Effect.sync(() => (taken.push(name), name === acked ? ack : nak(60_000)))
+  })
+  yield* eventually(Effect.sync(() => taken.includes(last)))
+  yield* consumption.drain(1_000)
+  return taken
+}, Effect.scoped)
+
+const limitOf = ({ stream, durable }: ConsumerDeclaration) =>
+  Effect.flatMap(Nats, (nats) =>
+    nats.use("read the limit", async ({ manager }) => (await manager.consumers.info(stream, durable)).config)
+  ).pipe(Effect.map((config) => config.max_ack_pending))
 
 const good = (ran: Ran) => {
   assert.strictEqual(ran.code, 0, ran.error)
@@ -234,6 +272,54 @@ describe("the broker of a home", () => {
           "events-from.internal-services.sandbox.leak_detected"
         ])
       })
+  )
+
+  it.live("keeps the place of the consumer of reports, whoever makes it", () =>
+    Effect.gen(function* () {
+      const home = yield* emptyHome
+      const own = readyConsumer("REPORTS", "pipeline-api")
+      yield* onOldServer(
+        home,
+        Effect.gen(function* () {
+          for (const name of ["a", "b", "c"]) yield* report(name)
+          assert.deepStrictEqual(yield* takeUntil(consumerBefore, "c", "a"), ["a", "b", "c"])
+        })
+      )
+      yield* onServer(
+        home,
+        Effect.gen(function* () {
+          assert.strictEqual(yield* Effect.provide(limitOf(own), asUser(keeperUser)), reportsInWorkMax)
+          const asRole = Effect.provide(asUser(userOf("pipeline-api")))
+          // What the release before has in its code: it has to wait for this one.
+          const refused = yield* Effect.flip(Effect.flatMap(Consumers, ({ ensure }) => ensure(consumerBefore))).pipe(
+            asRole
+          )
+          assert.strictEqual(refused._tag, "BusRefused")
+          yield* Effect.provide(report("d"), asUser(userOf("internal services")))
+          assert.deepStrictEqual(yield* asRole(takeUntil(own, "d", "d")), ["d"])
+        })
+      )
+      good(
+        yield* runHere(["broker", "before-rollback"], {
+          STARLING_HOME: home,
+          STARLING_CONFIG: undefined,
+          NATS_URL: undefined,
+          BUS_URL: undefined
+        })
+      )
+      yield* onOldServer(
+        home,
+        Effect.gen(function* () {
+          yield* report("e")
+          assert.deepStrictEqual(yield* takeUntil(consumerBefore, "e", "e"), ["e"])
+          assert.strictEqual(yield* limitOf(own), 64)
+          const { pending, unacked } = yield* Effect.flatMap(Consumers, ({ backlog }) =>
+            backlog(own.stream, own.durable)
+          )
+          assert.deepStrictEqual({ pending, unacked }, { pending: 0, unacked: 2 })
+        })
+      )
+    })
   )
 
   it.live("takes up a move of its store where it was broken off", () =>

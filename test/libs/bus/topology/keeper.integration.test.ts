@@ -1,10 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule, Stream } from "effect"
-import { ack, consume, keepTopology, Kv, type KvChange, Leases, lostAtKey, Nats, Publisher, StreamReader } from "#bus"
+import { Effect, Option, Schedule, Stream } from "effect"
+import {
+  ack,
+  consume,
+  Consumers,
+  keepTopology,
+  Kv,
+  type KvChange,
+  Leases,
+  lostAtKey,
+  Nats,
+  Publisher,
+  readyConsumer,
+  StreamReader,
+  topology
+} from "#bus"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { consumer, Note, note, trial } from "../trial.ts"
 
 const kept = keepTopology({ topology: trial, replicas: 1 })
+
+const withReports = {
+  streams: topology.streams.filter(({ name }) => name === "REPORTS"),
+  buckets: [],
+  objectStores: []
+}
 
 const remove = (stream: string) =>
   Effect.flatMap(Nats, (nats) => nats.use("lose it", ({ manager }) => manager.streams.delete(stream)))
@@ -35,6 +55,24 @@ describe("whoever keeps the topology", () => {
           }
         }),
       trial
+    )
+  )
+
+  it.live("makes again a consumer that is lost, alone or with its stream", () =>
+    withBus(
+      () =>
+        Effect.gen(function* () {
+          const { stream, durable } = readyConsumer("REPORTS", "pipeline-api")
+          const consumers = yield* Consumers
+          const isMade = Effect.map(Effect.option(consumers.backlog(stream, durable)), Option.isSome)
+          yield* Effect.forkScoped(keepTopology({ topology: withReports, replicas: 1 }))
+          yield* Effect.forkScoped(keepTopology({ topology: withReports, replicas: 1 }))
+          yield* consumers.remove(stream, durable)
+          yield* eventually(isMade)
+          yield* remove(stream)
+          yield* eventually(isMade)
+        }),
+      withReports
     )
   )
 

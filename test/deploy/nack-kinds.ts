@@ -1,5 +1,6 @@
 /**
- * The fields of NACK's Stream, version 0.21, that we may set, each with its values. Its own schema is on no registry.
+ * The fields of NACK's Stream and Consumer, version 0.21, that we may set, each with its values. Their own schemas are on
+ * no registry.
  */
 const text = { type: "string" }
 const yes = { type: "boolean" }
@@ -48,6 +49,40 @@ export const nackStream = {
           additionalProperties: false,
           properties: { cluster: text, tags: { type: "array", items: text } }
         },
+        preventDelete: yes,
+        preventUpdate: yes
+      }
+    }
+  }
+}
+
+export const nackConsumer = {
+  type: "object",
+  required: ["apiVersion", "kind", "metadata", "spec"],
+  additionalProperties: false,
+  properties: {
+    apiVersion: { const: "jetstream.nats.io/v1beta2" },
+    kind: { const: "Consumer" },
+    metadata: { type: "object" },
+    spec: {
+      type: "object",
+      additionalProperties: false,
+      required: ["streamName", "durableName", "ackPolicy", "ackWait"],
+      properties: {
+        streamName: text,
+        durableName: { type: "string", pattern: "^[^.*>]+$", minLength: 1 },
+        description: text,
+        // Not with `filterSubject`: NACK refuses a consumer with both.
+        filterSubjects: { type: "array", minItems: 1, items: text },
+        deliverPolicy: { enum: ["all", "last", "new", "byStartSequence", "byStartTime", "lastPerSubject"] },
+        replayPolicy: { enum: ["instant", "original"] },
+        ackPolicy: { enum: ["none", "all", "explicit"] },
+        ackWait: { type: "string", pattern: "^(?:\\d+(?:\\.\\d+)?(?:ns|us|ms|s|m|h))+$" },
+        maxAckPending: { type: "integer" },
+        maxDeliver: { type: "integer", minimum: -1 },
+        maxWaiting: { type: "integer" },
+        replicas: { type: "integer" },
+        memStorage: yes,
         preventDelete: yes,
         preventUpdate: yes
       }
