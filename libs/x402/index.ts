@@ -63,6 +63,8 @@ export {
   chargeReceipt,
   depositFault,
   isLapsed,
+  leftForgottenMs,
+  type LeavingTerms,
   owedOf,
   type OwedReceipt,
   receiptIdOf,

@@ -43,7 +43,19 @@ export const channelCommands = defineCounter({
   help: "Commands to payment channels: done, refused by the channel, or failed because its record could not be read or written.",
   labels: ["command", "outcome"],
   values: {
-    command: ["Mirror", "Begin", "Renew", "Serve", "Charge", "Release", "Lapse", "Receipted", "SignRefund", "Forget"],
+    command: [
+      "Mirror",
+      "Begin",
+      "Renew",
+      "Serve",
+      "Charge",
+      "Release",
+      "Abandon",
+      "Lapse",
+      "Receipted",
+      "SignRefund",
+      "Forget"
+    ],
     outcome: ["done", "refused", "failed"]
   }
 })

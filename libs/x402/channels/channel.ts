@@ -94,6 +94,9 @@ export interface OwedReceipt extends Schema.Schema.Type<typeof OwedReceipt> {}
 /** A refund that is signed: until the contract has counted it, or another one of its number, its money may leave. */
 export const SignedRefund = Schema.Struct({ nonce: AtomicAmount, amount: AtomicAmount })
 
+/** What calls could have cost whose caller left a provider at work; forgotten within a day. */
+export const LeftCalls = Schema.Struct({ amount: AtomicAmount, atMs: Milliseconds })
+
 export const Channel = Schema.Struct({
   network: Network,
   config: ChannelConfig,
@@ -108,10 +111,17 @@ export const Channel = Schema.Struct({
   ended: Schema.NullOr(EndedWork),
   owed: Schema.optionalKey(Schema.Array(OwedReceipt)),
   refunding: Schema.optionalKey(SignedRefund),
+  left: Schema.optionalKey(LeftCalls),
   /** Epoch milliseconds; 0 before the first charge. */
   chargedAtMs: Milliseconds
 })
 export interface Channel extends Schema.Schema.Type<typeof Channel> {}
+
+/** How much calls may have cost whose caller left: so much, and what was charged of the channel before, up to a most. */
+export interface LeavingTerms {
+  readonly newcomerMax: bigint
+  readonly payerMax: bigint
+}
 
 export type ChannelCommand =
   /** What the chain has of the channel; the first one makes its record. */
@@ -130,6 +140,7 @@ export type ChannelCommand =
       readonly receipted?: ReadonlyArray<string>
       /** The most that may be charged and not claimed yet; without it any. */
       readonly unclaimedMax?: bigint
+      readonly leaving?: LeavingTerms
     }
   /** The work goes on; `spent`: what was given out of a stream costs by now. */
   | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number; readonly spent: string }
@@ -146,6 +157,8 @@ export type ChannelCommand =
     }
   /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly ticket: string }
+  /** Nothing was given out, but a provider was at work when its caller left: nothing is charged, and it counts. */
+  | { readonly _tag: "Abandon"; readonly ticket: string }
   /** Ends a work whose lease is over. */
   | { readonly _tag: "Lapse" }
   /** The receipts of these charges are written. */
@@ -175,7 +188,12 @@ const Charged = Schema.TaggedStruct("Charged", {
 const Forgotten = Schema.TaggedStruct("Forgotten", {})
 const Receipted = Schema.TaggedStruct("Receipted", { tickets: Schema.Array(InstanceName) })
 const RefundSigned = Schema.TaggedStruct("RefundSigned", { refund: SignedRefund })
-const Released = Schema.TaggedStruct("Released", { ticket: InstanceName, isLost: Schema.Boolean })
+const Released = Schema.TaggedStruct("Released", {
+  ticket: InstanceName,
+  isLost: Schema.Boolean,
+  /** What it could have cost, where its caller left a provider at work. */
+  left: Schema.optionalKey(AtomicAmount)
+})
 
 export const ChannelFact = Schema.Union([
   Opened,
@@ -207,7 +225,9 @@ export const channelReason = {
   /** So much is owed that some of it is claimed first. */
   unclaimed: "channel_unclaimed_max",
   /** So many receipts are owed that some are written first. */
-  receiptsOwed: "channel_receipts_owed"
+  receiptsOwed: "channel_receipts_owed",
+  /** Its payer has left so many calls that some are forgotten first. */
+  left: "channel_calls_left"
 } as const
 export type ChannelReason = (typeof channelReason)[keyof typeof channelReason]
 
@@ -233,7 +253,8 @@ export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: 
     case "Charge":
       return decideCharge(channel, command)
     case "Release":
-      return decideRelease(channel, command.ticket)
+    case "Abandon":
+      return decideRelease(channel, command)
     case "Renew":
       return Result.map(ownWork(channel, command.ticket), () => [
         { _tag: "Renewed", untilMs: nowMs + command.leaseMs, spent: command.spent }
@@ -260,12 +281,16 @@ const decideMirror = (
 
 const decideBegin = (
   channel: Channel,
-  { work, leaseMs, receipted = [], unclaimedMax }: Extract<ChannelCommand, { readonly _tag: "Begin" }>,
+  { work, leaseMs, receipted = [], unclaimedMax, leaving }: Extract<ChannelCommand, { readonly _tag: "Begin" }>,
   nowMs: number
 ): Decided => {
   if (channel.work?.ticket === work.ticket) return Result.succeed(nothing)
   if (channel.work !== null) return Result.fail(channelReason.busy)
-  const fault = voucherFault(channel, work) ?? debtFault(channel, { work, receipted, unclaimedMax })
+  const isLeft = leaving !== undefined && hasLeftTooMany(channel, work, leaving, nowMs)
+  const fault =
+    voucherFault(channel, work) ??
+    debtFault(channel, { work, receipted, unclaimedMax }) ??
+    (isLeft ? channelReason.left : undefined)
   if (fault !== undefined) return Result.fail(fault)
   const begun = { ...work, isServing: false, spent: "0", beganAtMs: nowMs, untilMs: nowMs + leaseMs }
   return Result.succeed([{ _tag: "Begun", work: begun, receipted }])
@@ -293,6 +318,43 @@ const debtFault = (
     return channelReason.unclaimed
   }
   return stillOwed(channel, receipted).length < owedMax ? undefined : channelReason.receiptsOwed
+}
+
+const dayMs = 86_400_000
+
+/** What calls that were left still count. A clock that is behind forgets nothing. */
+export const leftAt = ({ left }: Pick<Channel, "left">, nowMs: number): bigint => {
+  if (left === undefined) return 0n
+  const kept = BigInt(dayMs - Math.min(Math.max(0, nowMs - left.atMs), dayMs))
+  return (BigInt(left.amount) * kept + BigInt(dayMs - 1)) / BigInt(dayMs)
+}
+
+const leftMaxOf = ({ charged }: Pick<Channel, "charged">, { newcomerMax, payerMax }: LeavingTerms) =>
+  newcomerMax + (BigInt(charged) < payerMax ? BigInt(charged) : payerMax)
+
+/** One call of any price may be begun where none was left, or nothing dear could be sold. */
+const hasLeftTooMany = (
+  channel: Pick<Channel, "left" | "charged">,
+  { kind, amount }: Pick<ChannelWork, "kind" | "amount">,
+  terms: LeavingTerms,
+  nowMs: number
+): boolean => {
+  const left = leftAt(channel, nowMs)
+  return kind !== "refund" && left > 0n && left + BigInt(amount) > leftMaxOf(channel, terms)
+}
+
+/** Until so much of them is forgotten that a call of this amount can begin; a day at most. */
+export const leftForgottenMs = (
+  channel: Pick<Channel, "left" | "charged">,
+  { amount }: Pick<ChannelWork, "amount">,
+  terms: LeavingTerms,
+  nowMs: number
+): number => {
+  const { left } = channel
+  if (left === undefined || BigInt(left.amount) === 0n) return 0
+  const room = leftMaxOf(channel, terms) - BigInt(amount)
+  const kept = Number(room < 0n ? 0n : room) / Number(left.amount)
+  return Math.max(0, Math.ceil(left.atMs + dayMs * (1 - kept) - nowMs))
 }
 
 export const owedOf = ({ owed = [] }: Pick<Channel, "owed">): ReadonlyArray<OwedReceipt> => owed
@@ -338,9 +400,10 @@ const voucherFault = (
 export const depositFault = (
   channel: Channel,
   work: Pick<ChannelWork, "kind" | "voucher" | "amount">,
-  deposit: bigint
+  { deposit, leaving, nowMs }: { readonly deposit: bigint; readonly leaving: LeavingTerms; readonly nowMs: number }
 ): ChannelReason | undefined => {
   if (channel.work !== null) return channelReason.busy
+  if (hasLeftTooMany(channel, work, leaving, nowMs)) return channelReason.left
   const balance = (BigInt(channel.mirror.balance) + deposit).toString()
   return voucherFault({ ...channel, mirror: { ...channel.mirror, balance } }, work)
 }
@@ -385,9 +448,14 @@ const leftOf = ({ charged }: Channel, { amount, voucher }: ChannelWork): bigint 
   return left < BigInt(amount) ? left : BigInt(amount)
 }
 
-const decideRelease = (channel: Channel, ticket: string): Decided => {
+const decideRelease = (
+  channel: Channel,
+  { _tag, ticket }: Extract<ChannelCommand, { readonly _tag: "Release" | "Abandon" }>
+): Decided => {
   if (channel.ended?.ticket === ticket && channel.ended.charged === "0") return Result.succeed(nothing)
-  return Result.map(ownWork(channel, ticket), () => [{ _tag: "Released", ticket, isLost: false }])
+  return Result.map(ownWork(channel, ticket), ({ amount }) => [
+    { _tag: "Released", ticket, isLost: false, ...(_tag === "Abandon" ? { left: amount } : {}) }
+  ])
 }
 
 /** Of a stream that had begun nobody knows how far it came since its cost was last written: that much is charged. */
@@ -433,11 +501,16 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Serving":
       return { ...channel, work: channel.work && { ...channel.work, isServing: true, spent: fact.spent } }
     case "Released":
-      return { ...channel, work: null, ended: { ticket: fact.ticket, charged: "0" } }
+      return { ...withLeft(channel, fact.left, nowMs), work: null, ended: { ticket: fact.ticket, charged: "0" } }
     case "Charged":
       return withCharge(channel, fact, nowMs)
   }
 }
+
+const withLeft = (channel: Channel, more: string | undefined, nowMs: number): Channel =>
+  more === undefined
+    ? channel
+    : { ...channel, left: { amount: (leftAt(channel, nowMs) + BigInt(more)).toString(), atMs: nowMs } }
 
 const withCharge = (channel: Channel, fact: ChargedFact, nowMs: number): Channel => {
   const { ticket, amount, answer, binding, model, providerCost } = fact

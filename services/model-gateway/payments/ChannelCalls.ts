@@ -38,10 +38,13 @@ import {
   correctiveQuote,
   depositFault,
   evmChainIdOf,
+  leftForgottenMs,
+  type LeavingTerms,
   microUsdOf,
   newTicket,
   owedOf,
   plainSignature,
+  paymentReason,
   PaymentRefused,
   type Quote,
   type ReplyShape,
@@ -55,7 +58,7 @@ import { PaidAnswers } from "./kept-calls.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import type { PayableCall } from "./quote.ts"
-import { channelBusy, paidBefore, type PaymentRefusal, refusalOf, unavailable } from "./replies.ts"
+import { channelBusy, exposureReached, paidBefore, type PaymentRefusal, refusalOf, unavailable } from "./replies.ts"
 
 /** A payment by channel that fits the quote of its call. */
 export interface OfferedVoucher {
@@ -111,6 +114,7 @@ interface Parts {
   readonly held: Map<Held, number>
   /** The most that one channel of a network may owe, in the smallest unit of its token. */
   readonly unclaimedMax: (network: string) => bigint
+  readonly leaving: (network: string) => LeavingTerms
   readonly scope: Scope.Scope
   readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
   readonly earned: (held: Held) => Effect.Effect<void>
@@ -133,6 +137,7 @@ const make = Effect.gen(function* () {
   const watches = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
   if (Payments.Channels.length > 0) yield* followWatches(watches)
   const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
+  const unitsOf = (microUsd: bigint, network: string) => atomicAmount(microUsd, decimals.get(network) ?? 6)
   const verifiers = new Map(
     Payments.Channels.map(({ Network }) => [Network, channelVerifier(Network, evmChainIdOf(Network))])
   )
@@ -165,11 +170,15 @@ const make = Effect.gen(function* () {
     holder: (yield* Mailbox).instance,
     leaseMs: Payments.LeaseSeconds * 1_000,
     tariff: tariffOf(Payments),
-    unitsOf: (microUsd, network) => atomicAmount(microUsd, decimals.get(network) ?? 6),
+    unitsOf,
     answers: yield* PaidAnswers,
     receipts: writtenReceipts(),
     held: new Map(),
-    unclaimedMax: (network) => atomicAmount(microUsdOf(Payments.ChannelUnclaimedMaxUsd), decimals.get(network) ?? 6),
+    unclaimedMax: (network) => unitsOf(microUsdOf(Payments.ChannelUnclaimedMaxUsd), network),
+    leaving: (network) => ({
+      newcomerMax: unitsOf(microUsdOf(Payments.UnpaidNewcomerUsd), network),
+      payerMax: unitsOf(microUsdOf(Payments.UnpaidPayerMaxUsd), network)
+    }),
     scope: yield* Effect.scope,
     earned: ({ voucher, charge }) =>
       Effect.sync(() => {
@@ -355,7 +364,8 @@ const isUsable = Effect.fnUntraced(function* (
   const found = yield* Effect.catch(parts.channels.read(name), (error) => notBegun(parts, voucher, error))
   if (Option.isNone(found)) return
   const work = { kind: call.kind, voucher: signedOf(voucher), amount: requirements.amount }
-  const reason = depositFault(found.value, work, deposit)
+  const nowMs = yield* Clock.currentTimeMillis
+  const reason = depositFault(found.value, work, { deposit, leaving: parts.leaving(name.network), nowMs })
   if (reason !== undefined) return yield* notBegun(parts, voucher, new ChannelRefused({ reason, channel: found.value }))
 })
 
@@ -365,14 +375,15 @@ interface Begin {
   readonly amount: string
 }
 
-const beginOf = ({ holder, leaseMs, receipts, unclaimedMax }: Parts, voucher: Voucher, begin: Begin) => {
+const beginOf = ({ holder, leaseMs, receipts, unclaimedMax, leaving }: Parts, voucher: Voucher, begin: Begin) => {
   const { name, call, binding } = voucher
   const request = binding === undefined ? {} : { binding }
   return ChannelCommand.Begin({
     work: { ...begin, ...request, holder, voucher: signedOf(voucher), model: call.model },
     leaseMs,
     receipted: receipts.of(name),
-    unclaimedMax: unclaimedMax(name.network)
+    unclaimedMax: unclaimedMax(name.network),
+    leaving: leaving(name.network)
   })
 }
 
@@ -442,6 +453,12 @@ const notBegun = Effect.fnUntraced(function* (
     yield* parts.count("refused", "CHANNEL_BUSY")
     const failure = { code: codeOf(reason), reason, payer }
     return yield* Effect.fail(channelBusy(call.shape, verificationFailed(quote, call.shape, failure)))
+  }
+  if (reason === channelReason.left && channel !== null) {
+    yield* parts.count("refused", "PAYMENT_EXPOSURE_LIMIT")
+    const nowMs = yield* Clock.currentTimeMillis
+    const waitMs = leftForgottenMs(channel, voucher.requirements, parts.leaving(name.network), nowMs)
+    return yield* Effect.fail(exposureReached(call.shape, secondsFor(waitMs), paymentReason.unpaid))
   }
   const corrected = channel === null ? quote : correctiveQuote(quote, name.channelId, channel)
   return yield* refuse(parts, { call, quote: corrected }, new PaymentRefused({ code: codeOf(reason), reason, payer }))
@@ -568,22 +585,27 @@ const renewAll = (parts: Parts) => {
   return Effect.forever(Effect.delay(round, Math.min(leaseMs / 12, aheadMsMax / 4)))
 }
 
+// Whoever waits asks again within the hour: something else may have been forgotten.
+const waitSecondsMax = 3_600
+const secondsFor = (waitMs: number) => Math.min(waitSecondsMax, Math.max(1, Math.ceil(waitMs / 1_000)))
+
 const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks => {
   const { channels, count } = parts
   const { voucher, ticket } = held
   const { shape } = voucher.call
   const run = (command: ChannelCommand) => patiently(channels.run(voucher.name, command))
-  const release = Effect.andThen(
-    stop,
-    Effect.suspend(() =>
-      held.isLost
-        ? Effect.void
-        : Effect.andThen(count("released"), run(ChannelCommand.Release({ ticket }))).pipe(
-            Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
-            Effect.asVoid
-          )
+  const givenBack = (command: ChannelCommand) =>
+    Effect.andThen(
+      stop,
+      Effect.suspend(() =>
+        held.isLost
+          ? Effect.void
+          : Effect.andThen(count("released"), run(command)).pipe(
+              Effect.catch((error) => Effect.logWarning("a channel is free again when its lease ends", error)),
+              Effect.asVoid
+            )
+      )
     )
-  )
   return {
     serve: Effect.suspend(() => run(ChannelCommand.Serve({ ticket, spent: held.charge.toString() }))).pipe(
       Effect.map(() => isStored(parts, held)),
@@ -597,8 +619,8 @@ const tasksOf = (parts: Parts, held: Held, stop: Effect.Effect<void>): CallTasks
     // Vouchers have no end.
     force: Effect.void,
     keep: stop,
-    release,
-    abandon: release,
+    release: givenBack(ChannelCommand.Release({ ticket })),
+    abandon: givenBack(ChannelCommand.Abandon({ ticket })),
     measure: (used) => measure(parts, held, used),
     settle: (answer) => Effect.ensuring(charge(parts, held, answer), stop)
   }

@@ -8,7 +8,8 @@ import {
   type ChannelReason,
   type ChannelWorkKind,
   decide,
-  evolveAll
+  evolveAll,
+  type LeavingTerms
 } from "../../../../libs/x402/channels/channel.ts"
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
@@ -43,6 +44,7 @@ interface BeginOptions {
   readonly holder?: string
   readonly receipted?: ReadonlyArray<string>
   readonly unclaimedMax?: bigint
+  readonly leaving?: LeavingTerms
 }
 
 export const begin = (max: bigint | number, options: BeginOptions = {}) => {
@@ -56,6 +58,7 @@ export const mirror = (changes: Partial<ChannelMirror> = {}) =>
 export const charge = (amount: bigint | number, ticket = "t1") =>
   ChannelCommand.Charge({ ticket, amount: String(amount) })
 export const release = (ticket = "t1") => ChannelCommand.Release({ ticket })
+export const abandon = (ticket = "t1") => ChannelCommand.Abandon({ ticket })
 export const serve = (ticket = "t1", spent = 100) => ChannelCommand.Serve({ ticket, spent: String(spent) })
 export const renew = (ticket = "t1", spent = 0) => ChannelCommand.Renew({ ticket, leaseMs, spent: String(spent) })
 /** The charge of a call whose answer lies in the record. */

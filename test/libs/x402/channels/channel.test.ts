@@ -4,10 +4,13 @@ import {
   channelReason,
   depositFault,
   isLapsed,
+  leftAt,
+  leftForgottenMs,
   owedOf,
   unclaimedOf
 } from "../../../../libs/x402/channels/channel.ts"
 import {
+  abandon,
   begin,
   channelAtWork,
   charge,
@@ -142,7 +145,11 @@ describe("a voucher is refused", () => {
 describe("a deposit is sent", () => {
   const fault = (channel: ReturnType<typeof after>, max: number, deposit: bigint) => {
     const work = { kind: "whole" as const, voucher: voucherOf(max), amount: "1000" }
-    return depositFault(channel.state(), work, deposit)
+    return depositFault(channel.state(), work, {
+      deposit,
+      leaving: { newcomerMax: 1_500n, payerMax: 0n },
+      nowMs: channel.now()
+    })
   }
   const poor = after(mirror({ balance: "500", block: 2 }))
 
@@ -155,6 +162,60 @@ describe("a deposit is sent", () => {
     assert.strictEqual(fault(poor, 1_000, 499n), channelReason.exceedsBalance)
     assert.strictEqual(fault(poor, 1_001, 5_000n), channelReason.mismatch)
     assert.strictEqual(fault(after(begin(1_000)), 1_000, 5_000n), channelReason.busy)
+    assert.strictEqual(fault(after(begin(1_000), abandon()), 1_000, 5_000n), channelReason.left)
+  })
+})
+
+describe("a call whose caller leaves a provider at work", () => {
+  const leaving = { newcomerMax: 2_500n, payerMax: 1_000n }
+  const left = (channel: ReturnType<typeof after>, ...tickets: ReadonlyArray<string>) => {
+    for (const ticket of tickets) {
+      channel.tries(begin(Number(channel.state().charged) + 1_000, { ticket, leaving }))
+      channel.tries(abandon(ticket))
+    }
+    return channel
+  }
+  const next = (channel: ReturnType<typeof after>, amount = 1_000) =>
+    channel.tries(begin(Number(channel.state().charged) + amount, { ticket: "next", amount, leaving })).refused
+
+  it("is charged nothing, leaves the channel free, and counts with the most that it could have cost", () => {
+    const channel = left(opened(), "t1")
+    assert.deepInclude(channel.state(), { charged: "0", work: null, ended: { ticket: "t1", charged: "0" } })
+    assert.strictEqual(leftAt(channel.state(), channel.now()), 1_000n)
+    channel.tries(abandon("t1"))
+    assert.strictEqual(leftAt(channel.state(), channel.now()), 1_000n, "told twice, it counts once")
+  })
+
+  it("is no reason to refuse another one within the terms, and one of any price where none was left", () => {
+    assert.isNull(next(left(opened(), "t1")))
+    assert.isNull(next(opened(), 9_000))
+  })
+
+  it("is one too many beyond the terms, which grow with what was charged, up to a most", () => {
+    assert.strictEqual(next(left(opened(), "t1", "t2")), channelReason.left)
+    const paid = (amount: number) => after(begin(1_000), charge(amount))
+    assert.isNull(next(left(paid(500), "t2", "t3")))
+    assert.strictEqual(next(left(paid(499), "t2", "t3")), channelReason.left)
+    assert.strictEqual(next(left(paid(1_000), "t2", "t3", "t4")), channelReason.left)
+  })
+
+  it("is forgotten within a day, little by little", () => {
+    const channel = left(opened(), "t1", "t2")
+    const waitMs = leftForgottenMs(channel.state(), { amount: "1000" }, leaving, channel.now())
+    assert.strictEqual(waitMs, 21_600_000, "a quarter of 2,000")
+    channel.passes(waitMs - 1_000)
+    assert.strictEqual(next(channel), channelReason.left)
+    channel.passes(1_000)
+    assert.isNull(next(channel))
+    channel.tries(release("next"))
+    channel.passes(86_400_000)
+    assert.strictEqual(leftAt(channel.state(), channel.now()), 0n)
+  })
+
+  it("hinders no refund", () => {
+    const channel = left(after(begin(1_000), charge(1_000)), "t2", "t3", "t4")
+    const refund = { ticket: "refund", kind: "refund" as const, amount: 0, leaving }
+    assert.isNull(channel.tries(begin(1_000, refund)).refused)
   })
 })
 

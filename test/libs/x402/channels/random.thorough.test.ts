@@ -6,6 +6,7 @@ import {
   type ChannelCommand,
   channelReason,
   evolveAll,
+  leftAt,
   owedOf,
   unclaimedOf,
   usableOf,
@@ -13,6 +14,7 @@ import {
 } from "../../../../libs/x402/channels/channel.ts"
 import { type Dice, diceOf } from "../../../support/random-ssml.ts"
 import {
+  abandon,
   begin,
   channelAtWork,
   charge,
@@ -41,6 +43,8 @@ const lifeOf = (seed: number) => {
   return channel
 }
 
+const leaving = { newcomerMax: 2_000n, payerMax: 3_000n }
+
 const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelCommand => {
   if (held === null) return dice.below(3) === 0 ? begin(1_000) : mirror({ block: step })
   const ticket = `t${step}`
@@ -52,7 +56,7 @@ const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelC
   const moved = { ...held.mirror, block: dice.of([step, step, step - 5]) }
   return dice.of<ChannelCommand>([
     begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]) }),
-    begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]) }),
+    begin(charged + amount, { ticket, amount, kind: dice.of(["whole", "stream"]), leaving }),
     begin(charged + amount + dice.of([-1, 1, 5_000]), { ticket, amount }),
     begin(charged + tooMuch, { ticket, amount: tooMuch }),
     begin(charged, { ticket, amount: 0, kind: "refund" }),
@@ -63,6 +67,7 @@ const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelC
     chargeWithAnswer(dice.below(1_600), own),
     forget(held.chargedAtMs + dice.of([0, 1])),
     release(dice.of([own, own, "t0"])),
+    abandon(own),
     serve(own, dice.below(1_600)),
     renew(dice.of([own, "t0"]), dice.below(1_600)),
     lapse,
@@ -171,6 +176,16 @@ describe("a random life of a channel", () => {
       }
     }
   )
+
+  lives("begins no call under terms by which its payer has left too many, but one where none was left", ({ steps }) => {
+    for (const { command, facts, before, nowMs } of steps) {
+      const isBegun = facts.some(({ _tag }) => _tag === "Begun")
+      if (!isBegun || before === null || command._tag !== "Begin" || command.leaving === undefined) continue
+      const earned = BigInt(before.charged) < 3_000n ? BigInt(before.charged) : 3_000n
+      const left = leftAt(before, nowMs)
+      assert.isTrue(left === 0n || left + BigInt(command.work.amount) <= 2_000n + earned)
+    }
+  })
 
   lives("never lowers what was charged, and always has a voucher for what is not claimed", ({ steps }) => {
     for (const { before, after } of steps) {

@@ -678,6 +678,48 @@ describe("a refund", () => {
   )
 })
 
+describe("a payer of a channel that leaves a provider at work", () => {
+  it.live("is charged nothing, and is sold nothing more once its calls could have cost what it may have unpaid", () =>
+    withChannels(
+      (fleet) =>
+        Effect.gen(function* () {
+          const short = { max_tokens: 1 }
+          const { pay, price, charged, offer, signer } = yield* payerByHand(fleet, 1_000_000n, short)
+          assert.strictEqual(price, 2_000n)
+          const gateway = yield* channelGateway(fleet.server, fleet.chain.network)
+          const name = { network: fleet.chain.network, channelId: channelIdFor(signer, offer) }
+          const isFree = Effect.map(
+            Effect.flatMap(gateway.channels.read(name), Effect.fromOption),
+            ({ ended, work }) => work === null && ended?.charged === "0"
+          )
+          const leave = Effect.gen(function* () {
+            const before = fleet.upstream.calls.length
+            const leaving = new AbortController()
+            const body = JSON.stringify({ ...chat("!hang"), ...short })
+            const headers = { "content-type": "application/json", "payment-signature": pay(charged) }
+            fetch(`${fleet.url}${path}`, { method: "POST", headers, body, signal: leaving.signal }).catch(
+              () => undefined
+            )
+            yield* eventually(Effect.sync(() => fleet.upstream.calls.length > before))
+            leaving.abort()
+            yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "cancelled"))
+            yield* eventually(isFree)
+          })
+          // 4,000, and 2,000 that were charged.
+          assert.strictEqual(charged, 2_000n)
+          for (let left = 0; left < 3; left += 1) yield* leave
+          const asked = fleet.upstream.calls.length
+          const refused = yield* call(fleet.url, "hello", pay(charged), short)
+          assert.strictEqual(refused.status, 429, refused.text)
+          assert.include(refused.text, "payer_has_too_much_unpaid")
+          assert.isAbove(Number(refused.response.headers.get("retry-after")), 60)
+          assert.lengthOf(fleet.upstream.calls, asked)
+        }),
+      { payments: { UnpaidNewcomerUsd: 0.004 } }
+    )
+  )
+})
+
 describe("a channel that owes as much as it may", () => {
   it.live("is claimed before the next call, and sells nothing more while the chain is silent", () =>
     withChannels(
