@@ -2,7 +2,7 @@
  * Reads what a stream stores in pages, by direct gets: without a consumer, from any replica. What the broker adds to a
  * stored message's headers comes last, so a publisher that sets these headers itself is not believed.
  */
-import { createInbox, type Msg, type MsgHdrs } from "@nats-io/nats-core"
+import { createInbox, type Msg, type MsgHdrs, type Subscription } from "@nats-io/nats-core"
 import { Effect, Option, Stream } from "effect"
 import { isoTime } from "#contracts"
 import type { Nats } from "./connection/connection.ts"
@@ -74,28 +74,40 @@ const askPage = (
   stream: string,
   { from, messagesMax, subject }: PageQuery
 ) =>
-  Effect.callback<Page, BusError>((resume) => {
-    const messages: Array<SourceMessage> = []
-    let pending = 0
-    const inbox = createInbox(inboxes)
-    const receive = (error: Error | null, message: Msg) => {
-      if (error !== null) return resume(Effect.fail(toBusError(operation)(error)))
-      const found = storedMessage(message)
-      if (found === undefined) return resume(ended(operation, message, { messages, pending }))
-      messages.push(found)
-      pending = Number(added(message.headers, header.pending))
-    }
-    const begin = "seq" in from ? from : { start_time: isoTime(from.storedAtMs) }
-    const batch = Math.min(messagesMax, pageMessagesMax)
-    const asked = { ...begin, batch, max_bytes: pageBytes, ...(subject === undefined ? {} : { next_by_subj: subject }) }
-    // A closed connection throws.
-    try {
-      const subscription = connection.subscribe(inbox, { callback: receive })
-      connection.publish(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(asked), { reply: inbox })
-      return Effect.sync(() => subscription.unsubscribe())
-    } catch (cause) {
-      return resume(Effect.fail(toBusError(operation)(cause)))
-    }
+  Effect.suspend(() => {
+    let subscription: Subscription | undefined
+    const asked = Effect.callback<Page, BusError>((resume) => {
+      const messages: Array<SourceMessage> = []
+      let pending = 0
+      const inbox = createInbox(inboxes)
+      const receive = (error: Error | null, message: Msg) => {
+        if (error !== null) return resume(Effect.fail(toBusError(operation)(error)))
+        const found = storedMessage(message)
+        if (found === undefined) return resume(ended(operation, message, { messages, pending }))
+        messages.push(found)
+        pending = Number(added(message.headers, header.pending))
+      }
+      const begin = "seq" in from ? from : { start_time: isoTime(from.storedAtMs) }
+      const batch = Math.min(messagesMax, pageMessagesMax)
+      const question = {
+        ...begin,
+        batch,
+        max_bytes: pageBytes,
+        ...(subject === undefined ? {} : { next_by_subj: subject })
+      }
+      // A closed connection throws.
+      try {
+        subscription = connection.subscribe(inbox, { callback: receive })
+        connection.publish(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(question), { reply: inbox })
+      } catch (cause) {
+        resume(Effect.fail(toBusError(operation)(cause)))
+      }
+    })
+    // However it ends: a subscription that is left holds its page, here and at the broker.
+    return Effect.ensuring(
+      asked,
+      Effect.sync(() => subscription?.unsubscribe())
+    )
   })
 
 /** What a page's last message says, which is none of the stream. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Publisher, StreamReader } from "#bus"
+import type { NatsConnectionImpl } from "@nats-io/nats-core/internal"
+import { Effect, Stream } from "effect"
+import { Nats, Publisher, StreamReader } from "#bus"
 import { withBus } from "../../../dev/fixtures/bus.ts"
 
 const fill = (subjectOf: (index: number) => string, count: number, bytes = 8) =>
@@ -57,6 +58,30 @@ describe("the newest messages of a stream", () => {
     withBus(() =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* sequences({ before: Number.MAX_SAFE_INTEGER, messagesMax: 5 }), [])
+      })
+    )
+  )
+})
+
+const subscriptions = Effect.map(Nats, ({ connection }) =>
+  (connection as NatsConnectionImpl).protocol.subscriptions.size()
+)
+
+describe("a page of a stream", () => {
+  it.live("leaves no subscription behind, whether it is full, empty, refused or given up", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        yield* fill(() => "abandoned.a", 300)
+        const reader = yield* StreamReader
+        const read = (stream: string, fromSequence: number) =>
+          Stream.runDrain(reader.range(stream, { fromSequence, toSequence: 1_000 }))
+        const before = yield* subscriptions
+
+        yield* read("ABANDONED", 1)
+        yield* read("ABANDONED", 301)
+        yield* Effect.flip(read("NO_SUCH_STREAM", 1))
+        yield* Effect.timeoutOption(read("ABANDONED", 1), 0)
+        assert.strictEqual(yield* subscriptions, before)
       })
     )
   )
