@@ -4,7 +4,14 @@
  * server's own file.
  */
 import { subjects } from "#contracts"
-import { brokerAccounts, type BrokerUser as UserOfBroker, partyUsers, serverSyntax, type Topology } from "#bus"
+import {
+  brokerAccounts,
+  type BrokerUser as UserOfBroker,
+  inboxPrefix,
+  partyUsers,
+  serverSyntax,
+  type Topology
+} from "#bus"
 
 export interface BrokerUser extends UserOfBroker {
   /** The name of the variable. */
@@ -29,7 +36,8 @@ const keeper: UserOfBroker = {
   permissions: {
     // Copying and restoring a stream goes in chunks, each of which is confirmed. A rollback moves a cursor and events.
     publish: { allow: ["$JS.API.>", "$JS.SNAPSHOT.>", "events.>", subjects.eventsCursor] },
-    subscribe: { allow: ["_INBOX.>"] }
+    // Of our own commands, and of NACK.
+    subscribe: { allow: [`${inboxPrefix(streamKeeper)}.>`, "_INBOX.>"] }
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { streamKeeper } from "../../deploy/generate/users.ts"
 import { type Authority, newAuthority } from "../support/certificates.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { program } from "../../dev/fixtures/starling.ts"
@@ -138,5 +139,14 @@ describe("a command in a pod of a role", () => {
 
     assert.strictEqual(ran.code, 69)
     assert.match(ran.error, /no fleet has run in .*home yet/u)
+  })
+})
+
+describe("a command as the user that keeps the streams", () => {
+  it("hands the broker back before a rollback", async () => {
+    const ran = await inPod(podOf(streamKeeper), "broker", "before-rollback")
+
+    assert.strictEqual(ran.code, 0, ran.error)
+    assert.match(ran.out, /^the relay of a release before accounts goes on after record \d+ of LOG; 0 events/u)
   })
 })
