@@ -357,7 +357,10 @@ interface Pull {
   isLeft: boolean
 }
 
-/** As many at a time as there is room for. */
+/**
+ * While there is room, one message a pull: across accounts an empty message ends the answer that it is part of, and what
+ * its pull would bring after it would come to nobody until its ack wait is over.
+ */
 const takeAsRoomIs =
   (room: Room, onMessage: (message: JsMsg) => void): Take =>
   (nats, consumer) => {
@@ -375,10 +378,9 @@ const takeAsRoomIs =
       pull.ended = handOn()
       return pull
     }
-    const open = (max_messages: number) =>
-      nats
-        .use("pull", () => consumer.fetch({ max_messages, expires: shortPullMs, idle_heartbeat: shortPullMs / 2 }))
-        .pipe(Effect.map(begin))
+    const open = nats
+      .use("pull", () => consumer.fetch({ max_messages: 1, expires: shortPullMs, idle_heartbeat: shortPullMs / 2 }))
+      .pipe(Effect.map(begin))
     const taken = ({ ended }: Pull) =>
       Effect.tryPromise({ try: () => ended, catch: toBusError("pull") }).pipe(
         Effect.raceFirst(Effect.flatMap(nats.lost, () => connectionLost))
@@ -391,7 +393,7 @@ const takeAsRoomIs =
           ? Effect.raceFirst(Effect.ignore(Effect.tryPromise(() => pull.ended)), nats.lost)
           : Effect.void
       }).pipe(Effect.ensuring(Effect.sync(pull.close)))
-    return Effect.forever(Effect.flatMap(room.free, (free) => Effect.acquireUseRelease(open(free), taken, leave)))
+    return Effect.forever(Effect.andThen(room.free, Effect.acquireUseRelease(open, taken, leave)))
   }
 
 const connectionLost = new BusUnavailable({ operation: "pull", detail: "the connection was lost" })

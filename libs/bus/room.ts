@@ -1,17 +1,13 @@
-/** The room of a process for messages: how many more it takes at once. */
+/** The room of a process for messages: whether it takes another one. */
 import { Effect, Latch } from "effect"
 
 export interface Room {
-  /** Waits until there is some, and says how much. */
-  readonly free: Effect.Effect<number>
+  /** Waits until there is some. */
+  readonly free: Effect.Effect<void>
   readonly enter: () => void
   /** Its place is free again after that long. */
   readonly leave: (afterMs: number) => void
 }
-
-// One question for several messages: with one for each, a busy process and its broker would do little else.
-const worthwhile = 1 / 4
-const worthwhileWithin = "20 millis"
 
 // The broker counts from when it has heard of it: what comes again goes first, and not behind what is new.
 const hearsWithinMs = 25
@@ -23,22 +19,17 @@ export const makeRoom = Effect.fnUntraced(function* (places: number) {
   const changed = Latch.makeUnsafe(false)
   let taken = 0
 
-  const hasFree = (count: number): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (places - taken >= count) return Effect.void
-      changed.closeUnsafe()
-      return Effect.andThen(changed.await, hasFree(count))
-    })
+  const free: Effect.Effect<void> = Effect.suspend(() => {
+    if (taken < places) return Effect.void
+    changed.closeUnsafe()
+    return Effect.andThen(changed.await, free)
+  })
   const vacate = () => {
     taken -= 1
     changed.openUnsafe()
   }
   const room: Room = {
-    free: hasFree(Math.ceil(places * worthwhile)).pipe(
-      Effect.timeoutOption(worthwhileWithin),
-      Effect.andThen(hasFree(1)),
-      Effect.map(() => places - taken)
-    ),
+    free,
     enter: () => void (taken += 1),
     leave: (afterMs) => {
       if (afterMs === 0) vacate()

@@ -159,6 +159,27 @@ describe.each([
   )
 
   it.live.each(readyConsumersOf(topology))(
+    "a process of $durable is held up by no empty message in $stream",
+    (consumer) =>
+      Effect.gen(function* () {
+        const empty = Effect.flatMap(Publisher, (publisher) =>
+          Effect.forEach(Array.from({ length: 8 }), () => publisher.publishRaw("reports.trial", new Uint8Array(0)))
+        ).pipe(Effect.provide(busAs("internal services")))
+        const names = ["ninth", "tenth", "eleventh"]
+        for (const name of names) {
+          yield* empty
+          yield* reports([name])
+        }
+        const sinceMs = performance.now()
+        const { taken, consumption } = yield* take(consumer, names)
+
+        assert.deepStrictEqual(taken, names)
+        assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
+        yield* eventually(Effect.sync(() => consumption.inFlight() === 0))
+      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
+  )
+
+  it.live.each(readyConsumersOf(topology))(
     "a process of $durable gets what another had asked for of $stream before it died, after its ack wait at the latest",
     (consumer) =>
       Effect.gen(function* () {

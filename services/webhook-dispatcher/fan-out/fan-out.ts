@@ -188,8 +188,13 @@ const translate = Effect.fnUntraced(function* (
 ) {
   const { lane, targets: targetsOf, isParked, newDeliveryId, received, unknown, flood } = deps
   const targets = targetsOf(cursor)
-  const read = yield* readRun(deps, lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject)))
+  const { read, refused } = yield* readRun(
+    deps,
+    lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject))
+  )
   // Every lane reads every event; the first one counts them.
+  for (const { subject } of lane === 0 ? refused : [])
+    received.inc({ event: "other", publisher: storedEventName(subject)?.from ?? "fleet" })
   for (const { event, known, unknownFields } of lane === 0 ? read : []) {
     received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
     if (!known) unknown.inc({ kind: "event" })
@@ -256,18 +261,18 @@ const noTargets: ReadonlyArray<EndpointSettings> = []
 
 /** The broken ones of a run are put away side by side: many of them hold up the others as little as good ones do. */
 const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
-  const events: Array<ReadEvent> = []
+  const read: Array<ReadEvent> = []
   const refused: Array<Refused> = []
   for (const message of run) {
     // The actor log's own cursor stands among the events, and is none.
     if (message.subject === subjects.eventsCursor) continue
-    const read = readEvent(message)
+    const event = readEvent(message)
     const { subject, sequence, data: payload } = message
-    if (Result.isSuccess(read)) events.push(read.success)
-    else refused.push({ origin: "events", subject, sequence, faults: read.failure, payload })
+    if (Result.isSuccess(event)) read.push(event.success)
+    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload })
   }
   yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
-  return events
+  return { read, refused }
 })
 
 /** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
