@@ -27,6 +27,8 @@ export interface ConsumerDeclaration {
 export interface ConsumerBacklog {
   readonly pending: number
   readonly unacked: number
+  /** The sequence in the stream up to which all that is the consumer's was acked. */
+  readonly ackFloor: number
   /** Epoch milliseconds, or null when it is not paused. */
   readonly pausedUntilMs: number | null
 }
@@ -163,6 +165,7 @@ const readBacklog = Effect.fnUntraced(function* (nats: Nats["Service"], stream: 
   return {
     pending: info.num_pending,
     unacked: info.num_ack_pending,
+    ackFloor: info.ack_floor.stream_seq,
     pausedUntilMs: remainingMs === null ? null : Math.round(nowMs + remainingMs)
   }
 })

@@ -15,6 +15,15 @@ import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 const pollEvery = "1 second"
 // The age costs one read per endpoint with a backlog, so a few endpoints are read at a time, in turns.
 const agesPerPoll = 64
+const standsAfterPolls = 3
+
+/** What is due for an endpoint in one lane. */
+export interface DueInLane {
+  readonly lane: number
+  readonly endpointId: string
+  readonly subject: string
+  readonly count: number
+}
 
 export class Backlogs extends Context.Service<
   Backlogs,
@@ -23,6 +32,8 @@ export class Backlogs extends Context.Service<
     /** True from BacklogMax on until the backlog has halved. */
     readonly isOverfull: (endpointId: string) => boolean
     readonly added: (endpointId: string, count: number) => void
+    /** What did not become less for some seconds. */
+    readonly standing: () => ReadonlyArray<DueInLane>
   }
 >()("starling/webhook-dispatcher/Backlogs") {
   static readonly layer = Layer.effect(
@@ -38,6 +49,7 @@ export class Backlogs extends Context.Service<
       const counts = new Map<string, number>()
       const overfull = new Set<string>()
       let turn = 0
+      let stood: Stood = new Map()
 
       const judge = (endpoint: EndpointSettings) => {
         const count = counts.get(endpoint.id) ?? 0
@@ -62,7 +74,8 @@ export class Backlogs extends Context.Service<
       })
 
       const poll = Effect.fnUntraced(function* (): Effect.fn.Return<void, BusError> {
-        const { found, due, messages } = yield* readDue(reader, lanes.all)
+        const { found, due, messages, inLanes } = yield* readDue(reader, lanes.all)
+        stood = stoodOn(stood, inLanes)
         // The cursor and the rosters are the messages that are neither due nor waiting.
         const rosters = lanes.all.length + endpoints.all().length - endpoints.configured.length
         waitingGauge.set({}, Math.max(0, messages - due - lanes.all.length - rosters))
@@ -87,11 +100,23 @@ export class Backlogs extends Context.Service<
           counts.set(id, (counts.get(id) ?? 0) + count)
           const endpoint = endpoints.byId(id)
           if (endpoint !== undefined) judge(endpoint)
-        }
+        },
+        standing: () => [...stood.values()].flatMap(({ due, polls }) => (polls >= standsAfterPolls ? [due] : []))
       })
     })
   )
 }
+
+/** By subject; `polls`: how often it was counted since it last became less. */
+type Stood = ReadonlyMap<string, { readonly due: DueInLane; readonly polls: number }>
+
+const stoodOn = (before: Stood, inLanes: ReadonlyArray<DueInLane>): Stood =>
+  new Map(
+    inLanes.map((due) => {
+      const last = before.get(due.subject)
+      return [due.subject, { due, polls: last === undefined || due.count < last.due.count ? 0 : last.polls + 1 }]
+    })
+  )
 
 /** While it moves to another lane an endpoint may have some in two. */
 const oldestOf = Effect.fnUntraced(function* (
@@ -109,6 +134,7 @@ const oldestOf = Effect.fnUntraced(function* (
 /** How much is due, by endpoint, and how many messages of any kind there are. */
 const readDue = Effect.fnUntraced(function* (reader: StreamReader["Service"], lanes: ReadonlyArray<number>) {
   const found = new Map<string, number>()
+  const inLanes: Array<DueInLane> = []
   let [due, messages] = [0, 0]
   for (const lane of lanes) {
     const bySubject = yield* reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).dueAll)
@@ -116,8 +142,9 @@ const readDue = Effect.fnUntraced(function* (reader: StreamReader["Service"], la
     for (const [subject, count] of Object.entries(bySubject)) {
       const id = subject.slice(subject.lastIndexOf(".") + 1)
       found.set(id, (found.get(id) ?? 0) + count)
+      inLanes.push({ lane, endpointId: id, subject, count })
       due += count
     }
   }
-  return { found, due, messages }
+  return { found, due, messages, inLanes }
 })

@@ -15,7 +15,7 @@ import {
   nak,
   type Received
 } from "#bus"
-import { deliveryPartitions, deliveryStream, subjects } from "#contracts"
+import { deliveryPartitionOf, deliveryPartitions, deliveryStream, subjects } from "#contracts"
 import { Configuration } from "#runtime"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
@@ -23,6 +23,7 @@ import { DeliveryMetrics } from "./metrics.ts"
 import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
+import { removeLeftovers } from "./leftovers.ts"
 import { type EndpointSettings, isEnabled, isOf } from "./endpoints/settings.ts"
 
 export interface Consuming {
@@ -37,6 +38,7 @@ export interface Consuming {
 const farFutureMs = Date.UTC(9999, 0, 1)
 const againAfter = "500 millis"
 const lookEvery = "10 seconds"
+const leftoversEvery = "5 seconds"
 // Another dispatcher may remove what this one has just opened, before it hears that an endpoint was made again.
 const removedMeanwhile = {
   while: ({ _tag }: BusError) => _tag === "BusNotFound",
@@ -49,7 +51,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
   const deps = yield* dependencies
   const running: Running = { consumptions: new Map(), inPartitions: false, isDraining: false }
   const workers = new Map<string, EndpointWorker>()
-  const state: State = { deps, running, workers, unfollowed: new Set() }
+  const state: State = { deps, running, workers, unfollowed: new Set(), strays: new Set() }
   const changed = yield* Latch.make(false)
   yield* deps.endpoints.onChange((ids) =>
     Effect.andThen(
@@ -80,6 +82,14 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
     Effect.suspend(() => (state.unfollowed.size > 0 ? changed.open : Effect.void))
   )
   yield* Effect.forkScoped(Effect.schedule(Effect.ignore(look), Schedule.spaced(lookEvery)))
+  const leftovers = yield* removeLeftovers({
+    durableOf: (id) => takerOf(running, id),
+    uncovered: ({ lane, endpointId }) => {
+      state.strays.add(keyOf({ stream: deliveryStream(lane), durable: takerOf(running, endpointId) }))
+      return Effect.asVoid(changed.open)
+    }
+  })
+  yield* Effect.forkScoped(Effect.schedule(Effect.ignore(leftovers), Schedule.spaced(leftoversEvery)))
   const consuming: Consuming = {
     workers: () => workers.values(),
     follow: (id) =>
@@ -132,6 +142,8 @@ interface State {
   readonly workers: Map<string, EndpointWorker>
   /** Endpoints whose pause and breaker may not be the broker's yet. */
   readonly unfollowed: Set<string>
+  /** Consumers by stream and name, in lanes that are not their endpoints' own, where something was left. */
+  readonly strays: Set<string>
 }
 
 /** The open consumers of one endpoint: two or more while it moves from lane to lane. */
@@ -175,7 +187,7 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const all = deps.endpoints.all()
   const inPartitions = all.length > deps.partitionsAbove
   running.inPartitions = inPartitions
-  const wanted = new Map(declaredConsumers(deps).map((consumer) => [keyOf(consumer), consumer]))
+  const wanted = new Map(declaredConsumers(deps, state.strays).map((consumer) => [keyOf(consumer), consumer]))
   const others = [...running.consumptions.keys()].filter((key) => !wanted.has(key))
   yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
   yield* Effect.forEach(wanted.values(), (consumer) => open(state, consumer), { concurrency: 8, discard: true })
@@ -372,23 +384,35 @@ const partitionUnackedMax = 512
 
 const durableOf = (endpointId: string) => `endpoint-${endpointId}`
 
+const partitionDurableOf = (partition: number) => `partition-${partition}`
+
+/** The name of the consumer, in any lane, that takes an endpoint's deliveries. */
+const takerOf = ({ inPartitions }: Running, endpointId: string) =>
+  inPartitions ? partitionDurableOf(deliveryPartitionOf(endpointId)) : durableOf(endpointId)
+
 const keyOf = ({ stream, durable }: Pick<ConsumerDeclaration, "stream" | "durable">) => `${stream} ${durable}`
 
 /**
- * The consumers that the endpoints need: one for each, or one for each partition, in its lane; while endpoints move, in
- * every lane, so that none holds anything that nobody takes.
+ * The consumers that the endpoints need: one for each, or one for each partition, in its lane, and where else something
+ * was left; while endpoints move, in every lane, so that none holds anything that nobody takes.
  */
-const declaredConsumers = ({ endpoints, lanes, partitionsAbove }: Dependencies): ReadonlyArray<ConsumerDeclaration> => {
+const declaredConsumers = (
+  { endpoints, lanes, partitionsAbove }: Dependencies,
+  strays: ReadonlySet<string> = new Set()
+): ReadonlyArray<ConsumerDeclaration> => {
   const all = endpoints.all()
   const { count, before, cursors } = lanes.state()
   const isMoving = before !== undefined || cursors.some((cursor) => cursor?.left !== undefined)
   return lanes.all.flatMap((lane) => {
-    if (all.length <= partitionsAbove) {
-      return all
-        .filter(({ partition }) => isMoving || partition % count === lane)
-        .map((endpoint) => endpointConsumer(endpoint, lane))
+    const isNeeded = (partition: number, consumer: ConsumerDeclaration) =>
+      isMoving || partition % count === lane || strays.has(keyOf(consumer))
+    if (all.length > partitionsAbove) {
+      return partitionConsumers(lane).filter((consumer, partition) => isNeeded(partition, consumer))
     }
-    return partitionConsumers(lane).filter((_, partition) => isMoving || partition % count === lane)
+    return all.flatMap((endpoint) => {
+      const consumer = endpointConsumer(endpoint, lane)
+      return isNeeded(endpoint.partition, consumer) ? [consumer] : []
+    })
   })
 }
 
@@ -403,7 +427,7 @@ const endpointConsumer = (endpoint: EndpointSettings, lane: number): ConsumerDec
 const partitionConsumers = (lane: number): ReadonlyArray<ConsumerDeclaration> =>
   Array.from({ length: deliveryPartitions }, (_, partition) => ({
     stream: deliveryStream(lane),
-    durable: `partition-${partition}`,
+    durable: partitionDurableOf(partition),
     filterSubjects: [subjects.deliveries(lane).dueIn(partition)],
     unackedMax: partitionUnackedMax,
     ackWaitMs

@@ -1,0 +1,65 @@
+/**
+ * Deliveries that were made and acked, and that lie in their lane all the same: a broker that is killed may forget that
+ * it removed them. They are at or below the ack floor of their consumer, so nobody would take them, they would count as
+ * backlog for ever, and an endpoint that moves to another lane would wait for them. They are looked for only where the
+ * backlog does not become less, and removed when they are found there twice.
+ */
+import { Effect, Option } from "effect"
+import { type BusError, Consumers, StreamReader } from "#bus"
+import { deliveryStream } from "#contracts"
+import { Backlogs, type DueInLane } from "./backlogs.ts"
+import { Endpoints } from "./endpoints/Endpoints.ts"
+
+// Each costs two requests, so a few are looked at at a time, in turns.
+const looksAtOnce = 64
+
+export interface LeftoverOptions {
+  /** The name of the consumer that takes an endpoint's deliveries. */
+  readonly durableOf: (endpointId: string) => string
+  /** What is done about deliveries whose consumer does not exist. */
+  readonly uncovered: (due: DueInLane) => Effect.Effect<void>
+}
+
+/** Looks once; to be run again and again. */
+export const removeLeftovers = Effect.fnUntraced(function* ({ durableOf, uncovered }: LeftoverOptions) {
+  const backlogs = yield* Backlogs
+  const endpoints = yield* Endpoints
+  const consumers = yield* Consumers
+  const reader = yield* StreamReader
+  /** By subject, the oldest delivery, where it was a leftover at the last look. */
+  const suspects = new Map<string, number>()
+  let turn = 0
+
+  const lookAt = Effect.fnUntraced(function* (due: DueInLane): Effect.fn.Return<void, BusError> {
+    const { lane, endpointId, subject } = due
+    const endpoint = endpoints.byId(endpointId)
+    if (endpoint === undefined) return
+    const stream = deliveryStream(lane)
+    const oldest = Option.getOrUndefined(yield* reader.next(stream, 1, subject))?.sequence
+    const floor = yield* consumers.backlog(stream, durableOf(endpointId)).pipe(
+      Effect.map(({ ackFloor }) => ackFloor),
+      Effect.catchTag("BusNotFound", () => Effect.undefined)
+    )
+    const suspect = suspects.get(subject)
+    suspects.delete(subject)
+    if (oldest === undefined) return
+    if (floor === undefined) return yield* uncovered(due)
+    if (oldest > floor) return
+    if (suspect !== oldest) return void suspects.set(subject, oldest)
+    const removed = yield* reader.purge(stream, subject, floor + 1)
+    if (removed === 0) return
+    yield* Effect.logWarning("deliveries that were acked still lay in their lane and were removed").pipe(
+      Effect.annotateLogs({ endpoint: endpoint.name, stream, removed })
+    )
+  })
+
+  return Effect.suspend(() => {
+    const standing = backlogs.standing()
+    const subjects = new Set(standing.map(({ subject }) => subject))
+    for (const subject of suspects.keys()) if (!subjects.has(subject)) suspects.delete(subject)
+    const start = standing.length === 0 ? 0 : turn % standing.length
+    turn = start + looksAtOnce
+    const chosen = [...standing.slice(start), ...standing.slice(0, start)].slice(0, looksAtOnce)
+    return Effect.forEach(chosen, lookAt, { concurrency: 4, discard: true })
+  })
+})
