@@ -54,6 +54,8 @@ interface Worker {
   readonly services: WorkerServices
   readonly breaker: EndpointBreaker
   readonly order: EntityOrder
+  /** While nothing may be sent for a moment: whether it may be then. */
+  held: Deferred.Deferred<boolean> | undefined
   inWork: number
 }
 
@@ -67,13 +69,17 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
     services,
     breaker,
     order: entityOrder(),
+    held: undefined,
     inWork: 0
   }
+  const go = (due: DueDelivery) =>
+    Effect.flatMap(Clock.Clock, (clock) =>
+      due.delivery.attempt === 1 && breaker.isPristine() ? send(worker, due, clock) : admit(worker, due, clock)
+    )
   const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<AckDecision> =>
-    Effect.flatMap(Clock.Clock, (clock) => {
-      if (!worker.leaving()) return heldBack
-      return due.delivery.attempt === 1 && breaker.isPristine() ? send(worker, due, clock) : admit(worker, due, clock)
-    })
+    Effect.suspend(() =>
+      worker.leaving() ? go(due) : Effect.flatMap(mayLeaveAgain(worker), (may) => (may ? go(due) : heldBack))
+    )
   return {
     settings: () => worker.settings,
     breaker,
@@ -89,6 +95,27 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
     })
   }
 }
+
+// A process that is busy renews its presence late: what it has taken waits here, for what is handed back loses its place.
+// One that is cut off for longer leaves it to others.
+const heldMsMax = 10_000
+const lookEveryMs = 50
+
+/** Waits until something may be sent to the endpoint; false when that takes too long. All that wait go on in their order. */
+const mayLeaveAgain = (worker: Worker): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    if (worker.isStopped) return Effect.succeed(false)
+    if (worker.held !== undefined) return Deferred.await(worker.held)
+    worker.held = Deferred.makeUnsafe()
+    return Effect.andThen(Effect.forkDetach(endsHold(worker, worker.held)), Deferred.await(worker.held))
+  })
+
+const endsHold = Effect.fnUntraced(function* (worker: Worker, held: Deferred.Deferred<boolean>) {
+  for (let waitedMs = 0; waitedMs < heldMsMax && !worker.isStopped && !worker.leaving(); waitedMs += lookEveryMs)
+    yield* Effect.sleep(lookEveryMs)
+  worker.held = undefined
+  Deferred.doneUnsafe(held, Effect.succeed(worker.leaving()))
+})
 
 // Nothing may be sent to the endpoint now; a moment later another dispatcher may, or it is gone.
 const heldBack: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
@@ -108,19 +135,24 @@ const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clo
 // Every delivery takes this path, so it has as few steps as possible.
 const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effect<AckDecision> =>
   Effect.suspend(() => {
-    const { settings, breaker, order, sending } = worker
+    const { breaker, order, sending } = worker
     const { attempts, metrics } = worker.services
     const { delivery } = due
     const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
     const turn = isFirst ? order.enter(delivery.entity) : undefined
     const onLeave = () => {
       turn?.left()
-      metrics.left(settings, delivery, clock.currentTimeMillisUnsafe())
+      metrics.left(worker.settings, delivery, clock.currentTimeMillisUnsafe())
     }
     const leaving = { mayLeave: worker.leaving, onLeave }
-    const sent = Effect.flatMap(attempts.attempt(settings, due, leaving), (attempted) =>
-      conclude(worker, due, { endpoint: settings, attempted })
-    )
+    const sent: Effect.Effect<AckDecision> = Effect.suspend(() => {
+      const { settings } = worker
+      return Effect.flatMap(attempts.attempt(settings, due, leaving), (attempted) => {
+        const concluded = conclude(worker, due, { endpoint: settings, attempted })
+        if (attempted.error?._tag !== "Withdrawn") return concluded
+        return Effect.flatMap(mayLeaveAgain(worker), (may) => (may ? sent : concluded))
+      })
+    })
     worker.inWork += 1
     return Effect.withFiber((fiber) => {
       sending.add(fiber)

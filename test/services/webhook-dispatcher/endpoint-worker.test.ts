@@ -1,6 +1,91 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { entityOrder } from "../../../services/webhook-dispatcher/endpoint-worker.ts"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { ack, nak } from "#bus"
+import {
+  endpointBreakerLimits,
+  endpointWorker,
+  entityOrder,
+  type WorkerServices
+} from "../../../services/webhook-dispatcher/endpoint-worker.ts"
+import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
+
+/** A worker at a receiver that takes all, with what was sent; `may`: whether anything may be sent. */
+const workerAt = (state: { may: boolean; withdraws?: number }) => {
+  const sent: Array<number> = []
+  const answered = { result: { _tag: "Answered", status: 204 }, error: undefined }
+  const withdrawn = { result: { _tag: "Unanswered" }, error: { _tag: "Withdrawn" } }
+  const services = {
+    attempts: {
+      attempt: (_: unknown, { delivery }: { readonly delivery: { readonly sequence: number } }, leaving: Leaves) =>
+        Effect.sync(() => {
+          state.may = state.may && (state.withdraws ?? 0) === 0
+          if (!leaving.mayLeave()) return withdrawn
+          leaving.onLeave()
+          sent.push(delivery.sequence)
+          return answered
+        }),
+      conclude: () => Effect.succeed(ack)
+    },
+    metrics: { left: () => undefined, postponed: () => undefined },
+    breakerLimits: endpointBreakerLimits,
+    mayLeave: () => state.may
+  }
+  const settings = { name: "a", hasBreaker: false } as EndpointSettings
+  const worker = endpointWorker(settings, services as unknown as WorkerServices)
+  const take = (sequence: number) =>
+    worker.handle({ value: { delivery: { sequence, attempt: 1, entity: "workItem:a" } } } as never)
+  return { sent, worker, take }
+}
+interface Leaves {
+  readonly mayLeave: () => boolean
+  readonly onLeave: () => void
+}
+
+describe("deliveries that a process has taken while it may send nothing", () => {
+  it.effect("wait there, and are sent in the order of their arrival once it may", () =>
+    Effect.gen(function* () {
+      const state = { may: false }
+      const { sent, take } = workerAt(state)
+      const taken = yield* Effect.forEach([1, 2, 3], (sequence) => Effect.forkChild(take(sequence)))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(sent, [])
+      state.may = true
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(sent, [1, 2, 3])
+      assert.deepStrictEqual(yield* Effect.forEach(taken, Fiber.join), [ack, ack, ack])
+    })
+  )
+
+  it.effect("are sent again where they were when one was about to leave, before those behind it", () =>
+    Effect.gen(function* () {
+      const state = { may: true, withdraws: 1 }
+      const { sent, take } = workerAt(state)
+      const taken = yield* Effect.forEach([1, 2], (sequence) => Effect.forkChild(take(sequence)))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(sent, [])
+      Object.assign(state, { may: true, withdraws: 0 })
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(sent, [1, 2])
+      assert.deepStrictEqual(yield* Effect.forEach(taken, Fiber.join), [ack, ack])
+    })
+  )
+
+  it.effect("are handed back when that lasts, or at once when the endpoint is stopped", () =>
+    Effect.gen(function* () {
+      const { sent, take, worker } = workerAt({ may: false })
+      const late = yield* Effect.forkChild(take(1))
+      yield* TestClock.adjust("11 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(late), nak(1_000))
+      const stopped = yield* Effect.forkChild(take(2))
+      yield* TestClock.adjust("1 second")
+      yield* worker.stop
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(stopped), nak(1_000))
+      assert.deepStrictEqual(sent, [])
+    })
+  )
+})
 
 describe("first attempts for one entity", () => {
   it.effect("leave in the order of arrival", () =>
