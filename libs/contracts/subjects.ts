@@ -70,6 +70,8 @@ export const subjects = {
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
   /** Those of one lane's stream; lane 0 is DELIVERIES itself. */
   deliveries: (lane: number): DeliverySubjects => deliveriesOf(lane),
+  /** Deliveries that operators ask for: a test, or one that is sent again. */
+  deliveriesAsked: "deliveries-asked",
   /** Attempts at an endpoint with one outcome; `*` stands for any of either. */
   attempts: (endpointId: string, outcome: string) => `attempts.${endpointId}.${outcome}`,
   attemptsAll: "attempts.*.*",

@@ -40,12 +40,14 @@ import {
 import {
   type BusError,
   BusRefused,
+  BusUnavailable,
   type HeaderPairs,
   jsonCodec,
   jsonTextDecoder,
   type MessageCodec,
   Publisher,
   relayRecordCodec,
+  Requests,
   type SourceMessage,
   StreamReader
 } from "#bus"
@@ -99,10 +101,48 @@ export const readAbandoned = (message: SourceMessage): Option.Option<AbandonedDe
 
 export const attemptBatchCodec = jsonCodec(AttemptBatch)
 
+/** What became of a delivery that was asked for. */
+const AskedDelivery = Schema.TaggedUnion({ Stored: {}, Unavailable: { detail: Schema.String } })
+const askedCodec = jsonCodec(AskedDelivery)
+
+// The broker's own patience with a write, and a moment for the dispatcher.
+const askedWithinMs = 10_000
+
+/** Has a dispatcher put a delivery among those that are due. One with the same id and attempt is put there once. */
+export const askForDelivery = Effect.fn("askForDelivery")(function* (due: DueDelivery) {
+  const question = { subject: subjects.deliveriesAsked, question: dueDeliveryCodec, answer: askedCodec }
+  const answer = yield* (yield* Requests).ask({ ...question, timeoutMs: askedWithinMs }, due)
+  if (answer._tag === "Stored") return
+  return yield* new BusUnavailable({ operation: "send a delivery", detail: answer.detail })
+})
+
+// A redrive asks for sixteen at once; several may run.
+const askedAtOnce = 64
+
+/** Answers those who ask for deliveries, for as long as the scope. */
+export const answerAskedDeliveries = Effect.gen(function* () {
+  const store = ({ delivery, body }: DueDelivery) =>
+    Effect.gen(function* () {
+      const { lanes } = yield* readDeliveryLanes
+      const options = { messageId: `${delivery.deliveryId}:1`, headers: deliveryHeaders(delivery) }
+      yield* (yield* Publisher).publishRaw(dueSubject(delivery.endpointId, lanes), body, options)
+      return AskedDelivery.make({ _tag: "Stored" })
+    })
+  yield* (yield* Requests).answer({
+    subject: subjects.deliveriesAsked,
+    queueGroup: "webhook-dispatcher",
+    question: dueDeliveryCodec,
+    answer: askedCodec,
+    concurrency: askedAtOnce,
+    handler: (due) =>
+      Effect.catch(store(due), ({ message }) =>
+        Effect.succeed(AskedDelivery.make({ _tag: "Unavailable", detail: message.slice(0, 1_000) }))
+      )
+  })
+})
+
 /** Sends a test and answers with the delivery's id. It goes the way of every delivery: through breaker, pause and order. */
 export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, event: string) {
-  const publisher = yield* Publisher
-  const { lanes } = yield* readDeliveryLanes
   const nowMs = yield* Clock.currentTimeMillis
   const delivery: Delivery = {
     deliveryId: crypto.randomUUID(),
@@ -117,10 +157,7 @@ export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, eve
     isTest: true
   }
   const body = new TextEncoder().encode(JSON.stringify(exampleEnvelope(event)))
-  yield* publisher.publishRaw(dueSubject(endpointId, lanes), body, {
-    messageId: `${delivery.deliveryId}:1`,
-    headers: deliveryHeaders(delivery)
-  })
+  yield* askForDelivery({ delivery, body })
   return delivery.deliveryId
 })
 
@@ -306,7 +343,6 @@ const isWithin = ({ storedAtMs }: SourceMessage, { sinceMs, untilMs }: RedriveQu
 
 /** Sends one again and takes it out of ABANDONED; answers with the id of the new delivery. */
 export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: AbandonedDelivery) {
-  const publisher = yield* Publisher
   const reader = yield* StreamReader
   const { previousEndedAt: _previous, ...first } = delivery
   const again: Delivery = {
@@ -316,11 +352,7 @@ export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { deliver
     attempt: 1,
     dueAt: yield* Clock.currentTimeMillis
   }
-  const { lanes } = yield* readDeliveryLanes
-  yield* publisher.publishRaw(dueSubject(delivery.endpointId, lanes), body, {
-    messageId: `${again.deliveryId}:1`,
-    headers: deliveryHeaders(again)
-  })
+  yield* askForDelivery({ delivery: again, body })
   yield* reader.remove("ABANDONED", sequence)
   return again.deliveryId
 })

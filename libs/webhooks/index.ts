@@ -6,6 +6,8 @@
 export {
   type AbandonedDelivery,
   abandonedHeaders,
+  answerAskedDeliveries,
+  askForDelivery,
   attemptBatchCodec,
   beginCursor,
   countAbandoned,
@@ -13,8 +15,8 @@ export {
   deliveryHeader,
   deliveryHeaders,
   deliveryIdFrom,
-  type DeliveryLaneCounts,
   dueSubject,
+  type DeliveryLaneCounts,
   type DueDelivery,
   dueDeliveryCodec,
   emptyRoster,

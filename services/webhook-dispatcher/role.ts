@@ -1,7 +1,7 @@
 /**
  * The role webhook-dispatcher: events become signed deliveries to receivers.
  *
- * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`
+ * in: `events.>` (relay), `deliveries-asked` (operators' tests and deliveries sent again), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
  * state: each fan-out's cursor and roster in the stream of its lane, DELIVERIES the first, KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
@@ -9,7 +9,7 @@
  */
 import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { Drain, Health, Metrics } from "#runtime"
-import { EndpointStates } from "#webhooks"
+import { answerAskedDeliveries, EndpointStates } from "#webhooks"
 import { AbandonedDeliveries } from "./abandoned.ts"
 import { AttemptLog } from "./attempt-log.ts"
 import { Backlogs } from "./backlogs.ts"
@@ -45,7 +45,11 @@ const services = DeliveryAttempts.layer.pipe(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const webhookDispatcher = Layer.mergeAll(FanOut.layer, delivering).pipe(Layer.provide(services))
+export const webhookDispatcher = Layer.mergeAll(
+  FanOut.layer,
+  delivering,
+  Layer.effectDiscard(answerAskedDeliveries)
+).pipe(Layer.provide(services))
 
 /** Follows pauses and breakers that operators and other replicas set. */
 const followStates = Effect.fnUntraced(function* (consuming: Consuming) {

@@ -6,7 +6,7 @@ import { type Delivery, endpointIdOf, exampleEnvelope, isoTime, subjects } from 
 import { ConfiguredHttp } from "#egress"
 import { HttpListener, Tokens } from "#http"
 import { Addresses, Configuration, Drain, MetricsSources, OpsServer } from "#runtime"
-import { abandonedHeaders } from "#webhooks"
+import { abandonedHeaders, answerAskedDeliveries } from "#webhooks"
 import { consoleWith } from "../../services/console/role.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
@@ -15,6 +15,8 @@ export type Json = Readonly<Record<string, unknown>>
 
 export const consoleOn = (server: TestNatsServer, changes: Json = {}) =>
   consoleWith.pipe(
+    // A dispatcher's part in what operators send.
+    Layer.provideMerge(Layer.effectDiscard(answerAskedDeliveries)),
     Layer.provideMerge(Tokens.layer),
     Layer.provideMerge(OpsServer.layer({ host: "127.0.0.1", port: 0 })),
     Layer.provideMerge(MetricsSources.layer),

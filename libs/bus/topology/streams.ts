@@ -95,8 +95,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     // Deliveries are as large as envelopes; the roster of 10,000 endpoints is what needs the room.
     messageBytesMax: 1_000 * kib,
     features: ["atomic batches", "schedules", "rollup", "direct reads"],
-    publishers: ["webhook-dispatcher", "console", "operator"],
-    publishesOnly: { console: ["deliveries.due.*.*"] },
+    // Nobody who faces the internet: a schedule's target is any subject of its stream.
+    publishers: ["webhook-dispatcher", "operator"],
     readers: ["webhook-dispatcher", "console", "operator"],
     consumers: ["webhook-dispatcher"],
     keepers: ["webhook-dispatcher", "operator"]

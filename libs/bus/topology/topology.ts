@@ -128,6 +128,14 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     receivers: ["pipeline-api"]
   },
   {
+    name: "deliveries that operators ask for",
+    kind: "question",
+    why: "A test, or a delivery that is sent again: a dispatcher puts it among the others. Who may publish there may have the broker write the fan-out's cursor, by a schedule.",
+    subjects: [subjects.deliveriesAsked],
+    senders: ["console"],
+    receivers: ["webhook-dispatcher"]
+  },
+  {
     name: "payment verification",
     kind: "question",
     why: "Whether a payment is good, before its call is made.",
@@ -308,8 +316,9 @@ const accountsText = [
   "remove a stream. Whoever has the password of one of those roles has the bus: keep them away from what strangers reach.",
   "They are there because they make consumers, whose request names any subject to deliver to, or because they are told to",
   "remove things. Across an import the server maps the reply, and the others can do no more than the tables say: a test tries",
-  "each of their rights with each answer, reply and header. Within the tables, console publishes to DELIVERIES, and sweeper and",
-  "pipeline-api to LOG, which take a rollup from a header: they could empty these.",
+  "each of their rights with each answer, reply and header. A stream that takes schedules has them write any of its subjects:",
+  "only users of FLEET publish there. Within the tables, sweeper and pipeline-api publish to LOG, which takes a rollup from a",
+  "header: they could empty it.",
   ""
 ]
 

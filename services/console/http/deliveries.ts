@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Option, Result, Stream } from "effect"
-import { parseJson, Publisher, StreamReader, unmarked } from "#bus"
+import { parseJson, StreamReader, unmarked } from "#bus"
 import { type Attempt, decodeEnvelope, type Delivery, endpointIdOf, entityOf } from "#contracts"
 import {
   DeliveriesGroup,
@@ -15,7 +15,7 @@ import {
   resendDeliveriesMax
 } from "#contracts/console"
 import { amended, Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { deliveryHeaders, deliveryIdFrom, dueSubject, readDeliveryLanes } from "#webhooks"
+import { askForDelivery, deliveryIdFrom } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
 import {
   type Found,
@@ -68,10 +68,7 @@ export const resend = Effect.fn("resend")(function* (
     redriveOf: attempt.deliveryId,
     ...(entity === undefined ? {} : { entity })
   }
-  yield* (yield* Publisher).publishRaw(dueSubject(endpointId, (yield* refusing(readDeliveryLanes)).lanes), body.value, {
-    messageId: `${delivery.deliveryId}:1`,
-    headers: deliveryHeaders(delivery)
-  })
+  yield* askForDelivery({ delivery, body: body.value })
   return Option.some(delivery.deliveryId)
 })
 

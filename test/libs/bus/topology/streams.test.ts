@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import {
+  besideStreams,
   coreSubjects,
   envelopeBytesMax,
   permissionsOf,
@@ -80,10 +81,19 @@ describe("the topology of deliveries over lanes", () => {
     assert.strictEqual(topologyOf(4).streams.length, topology.streams.length + 3)
   })
 
-  it("lets the console publish due deliveries alone to a further lane, and an internal service nothing", () => {
+  it("lets the console ask a dispatcher, and an internal service nothing", () => {
     const rights = (party: "console" | "internal services") =>
       permissionsOf(topologyOf(2), coreSubjects, party).publish.filter((subject) => subject.startsWith("deliveries"))
-    assert.deepStrictEqual(rights("console"), ["deliveries.due.*.*", "deliveries-1.due.*.*"])
+    assert.deepStrictEqual(rights("console"), ["deliveries-asked"])
     assert.deepStrictEqual(rights("internal services"), [])
   })
+})
+
+describe("a stream that takes schedules, which write any of its subjects,", () => {
+  it.each(topologyOf(2).streams.filter(({ features }) => features.includes("schedules")))(
+    "is published to by nobody apart from the streams: $name",
+    ({ publishers }) => {
+      for (const publisher of publishers) assert.include(besideStreams, publisher)
+    }
+  )
 })
