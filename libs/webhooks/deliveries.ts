@@ -13,6 +13,8 @@
  * batch takes).
  * `next`: the endpoints that are not in step, and the first event each still needs. Parked ones fall behind `position`;
  * newly configured ones may start after it. An endpoint is in step again when the two meet.
+ * `ahead`: during a flood from outside, endpoints in step already have the fleet's own events up to this sequence.
+ * `had`: the same for an endpoint that fell out of step meanwhile.
  * `roster`: fingerprint of the configured endpoints for which this holds.
  * `revision`: the change of the endpoints made at run time up to which it holds for these.
  * `lanes`: the number of lanes by which this lane's endpoints were chosen; absent for one. Lane 0's is the fleet's.
@@ -167,11 +169,6 @@ export const dueSubject = (endpointId: string, lanes: number) =>
 
 const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/**
- * How far a fan-out has come in EVENTS. Endpoints in step have all up to `position`, and of the one after it those up to
- * `through` have it too; one out of step needs `next` first. Before a flood the fleet's own events up to `ahead` were
- * given to those in step already; `had` says the same of one that left step since.
- */
 export const FanOutCursor = Schema.Struct({
   position: Sequence,
   through: Schema.NullOr(Schema.String),

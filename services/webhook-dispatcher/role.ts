@@ -1,7 +1,8 @@
 /**
  * The role webhook-dispatcher: events become signed deliveries to receivers.
  *
- * in: `events.>` (relay), `deliveries-asked` (operators' tests and deliveries sent again), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`
+ * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`,
+ * `deliveries-asked` (tests, and deliveries that operators send again)
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
  * state: each fan-out's cursor and roster in the stream of its lane, DELIVERIES the first, KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to

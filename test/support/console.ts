@@ -13,10 +13,15 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const consoleOn = (server: TestNatsServer, changes: Json = {}) =>
+/** A dispatcher's part in what operators send. */
+type DispatcherPart = Effect.Effect<void, never, Effect.Services<typeof answerAskedDeliveries>>
+export const consoleOn = (
+  server: TestNatsServer,
+  changes: Json = {},
+  dispatcher: DispatcherPart = answerAskedDeliveries
+) =>
   consoleWith.pipe(
-    // A dispatcher's part in what operators send.
-    Layer.provideMerge(Layer.effectDiscard(answerAskedDeliveries)),
+    Layer.provideMerge(Layer.effectDiscard(dispatcher)),
     Layer.provideMerge(Tokens.layer),
     Layer.provideMerge(OpsServer.layer({ host: "127.0.0.1", port: 0 })),
     Layer.provideMerge(MetricsSources.layer),

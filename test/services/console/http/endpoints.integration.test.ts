@@ -1,13 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { whileDispatching } from "../../../support/dispatcher.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import { startReceiver } from "../../../support/receiver.ts"
-import { arrived, metric, publish, requestsTo } from "../../../support/webhooks.ts"
-import { because, codeOf, itemsOf, withConsole } from "../../../support/console.ts"
+import { arrived, metric, publish, requestsTo, stream } from "../../../support/webhooks.ts"
+import { because, callerOf, codeOf, configured, consoleOn, itemsOf, withConsole } from "../../../support/console.ts"
 
 const secret = "a-secret-of-this-test"
 const settings = { Name: "ci", Url: "https://ci.example/hooks", Headers: { Authorization: "Bearer of-a-key" } }
+
+describe("a console without any dispatcher", () => {
+  it.live("answers 503 to a test of an endpoint, and sends nothing later", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const test = Effect.gen(function* () {
+        const call = yield* callerOf
+        const answer = yield* call("POST /endpoints/ci/test", { body: { ...because, event: "queue.paused" } })
+        assert.strictEqual(answer.status, 503, JSON.stringify(answer.body))
+        assert.deepStrictEqual(yield* stream("DELIVERIES"), [])
+      })
+      yield* Effect.provide(test, consoleOn(server, configured("ci"), Effect.void))
+    })
+  )
+})
 
 describe("webhook endpoints on the console", () => {
   it.live("are made, shown without a secret, changed by revision, and removed", () =>
