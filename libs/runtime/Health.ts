@@ -6,7 +6,7 @@
  * Keeps an endless loop of a role running: a loop that fails or dies is logged and begun again, at first almost at once
  * and then at most ten seconds apart. Otherwise a loop would end in silence, and a worker stop unnoticed.
  */
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Scope } from "effect"
 
 export interface HealthLoop {
   readonly beat: () => void
@@ -100,16 +100,41 @@ const firstWaitMs = 100
 const waitMsMax = 10_000
 // A loop that ran for this long was healthy again: its next failure is a new one, and waits as little as the first did.
 const wellAfterMs = 60_000
+// One stop or two are a broker that restarts or a lost race: by the fourth, 700 ms later, the cause stays.
+const stopsShownFrom = 4
 
-export const supervise = <E, R>(name: string, loop: Effect.Effect<never, E, R>): Effect.Effect<never, never, R> =>
+export interface SuperviseOptions {
+  /** While the loop stops again and again, the process is not ready. Otherwise that is only shown beside the checks. */
+  readonly isNeeded?: boolean
+}
+
+/**
+ * Begins a loop again whenever it stops. `/readyz` says when it stops again and again, until it has run for a minute.
+ * A command without `Health` has nobody to tell.
+ */
+export const supervise = <E, R>(
+  name: string,
+  loop: Effect.Effect<never, E, R>,
+  { isNeeded = false }: SuperviseOptions = {}
+): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
+    const health = Option.getOrUndefined(yield* Effect.serviceOption(Health))
     let waitMs = firstWaitMs
+    let stops = 0
+    let begunAtMs = yield* Clock.currentTimeMillis
+    const stopping = Effect.map(Clock.currentTimeMillis, (nowMs) =>
+      stops >= stopsShownFrom && nowMs - begunAtMs < wellAfterMs ? "stops again and again" : undefined
+    )
+    const isRunning = Effect.flatMap(stopping, (fault) => (fault === undefined ? Effect.void : Effect.fail(fault)))
+    if (health !== undefined) yield* isNeeded ? health.readiness(name, isRunning) : health.remark(name, stopping)
     while (true) {
-      const begunAtMs = yield* Clock.currentTimeMillis
+      begunAtMs = yield* Clock.currentTimeMillis
       const cause = yield* Effect.flip(Effect.sandbox(loop))
       yield* Effect.logError("a loop stopped, it is begun again", cause)
-      if ((yield* Clock.currentTimeMillis) - begunAtMs >= wellAfterMs) waitMs = firstWaitMs
+      const wasWell = (yield* Clock.currentTimeMillis) - begunAtMs >= wellAfterMs
+      stops = wasWell ? 1 : stops + 1
+      if (wasWell) waitMs = firstWaitMs
       yield* Effect.sleep(waitMs)
       waitMs = Math.min(2 * waitMs, waitMsMax)
     }
-  }).pipe(Effect.annotateLogs({ loop: name }))
+  }).pipe(Effect.scoped, Effect.annotateLogs({ loop: name }))

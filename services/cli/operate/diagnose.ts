@@ -160,7 +160,8 @@ const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Told> 
     return [{ what: `${name} fails and is left alone`, why, mend: mend("WebhookCircuitOpen", ...commands) }]
   }
   if (parkedFrom !== null) {
-    const why = "its backlog was full; it catches up from EVENTS and misses what becomes older than ParkedMaxDays"
+    const why =
+      "it was made, paused or full meanwhile; it catches up from EVENTS and misses what becomes older than ParkedMaxDays"
     const command = `./starling endpoints edit ${name} --set Concurrency=64 --set BacklogMax=200000`
     return [
       { what: `${name} is behind: it waits for event ${parkedFrom}`, why, mend: mend("WebhookParkedLong", command) }

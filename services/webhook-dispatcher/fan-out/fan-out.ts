@@ -66,7 +66,8 @@ export const FanOut = {
       const started = yield* Effect.forEach(lanes.all, () => Latch.make())
       const work = Effect.forEach(
         started,
-        ({ open }, lane) => Effect.flatMap(fanOut(lane, open), (relaying) => supervise(nameOf(lane), relaying)),
+        ({ open }, lane) =>
+          Effect.flatMap(fanOut(lane, open), (relaying) => supervise(nameOf(lane), relaying, isNeeded)),
         { concurrency: "unbounded", discard: true }
       )
       if (all().length === 0 && past._tag === "None") {
@@ -80,6 +81,9 @@ export const FanOut = {
     })
   )
 }
+
+// Without its fan-out a dispatcher makes no deliveries.
+const isNeeded = { isNeeded: true }
 
 const nameOf = (lane: number) => (lane === 0 ? "fan-out" : `fan-out-${lane}`)
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { lineLogger, Role, supervise } from "#runtime"
+import { Health, lineLogger, Role, supervise } from "#runtime"
 
 const running = <E>(loop: Effect.Effect<never, E>, seconds: number) =>
   Effect.gen(function* () {
@@ -71,5 +71,27 @@ describe("a loop of a role", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* running(Effect.never, 60), [])
     })
+  )
+
+  it.effect.each([
+    [{ isNeeded: false }, true],
+    [{ isNeeded: true }, false]
+  ] as const)(
+    "that stops again and again shows beside the checks until it has run for a minute, as %o",
+    ([options, ok]) =>
+      Effect.gen(function* () {
+        let isBroken = true
+        const loop = Effect.suspend(() => (isBroken ? Effect.fail("a cursor that nobody can read") : Effect.never))
+        const health = yield* Health
+        yield* health.started
+        yield* Effect.forkChild(supervise("fan-out", loop, options))
+        yield* TestClock.adjust("500 millis")
+        assert.deepStrictEqual(yield* health.ready, { ok: true, checks: { "fan-out": "ok" } })
+        yield* TestClock.adjust("10 minutes")
+        assert.deepStrictEqual(yield* health.ready, { ok, checks: { "fan-out": "stops again and again" } })
+        isBroken = false
+        yield* TestClock.adjust("71 seconds")
+        assert.deepStrictEqual(yield* health.ready, { ok: true, checks: { "fan-out": "ok" } })
+      }).pipe(Effect.provide(Health.layer))
   )
 })
