@@ -1,16 +1,21 @@
 /**
  * A provider of models on this machine, in OpenAI's and in Anthropic's wire format: it answers with the last user
- * message, word by word, and obeys orders that begin with `!`. It records its calls, and which callers left before they
- * had their answer. It keeps only the last thousand calls.
+ * message, word by word, or with what tools answered; it obeys orders that begin with `!`, forced tools and JSON schemas.
+ * Models named `strict`, `strict-claude` and `reasoner` refuse what the providers whose rules they have refuse; all
+ * others take any request. It records its calls, and which callers left before they had their answer. It keeps only the
+ * last thousand calls.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import { askedOf } from "./conversation.ts"
-import { failures, rejection } from "./failures.ts"
+import { type Failure, failures, rejection } from "./failures.ts"
+import { jsonOf, textAt } from "./json.ts"
 import { embeddingsAnswer, type EmbeddingsAsked, imagesAnswer, modelList } from "./openai-shapes.ts"
 import { orderOf } from "./orders.ts"
 import { type Face, perform, refuse } from "./perform.ts"
+import { type Judge, judgeOf } from "./strict/judges.ts"
+import { failureOf } from "./strict/refusal.ts"
 import { setTimeout as after } from "node:timers/promises"
 
 export interface UpstreamCall {
@@ -33,7 +38,16 @@ export interface LocalUpstreamOptions {
   readonly key?: string
 }
 
-export const demoModels = ["demo/echo", "demo/free", "demo/nostream", "demo/picture", "demo/embedding"] as const
+export const demoModels = [
+  "demo/echo",
+  "demo/free",
+  "demo/nostream",
+  "demo/strict",
+  "demo/strict-claude",
+  "demo/reasoner",
+  "demo/picture",
+  "demo/embedding"
+] as const
 
 const bodyBytesMax = 16 * 1_024 * 1_024
 const callsMax = 1_000
@@ -84,13 +98,33 @@ const serve = async (
   if (!path.endsWith("/chat/completions") && !path.endsWith("/messages") && !isCount) {
     return refuse(response, face, { ...failures["model-missing"], message: `Unknown request URL: ${path}` })
   }
+  const judge = judgeOf(asked.model)
+  const refused = judge === undefined ? undefined : refusedBy(judge, face, body, call.headers, isCount)
+  if (refused !== undefined) return refuse(response, face, refused)
   if (isCount && orderOf(asked.message)._tag === "Echo") return sendJson(response, { input_tokens: asked.inputTokens })
   if (asked.isStreamed && asked.model.endsWith("nostream")) {
     return refuse(response, face, { ...rejection("stream"), message: "This model does not stream." })
   }
-  const run = { face, asked, order: orderOf(asked.message), nth: calls.length, response, gone: gone.signal }
+  const thinks = judge?.thinks === "always" || (judge?.thinks === "when asked" && asked.wantsThought)
+  const run = { face, asked, order: orderOf(asked.message), nth: calls.length, thinks, response, gone: gone.signal }
   // A caller that left during a wait gets no answer.
   return perform(run).catch(() => response.destroy())
+}
+
+const refusedBy = (
+  judge: Judge,
+  face: Face,
+  body: unknown,
+  headers: UpstreamCall["headers"],
+  isCount: boolean
+): Failure | undefined => {
+  const request = jsonOf(body)
+  if (judge.face !== face) {
+    const message = `The model \`${textAt(request, "model")}\` does not exist or you do not have access to it.`
+    return { ...failures["model-missing"], message }
+  }
+  const found = judge.refusalOf(request, headers, isCount)
+  return found === undefined ? undefined : failureOf(found)
 }
 
 const sendJson = (response: ServerResponse, body: unknown) =>
@@ -101,7 +135,7 @@ const sendImages = async (response: ServerResponse, body: unknown, gone: AbortSi
   const { prompt, n } = body as { readonly prompt?: string; readonly n?: number }
   const order = orderOf(prompt ?? "")
   if (order._tag !== "Echo") {
-    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, response, gone })
+    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, thinks: false, response, gone })
   }
   if (order.delayMs > 0) await after(order.delayMs, undefined, { signal: gone }).catch(() => undefined)
   return sendJson(response, imagesAnswer(prompt ?? "", n ?? 1))
@@ -113,7 +147,7 @@ const sendEmbeddings = async (response: ServerResponse, body: unknown, gone: Abo
   const first = typeof input === "string" ? input : String(input[0])
   const order = orderOf(first)
   if (order._tag === "Fail" || order._tag === "Status" || order._tag === "Reject" || order._tag === "Hang") {
-    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, response, gone })
+    return perform({ face: "openai", asked: askedOf(body), order, nth: 1, thinks: false, response, gone })
   }
   if (order._tag === "Echo" && order.delayMs > 0) {
     await after(order.delayMs, undefined, { signal: gone }).catch(() => undefined)

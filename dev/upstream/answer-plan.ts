@@ -1,6 +1,7 @@
 /** The content of an answer, before it is put in a vendor's shape. Pure. */
-import { type Asked, wordsOf } from "./conversation.ts"
-import type { Order } from "./orders.ts"
+import { type Asked, type DeclaredTool, wordsOf } from "./conversation.ts"
+import { minimalValue } from "./minimal-value.ts"
+import type { Deltas, Order } from "./orders.ts"
 
 export interface ToolUse {
   readonly id: string
@@ -12,8 +13,12 @@ export interface AnswerPlan {
   readonly id: string
   readonly model: string
   readonly thought: string
+  /** Anthropic's `redacted_thinking`. */
+  readonly hidesThought: boolean
   readonly pieces: ReadonlyArray<string>
-  readonly tool: ToolUse | undefined
+  readonly tools: ReadonlyArray<ToolUse>
+  /** How a stream of OpenAI's shape gives the arguments of several calls. */
+  readonly deltas: Deltas
   /** OpenAI's word for why it ended. */
   readonly reason: string
   readonly inputTokens: number
@@ -25,25 +30,78 @@ const created = 1_750_000_000
 
 export const createdSeconds = created
 
-export const planOf = (asked: Asked, order: Order, nth: number): AnswerPlan => {
-  const all =
-    order._tag === "Words"
-      ? Array.from({ length: order.count }, (_, at) => `${at === 0 ? "" : " "}word${at}`)
-      : wordsOf(asked.message)
-  const tool = order._tag === "Tool" ? { id: `call_${nth}`, name: order.name, input: order.input } : undefined
+const usualThought = "the words come back"
+
+export const planOf = (asked: Asked, order: Order, nth: number, thinks = false): AnswerPlan => {
+  const all = piecesOf(asked, order)
+  const tools = callsOf(asked, order).map((call, index) => ({
+    id: index === 0 ? `call_${nth}` : `call_${nth}_${index}`,
+    ...call
+  }))
   const most = order._tag === "Words" && order.isEndless === true ? all.length : asked.outputTokensMax
   const isCut = all.length > most
-  const pieces = tool === undefined ? all.slice(0, most) : []
-  const natural = tool === undefined ? (isCut ? "length" : "stop") : "tool_calls"
+  const pieces = tools.length === 0 ? all.slice(0, most) : []
+  const natural = tools.length === 0 ? (isCut ? "length" : "stop") : "tool_calls"
   return {
     id: String(nth),
     model: asked.model,
-    thought: order._tag === "Think" ? order.text : "",
+    thought: order._tag === "Think" || thinks ? usualThought : "",
+    hidesThought: order._tag === "Think" && order.isHidden,
     pieces,
-    tool,
+    tools,
+    deltas: order._tag === "Calls" ? order.deltas : "in turn",
     reason: order._tag === "Finish" ? order.reason : natural,
     inputTokens: asked.inputTokens,
-    outputTokens: pieces.length + (tool === undefined ? 0 : 1),
+    outputTokens: pieces.length + tools.length,
     showsUsage: order._tag !== "NoUsage"
   }
+}
+
+type Call = Omit<ToolUse, "id">
+
+const piecesOf = (asked: Asked, order: Order): ReadonlyArray<string> => {
+  if (order._tag === "Words") {
+    return Array.from({ length: order.count }, (_, at) => `${at === 0 ? "" : " "}word${at}`)
+  }
+  const text = asked.results.length === 0 ? asked.message : asked.results.join("\n")
+  switch (asked.form._tag) {
+    case "Text":
+      return wordsOf(text)
+    case "Json":
+      return cut(JSON.stringify({ text }))
+    case "Schema":
+      return cut(JSON.stringify(minimalValue(asked.form.schema)))
+  }
+}
+
+/** In pieces of at most eight characters. */
+const cut = (text: string): ReadonlyArray<string> => text.match(/.{1,8}/gsu) ?? []
+
+const callsOf = (asked: Asked, order: Order): ReadonlyArray<Call> => {
+  const { choice } = asked
+  if (choice._tag === "None") return []
+  const ordered = orderedCalls(asked, order)
+  if (choice._tag === "Forced" && !ordered.some(({ name }) => name === choice.tool.name)) {
+    return [minimalCall(choice.tool)]
+  }
+  return asked.isParallel ? ordered : ordered.slice(0, 1)
+}
+
+const minimalCall = ({ name, schema }: DeclaredTool): Call => ({ name, input: JSON.stringify(minimalValue(schema)) })
+
+const undeclared: Call = { name: "look_up", input: '{"word":"starling"}' }
+
+/** Calls are made once, or a model that is asked again with their results would call for ever. */
+const orderedCalls = ({ tools, rounds }: Asked, order: Order): ReadonlyArray<Call> => {
+  if (order._tag === "Use") {
+    return (order.steps[rounds] ?? []).map(({ name, input }) => {
+      const declared = tools.find((tool) => tool.name === name)
+      return input === undefined ? minimalCall(declared ?? { name, schema: { type: "object" } }) : { name, input }
+    })
+  }
+  if (rounds > 0) return []
+  if (order._tag === "Tool") return [{ name: order.name, input: order.input }]
+  if (order._tag !== "Calls") return []
+  const all = tools.length === 0 ? [undeclared] : tools.map(minimalCall)
+  return Array.from({ length: order.count }, (_, index) => all[index % all.length] ?? undeclared)
 }

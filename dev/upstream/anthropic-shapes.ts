@@ -1,6 +1,7 @@
 /** Answers in Anthropic's wire format: a message, its events, a refusal. Pure. */
 import type { AnswerPlan } from "./answer-plan.ts"
 import type { Failure } from "./failures.ts"
+import { redactedOf, signatureOf } from "./strict/signatures.ts"
 
 const reasons: Readonly<Record<string, string>> = {
   stop: "end_turn",
@@ -11,12 +12,26 @@ const reasons: Readonly<Record<string, string>> = {
 
 const reasonOf = (plan: AnswerPlan) => reasons[plan.reason] ?? plan.reason
 
-const blocksOf = ({ thought, pieces, tool }: AnswerPlan) => [
-  ...(thought === "" ? [] : [{ type: "thinking", thinking: thought, signature: "c2lnbmVk" }]),
-  ...(tool === undefined
-    ? [{ type: "text", text: pieces.join("") }]
-    : [{ type: "tool_use", id: `toolu_${tool.id}`, name: tool.name, input: JSON.parse(tool.input) as unknown }])
-]
+/** Signed, so that it can be told whether a thought comes back whole. */
+const thoughtOf = ({ thought, hidesThought }: AnswerPlan) => {
+  if (thought === "") return undefined
+  if (hidesThought) return { type: "redacted_thinking" as const, data: redactedOf(thought) }
+  return { type: "thinking" as const, thinking: thought, signature: signatureOf(thought) }
+}
+
+const blocksOf = (plan: AnswerPlan) => {
+  const thought = thoughtOf(plan)
+  return [
+    ...(thought === undefined ? [] : [thought]),
+    ...(plan.tools.length === 0 ? [{ type: "text", text: plan.pieces.join("") }] : []),
+    ...plan.tools.map(({ id, name, input }) => ({
+      type: "tool_use",
+      id: `toolu_${id}`,
+      name,
+      input: JSON.parse(input) as unknown
+    }))
+  ]
+}
 
 const messageOf = (plan: AnswerPlan, content: ReadonlyArray<unknown>, outputTokens: number) => ({
   id: `msg_${plan.id}`,
@@ -36,43 +51,56 @@ export const messageAnswer = (plan: AnswerPlan) => ({
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>
 
-const block = (index: number, empty: unknown, deltas: ReadonlyArray<unknown>): ReadonlyArray<Event> => [
+interface Block {
+  readonly empty: unknown
+  readonly deltas: ReadonlyArray<unknown>
+}
+
+const block = ({ empty, deltas }: Block, index: number): ReadonlyArray<Event> => [
   { type: "content_block_start", index, content_block: empty },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
   { type: "content_block_stop", index }
 ]
 
-export const messageEvents = (plan: AnswerPlan): ReadonlyArray<Event> => {
-  const { thought, pieces, tool } = plan
-  const thinking = block(0, { type: "thinking", thinking: "", signature: "" }, [
-    { type: "thinking_delta", thinking: thought },
-    { type: "signature_delta", signature: "c2lnbmVk" }
-  ])
-  const at = thought === "" ? 0 : 1
-  const said =
-    tool === undefined
-      ? block(
-          at,
-          { type: "text", text: "" },
-          pieces.map((text) => ({ type: "text_delta", text }))
-        )
-      : block(at, { type: "tool_use", id: `toolu_${tool.id}`, name: tool.name, input: {} }, [
-          { type: "input_json_delta", partial_json: tool.input.slice(0, 4) },
-          { type: "input_json_delta", partial_json: tool.input.slice(4) }
-        ])
+const thoughtBlock = (plan: AnswerPlan): ReadonlyArray<Block> => {
+  const thought = thoughtOf(plan)
+  if (thought === undefined) return []
+  if (thought.type === "redacted_thinking") return [{ empty: thought, deltas: [] }]
   return [
-    { type: "message_start", message: messageOf(plan, [], 1) },
-    { type: "ping" },
-    ...(thought === "" ? [] : thinking),
-    ...said,
     {
-      type: "message_delta",
-      delta: { stop_reason: reasonOf(plan), stop_sequence: null },
-      usage: { output_tokens: plan.outputTokens }
-    },
-    { type: "message_stop" }
+      empty: { type: "thinking", thinking: "", signature: "" },
+      deltas: [
+        { type: "thinking_delta", thinking: thought.thinking },
+        { type: "signature_delta", signature: thought.signature }
+      ]
+    }
   ]
 }
+
+const saidBlocks = ({ pieces, tools }: AnswerPlan): ReadonlyArray<Block> => {
+  if (tools.length === 0) {
+    return [{ empty: { type: "text", text: "" }, deltas: pieces.map((text) => ({ type: "text_delta", text })) }]
+  }
+  return tools.map(({ id, name, input }) => ({
+    empty: { type: "tool_use", id: `toolu_${id}`, name, input: {} },
+    deltas: [
+      { type: "input_json_delta", partial_json: input.slice(0, 4) },
+      { type: "input_json_delta", partial_json: input.slice(4) }
+    ]
+  }))
+}
+
+export const messageEvents = (plan: AnswerPlan): ReadonlyArray<Event> => [
+  { type: "message_start", message: messageOf(plan, [], 1) },
+  { type: "ping" },
+  ...[...thoughtBlock(plan), ...saidBlocks(plan)].flatMap(block),
+  {
+    type: "message_delta",
+    delta: { stop_reason: reasonOf(plan), stop_sequence: null },
+    usage: { output_tokens: plan.outputTokens }
+  },
+  { type: "message_stop" }
+]
 
 export const anthropicError = ({ message, anthropicMessage, anthropicType }: Failure) => ({
   type: "error",

@@ -13,13 +13,11 @@ const usageOf = ({ inputTokens, outputTokens, thought }: AnswerPlan) => ({
   completion_tokens_details: { reasoning_tokens: thought === "" ? 0 : thought.split(" ").length }
 })
 
-const toolCall = ({ tool }: AnswerPlan) =>
-  tool === undefined
-    ? undefined
-    : [{ id: tool.id, type: "function", function: { name: tool.name, arguments: tool.input } }]
+const toolCalls = ({ tools }: AnswerPlan) =>
+  tools.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }))
 
 export const chatAnswer = (plan: AnswerPlan) => {
-  const calls = toolCall(plan)
+  const calls = toolCalls(plan)
   return {
     id: `chatcmpl-${plan.id}`,
     object: "chat.completion",
@@ -30,10 +28,10 @@ export const chatAnswer = (plan: AnswerPlan) => {
         index: 0,
         message: {
           role: "assistant",
-          content: calls === undefined ? plan.pieces.join("") : null,
+          content: calls.length === 0 ? plan.pieces.join("") : null,
           refusal: null,
-          ...(plan.thought === "" ? {} : { reasoning_content: plan.thought }),
-          ...(calls === undefined ? {} : { tool_calls: calls })
+          ...(plan.thought === "" || plan.hidesThought ? {} : { reasoning_content: plan.thought }),
+          ...(calls.length === 0 ? {} : { tool_calls: calls })
         },
         logprobs: null,
         finish_reason: plan.reason
@@ -56,19 +54,29 @@ export const chatChunks = (plan: AnswerPlan, includesUsage: boolean): ReadonlyAr
     choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
     ...(includesUsage ? { usage: null } : {})
   })
-  const calls = toolCall(plan)?.map((call, index) => ({ index, ...call }))
   return [
     chunk({ role: "assistant", content: "" }),
-    ...(plan.thought === "" ? [] : [chunk({ reasoning_content: plan.thought })]),
+    ...(plan.thought === "" || plan.hidesThought ? [] : [chunk({ reasoning_content: plan.thought })]),
     ...plan.pieces.map((content) => chunk({ content })),
-    ...(calls ?? []).flatMap(({ function: { name, arguments: input }, ...call }) => [
-      chunk({ tool_calls: [{ ...call, function: { name, arguments: "" } }] }),
-      chunk({ tool_calls: [{ index: call.index, function: { arguments: input.slice(0, 4) } }] }),
-      chunk({ tool_calls: [{ index: call.index, function: { arguments: input.slice(4) } }] })
-    ]),
+    ...callDeltas(plan).map((call) => chunk({ tool_calls: [call] })),
     chunk({}, plan.reason),
     ...(includesUsage && plan.showsUsage ? [{ ...head, choices: [], usage: usageOf(plan) }] : [])
   ]
+}
+
+/** Each call begins with its id and name; the arguments come in two deltas. */
+const callDeltas = (plan: AnswerPlan): ReadonlyArray<unknown> => {
+  const calls = toolCalls(plan).map(({ id, type, function: { name, arguments: input } }, index) => {
+    const place = plan.deltas === "unindexed" ? {} : { index }
+    const part = (text: string) => ({ ...place, function: { arguments: text } })
+    return {
+      start: { ...place, id, type, function: { name, arguments: "" } },
+      first: part(input.slice(0, 4)),
+      rest: part(input.slice(4))
+    }
+  })
+  if (plan.deltas !== "interleaved") return calls.flatMap(({ start, first, rest }) => [start, first, rest])
+  return [...calls.map(({ start }) => start), ...calls.map(({ first }) => first), ...calls.map(({ rest }) => rest)]
 }
 
 export const openAiError = ({ message, type, param, code }: Failure) => ({ error: { message, type, param, code } })

@@ -1,8 +1,20 @@
 /**
  * The orders in a last user message that begins with `!`, to try how a gateway copes. Any other text is echoed like an
- * ordinary message. Pure.
+ * ordinary message.
+ *
+ * For agents, which wrap what they are told, `!use NAME JSON` may begin any line of it: that tool is called with that
+ * JSON (or, without one, with the least that its schema allows); several lines are calls of one answer. After a line
+ * `!then` come the calls of the answer to their results, and after the last ones the results are echoed:
+ *
+ *     !use read_file {"path":"notes.txt"}
+ *     !use list_files {}
+ *     !then
+ *     !use shell {"command":"date"}
+ *
+ * Pure.
  */
 import { type FailureName, failureNames } from "./failures.ts"
+import { jsonOf } from "./json.ts"
 
 export type Order =
   | { readonly _tag: "Echo"; readonly delayMs: number; readonly everyMs: number }
@@ -11,13 +23,28 @@ export type Order =
   | { readonly _tag: "Reject"; readonly parameter: string }
   /** After so many chunks, cuts the connection, falls silent, sends an error, sends broken JSON, or just ends. */
   | { readonly _tag: "Break"; readonly how: "drop" | "stall" | "error" | "garbage" | "end"; readonly after: number }
-  | { readonly _tag: "Hang" | "Reset" | "BadJson" | "Html" | "ContentType" | "Empty" | "NoUsage" }
+  | { readonly _tag: "Hang" | "Reset" | "BadJson" | "Html" | "ContentType" | "Empty" | "NoUsage" | "KeepAlive" }
   | { readonly _tag: "Huge"; readonly bytes: number }
   /** `isEndless`: more than the request allows, as from a provider that does not heed it. */
   | { readonly _tag: "Words"; readonly count: number; readonly everyMs: number; readonly isEndless?: true }
   | { readonly _tag: "Finish"; readonly reason: string }
   | { readonly _tag: "Tool"; readonly name: string; readonly input: string }
-  | { readonly _tag: "Think"; readonly text: string }
+  /** So many calls of the first declared tools in one answer. */
+  | { readonly _tag: "Calls"; readonly count: number; readonly deltas: Deltas }
+  /** The calls of each answer in turn. */
+  | { readonly _tag: "Use"; readonly steps: ReadonlyArray<ReadonlyArray<UsedTool>> }
+  | { readonly _tag: "Think"; readonly isHidden: boolean }
+
+/**
+ * How the arguments of several calls come in a stream of OpenAI's shape: call by call, turn and turn about, or call by
+ * call without the `index` that tells whose they are.
+ */
+export type Deltas = "in turn" | "interleaved" | "unindexed"
+
+export interface UsedTool {
+  readonly name: string
+  readonly input: string | undefined
+}
 
 const echo: Order = { _tag: "Echo", delayMs: 0, everyMs: 0 }
 const count = (text: string | undefined, otherwise: number) =>
@@ -37,12 +64,34 @@ const bare = {
   html: "Html",
   "content-type": "ContentType",
   empty: "Empty",
-  "no-usage": "NoUsage"
+  "no-usage": "NoUsage",
+  keepalive: "KeepAlive"
 } as const
 
 const breaks = { drop: "drop", stall: "stall", break: "error", garbage: "garbage", end: "end" } as const
 
+const objectText = (text: string | undefined) => {
+  if (text === undefined || text.trim() === "") return undefined
+  try {
+    return JSON.stringify(jsonOf(JSON.parse(text)))
+  } catch {
+    return "{}"
+  }
+}
+
+const usedTools = (message: string): ReadonlyArray<ReadonlyArray<UsedTool>> => {
+  const steps: Array<Array<UsedTool>> = [[]]
+  for (const line of message.split("\n").map((line) => line.trim())) {
+    const found = /^!use (\S+)(?: (.*))?$/u.exec(line)
+    if (found !== null) steps.at(-1)?.push({ name: found[1] ?? "", input: objectText(found[2]) })
+    if (line === "!then") steps.push([])
+  }
+  return steps
+}
+
 export const orderOf = (message: string): Order => {
+  const steps = usedTools(message)
+  if (steps.some((step) => step.length > 0)) return { _tag: "Use", steps }
   if (!message.startsWith("!")) return echo
   const [name = "", first, second] = message.slice(1).trim().split(/\s+/u)
   const failure = failureNames.find((known) => known === name)
@@ -71,8 +120,15 @@ export const orderOf = (message: string): Order => {
       return { _tag: "Finish", reason: first ?? "length" }
     case "tool":
       return { _tag: "Tool", name: first ?? "look_up", input: second ?? '{"word":"starling"}' }
+    case "calls":
+      return { _tag: "Calls", count: count(first, 2), deltas: "in turn" }
+    case "interleaved":
+    case "unindexed":
+      return { _tag: "Calls", count: count(first, 2), deltas: name }
     case "think":
-      return { _tag: "Think", text: "the words come back" }
+      return { _tag: "Think", isHidden: false }
+    case "redacted":
+      return { _tag: "Think", isHidden: true }
     default:
       return echo
   }

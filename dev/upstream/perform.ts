@@ -18,6 +18,7 @@ interface Performance {
   readonly asked: Asked
   readonly order: Order
   readonly nth: number
+  readonly thinks: boolean
   readonly response: ServerResponse
   /** Aborted when the caller is gone. */
   readonly gone: AbortSignal
@@ -66,7 +67,7 @@ export const perform = async (call: Performance): Promise<void> => {
 const answer = async (call: Performance) => {
   const { order, asked, response, face, gone } = call
   if (order._tag === "Echo" && order.delayMs > 0) await after(order.delayMs, undefined, { signal: gone })
-  const plan = planOf(asked, order, call.nth)
+  const plan = planOf(asked, order, call.nth, call.thinks)
   if (asked.isStreamed) return stream(call, plan)
   const body = JSON.stringify(face === "openai" ? chatAnswer(plan) : messageAnswer(plan))
   if (order._tag !== "Break") return void response.writeHead(200, json).end(body)
@@ -79,6 +80,7 @@ const answer = async (call: Performance) => {
 
 const stream = async ({ order, asked, face, response, gone }: Performance, plan: AnswerPlan) => {
   const events = face === "openai" ? chatChunks(plan, asked.includesUsage) : messageEvents(plan)
+  const before = order._tag === "KeepAlive" ? ": keep-alive\n\n" : ""
   const lines = events.map((event) =>
     face === "openai"
       ? `data: ${JSON.stringify(event)}\n\n`
@@ -89,7 +91,7 @@ const stream = async ({ order, asked, face, response, gone }: Performance, plan:
   for (const [index, line] of lines.entries()) {
     if (order._tag === "Break" && index === order.after) return breakOff(response, face, order.how)
     if (gone.aborted) return
-    if (!response.write(line)) await drained(response)
+    if (!response.write(before + line)) await drained(response)
     if (everyMs > 0) await after(everyMs, undefined, { signal: gone })
   }
   if (order._tag === "Break") return breakOff(response, face, order.how)

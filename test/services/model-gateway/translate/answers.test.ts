@@ -93,7 +93,9 @@ const planOf = ({ usesTool, input, ...plan }: Schema.Schema.Type<typeof Plan>): 
   id: "7",
   model: "echo-1",
   pieces: usesTool ? [] : plan.pieces,
-  tool: usesTool ? { id: "call_7", name: "look", input: JSON.stringify(withoutBackslash(input)) } : undefined,
+  tools: usesTool ? [{ id: "call_7", name: "look", input: JSON.stringify(withoutBackslash(input)) }] : [],
+  hidesThought: false,
+  deltas: "in turn",
   reason: usesTool ? "tool_calls" : plan.reason,
   showsUsage: true
 })
@@ -121,7 +123,7 @@ describe("a streamed answer", () => {
       assert.strictEqual(put.text, plan.pieces.join(""))
       assert.strictEqual(put.thought, plan.thought)
       assert.strictEqual(put.reason, plan.reason)
-      if (plan.tool !== undefined) assert.deepStrictEqual(JSON.parse(put.input), JSON.parse(plan.tool.input))
+      for (const { input } of plan.tools) assert.deepStrictEqual(JSON.parse(put.input), JSON.parse(input))
       const expected = { prompt_tokens: plan.inputTokens, completion_tokens: plan.outputTokens }
       assert.deepInclude(put.usage as object, expected)
       assert.deepInclude((whole("chat", kind, plan) as { usage: object }).usage, expected)
