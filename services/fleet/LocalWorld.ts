@@ -155,12 +155,15 @@ export const configuredParts = (path: string, environment: Readonly<Record<strin
 type World = LocalWorld["Service"]
 
 const provider = "demo"
+const claudeProvider = "demo-claude"
 const settlerVariable = (index: number) => `STARLING_LOCAL_SETTLER_${index}`
 const authorizerVariable = "STARLING_LOCAL_CHANNEL_AUTHORIZER"
 const refunderVariable = "STARLING_LOCAL_REFUNDER"
 const feePayerVariable = "STARLING_LOCAL_FEE_PAYER"
 
-const via = (model: string) => ({ Upstreams: [{ Provider: provider, Model: model }] })
+const via = (model: string, more: Readonly<Record<string, string>> = {}) => ({
+  Upstreams: [{ Provider: provider, Model: model, ...more }]
+})
 const perToken = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 3_000_000 }
 
 const models = [
@@ -172,6 +175,24 @@ const models = [
     ...via("demo/nostream"),
     ...perToken,
     Streams: false
+  },
+  {
+    Id: "demo/strict",
+    Description: "As demo/echo; refuses what OpenAI's models refuse.",
+    ...via("demo/strict"),
+    ...perToken
+  },
+  {
+    Id: "demo/strict-claude",
+    Description: "As demo/echo; refuses what Claude refuses, and thinks when asked.",
+    ...via("demo/strict-claude", { Provider: claudeProvider }),
+    ...perToken
+  },
+  {
+    Id: "demo/reasoner",
+    Description: "As demo/echo; thinks first, and wants its thoughts back with its calls.",
+    ...via("demo/reasoner", { MaxTokensParameter: "max_completion_tokens" }),
+    ...perToken
   },
   {
     Id: "demo/picture",
@@ -243,7 +264,10 @@ export const localDefaults = (world: World) => {
       ? {}
       : {
           ModelGateway: {
-            Providers: [{ Name: provider, BaseUrl: `${world.upstreamUrl}/v1` }],
+            Providers: [
+              { Name: provider, BaseUrl: `${world.upstreamUrl}/v1` },
+              { Name: claudeProvider, Kind: "anthropic", BaseUrl: `${world.upstreamUrl}/v1` }
+            ],
             Models: models,
             // Who tries a call looks at once for what became of it.
             UptimeWriteSeconds: 2

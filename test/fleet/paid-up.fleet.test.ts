@@ -87,6 +87,18 @@ describe("./starling up", () => {
     await until(async () => (await metric("payment_settlement_seconds_count")) === 6)
   })
 
+  it("sells models that refuse what real providers refuse, in either vendor's dialect", async () => {
+    const fetch = payingFetch(ready.chains.evm.payer.privateKey)
+    const openai = new OpenAI({ baseURL: local("/api/v1"), apiKey: "none", maxRetries: 0, fetch })
+    const anthropic = new Anthropic({ baseURL: local("/api"), apiKey: "none", maxRetries: 0, fetch })
+    for (const model of ["demo/strict", "demo/strict-claude", "demo/reasoner"]) {
+      const whole = await openai.chat.completions.create({ model, messages })
+      assert.strictEqual(whole.choices[0]?.message.content, "one two three")
+      const message = await anthropic.messages.create({ model, max_tokens: 64, messages })
+      assert.deepInclude(message.content.at(-1), { type: "text", text: "one two three" })
+    }
+  })
+
   it("goes on when a chain dies, and reports that payments cannot be verified", async () => {
     const evm = pidWith(`--port ${new URL(ready.chains.evm.rpc).port} `)
     const solana = pidWith(readFileSync(join(home.folder, "chain-seed"), "utf8"))
