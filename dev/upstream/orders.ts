@@ -116,6 +116,8 @@ export const orderOf = (message: string): Order => {
       return { _tag: "Words", count: count(first, 1_000), everyMs: milliseconds(second, 0) }
     case "overrun":
       return { _tag: "Words", count: count(first, 1_000), everyMs: milliseconds(second, 0), isEndless: true }
+    case "nameless":
+      return { _tag: "Tool", name: "", input: "{}" }
     case "finish":
       return { _tag: "Finish", reason: first ?? "length" }
     case "tool":

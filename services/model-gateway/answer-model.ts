@@ -10,7 +10,8 @@
 import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect"
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
 import { Configuration, type CounterOf, Metrics } from "#runtime"
-import { outputTokensHeaders } from "#x402"
+import { inputTokensOf, outputTokensHeaders } from "#x402"
+import { type AnswerShape, streamTranslator, wholeAnswer } from "./answers/translation.ts"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
 import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
@@ -24,13 +25,11 @@ import { pricedRoute } from "./priced-route.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
 import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
 import { type ModelCall, modelCallReader } from "./requests/read-call.ts"
-import { chatToMessage, type Usage } from "./translate/answers.ts"
-import { chain, chatChunks, chunksToEvents, type Translator } from "./translate/chat-stream.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
-import { streamCut, writtenBytes } from "./translate/cut.ts"
-import { providerApis, type ProviderKind, type StreamFacts } from "./translate/provider-apis.ts"
+import { providerApis, type StreamFacts } from "./translate/provider-apis.ts"
 import { leftOutHeaders } from "./translate/provider-keys.ts"
-import { chatToResponse, chunksToResponse } from "./translate/responses.ts"
+import type { Usage } from "./translate/usage.ts"
+import { writtenBytes } from "./translate/written-bytes.ts"
 import type { StreamedAnswer } from "./upstream/Providers.ts"
 import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 
@@ -59,6 +58,7 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
       model: call.model.entry.Id,
       request: call.request,
       includesUsage: call.includesUsage,
+      inputTokens: inputTokensOf(call.prompt),
       nowSeconds: Math.floor(startedAtMs / 1_000)
     },
     headers: {
@@ -103,7 +103,10 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   const answer = yield* released(work, (yield* Upstreams).whole(order))
   const usage = recordAt(answer.body, "usage")
   const costMicroUsd = count(providerApis[answer.kind].usageOf(usage), answer.route)
-  const body: JsonObject = wholeAnswer(shape, answer.kind, answer.body)
+  const body = yield* released(
+    work,
+    Effect.fromResult(Result.mapError(wholeAnswer(shape, answer.kind, answer.body), senseless))
+  )
   const used = usedOf(Object.keys(usage).length === 0 ? undefined : providerApis[answer.kind].usageOf(usage), {
     answerBytes: writtenBytes(answer.body[providerApis[answer.kind].contentKey]),
     isWhole: true
@@ -172,12 +175,11 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   const firstByte = metrics.histogram(firstByteSeconds)
   const counter = metrics.counter(gatewayRequests)
   const translator = streamTranslator(frame.shape, upstream.kind)
-  const cut = streamCut(upstream.kind)
   const state: StreamProgress = { stage: "events", isBegun: false, usedAtCut: undefined }
   let before = nothingUsed
-  const pushed = (event: JsonObject) => {
-    cut.see(event)
-    return translator.push(event)
+  const made = (events: ReadonlyArray<JsonObject>) => {
+    const failure = translator.failure()
+    return failure === undefined ? Effect.succeed(events) : Effect.fail(freeFault(call, senseless(failure)))
   }
 
   const begin = Effect.andThen(
@@ -186,19 +188,18 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   )
   const pulled = Pull.matchEffect(upstream.next, {
     onSuccess: (events) =>
-      Effect.sync(() => {
-        if (payment.measure(frame.used())) return events.flatMap(pushed)
+      Effect.suspend(() => {
+        if (payment.measure(frame.used())) return made(events.flatMap(translator.push))
         // The payer has signed for no more: the answer ends as one that has reached its longest length.
         state.stage = "ending"
         state.usedAtCut = before
-        return [...cut.events().flatMap(translator.push), ...translator.end()]
+        return Effect.succeed(translator.cut())
       }).pipe(Effect.tap(() => Effect.sync(() => void (before = frame.used())))),
     onFailure: (cause) => Effect.failCause(Cause.map(cause, (error) => freeFault(call, error.fault))),
     onDone: () =>
-      Effect.sync(() => {
-        state.stage = "ending"
-        return translator.end()
-      })
+      Effect.suspend(() => made(translator.end())).pipe(
+        Effect.tap(() => Effect.sync(() => void (state.stage = "ending")))
+      )
   })
   const next = nextEvents(frame, state, pulled, begin).pipe(
     // The release comes before the error: the caller can use the payment again at once.
@@ -259,6 +260,9 @@ const ending = Effect.fnUntraced(function* ({ call, payment, onEnd, used }: Stre
   return call.dialect === "chat" ? [...events, { data: "[DONE]" }] : events
 })
 
+/** Of an answer that no dialect can express. */
+const senseless = (reason: string): GatewayFault => fault("INTERNAL_ERROR", { debug: reason })
+
 /** A failure of a free model that comes from its capacity gets a code of its own. */
 export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {
   const isOfCapacity =
@@ -286,39 +290,4 @@ const lastEvent = (
   if (dialect === "chat") return jsonEvent(faultBody("chat", known))
   const { code, message, param = null } = known
   return jsonEvent({ type: "error", code, message, param, error: { message, code, param } }, "error")
-}
-
-/** The shape in which a caller gets its answer. */
-export interface AnswerShape {
-  readonly dialect: "chat" | "messages" | "responses"
-  /** The caller's name for the model. */
-  readonly model: string
-  readonly request: JsonObject
-  readonly includesUsage: boolean
-  readonly nowSeconds: number
-}
-
-/** The way of an answer from a provider's shape to the caller's: whole, or event by event. Pure. */
-export const wholeAnswer = (
-  { dialect, model, request, nowSeconds }: AnswerShape,
-  kind: ProviderKind,
-  body: JsonObject
-): JsonObject => {
-  const { own, toChat } = providerApis[kind]
-  if (dialect === own?.dialect) return own.whole(body, model)
-  const chat = toChat(body, model, nowSeconds)
-  if (dialect === "chat") return chat
-  return dialect === "messages" ? chatToMessage(chat, model) : chatToResponse(chat, model, request)
-}
-
-export const streamTranslator = (shape: AnswerShape, kind: ProviderKind): Translator => {
-  const { dialect, model, request, includesUsage, nowSeconds } = shape
-  const { own, toChunks } = providerApis[kind]
-  if (dialect === own?.dialect) return own.events(model)
-  const last = {
-    chat: () => chatChunks(model, includesUsage),
-    messages: () => chunksToEvents(model),
-    responses: () => chunksToResponse({ model, createdSeconds: nowSeconds, request })
-  }[dialect]()
-  return toChunks === undefined ? last : chain(toChunks(model, nowSeconds), last)
 }

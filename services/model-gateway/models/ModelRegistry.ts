@@ -23,7 +23,7 @@ import { Configuration, type ConfigurationFault, InvalidConfiguration, Metrics, 
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
 import { providerCost } from "../metrics.ts"
-import type { Usage } from "../translate/answers.ts"
+import type { Usage } from "../translate/usage.ts"
 
 /** In micro-dollars, as the configuration says; undefined where it says nothing. */
 export interface UpstreamCost {

@@ -1,15 +1,11 @@
 /**
- * The APIs that providers speak, an entry each: how one is called, how its answer is read, and the way from chat's
- * shape to its own and back. Every dialect of callers goes through chat; a dialect that the provider itself speaks
- * passes unchanged.
+ * The APIs that providers speak, an entry each: how one is called, the way from chat's shape to its own, and what each
+ * event of its answer says of usage and of the end.
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
 import type { ModelEntry, ProviderEntry } from "#contracts"
-import { anthropicUsage, messageToChat, openAiUsage, type Usage } from "./answers.ts"
 import { chatToMessages } from "./anthropic-requests.ts"
-import { writtenBytes } from "./cut.ts"
-import { anthropicEvents, chatAnswer, eventsToChunks, type Translator } from "./chat-stream.ts"
 import {
   isRecord,
   type JsonObject,
@@ -21,6 +17,8 @@ import {
   without
 } from "./json.ts"
 import { anthropicKeys, type KeyRules, openAiChatKeys } from "./provider-keys.ts"
+import { anthropicUsage, openAiUsage, type Usage } from "./usage.ts"
+import { writtenBytes } from "./written-bytes.ts"
 
 export type ProviderKind = ProviderEntry["Kind"]
 
@@ -51,15 +49,8 @@ interface ProviderApi {
   /** The key of the list that a whole answer must have. */
   readonly contentKey: string
   readonly fromChat: (request: JsonObject, limit: AnswerLimit) => Result.Result<JsonObject, Untranslatable>
-  readonly toChat: (answer: JsonObject, model: string, nowSeconds: number) => JsonObject
-  /** For streams; absent where the events are chat's own. */
-  readonly toChunks?: (model: string, nowSeconds: number) => Translator
-  /** The callers' dialect that this provider itself speaks. */
-  readonly own?: {
-    readonly dialect: "messages"
-    readonly whole: (answer: JsonObject, model: string) => JsonObject
-    readonly events: (model: string) => Translator
-  }
+  /** The callers' dialect that this provider itself speaks, if it is not chat. */
+  readonly own?: { readonly dialect: "messages" }
   readonly usageOf: (usage: JsonObject) => Usage
   /** Adds the facts of one event. */
   readonly readFacts: (facts: StreamFacts, event: JsonObject) => void
@@ -76,7 +67,6 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     keys: openAiChatKeys,
     contentKey: "choices",
     fromChat: (request, limit) => Result.succeed(renamed(withOptions(request), limit)),
-    toChat: (answer, model) => chatAnswer(answer, model),
     usageOf: openAiUsage,
     readFacts: (facts, event) => {
       if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
@@ -92,13 +82,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     keys: anthropicKeys,
     contentKey: "content",
     fromChat: chatToMessages,
-    toChat: messageToChat,
-    toChunks: eventsToChunks,
-    own: {
-      dialect: "messages",
-      whole: (answer, model) => ({ ...answer, model }),
-      events: anthropicEvents
-    },
+    own: { dialect: "messages" },
     usageOf: anthropicUsage,
     readFacts: (facts, event) => {
       if (event["type"] === "message_stop") facts.isFinished = true

@@ -31,6 +31,31 @@ describe("a stream that breaks off", () => {
     )
   )
 
+  it.live("by a call that has no name is not charged, nor is a whole answer with one", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const order = "!nameless"
+        const bodies = [
+          [chatPath, chat(order)],
+          ["/v1/messages", { ...chat(order), max_tokens: 50 }],
+          ["/v1/responses", { model: "demo/echo", input: order }]
+        ] as const
+        for (const [path, body] of bodies) {
+          gateway.payments.steps.length = 0
+          const answer = yield* ask(gateway, path, { ...body, stream: true }, money)
+          assert.strictEqual(answer.status, 200, path)
+          const last = JSON.parse(eventsOf(answer.text).data.at(-1) ?? "{}") as { error?: { message?: string } }
+          assert.isString(last.error?.message, path)
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "serve", "release"], path)
+          gateway.payments.steps.length = 0
+          const whole = yield* ask(gateway, path, body, money)
+          assert.strictEqual(whole.status, 500, path)
+          assert.deepStrictEqual(gateway.payments.steps, ["pay", "release"], path)
+        }
+      })
+    )
+  )
+
   it.live("of responses ends with an error event", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { streamTranslator } from "../../../../services/model-gateway/answer-model.ts"
-import { streamCut, writtenBytes } from "../../../../services/model-gateway/translate/cut.ts"
+import { streamTranslator } from "../../../../services/model-gateway/answers/translation.ts"
+import { writtenBytes } from "../../../../services/model-gateway/translate/written-bytes.ts"
 import { type JsonObject, recordAt } from "../../../../services/model-gateway/translate/json.ts"
 import type { ProviderKind } from "../../../../services/model-gateway/translate/provider-apis.ts"
 
@@ -22,14 +22,10 @@ const begun: Readonly<Record<ProviderKind, ReadonlyArray<JsonObject>>> = {
 }
 
 const cutStream = (dialect: "chat" | "messages" | "responses", kind: ProviderKind) => {
-  const shape = { dialect, model: "ours", request: {}, includesUsage: false, nowSeconds: 1 }
+  const shape = { dialect, model: "ours", request: {}, includesUsage: false, inputTokens: 5, nowSeconds: 1 }
   const translator = streamTranslator(shape, kind)
-  const cut = streamCut(kind)
-  for (const event of begun[kind]) {
-    cut.see(event)
-    translator.push(event)
-  }
-  return [...cut.events().flatMap(translator.push), ...translator.end()]
+  for (const event of begun[kind]) translator.push(event)
+  return translator.cut()
 }
 
 describe("a stream that is ended at what its payer has signed", () => {
@@ -61,6 +57,14 @@ describe("a stream that is ended at what its payer has signed", () => {
 })
 
 describe("the bytes that a model wrote", () => {
+  it("are counted once where a provider says a thought twice, and count a refusal", () => {
+    const details = [{ type: "reasoning.text", text: "abc" }]
+    assert.strictEqual(writtenBytes(chunk({ reasoning: "abc", reasoning_details: details })), 3)
+    assert.strictEqual(writtenBytes(chunk({ reasoning_content: "abc", reasoning: "abc" })), 3)
+    assert.strictEqual(writtenBytes(chunk({ reasoning: null, reasoning_details: details })), 3)
+    assert.strictEqual(writtenBytes(chunk({ content: "a", refusal: "no" })), 3)
+  })
+
   it("are its text, its thoughts and the arguments of its calls, in UTF-8", () => {
     assert.strictEqual(writtenBytes(chunk({ content: "äb" })), 3)
     assert.strictEqual(

@@ -1,0 +1,102 @@
+/**
+ * The way of an answer from a provider's shape to its caller's: whole, or event by event. A dialect that the provider itself
+ * speaks passes through; any other is rendered from the answer's events. Pure but for its place in the stream.
+ */
+import { Result } from "effect"
+import type { JsonObject } from "../translate/json.ts"
+import type { ProviderKind } from "../translate/provider-apis.ts"
+import type { AnswerEvent, AnswerEvents, AnswerFrame, AnswerReader, AnswerTranslator } from "./AnswerEvents.ts"
+import { gathered, type GatheredAnswer } from "./GatheredAnswer.ts"
+import { inTurn } from "./in-turn.ts"
+import { ownChunks, ownCompletion, ownEvents, ownMessage } from "./own-dialect.ts"
+import { chunkReader, readCompletion } from "./read-chunks.ts"
+import { eventReader, readMessage } from "./read-events.ts"
+import { chatRenderer, completionOf } from "./render-chat.ts"
+import { messageOf, messagesRenderer } from "./render-messages.ts"
+import { responseOf, responsesRenderer } from "./render-responses.ts"
+
+/** The shape in which a caller gets its answer. */
+export interface AnswerShape extends Omit<AnswerFrame, "calls"> {
+  readonly dialect: "chat" | "messages" | "responses"
+  /** Absent where every call is one of a plain function. */
+  readonly calls?: AnswerFrame["calls"]
+}
+
+interface Provider {
+  readonly own: AnswerShape["dialect"]
+  readonly ownWhole: (answer: JsonObject, frame: AnswerFrame) => Result.Result<JsonObject, string>
+  readonly ownStream: (frame: AnswerFrame) => AnswerTranslator
+  readonly whole: (answer: JsonObject, frame: AnswerFrame) => AnswerEvents
+  readonly reader: (frame: AnswerFrame) => AnswerReader
+}
+
+const fallbackId = ({ nowSeconds }: AnswerFrame) => String(nowSeconds)
+
+const providers: Readonly<Record<ProviderKind, Provider>> = {
+  openai: {
+    own: "chat",
+    ownWhole: ownCompletion,
+    ownStream: ownChunks,
+    whole: (answer, frame) => readCompletion(answer, fallbackId(frame)),
+    reader: (frame) => chunkReader(fallbackId(frame))
+  },
+  anthropic: {
+    own: "messages",
+    ownWhole: ownMessage,
+    ownStream: ownEvents,
+    whole: readMessage,
+    reader: eventReader
+  }
+}
+
+interface Dialect {
+  readonly whole: (answer: GatheredAnswer, frame: AnswerFrame) => JsonObject
+  readonly renderer: (frame: AnswerFrame) => (event: AnswerEvent) => ReadonlyArray<JsonObject>
+  /** Its parts come one after the other. */
+  readonly isInTurn: boolean
+}
+
+const dialects: Readonly<Record<AnswerShape["dialect"], Dialect>> = {
+  chat: { whole: completionOf, renderer: chatRenderer, isInTurn: false },
+  messages: { whole: messageOf, renderer: messagesRenderer, isInTurn: true },
+  responses: { whole: responseOf, renderer: responsesRenderer, isInTurn: true }
+}
+
+const frameOf = (shape: AnswerShape): AnswerFrame => ({ calls: (name) => ({ _tag: "Function", name }), ...shape })
+
+/** Fails with why the provider's answer makes no sense. */
+export const wholeAnswer = (
+  shape: AnswerShape,
+  kind: ProviderKind,
+  body: JsonObject
+): Result.Result<JsonObject, string> => {
+  const frame = frameOf(shape)
+  const { own, ownWhole, whole } = providers[kind]
+  if (shape.dialect === own) return ownWhole(body, frame)
+  const answer = gathered(whole(body, frame))
+  return answer.failure === undefined
+    ? Result.succeed(dialects[shape.dialect].whole(answer, frame))
+    : Result.fail(answer.failure)
+}
+
+export const streamTranslator = (shape: AnswerShape, kind: ProviderKind): AnswerTranslator => {
+  const frame = frameOf(shape)
+  const { own, ownStream, reader: readerOf } = providers[kind]
+  if (shape.dialect === own) return ownStream(frame)
+  const { renderer, isInTurn } = dialects[shape.dialect]
+  const reader = readerOf(frame)
+  const render = renderer(frame)
+  const order = isInTurn ? inTurn() : (event: AnswerEvent) => [event]
+  let failure: string | undefined
+  const rendered = (events: AnswerEvents) =>
+    events.flatMap(order).flatMap((event) => {
+      if (event._tag === "Failed") failure ??= event.reason
+      return render(event)
+    })
+  return {
+    push: (event) => rendered(reader.push(event)),
+    end: () => rendered(reader.end()),
+    cut: () => rendered(reader.cut()),
+    failure: () => failure
+  }
+}
