@@ -303,6 +303,9 @@ const assertRead = (read: Read, tried: Case) => {
   if (!isCut && stream.usage !== undefined) assert.deepStrictEqual(read.usage, stream.usage)
 }
 
+// Alone it takes two minutes.
+const hangsAfterMs = 900_000
+
 const seeds = Number(process.env["STARLING_STREAMS"] ?? 10_000)
 
 describe("ten thousand random streams of providers", () => {
@@ -321,6 +324,7 @@ describe("ten thousand random streams of providers", () => {
           throw new Error(`seed ${seed}, by ${dialect}: ${String(error)}`, { cause: error })
         }
       }
-    }
+    },
+    hangsAfterMs
   )
 })
