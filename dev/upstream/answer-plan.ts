@@ -63,7 +63,8 @@ const piecesOf = (asked: Asked, order: Order): ReadonlyArray<string> => {
   if (order._tag === "Words") {
     return Array.from({ length: order.count }, (_, at) => `${at === 0 ? "" : " "}word${at}`)
   }
-  const text = asked.results.length === 0 ? asked.message : asked.results.join("\n")
+  // Nobody may send an empty answer back.
+  const text = asked.results.length === 0 ? asked.message : asked.results.join("\n") || "[nothing]"
   switch (asked.form._tag) {
     case "Text":
       return wordsOf(text)

@@ -45,6 +45,8 @@ const message = kinds({
       refusal: text,
       audio: keys({ id: text }, "id"),
       tool_calls: calls,
+      // Of an answer that is sent back whole.
+      annotations: any,
       function_call: keys({ name: text, arguments: text }, "name arguments")
     }),
     user: keys(

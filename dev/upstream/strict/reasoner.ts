@@ -25,7 +25,7 @@ export const deepSeekReference: Source = {
 
 const texts = textOrList(kinds({ by: "type", of: { text: keys({ type: text, text }, "text") } }))
 const call = keys(
-  { id: text, type: text, function: keys({ name: text, arguments: text }, "name arguments") },
+  { id: text, type: text, index: integer, function: keys({ name: text, arguments: text }, "name arguments") },
   "id type function"
 )
 
@@ -40,7 +40,9 @@ const message = kinds({
       name: text,
       prefix: flag,
       reasoning_content: text,
-      tool_calls: list(call)
+      tool_calls: list(call),
+      // Of an answer that is sent back whole.
+      refusal: text
     }),
     tool: keys({ role: text, content: texts, tool_call_id: text }, "content tool_call_id")
   }

@@ -69,6 +69,23 @@ describe("the official OpenAI client", () => {
     })
   )
 
+  it.live("sends an answer back as it came", () =>
+    withUpstream(async (url) => {
+      for (const model of ["demo/strict", "demo/reasoner"]) {
+        const messages: Array<OpenAI.ChatCompletionMessageParam> = [{ role: "user", content: "!calls 1" }]
+        const ask = async () =>
+          (await openAi(url).chat.completions.create({ model, messages, tools })).choices[0]?.message
+        const called = await ask()
+        if (called === undefined) return assert.fail("nothing was answered")
+        messages.push(called, { role: "tool", tool_call_id: called.tool_calls?.[0]?.id ?? "", content: "a bird" })
+        const told = await ask()
+        if (told === undefined) return assert.fail("nothing was answered")
+        messages.push(told, { role: "user", content: "thanks" })
+        assert.deepStrictEqual([told.content, (await ask())?.content], ["a bird", "thanks"])
+      }
+    })
+  )
+
   it.live("gets a forced tool, and an answer by a schema", () =>
     withUpstream(async (url) => {
       const messages = [{ role: "user" as const, content: "hello" }]

@@ -83,6 +83,10 @@ describe("an order to call tools", () => {
     }
   })
 
+  it("tells of a result without anything in it, too", () => {
+    assert.strictEqual(text({ messages: [user("!tool look"), calling("a"), result("a", "")] }), "[nothing]")
+  })
+
   it("calls those named in any line of what an agent was told, step by step", () => {
     const task = 'My task:\n  !use look {"word":"gate"}\n!use see\n!then\n!use shell {"command":"date"}\nBe quick.'
     const first = [
