@@ -1,5 +1,6 @@
 /** The content of an answer, before it is put in a vendor's shape. Pure. */
 import { type Asked, type DeclaredTool, wordsOf } from "./conversation.ts"
+import { jsonOf } from "./json.ts"
 import { minimalValue } from "./minimal-value.ts"
 import type { Deltas, Order } from "./orders.ts"
 
@@ -7,6 +8,8 @@ export interface ToolUse {
   readonly id: string
   readonly name: string
   readonly input: string
+  /** Of OpenAI's shape, and its input any text. */
+  readonly isCustom?: true
 }
 
 export interface AnswerPlan {
@@ -82,27 +85,39 @@ const callsOf = (asked: Asked, order: Order): ReadonlyArray<Call> => {
   const { choice } = asked
   if (choice._tag === "None") return []
   const ordered = orderedCalls(asked, order)
-  if (choice._tag === "Forced" && !ordered.some(({ name }) => name === choice.tool.name)) {
-    return [minimalCall(choice.tool)]
+  if (choice._tag === "Forced") {
+    const isMet = choice.isAny ? ordered.length > 0 : ordered.some(({ name }) => name === choice.tool.name)
+    if (!isMet) return [callOf(choice.tool)]
   }
   return asked.isParallel ? ordered : ordered.slice(0, 1)
 }
 
-const minimalCall = ({ name, schema }: DeclaredTool): Call => ({ name, input: JSON.stringify(minimalValue(schema)) })
+/** Without a text, with the least that its schema allows. */
+const callOf = ({ name, schema, isCustom }: DeclaredTool, text = ""): Call => {
+  if (isCustom) return { name, input: text, isCustom }
+  return { name, input: JSON.stringify(text === "" ? minimalValue(schema) : objectOf(text)) }
+}
+
+const objectOf = (text: string) => {
+  try {
+    return jsonOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
 
 const undeclared: Call = { name: "look_up", input: '{"word":"starling"}' }
 
 /** Calls are made once, or a model that is asked again with their results would call for ever. */
 const orderedCalls = ({ tools, rounds }: Asked, order: Order): ReadonlyArray<Call> => {
   if (order._tag === "Use") {
-    return (order.steps[rounds] ?? []).map(({ name, input }) => {
-      const declared = tools.find((tool) => tool.name === name)
-      return input === undefined ? minimalCall(declared ?? { name, schema: { type: "object" } }) : { name, input }
-    })
+    return (order.steps[rounds] ?? []).map(({ name, text }) =>
+      callOf(tools.find((tool) => tool.name === name) ?? { name, schema: { type: "object" }, isCustom: false }, text)
+    )
   }
   if (rounds > 0) return []
   if (order._tag === "Tool") return [{ name: order.name, input: order.input }]
   if (order._tag !== "Calls") return []
-  const all = tools.length === 0 ? [undeclared] : tools.map(minimalCall)
+  const all = tools.length === 0 ? [undeclared] : tools.map((tool) => callOf(tool))
   return Array.from({ length: order.count }, (_, index) => all[index % all.length] ?? undeclared)
 }

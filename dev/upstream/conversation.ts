@@ -4,10 +4,14 @@ import { isJson, type Json, jsonOf, objectsOf, textAt } from "./json.ts"
 export interface DeclaredTool {
   readonly name: string
   readonly schema: unknown
+  /** OpenAI's tools that take any text. */
+  readonly isCustom: boolean
 }
 
-/** Which tool has to be called, if one has to be. */
-export type Choice = { readonly _tag: "Free" | "None" } | { readonly _tag: "Forced"; readonly tool: DeclaredTool }
+/** Whether a tool has to be called: that one, or any, of which it is the first. */
+export type Choice =
+  | { readonly _tag: "Free" | "None" }
+  | { readonly _tag: "Forced"; readonly tool: DeclaredTool; readonly isAny: boolean }
 
 /** JSON of any shape, or as a schema describes it. */
 export type Form = { readonly _tag: "Text" | "Json" } | { readonly _tag: "Schema"; readonly schema: unknown }
@@ -110,21 +114,23 @@ const questionOf = (messages: ReadonlyArray<Json>): Pick<Asked, "message" | "res
 
 const toolsOf = (request: Json): ReadonlyArray<DeclaredTool> =>
   objectsOf(request["tools"]).flatMap((tool) => {
-    const { name, parameters, input_schema: schema } = jsonOf(isJson(tool["function"]) ? tool["function"] : tool)
+    const isCustom = isJson(tool["custom"])
+    const { name, parameters, input_schema: schema } = jsonOf(tool["function"] ?? tool["custom"] ?? tool)
     // Tools that the provider runs itself have no schema.
-    const isOurs = isJson(tool["function"]) || isJson(schema)
-    return typeof name === "string" && isOurs ? [{ name, schema: schema ?? parameters ?? { type: "object" } }] : []
+    const isOurs = isCustom || isJson(tool["function"]) || isJson(schema)
+    if (typeof name !== "string" || !isOurs) return []
+    return [{ name, schema: schema ?? parameters ?? { type: "object" }, isCustom }]
   })
 
 const choiceOf = (choice: unknown, tools: ReadonlyArray<DeclaredTool>): Choice => {
-  const { type, name, function: named, allowed_tools: allowed } = jsonOf(choice)
+  const { type, name, function: named, custom, allowed_tools: allowed } = jsonOf(choice)
   if (choice === "none" || type === "none") return { _tag: "None" }
-  const mode = jsonOf(allowed)["mode"]
-  const isAny = choice === "required" || type === "any" || mode === "required"
-  const first = jsonOf(objectsOf(jsonOf(allowed)["tools"])[0]?.["function"])["name"]
-  const wanted = name ?? jsonOf(named)["name"] ?? (mode === "required" ? first : undefined)
+  const isAllowed = jsonOf(allowed)["mode"] === "required"
+  const [first] = isAllowed ? objectsOf(jsonOf(allowed)["tools"]) : []
+  const isAny = choice === "required" || type === "any" || isAllowed
+  const wanted = name ?? jsonOf(named ?? custom ?? first?.["function"] ?? first?.["custom"])["name"]
   const tool = wanted === undefined ? (isAny ? tools[0] : undefined) : tools.find((each) => each.name === wanted)
-  return tool === undefined ? { _tag: "Free" } : { _tag: "Forced", tool }
+  return tool === undefined ? { _tag: "Free" } : { _tag: "Forced", tool, isAny }
 }
 
 const formOf = (request: Json): Form => {

@@ -1,6 +1,6 @@
 /** Answers in OpenAI's wire format: whole, in chunks, refused; models and images. Pure. */
 import { createHash } from "node:crypto"
-import type { AnswerPlan } from "./answer-plan.ts"
+import type { AnswerPlan, ToolUse } from "./answer-plan.ts"
 import { createdSeconds } from "./answer-plan.ts"
 import { wordsOf } from "./conversation.ts"
 import type { Failure } from "./failures.ts"
@@ -13,8 +13,13 @@ const usageOf = ({ inputTokens, outputTokens, thought }: AnswerPlan) => ({
   completion_tokens_details: { reasoning_tokens: thought === "" ? 0 : thought.split(" ").length }
 })
 
+const calledWith = ({ name, isCustom }: ToolUse, input: string) =>
+  isCustom === true ? { custom: { name, input } } : { function: { name, arguments: input } }
+
+const kindOf = ({ isCustom }: ToolUse) => (isCustom === true ? "custom" : "function")
+
 const toolCalls = ({ tools }: AnswerPlan) =>
-  tools.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }))
+  tools.map((tool) => ({ id: tool.id, type: kindOf(tool), ...calledWith(tool, tool.input) }))
 
 export const chatAnswer = (plan: AnswerPlan) => {
   const calls = toolCalls(plan)
@@ -66,13 +71,16 @@ export const chatChunks = (plan: AnswerPlan, includesUsage: boolean): ReadonlyAr
 
 /** Each call begins with its id and name; the arguments come in two deltas. */
 const callDeltas = (plan: AnswerPlan): ReadonlyArray<unknown> => {
-  const calls = toolCalls(plan).map(({ id, type, function: { name, arguments: input } }, index) => {
+  const calls = plan.tools.map((tool, index) => {
     const place = plan.deltas === "unindexed" ? {} : { index }
-    const part = (text: string) => ({ ...place, function: { arguments: text } })
+    const part = (text: string) => ({
+      ...place,
+      ...(tool.isCustom === true ? { custom: { input: text } } : { function: { arguments: text } })
+    })
     return {
-      start: { ...place, id, type, function: { name, arguments: "" } },
-      first: part(input.slice(0, 4)),
-      rest: part(input.slice(4))
+      start: { ...place, id: tool.id, type: kindOf(tool), ...calledWith(tool, "") },
+      first: part(tool.input.slice(0, 4)),
+      rest: part(tool.input.slice(4))
     }
   })
   if (plan.deltas !== "interleaved") return calls.flatMap(({ start, first, rest }) => [start, first, rest])

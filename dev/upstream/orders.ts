@@ -3,7 +3,7 @@
  * ordinary message.
  *
  * For agents, which wrap what they are told, `!use NAME JSON` may begin any line of it: that tool is called with that
- * JSON (or, without one, with the least that its schema allows); several lines are calls of one answer. After a line
+ * JSON (or, without one, with the least that its schema allows; a custom tool of OpenAI's with any text); several lines are calls of one answer. After a line
  * `!then` come the calls of the answer to their results, and after the last ones the results are echoed:
  *
  *     !use read_file {"path":"notes.txt"}
@@ -14,7 +14,6 @@
  * Pure.
  */
 import { type FailureName, failureNames } from "./failures.ts"
-import { jsonOf } from "./json.ts"
 
 export type Order =
   | { readonly _tag: "Echo"; readonly delayMs: number; readonly everyMs: number }
@@ -43,7 +42,7 @@ export type Deltas = "in turn" | "interleaved" | "unindexed"
 
 export interface UsedTool {
   readonly name: string
-  readonly input: string | undefined
+  readonly text: string | undefined
 }
 
 const echo: Order = { _tag: "Echo", delayMs: 0, everyMs: 0 }
@@ -70,20 +69,11 @@ const bare = {
 
 const breaks = { drop: "drop", stall: "stall", break: "error", garbage: "garbage", end: "end" } as const
 
-const objectText = (text: string | undefined) => {
-  if (text === undefined || text.trim() === "") return undefined
-  try {
-    return JSON.stringify(jsonOf(JSON.parse(text)))
-  } catch {
-    return "{}"
-  }
-}
-
 const usedTools = (message: string): ReadonlyArray<ReadonlyArray<UsedTool>> => {
   const steps: Array<Array<UsedTool>> = [[]]
   for (const line of message.split("\n").map((line) => line.trim())) {
     const found = /^!use (\S+)(?: (.*))?$/u.exec(line)
-    if (found !== null) steps.at(-1)?.push({ name: found[1] ?? "", input: objectText(found[2]) })
+    if (found !== null) steps.at(-1)?.push({ name: found[1] ?? "", text: found[2] })
     if (line === "!then") steps.push([])
   }
   return steps

@@ -8,6 +8,11 @@ const longCallId: Source = {
   url: "https://github.com/vercel/ai/issues/8132"
 }
 
+const picturesOfOthers: Source = {
+  page: "OpenHands/OpenHands, issue 7700: this message with role 'tool' contains an image URL",
+  url: "https://github.com/OpenHands/OpenHands/issues/7700"
+}
+
 const messagesOf = (request: Json) => objectsOf(request["messages"])
 const callIdsOf = (message: Json | undefined) => objectsOf(message?.["tool_calls"]).map((call) => textAt(call, "id"))
 const isTool = (message: Json | undefined) => message?.["role"] === "tool"
@@ -86,6 +91,20 @@ export const chatMessageRules: ReadonlyArray<Rule> = [
     refuses: "a text part, or a list of parts, with nothing in it",
     source: chatReference,
     check: (request) => firstOf(messagesOf(request), emptyFault)
+  },
+  {
+    refuses: "pictures in messages other than the user's",
+    source: picturesOfOthers,
+    check: (request) =>
+      firstOf(messagesOf(request), ({ role, content }, index) =>
+        role === "user" || objectsOf(content).every(({ type }) => type !== "image_url")
+          ? undefined
+          : refusal(
+              `Invalid 'messages[${index}]'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
+              `messages[${index}]`,
+              "invalid_value"
+            )
+      )
   },
   {
     refuses: "an assistant's message with neither content nor calls",

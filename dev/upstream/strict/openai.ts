@@ -17,7 +17,8 @@ const audioPart = keys({ type: text, input_audio: keys({ data: text, format: tex
 const filePart = keys({ type: text, file: keys({ file_data: text, file_id: text, filename: text }) }, "file")
 
 const parts = (of: Readonly<Record<string, Shape>>) => textOrList(kinds({ by: "type", of }))
-const texts = parts({ text: textPart })
+/** Pictures in messages other than the user's are refused by a rule, in words of their own. */
+const texts = parts({ text: textPart, image_url: imagePart })
 
 const calls = list(
   kinds({
@@ -40,7 +41,7 @@ const message = kinds({
     system: instructions,
     assistant: keys({
       role: text,
-      content: parts({ text: textPart, refusal: refusalPart }),
+      content: parts({ text: textPart, refusal: refusalPart, image_url: imagePart }),
       name: text,
       refusal: text,
       audio: keys({ id: text }, "id"),

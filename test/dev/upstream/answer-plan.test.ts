@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { planOf } from "../../../dev/upstream/answer-plan.ts"
 import { askedOf } from "../../../dev/upstream/conversation.ts"
 import type { Json } from "../../../dev/upstream/json.ts"
-import { chatChunks } from "../../../dev/upstream/openai-shapes.ts"
+import { chatAnswer, chatChunks } from "../../../dev/upstream/openai-shapes.ts"
 import { orderOf } from "../../../dev/upstream/orders.ts"
 
 const word = { type: "object", properties: { word: { type: "string", minLength: 2 } }, required: ["word"] }
@@ -37,6 +37,22 @@ describe("a tool that has to be called", () => {
     ["the named one of Anthropic's shape", forced({ type: "tool", name: "look" }, { tools: claude }), "look"]
   ])("is called with the least that its schema allows: %s", (_what, request, name) => {
     assert.deepStrictEqual(calls(request), [[name, { word: "xx" }]])
+  })
+
+  it("is the one that the user names, where any may be called", () => {
+    const messages = [user('!use see {"word":"gate"}')]
+    assert.deepStrictEqual(calls(forced("required", { messages })), [["see", { word: "gate" }]])
+  })
+
+  it("takes any text where it is a custom one", () => {
+    const custom = { type: "custom", custom: { name: "patch" } }
+    const request = { messages: [user("!use patch *** Begin")], tools: [custom], tool_choice: custom }
+    const tool = { id: "call_1", name: "patch", input: "*** Begin", isCustom: true as const }
+    assert.deepStrictEqual(plan(request).tools, [tool])
+    const [choice] = chatAnswer(plan(request)).choices
+    assert.deepStrictEqual(choice?.message.tool_calls, [
+      { id: "call_1", type: "custom", custom: { name: "patch", input: "*** Begin" } }
+    ])
   })
 
   it("is none where none may be called", () => {

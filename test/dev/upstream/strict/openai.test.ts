@@ -7,6 +7,7 @@ const call = (id: string) => ({ id, type: "function", function: { name: "look", 
 const calling = (...ids: ReadonlyArray<string>) => ({ role: "assistant", content: null, tool_calls: ids.map(call) })
 const result = (id: string, more: Json = {}) => ({ role: "tool", tool_call_id: id, content: "a bird", ...more })
 const tool = (name: string, more: Json = {}) => ({ type: "function", function: { name, ...more } })
+const picture = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
 const tools = [tool("look")]
 const chat = (more: Json = {}) => ({ model: "demo/strict", messages: [user], ...more })
 const said = (...messages: ReadonlyArray<Json>) => chat({ messages: [user, ...messages] })
@@ -306,6 +307,14 @@ const given: ReadonlyArray<Row> = [
     said({ role: "assistant", content: null }),
     "Invalid value for 'messages[1].content': expected a string, got null.",
     "messages[1].content"
+  ],
+  [
+    "a picture in a result",
+    said(calling("a"), result("a"), { role: "user", content: [picture] }),
+    said(calling("a"), result("a", { content: [picture] })),
+    "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
+    "messages[2]",
+    "invalid_value"
   ],
   [
     "the id of a call of more than 40 characters",

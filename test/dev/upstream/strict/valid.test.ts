@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { Json } from "../../../../dev/upstream/json.ts"
 import { judges } from "../../../../dev/upstream/strict/judges.ts"
+import { pathOf } from "../../../../dev/upstream/strict/openai-words.ts"
 import { signatureOf } from "../../../../dev/upstream/strict/signatures.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
@@ -96,6 +97,33 @@ const anthropic = ({ turns, words, inParts, choice, isStreamed, hasThoughts, ...
       : { temperature: rest.temperature, tool_choice: kinds[choice] })
   }
 }
+
+/** The request with one more key at one of its objects, and the path of that key. */
+const withKeyAt = (request: Json, place: number) => {
+  const messages = request["messages"] as ReadonlyArray<Json>
+  const [tool, ...tools] = request["tools"] as ReadonlyArray<Json>
+  const at = place % (messages.length + 2)
+  if (at === messages.length) return { request: { ...request, odd: 1 }, path: ["odd"] }
+  if (at > messages.length)
+    return { request: { ...request, tools: [{ ...tool, odd: 1 }, ...tools] }, path: ["tools", 0, "odd"] }
+  return {
+    request: { ...request, messages: messages.with(at, { ...messages[at], odd: 1 }) },
+    path: ["messages", at, "odd"]
+  }
+}
+
+describe("a random request with one key that its dialect does not know", () => {
+  it.prop("is refused by the name of that key, in OpenAI's dialect", [Request, whole(0, 100)], ([given, place]) => {
+    const { request, path } = withKeyAt(openAi(given, false), place)
+    assert.strictEqual(judges.strict.refusalOf(request)?.message, `Unknown parameter: '${pathOf(path)}'.`)
+  })
+
+  it.prop("is refused by the name of that key, in Anthropic's", [Request, whole(0, 100)], ([given, place]) => {
+    const { request, path } = withKeyAt(anthropic(given), place)
+    const named = path[0] === "tools" ? "tools.0.custom.odd" : path.join(".")
+    assert.strictEqual(judges["strict-claude"].refusalOf(request)?.message, `${named}: Extra inputs are not permitted`)
+  })
+})
 
 describe("a random request that keeps the rules", () => {
   it.prop("is taken by a model with OpenAI's", [Request], ([request]) => {
