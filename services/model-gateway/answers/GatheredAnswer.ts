@@ -9,7 +9,7 @@ export interface GatheredPart {
   isCut: boolean
 }
 
-/** Grows in place, for it is asked for at each event of a stream. */
+/** Grows in place: a stream reads it at each event. */
 export interface GatheredAnswer {
   id: string | undefined
   /** In the order in which they were opened. */

@@ -12,12 +12,14 @@ type Events = ReadonlyArray<JsonObject>
 const routing = ["provider", "provider_name", "x_groq", "service_tier"]
 
 export const ownChunks = ({ model, includesUsage, nowSeconds }: AnswerFrame): AnswerTranslator => {
-  let head: JsonObject = {}
+  let latest: JsonObject = {}
   let failure: string | undefined
   const choices = new Map<number, ReturnType<typeof choiceCalls>>()
   const callsOf = (choice: JsonObject) => {
     const index = numberAt(choice, "index") ?? 0
-    const calls = choices.get(index) ?? choiceCalls(`${String(head["id"] ?? nowSeconds)}_${index}`)
+    const known = choices.get(index)
+    if (known !== undefined) return known
+    const calls = choiceCalls(`${String(latest["id"] ?? nowSeconds)}_${index}`)
     choices.set(index, calls)
     return calls
   }
@@ -29,8 +31,7 @@ export const ownChunks = ({ model, includesUsage, nowSeconds }: AnswerFrame): An
   }
   return {
     push: (chunk) => {
-      const { id, object, created } = chunk
-      head = { id, object, created, model }
+      latest = chunk
       const isUsage = recordsAt(chunk, "choices").length === 0 && isRecord(chunk["usage"])
       if (isUsage && !includesUsage) return []
       const kept = includesUsage ? without(chunk, ...routing) : without(chunk, ...routing, "usage")
@@ -39,8 +40,8 @@ export const ownChunks = ({ model, includesUsage, nowSeconds }: AnswerFrame): An
     },
     end: () => [],
     cut: () => {
-      const cut = [...choices].flatMap(([index, calls]) => calls.cut(index))
-      return [{ ...head, choices: cut }]
+      const { id, object, created } = latest
+      return [{ id, object, created, model, choices: [...choices].flatMap(([index, calls]) => calls.cut(index)) }]
     },
     failure: () => failure
   }
@@ -56,6 +57,7 @@ const choiceCalls = (answerId: string) => {
       const isLast = typeof choice["finish_reason"] === "string"
       const delta = recordAt(choice, "delta")
       const raw = recordsAt(delta, "tool_calls")
+      if (raw.length === 0 && !isLast) return choice
       isOver ||= isLast
       const told = raw.flatMap((call) => written(calls.push(call), call))
       const rest = isLast ? calls.rest().flatMap((call) => written(call, {})) : []
