@@ -11,6 +11,7 @@ import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
 import { Configuration, type CounterOf, Metrics } from "#runtime"
 import { inputTokensOf, outputTokensHeaders } from "#x402"
+import { callForms } from "./answers/call-forms.ts"
 import { type AnswerShape, streamTranslator, wholeAnswer } from "./answers/translation.ts"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
@@ -23,7 +24,8 @@ import { nothingUsed, type Used } from "./payments/charge.ts"
 import { payable } from "./payments/quote.ts"
 import { pricedRoute } from "./priced-route.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
-import { type ApiDialect, bodyFor } from "./requests/dialects.ts"
+import type { ApiDialect } from "./conversation/Conversation.ts"
+import { writtenFor } from "./requests/dialects.ts"
 import { type ModelCall, modelCallReader } from "./requests/read-call.ts"
 import { type JsonObject, recordAt } from "./translate/json.ts"
 import { providerApis, type StreamFacts } from "./translate/provider-apis.ts"
@@ -40,9 +42,9 @@ export const answerModel = (dialect: ApiDialect) =>
 
 const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: number) {
   const payment = yield* paymentOf(call)
-  const filled = yield* (yield* FileFetcher).fill(call).pipe(Effect.tapError(() => payment.release))
+  const fetched = yield* (yield* FileFetcher).fetch(call.named).pipe(Effect.tapError(() => payment.release))
   const { dialect } = call
-  const write = bodyFor(dialect, filled, call.outputTokens.effective)
+  const write = writtenFor(call.conversation, { outputTokens: call.outputTokens.effective, fetched })
   const work: Work = {
     call,
     payment,
@@ -59,6 +61,7 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
       request: call.request,
       includesUsage: call.includesUsage,
       inputTokens: inputTokensOf(call.prompt),
+      calls: callForms(call.conversation),
       nowSeconds: Math.floor(startedAtMs / 1_000)
     },
     headers: {

@@ -16,6 +16,7 @@ import { PaymentGate } from "./payments/PaymentGate.ts"
 import { scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { countPricesOf, type PayableCall, payable } from "./payments/quote.ts"
 import { type ModelCall, modelCallReader, readBody } from "./requests/read-call.ts"
+import { standIn, writtenFor } from "./requests/dialects.ts"
 import { numberAt } from "./translate/json.ts"
 import { allowedRequest, anthropicCountKeys, leftOutHeaders } from "./translate/provider-keys.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -78,12 +79,15 @@ const countedBy = ({ leftOut }: ModelCall, counted: number | undefined) => ({
 const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstimateEnough: boolean) {
   const route = countingRoute(call)
   if (route === undefined) return undefined
+  const { conversation, outputTokens } = call
+  const written = writtenFor(conversation, { outputTokens: outputTokens.effective, fetched: standIn })(route)
+  if (Result.isFailure(written)) return undefined
   const { ModelGateway } = yield* Configuration
   // Not through Upstreams: how counts end must not decide whether paid calls reach this provider.
   const asked = (yield* Providers).whole({
     route,
     path: "count",
-    body: allowedRequest(anthropicCountKeys, call.request).body,
+    body: allowedRequest(anthropicCountKeys, written.success.body).body,
     headers: call.headers,
     family: call.model.family
   })

@@ -10,7 +10,7 @@ import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
 import { processLayer, rolesLayer } from "../../services/fleet/roles.ts"
 import { connectLive } from "../support/live.ts"
 import { testNetwork } from "../support/payments.ts"
-import { exchange, type Heard, holdsNothingUp, hostileBodies, type Wire } from "../support/longest-block.ts"
+import { exchange, type Heard, holdsNothingUp, hostileBodies, moreKeys, type Wire } from "../support/longest-block.ts"
 
 /** Every role that takes bodies or messages, in this process, whose loop is watched. */
 const roles = [
@@ -159,12 +159,23 @@ const ofGateway: ReadonlyArray<Omit<Tried, "bytesMax">> = [
   },
   { path: "/v1/responses", place: `{${asked},"input":"hello","tools":@}`, which: [...few, "tools"] },
   { path: "/v1/images/generations", place: `{${asked},"prompt":@}`, which: few },
-  { path: "/v1/embeddings", place: '{"model":"demo/vectors","input":@}', which: [...few, "texts", "floats"] }
+  { path: "/v1/embeddings", place: '{"model":"demo/vectors","input":@}', which: [...few, "texts", "floats"] },
+  ...[
+    ["/v1/chat/completions", `{${asked},${hello},@}`],
+    ["/v1/chat/completions", `{${asked},"messages":[{"role":"user","content":"a",@}]}`],
+    ["/v1/chat/completions", `{${asked},"messages":[{"role":"user","content":[{"type":"text","text":"a",@}]}]}`],
+    ["/v1/messages", `{${asked},"max_tokens":5,${hello},@}`],
+    ["/v1/messages", `{${asked},"messages":[{"role":"user","content":[{"type":"strange",@}]}]}`],
+    ["/v1/responses", `{${asked},"input":"hello",@}`],
+    ["/v1/images/generations", `{${asked},"prompt":"a",@}`],
+    ["/v1/embeddings", '{"model":"demo/vectors","input":"a",@}']
+  ].map(([path = "", place = ""]) => ({ path, place, which: [moreKeys] }))
 ]
 
 const ofPipeline: ReadonlyArray<Omit<Tried, "bytesMax">> = [
   { path: "/workitems", place: "@", which: few },
   { path: "/workitems", place: '{"title":"a","projectId":@}', which: few },
+  { path: "/workitems", place: '{"title":"a",@}', which: [moreKeys] },
   { path: "/workitems/a/answer", place: "@", which: few },
   { path: "/releases", place: "@", which: few },
   { method: "PUT", path: "/projects/a", place: "@", which: few },
@@ -182,7 +193,8 @@ const ofConsole: ReadonlyArray<Omit<Tried, "bytesMax">> = [
   { method: "PATCH", path: "/endpoints/a", place: '{"reason":"a","revision":1,"settings":@}', which: few },
   { path: "/events", place: '{"reason":"a","event":"queue.paused","dryRun":true,"details":@}', which: few },
   { path: "/deliveries/resend", place: '{"reason":"a","places":@}', which: [...few, "texts"] },
-  { path: "/tokens", place: "@", which: few }
+  { path: "/tokens", place: "@", which: few },
+  { path: "/tokens", place: '{"label":"a",@}', which: [moreKeys] }
 ]
 
 const ofSpeech: ReadonlyArray<Tried> = [

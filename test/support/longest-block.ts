@@ -146,7 +146,11 @@ const fillers: Readonly<Record<string, Filler>> = {
   "a fault at the end": (head, tail, bytesMax) => filled(`${head}[`, () => '{"a":1}', `,]${tail}`, bytesMax),
   "an open text": (head, _tail, bytesMax) => filled(`${head}[`, () => '"a"', ',"', bytesMax)
 }
-export const fillerNames = Object.keys(fillers)
+const fillerNames = Object.keys(fillers)
+
+/** What stands beside the keys that an object has already. */
+export const moreKeys = "more keys"
+const moreKeysFiller: Filler = (head, tail, bytesMax) => filled(head, (at) => `"k${at}":0`, tail, bytesMax)
 
 /**
  * The bodies of a place, such as `{"model":"a","messages":@}`, each as large as its route takes. `which`: some of the
@@ -155,7 +159,7 @@ export const fillerNames = Object.keys(fillers)
 export const hostileBodies = (place: string, bytesMax: number, which: ReadonlyArray<string> = fillerNames) => {
   const [head = "", tail = ""] = place.split("@")
   return which.map((name) => {
-    const fill = fillers[name]
+    const fill = name === moreKeys ? moreKeysFiller : fillers[name]
     if (fill === undefined) throw new Error(`no filler is called ${name}`)
     return { name: `${name} in ${place}`, text: fill(head, tail, bytesMax) }
   })

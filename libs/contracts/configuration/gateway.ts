@@ -24,7 +24,15 @@ export const ProviderEntry = Schema.Struct({
   Kind: withDefault(Schema.Literals(["openai", "anthropic"]), "openai", "Which API it speaks."),
   BaseUrl: shownAs("origins")(required(WebUrl, "Up to the version: `https://api.example.com/v1`.")),
   KeyEnvVar: optional(EnvironmentName, "The variable that holds its key; without one no key is sent."),
-  ConnectionsMax: withDefault(whole(1, 10_000), 512, "Connections of one process; further calls wait for one.")
+  ConnectionsMax: withDefault(whole(1, 10_000), 512, "Connections of one process; further calls wait for one."),
+  Parameters: optional(
+    Schema.Literals(["own", "extended"]),
+    "Which parameters an `openai` provider is given: those of OpenAI's own API, or also `top_k`, `min_p`, `cache_control` and others that most servers of it know. Without it, by the host: `own` for OpenAI, Azure and Groq, else `extended`."
+  ),
+  Thoughts: optional(
+    Schema.Literals(["none", "reasoning_content", "reasoning_details"]),
+    "In which key an `openai` provider wants the thoughts of earlier turns back. Without it, by the host: `none` for OpenAI, Azure and Groq, `reasoning_details` for OpenRouter, else `reasoning_content`."
+  )
 })
 export interface ProviderEntry extends Schema.Schema.Type<typeof ProviderEntry> {}
 

@@ -46,7 +46,10 @@ export type CallForm =
   | { readonly _tag: "Function"; readonly name: string; readonly namespace?: string }
   /** Takes any text, which the model wrote under this key of its arguments. */
   | { readonly _tag: "Custom"; readonly name: string; readonly key: string }
-  | { readonly _tag: "LocalShell" }
+  /** A tool that the dialect knows by its type alone. */
+  | { readonly _tag: "Client"; readonly name: ClientTool }
+
+export type ClientTool = "local_shell" | "shell" | "apply_patch" | "tool_search"
 
 /** By the tool's name at the provider. */
 export type CallForms = (name: string) => CallForm

@@ -1,5 +1,5 @@
 /** Answers as Anthropic's messages: a whole one, or events. The parts come one after the other. */
-import { argumentsOf } from "../translate/anthropic-requests.ts"
+import { inputOf } from "../translate/tool-input.ts"
 import type { JsonObject } from "../translate/json.ts"
 import type { AnswerEvent, AnswerFrame, EndReason, OpenedPart } from "./AnswerEvents.ts"
 import { emptyAnswer, gather, type GatheredAnswer, type GatheredPart } from "./GatheredAnswer.ts"
@@ -47,7 +47,7 @@ const blockOf = ({ opened, text, signature }: GatheredPart): JsonObject => {
     case "Encrypted":
       return { type: "redacted_thinking", data: opened.data }
     case "ToolCall":
-      return { type: "tool_use", id: opened.id, name: opened.name, input: argumentsOf(text) }
+      return { type: "tool_use", id: opened.id, name: opened.name, input: inputOf(text) }
   }
 }
 

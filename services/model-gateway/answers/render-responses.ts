@@ -184,7 +184,7 @@ const callDone = ({ part, frame }: Growing, name: string, place: JsonObject): Ev
         { type: "response.custom_tool_call_input.done", ...place, input }
       ]
     }
-    case "LocalShell":
+    case "Client":
       return []
   }
 }

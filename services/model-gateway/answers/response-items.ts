@@ -1,9 +1,9 @@
 /** The items of a response, of which each is a part of an answer. Pure. */
 import { isRecord, type JsonObject, present, recordAt, textAt } from "../translate/json.ts"
-import { argumentsOf } from "../translate/anthropic-requests.ts"
-import type { CallForms, OpenedPart } from "./AnswerEvents.ts"
+import { inputOf } from "../translate/tool-input.ts"
+import type { CallForms, ClientTool, OpenedPart } from "./AnswerEvents.ts"
 import type { GatheredPart } from "./GatheredAnswer.ts"
-import { sealThought } from "./sealed-thought.ts"
+import { sealThought } from "../translate/sealed-thought.ts"
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete"
 
@@ -33,7 +33,7 @@ export const itemOf = (part: GatheredPart, place: string, calls: CallForms, stat
 }
 
 const idPrefixes = { Text: "msg", Refusal: "msg", Reasoning: "rs", Encrypted: "rs" } as const
-const callPrefixes = { Function: "fc", Custom: "ctc", LocalShell: "lsh" } as const
+const callPrefixes = { Function: "fc", Custom: "ctc", Client: "cl" } as const
 
 export const itemId = (opened: OpenedPart, place: string, calls: CallForms): string => {
   const prefix = opened._tag === "ToolCall" ? callPrefixes[calls(opened.name)._tag] : idPrefixes[opened._tag]
@@ -57,9 +57,19 @@ const callItem = ({ name }: OpenedCall, text: string, calls: CallForms): JsonObj
       return present({ type: "function_call", name: form.name, namespace: form.namespace, arguments: text })
     case "Custom":
       return { type: "custom_tool_call", name: form.name, input: customInput(text, form.key) }
-    case "LocalShell":
-      return { type: "local_shell_call", action: shellAction(text) }
+    case "Client":
+      return { type: `${form.name}_call`, ...clientItems[form.name](recordOf(text)) }
   }
+}
+
+/** What the item of such a call holds, by the input that its tool was declared with. */
+const clientItems: Readonly<Record<ClientTool, (input: JsonObject) => JsonObject>> = {
+  local_shell: (input) => ({ action: shellAction(input) }),
+  shell: ({ commands, timeout_ms = null, max_output_length = null }) => ({
+    action: { commands: Array.isArray(commands) ? commands : [], timeout_ms, max_output_length }
+  }),
+  apply_patch: ({ type, path, diff }) => ({ operation: present({ type, path, diff }) }),
+  tool_search: (input) => ({ execution: "client", arguments: input })
 }
 
 /** What the model wrote for a tool that takes any text; all of it where it did not write it under its key. */
@@ -69,12 +79,11 @@ export const customInput = (text: string, key: string): string => {
 }
 
 const recordOf = (text: string): JsonObject => {
-  const parsed = argumentsOf(text)
+  const parsed = inputOf(text)
   return isRecord(parsed) ? parsed : {}
 }
 
-const shellAction = (text: string): JsonObject => {
-  const { command, ...more } = recordOf(text)
+const shellAction = ({ command, ...more }: JsonObject): JsonObject => {
   const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string")
   return {
     type: "exec",

@@ -64,6 +64,14 @@ const dialects: Readonly<Record<AnswerShape["dialect"], Dialect>> = {
 
 const frameOf = (shape: AnswerShape): AnswerFrame => ({ calls: (name) => ({ _tag: "Function", name }), ...shape })
 
+/** Names a tool as its caller does; the responses dialect looks at the provider's name for the form of its item. */
+const named =
+  ({ calls }: AnswerFrame, dialect: AnswerShape["dialect"]) =>
+  (event: AnswerEvent): AnswerEvent => {
+    if (dialect === "responses" || event._tag !== "Opened" || event.part._tag !== "ToolCall") return event
+    return { ...event, part: { ...event.part, name: calls(event.part.name).name } }
+  }
+
 /** Fails with why the provider's answer makes no sense. */
 export const wholeAnswer = (
   shape: AnswerShape,
@@ -73,7 +81,7 @@ export const wholeAnswer = (
   const frame = frameOf(shape)
   const { own, ownWhole, whole } = providers[kind]
   if (shape.dialect === own) return ownWhole(body, frame)
-  const answer = gathered(whole(body, frame))
+  const answer = gathered(whole(body, frame).map(named(frame, shape.dialect)))
   return answer.failure === undefined
     ? Result.succeed(dialects[shape.dialect].whole(answer, frame))
     : Result.fail(answer.failure)
@@ -86,12 +94,13 @@ export const streamTranslator = (shape: AnswerShape, kind: ProviderKind): Answer
   const { renderer, isInTurn } = dialects[shape.dialect]
   const reader = readerOf(frame)
   const render = renderer(frame)
+  const name = named(frame, shape.dialect)
   const order = isInTurn ? inTurn() : (event: AnswerEvent) => [event]
   let failure: string | undefined
   const rendered = (events: AnswerEvents) =>
     events.flatMap(order).flatMap((event) => {
       if (event._tag === "Failed") failure ??= event.reason
-      return render(event)
+      return render(name(event))
     })
   return {
     push: (event) => rendered(reader.push(event)),

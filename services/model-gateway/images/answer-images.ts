@@ -16,7 +16,7 @@ import { type PayableCall, payableParts } from "../payments/quote.ts"
 import { PaymentGate } from "../payments/PaymentGate.ts"
 import { freeCall } from "../payments/paid-call.ts"
 import { PaymentRefusal } from "../payments/replies.ts"
-import { imageRequestFault } from "../requests/conversation-files.ts"
+import { imageRequestFault } from "../conversation/files.ts"
 import { shapeCheck } from "../requests/dialects.ts"
 import { pricedRoute } from "../priced-route.ts"
 import { type ReadBody, type ReadParts, soldRequest } from "../requests/read-call.ts"
@@ -148,7 +148,7 @@ const readImageCall = ({ bytes, json }: ReadBody, { find }: Pick<ReadParts, "fin
       if (request["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
       const wrong = imageRequestFault(request)
       if (wrong !== undefined) return Result.fail(wrong)
-      return Result.map(soldRequest("chat", request, model.entry.ExtraParameters), (sold) => {
+      return Result.map(soldRequest(request, model.entry.ExtraParameters), (sold) => {
         const { body, leftOut } = allowedRequest(imageKeys, sold)
         const [prompt, count] = [textAt(body, "prompt") ?? "", numberAt(body, "n") ?? 1]
         return { model, request: body, bytes, prompt, count, leftOut }

@@ -22,6 +22,8 @@ import type { SanitiseOptions } from "#egress"
 import { Configuration, type ConfigurationFault, InvalidConfiguration, Metrics, secretFromEnv } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
+import { takesOf } from "../conversation/provider-takes.ts"
+import type { Takes } from "../conversation/Written.ts"
 import { providerCost } from "../metrics.ts"
 import type { Usage } from "../translate/usage.ts"
 
@@ -87,6 +89,7 @@ export interface Provider {
   readonly baseUrl: string
   readonly key: Redacted.Redacted | undefined
   readonly connectionsMax: number
+  readonly takes: Takes
 }
 
 export interface ModelRoute {
@@ -171,7 +174,8 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
     kind: entry.Kind,
     baseUrl: entry.BaseUrl.replace(/(?<!\/)\/+$/u, ""),
     key,
-    connectionsMax: entry.ConnectionsMax
+    connectionsMax: entry.ConnectionsMax,
+    takes: takesOf(entry)
   }
   return provider
 })

@@ -7,17 +7,11 @@ import { Context, Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
 import { Configuration } from "#runtime"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
-import type { JsonObject } from "../translate/json.ts"
+import type { FileData, FileKind, WebFile } from "../conversation/Conversation.ts"
+import { keyOf } from "../conversation/files.ts"
+import { namedDocumentTokens } from "../conversation/prompt-size.ts"
 import { jsonBytes } from "../translate/json-bytes.ts"
-import {
-  type ConversationFiles,
-  type FetchedFile,
-  type FileKind,
-  keyOf,
-  type NamedFile,
-  withFiles
-} from "./conversation-files.ts"
-import { namedDocumentTokens } from "./prompt-size.ts"
+import { standIn } from "./dialects.ts"
 
 const deadlineMs = 15_000
 const atOnce = 4
@@ -48,13 +42,13 @@ const kinds: Readonly<Record<FileKind, Kind>> = {
   }
 }
 
-type Unfilled = Pick<ConversationFiles, "request" | "named">
+/** Each of the files that were fetched. */
+type Fetched = (file: WebFile) => FileData
 
 export class FileFetcher extends Context.Service<
   FileFetcher,
   {
-    /** The request with its pictures and documents in it. */
-    readonly fill: (files: Unfilled) => Effect.Effect<JsonObject, GatewayFault>
+    readonly fetch: (named: ReadonlyArray<WebFile>) => Effect.Effect<Fetched, GatewayFault>
   }
 >()("starling/model-gateway/FileFetcher") {
   static readonly layer = Layer.effect(
@@ -68,7 +62,7 @@ export class FileFetcher extends Context.Service<
         lanesMax: 256,
         connectTimeoutMs: 5_000
       })
-      const fetchOne = Effect.fn("FileFetcher.fetch")(function* (named: NamedFile) {
+      const fetchOne = Effect.fn("FileFetcher.fetch")(function* (named: WebFile) {
         const { accept, bytesMax, types } = kinds[named.kind]
         const answer = yield* client
           .request({
@@ -92,15 +86,14 @@ export class FileFetcher extends Context.Service<
         if (answer.truncated || writtenBytes(mediaType, answer.body) > max) {
           return yield* refused(named, `it is larger than ${max} bytes`)
         }
-        const file: FetchedFile = { mediaType, base64: Buffer.from(answer.body).toString("base64") }
+        const file: FileData = { _tag: "Data", mediaType, base64: Buffer.from(answer.body).toString("base64") }
         return [keyOf(named), file] as const
       })
-      const fetched = Effect.fn("FileFetcher.fill")(function* ({ request, named }: Unfilled) {
-        return withFiles(request, new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce })))
+      const fetchAll = Effect.fn("FileFetcher.fetchAll")(function* (named: ReadonlyArray<WebFile>) {
+        const fetched = new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce }))
+        return (file: WebFile) => fetched.get(keyOf(file)) ?? standIn(file)
       })
-      return FileFetcher.of({
-        fill: (call) => (call.named.length === 0 ? Effect.succeed(call.request) : fetched(call))
-      })
+      return FileFetcher.of({ fetch: (named) => (named.length === 0 ? Effect.succeed(standIn) : fetchAll(named)) })
     })
   )
 }
@@ -109,7 +102,7 @@ export class FileFetcher extends Context.Service<
 const writtenBytes = (mediaType: string, body: Uint8Array) =>
   mediaType.startsWith("text/") ? jsonBytes(Buffer.from(body).toString("utf8")) - 2 : body.length
 
-const refused = ({ kind, url }: NamedFile, why: string) =>
+const refused = ({ kind, url }: WebFile, why: string) =>
   fault("INVALID_IMAGE_URL", {
     param: "image_url",
     message: `The ${kind} at ${url.slice(0, 200)} could not be fetched: ${why}`

@@ -1,6 +1,6 @@
 /**
- * The API dialects in which models are asked, as the differences between them: how a request is checked, where it
- * limits the length of the answer, and how it becomes a provider's own shape. Pure.
+ * The API dialects in which models are asked, as the differences between them: how a request is checked and read, and
+ * where it limits the length of the answer; and how each kind of provider is written to. Pure.
  */
 import { Result, type Schema } from "effect"
 import {
@@ -13,19 +13,16 @@ import {
 } from "#contracts"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRoute } from "../models/ModelRegistry.ts"
-import { messagesToChat } from "../translate/anthropic-requests.ts"
-import {
-  isRecord,
-  type JsonObject,
-  numberAt,
-  recordsAt,
-  textAt,
-  type Untranslatable,
-  without
-} from "../translate/json.ts"
-import { providerApis } from "../translate/provider-apis.ts"
-import { type WrittenRequest, writtenRequest } from "../translate/provider-keys.ts"
-import { responsesToChat, statelessFault } from "../translate/responses-to-chat.ts"
+import type { ApiDialect, Conversation, FileData, WebFile } from "../conversation/Conversation.ts"
+import { type FileFinder, fileFinder } from "../conversation/files.ts"
+import { readChat } from "../conversation/read-chat.ts"
+import { readMessages } from "../conversation/read-messages.ts"
+import { readResponses, statelessFault } from "../conversation/read-responses.ts"
+import { writeChat } from "../conversation/write-chat.ts"
+import { writeMessages } from "../conversation/write-messages.ts"
+import type { WriteOptions, Written } from "../conversation/Written.ts"
+import { isRecord, type JsonObject, numberAt, recordsAt, textAt, type Untranslatable } from "../translate/json.ts"
+import type { ProviderKind } from "../translate/provider-apis.ts"
 
 type Checked = Result.Result<void, GatewayFault>
 const passed: Checked = Result.succeed(undefined)
@@ -113,14 +110,21 @@ export const checkResponses = (request: JsonObject): Checked => {
   return passed
 }
 
-export type ApiDialect = "chat" | "messages" | "responses"
-
-type Made = Result.Result<JsonObject, Untranslatable>
-
 /** The faults of the shape by their paths. Made once for a schema. */
 export const shapeCheck = (schema: Schema.Codec<unknown, unknown>) => {
   const decode = boundedDecoder(schema)
-  return (body: unknown) => checkedShape(body, decode(body))
+  return (body: unknown) => (hasTooManyKeys(body) ? Result.fail(tooManyKeys) : checkedShape(body, decode(body)))
+}
+
+// Every API together has fewer. Each of them is looked up, copied and named where it is left out.
+const keysMax = 256
+const tooManyKeys = fault("REQUEST_TOO_LARGE", { message: `The body may have ${keysMax} keys at its top` })
+
+const hasTooManyKeys = (body: unknown) => {
+  if (!isRecord(body)) return false
+  let keys = 0
+  for (const key in body) if (Object.hasOwn(body, key) && ++keys > keysMax) return true
+  return false
 }
 
 const notAnObject: DecodingFaults = { listed: [{ path: [], message: "not an object" }], mayBeMore: false }
@@ -151,26 +155,21 @@ interface DialectRules {
   readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
   /** The keys by which a caller limits the tokens of the answer; the first one present counts. */
   readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
-  readonly toChat: (request: JsonObject) => Made
+  readonly read: (request: JsonObject, files: FileFinder) => Result.Result<Conversation, Untranslatable>
 }
-
-// Every name that providers use for the limit of an answer: only the limit that was quoted is sent.
-const limitKeys = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_length"] as const
-
-const asChat = (request: JsonObject): Made => Result.succeed(request)
 
 const rules: Readonly<Record<ApiDialect, DialectRules>> = {
   chat: {
     checkShape: shapeCheck(ChatRequest),
     check: checkChat,
     tokenKeys: ["max_completion_tokens", "max_tokens"],
-    toChat: asChat
+    read: (request, files) => Result.succeed(readChat(request, files))
   },
   messages: {
     checkShape: shapeCheck(MessagesRequest),
     check: checkMessages,
     tokenKeys: ["max_tokens"],
-    toChat: messagesToChat
+    read: (request, files) => Result.succeed(readMessages(request, files))
   },
   responses: {
     checkShape: shapeCheck(ResponsesRequest),
@@ -181,7 +180,7 @@ const rules: Readonly<Record<ApiDialect, DialectRules>> = {
         : Result.fail(untranslatableFault(stateful, "INVALID_REQUEST"))
     },
     tokenKeys: ["max_output_tokens"],
-    toChat: responsesToChat
+    read: readResponses
   }
 }
 
@@ -201,19 +200,44 @@ export const requestedTokens = (dialect: ApiDialect, request: JsonObject): numbe
   return null
 }
 
+export interface ReadConversation {
+  readonly conversation: Conversation
+  /** The pictures and documents to fetch, each once. */
+  readonly named: ReadonlyArray<WebFile>
+}
+
+export const readConversation = (
+  dialect: ApiDialect,
+  request: JsonObject
+): Result.Result<ReadConversation, GatewayFault> => {
+  const files = fileFinder()
+  const read = Result.mapError(rules[dialect].read(request, files), (error) =>
+    untranslatableFault(error, "INVALID_PARAMETER")
+  )
+  return Result.flatMap(read, (conversation) => {
+    const found = files.fault()
+    return found === undefined ? Result.succeed({ conversation, named: files.named() }) : Result.fail(found)
+  })
+}
+
+// No file that is fetched has a longer type.
+const standIns: Readonly<Record<WebFile["kind"], FileData>> = {
+  image: { _tag: "Data", mediaType: "image/jpeg", base64: "" },
+  document: { _tag: "Data", mediaType: "application/pdf", base64: "" }
+}
+
+/** A file's place while nobody has fetched it. */
+export const standIn = ({ kind }: WebFile): FileData => standIns[kind]
+
+type Writer = (conversation: Conversation, options: WriteOptions) => Result.Result<Written, Untranslatable>
+
+const writers: Readonly<Record<ProviderKind, Writer>> = { openai: writeChat, anthropic: writeMessages }
+
 /** The request as it is written to a model's provider, with its answer limited to so many tokens. */
-export const bodyFor =
-  (dialect: ApiDialect, request: JsonObject, outputTokens: number) =>
-  ({ provider, maxTokensParameter }: ModelRoute): Result.Result<WrittenRequest, GatewayFault> => {
-    const { tokenKeys, toChat } = rules[dialect]
-    const { keys, own, fromChat } = providerApis[provider.kind]
-    const given = tokenKeys.find((key) => numberAt(request, key) !== undefined) ?? tokenKeys.at(-1) ?? "max_tokens"
-    const limited = { ...without(request, ...limitKeys), [given]: outputTokens }
-    const limit = { key: maxTokensParameter, tokens: outputTokens }
-    const made =
-      dialect === own?.dialect
-        ? Result.succeed(limited)
-        : Result.flatMap(toChat(limited), (chat) => fromChat(chat, limit))
-    const written = Result.flatMap(made, (body) => writtenRequest(keys, body))
-    return Result.mapError(written, (error) => untranslatableFault(error, "INVALID_PARAMETER"))
-  }
+export const writtenFor =
+  (conversation: Conversation, { outputTokens, fetched }: Pick<WriteOptions, "outputTokens" | "fetched">) =>
+  ({ provider, maxTokensParameter: limitKey }: ModelRoute): Result.Result<Written, GatewayFault> =>
+    Result.mapError(
+      writers[provider.kind](conversation, { outputTokens, fetched, limitKey, takes: provider.takes }),
+      (error) => untranslatableFault(error, "INVALID_PARAMETER")
+    )

@@ -10,27 +10,19 @@ import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRegistry, ModelRoute, RegisteredModel } from "../models/ModelRegistry.ts"
-import {
-  isNothing,
-  isRecord,
-  type JsonObject,
-  numberAt,
-  recordAt,
-  recordsAt,
-  textAt,
-  without
-} from "../translate/json.ts"
-import { type ConversationFiles, conversationFiles, type NamedFile, withPlaceholders } from "./conversation-files.ts"
-import { type ApiDialect, bodyFor, checkConversation, checkRequest, requestedTokens } from "./dialects.ts"
-import { promptSize } from "./prompt-size.ts"
+import type { ApiDialect, Conversation, WebFile } from "../conversation/Conversation.ts"
+import { promptSize } from "../conversation/prompt-size.ts"
+import { soldTools } from "../conversation/sold-tools.ts"
+import { isNothing, isRecord, type JsonObject, recordAt, textAt, without } from "../translate/json.ts"
+import { checkConversation, checkRequest, readConversation, requestedTokens, standIn, writtenFor } from "./dialects.ts"
 
 export interface ModelCall {
   readonly dialect: ApiDialect
   readonly model: RegisteredModel
-  /** The request, with every address of a picture or document in its parsed form. */
   readonly request: JsonObject
+  readonly conversation: Conversation
   /** The pictures and documents to fetch. */
-  readonly named: ReadonlyArray<NamedFile>
+  readonly named: ReadonlyArray<WebFile>
   /** The body as received. */
   readonly bytes: Uint8Array
   readonly isStreamed: boolean
@@ -78,37 +70,29 @@ const callOf = (dialect: ApiDialect, body: ReadBody, parts: CallParts) =>
       if (request["stream"] === true && !model.entry.Streams) {
         return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
       }
-      const sold = Result.flatMap(checkConversation(dialect, request), () =>
-        soldRequest(dialect, request, model.entry.ExtraParameters)
-      )
-      return Result.flatMap(Result.flatMap(sold, conversationFiles), (files) =>
-        measuredCall({ dialect, request, model, files, bytes: body.bytes }, parts)
+      const extras = model.entry.ExtraParameters
+      const sold = Result.flatMap(checkConversation(dialect, request), () => soldRequest(request, extras))
+      const read = Result.flatMap(sold, (given) => readConversation(dialect, given))
+      return Result.flatMap(read, ({ conversation, named }) =>
+        Result.flatMap(soldTools(conversation, extras), ({ conversation: asked, leftOut }) =>
+          measuredCall({ dialect, request, model, conversation: asked, named, leftOut, bytes: body.bytes }, parts)
+        )
       )
     })
   )
 
-interface SoldCall extends Pick<ModelCall, "dialect" | "model" | "bytes"> {
-  /** As it came. */
-  readonly request: JsonObject
-  readonly files: ConversationFiles
-}
+type SoldCall = Pick<ModelCall, "dialect" | "model" | "bytes" | "request" | "conversation" | "named" | "leftOut">
 
-const measuredCall = (
-  { dialect, request, model, files, bytes }: SoldCall,
-  { beta, purpose }: CallParts
-): Result.Result<ModelCall, GatewayFault> => {
+const measuredCall = (sold: SoldCall, { beta, purpose }: CallParts): Result.Result<ModelCall, GatewayFault> => {
+  const { dialect, request, model, conversation } = sold
   const outputTokens = outputTokensOf(requestedTokens(dialect, request), model.entry.OutputTokensMax)
-  return Result.flatMap(measured(dialect, files, { model, outputTokens: outputTokens.effective }), (measure) => {
+  return Result.flatMap(measured(sold, outputTokens.effective), (measure) => {
     const call: ModelCall = {
-      dialect,
-      model,
-      request: files.request,
-      named: files.named,
-      bytes,
+      ...sold,
       isStreamed: request["stream"] === true,
       includesUsage: recordAt(request, "stream_options")["include_usage"] === true,
       outputTokens,
-      answers: dialect === "chat" ? Math.min(answersMax, numberAt(request, "n") ?? 1) : 1,
+      answers: Math.min(answersMax, conversation.answers),
       ...measure,
       headers: beta === undefined ? {} : { "anthropic-beta": beta }
     }
@@ -121,11 +105,10 @@ type Measure = Pick<ModelCall, "prompt" | "leftOut">
 
 /** By what would be written to each of the model's providers: the largest counts. Fails where none can be given it. */
 const measured = (
-  dialect: ApiDialect,
-  files: ConversationFiles,
-  { model, outputTokens }: { readonly model: RegisteredModel; readonly outputTokens: number }
+  { model, conversation, leftOut }: SoldCall,
+  outputTokens: number
 ): Result.Result<Measure, GatewayFault> => {
-  const write = bodyFor(dialect, withPlaceholders(files), outputTokens)
+  const write = writtenFor(conversation, { outputTokens, fetched: standIn })
   let measure: Measure | undefined
   let first: GatewayFault | undefined
   for (const route of unlikeRoutes(model.routes)) {
@@ -134,12 +117,11 @@ const measured = (
       first ??= written.failure
       continue
     }
-    const { body, leftOut } = written.success
-    const prompt = promptSize(route.provider.kind, { ...body, model: route.model }, files.recognised)
-    const before: Measure = measure ?? { prompt, leftOut: [] }
+    const prompt = promptSize(written.success, route.model)
+    const before: Measure = measure ?? { prompt, leftOut }
     measure = {
       prompt: inputTokensOf(before.prompt) > inputTokensOf(prompt) ? before.prompt : prompt,
-      leftOut: [...new Set([...before.leftOut, ...leftOut])]
+      leftOut: [...new Set([...before.leftOut, ...written.success.leftOut])]
     }
   }
   return measure === undefined ? Result.fail(first ?? fault("MODEL_UNAVAILABLE")) : Result.succeed(measure)
@@ -150,7 +132,8 @@ const unlikeRoutes = (routes: ReadonlyArray<ModelRoute>): ReadonlyArray<ModelRou
   if (routes.length <= 1) return routes
   const unlike = new Map<string, ModelRoute>()
   for (const route of routes) {
-    const way = `${route.provider.kind} ${route.maxTokensParameter}`
+    const { kind, takes } = route.provider
+    const way = JSON.stringify([kind, takes, route.maxTokensParameter])
     const before = unlike.get(way)
     if (before === undefined || Buffer.byteLength(before.model) < Buffer.byteLength(route.model)) unlike.set(way, route)
   }
@@ -162,9 +145,16 @@ const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: nu
   const tokens = inputTokensOf(prompt)
   if (tokens < contextTokens) return Result.void
   const param = dialect === "responses" ? "input" : "messages"
-  const message = `The prompt is about ${tokens} tokens, and the model's context window has ${contextTokens}`
-  return Result.fail(fault("CONTEXT_LENGTH_EXCEEDED", { param, message }))
+  return Result.fail(
+    fault("CONTEXT_LENGTH_EXCEEDED", { param, message: overflowWords(dialect, tokens, contextTokens) })
+  )
 }
+
+/** The words by which clients of each dialect know that their conversation must become shorter. */
+const overflowWords = (dialect: ApiDialect, tokens: number, contextTokens: number) =>
+  dialect === "messages"
+    ? `prompt is too long: ${tokens} tokens > ${contextTokens} maximum`
+    : `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in about ${tokens} tokens. Please reduce the length of the messages.`
 
 // Schemas of tools nest deeply.
 const depthMax = 96
@@ -260,39 +250,14 @@ const asksForMore = (name: CostlyParameter, value: unknown) => {
  * configuration. Pure.
  */
 export const soldRequest = (
-  dialect: ApiDialect,
   request: JsonObject,
   extras: ReadonlyArray<string>
 ): Result.Result<JsonObject, GatewayFault> => {
   const given = costlyParameters.filter((name) => name in request && !extras.includes(name))
   const costly = given.find((name) => asksForMore(name, request[name]))
-  if (costly !== undefined) return refused(costly, costly)
-  for (const [at, tool] of recordsAt(request, "tools").entries()) {
-    const type = toolType(dialect, tool)
-    if (type !== undefined && !extras.includes(`tools.${type}`)) return refused(`tools[${at}].type`, `the tool ${type}`)
+  if (costly !== undefined) {
+    const message = `${costly} costs extra and is not sold with this model; leave it out`
+    return Result.fail(fault("INVALID_PARAMETER", { param: costly, message }))
   }
   return Result.succeed(given.length === 0 ? request : without(request, ...given))
 }
-
-// Anthropic defines these tools, but the caller runs them.
-const callersTools = /^(?:bash|text_editor|computer|memory)$/u
-
-/** The type of a tool that the provider runs, without its version; undefined for a tool that the caller runs. */
-const toolType = (dialect: ApiDialect, tool: JsonObject): string | undefined => {
-  const { type } = tool
-  if (typeof type !== "string") {
-    const isDeclared = dialect === "chat" ? isRecord(tool["function"]) : typeof tool["name"] === "string"
-    return isDeclared ? undefined : (Object.keys(tool)[0] ?? "unknown").slice(0, 64)
-  }
-  const name = type.replace(/_\d{8}$/u, "").slice(0, 64)
-  if (name === "function" || name === "custom") return undefined
-  return dialect === "messages" && callersTools.test(name) ? undefined : name
-}
-
-const refused = (param: string, what: string) =>
-  Result.fail(
-    fault("INVALID_PARAMETER", {
-      param,
-      message: `${what} costs extra and is not sold with this model; leave it out`
-    })
-  )

@@ -33,7 +33,7 @@ export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<Read
     if (wrong !== undefined) return Result.fail(wrong)
     return Result.flatMap(find(textAt(asked, "model") ?? "", "embedding"), (model) => {
       if (asked["stream"] === true) return Result.fail(fault("STREAM_UNSUPPORTED", { param: "stream" }))
-      return Result.flatMap(soldRequest("chat", asked, model.entry.ExtraParameters), (sold) => {
+      return Result.flatMap(soldRequest(asked, model.entry.ExtraParameters), (sold) => {
         const { body: request, leftOut } = allowedRequest(embeddingKeys, sold)
         return Result.map(embeddingSize(request["input"], model.entry.ContextTokens), (prompt): EmbeddingCall => ({
           model,

@@ -28,8 +28,11 @@ export const recordsAt = (object: JsonObject, key: string): ReadonlyArray<JsonOb
 }
 
 /** The object without its empty keys. */
-export const present = (object: Readonly<Record<string, unknown>>): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
+export const present = (object: Readonly<Record<string, unknown>>): JsonObject => {
+  const full: Record<string, unknown> = {}
+  for (const key of Object.keys(object)) if (object[key] !== undefined) full[key] = object[key]
+  return full
+}
 
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))

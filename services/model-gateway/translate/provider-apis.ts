@@ -1,22 +1,11 @@
 /**
- * The APIs that providers speak, an entry each: how one is called, the way from chat's shape to its own, and what each
- * event of its answer says of usage and of the end.
+ * The APIs that providers speak, an entry each: how one is called, and what each event of its answer says of usage and of
+ * the end.
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
 import type { ModelEntry, ProviderEntry } from "#contracts"
-import { chatToMessages } from "./anthropic-requests.ts"
-import {
-  isRecord,
-  type JsonObject,
-  numberAt,
-  recordAt,
-  recordsAt,
-  textAt,
-  type Untranslatable,
-  without
-} from "./json.ts"
-import { anthropicKeys, type KeyRules, openAiChatKeys } from "./provider-keys.ts"
+import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "./json.ts"
 import { anthropicUsage, openAiUsage, type Usage } from "./usage.ts"
 import { writtenBytes } from "./written-bytes.ts"
 
@@ -31,12 +20,6 @@ export interface StreamFacts {
   answerBytes: number
 }
 
-/** How many tokens an answer may have, and the provider's key for that limit. */
-interface AnswerLimit {
-  readonly key: "max_tokens" | "max_completion_tokens"
-  readonly tokens: number
-}
-
 interface ProviderApi {
   /** Below the provider's base URL. */
   readonly path: string
@@ -44,13 +27,8 @@ interface ProviderApi {
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
   /** The headers but for the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
-  /** What a request for an answer may hold. */
-  readonly keys: KeyRules
   /** The key of the list that a whole answer must have. */
   readonly contentKey: string
-  readonly fromChat: (request: JsonObject, limit: AnswerLimit) => Result.Result<JsonObject, Untranslatable>
-  /** The callers' dialect that this provider itself speaks, if it is not chat. */
-  readonly own?: { readonly dialect: "messages" }
   readonly usageOf: (usage: JsonObject) => Usage
   /** Adds the facts of one event. */
   readonly readFacts: (facts: StreamFacts, event: JsonObject) => void
@@ -64,9 +42,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     serves: ["chat", "image", "embedding"],
     keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
     headers: () => ({}),
-    keys: openAiChatKeys,
     contentKey: "choices",
-    fromChat: (request, limit) => Result.succeed(renamed(withOptions(request), limit)),
     usageOf: openAiUsage,
     readFacts: (facts, event) => {
       if (isRecord(event["usage"])) facts.usage = openAiUsage(event["usage"])
@@ -79,10 +55,7 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     serves: ["chat"],
     keyHeaders: (key) => ({ "x-api-key": key }),
     headers: (callers) => ({ "anthropic-version": anthropicVersion, ...callers }),
-    keys: anthropicKeys,
     contentKey: "content",
-    fromChat: chatToMessages,
-    own: { dialect: "messages" },
     usageOf: anthropicUsage,
     readFacts: (facts, event) => {
       if (event["type"] === "message_stop") facts.isFinished = true
@@ -94,17 +67,6 @@ export const providerApis: Readonly<Record<ProviderKind, ProviderApi>> = {
     }
   }
 }
-
-/** Asks for a stream's usage, which is sent only on request. */
-const withOptions = (body: JsonObject): JsonObject =>
-  body["stream"] === true
-    ? { ...body, stream_options: { ...recordAt(body, "stream_options"), include_usage: true } }
-    : without(body, "stream_options")
-
-const renamed = (body: JsonObject, { key, tokens }: AnswerLimit): JsonObject =>
-  key === "max_tokens"
-    ? body
-    : { ...without(body, "max_tokens", "max_completion_tokens"), max_completion_tokens: tokens }
 
 export type Decoded =
   | { readonly _tag: "Event"; readonly event: JsonObject }

@@ -3,9 +3,8 @@
  * answer would be another one without it, else left out and named. A price counts what is written, and a key that nobody
  * has looked at may ask for more than its bytes show, as a template does. Pure.
  */
-import { Result } from "effect"
 import { costlyParameters } from "#contracts"
-import { isNothing, type JsonObject, Untranslatable } from "./json.ts"
+import { isNothing, type JsonObject } from "./json.ts"
 
 export interface WrittenRequest {
   readonly body: JsonObject
@@ -15,48 +14,15 @@ export interface WrittenRequest {
 
 export interface KeyRules {
   readonly sent: ReadonlySet<string>
-  /** The answer would be another one without them. */
-  readonly missed: ReadonlySet<string>
 }
 
 const words = (text: string) => text.split(" ")
 
 // Those that a model's configuration does not name have been refused before.
-const rules = (sent: ReadonlyArray<string>, missed: ReadonlyArray<string> = []): KeyRules => ({
-  sent: new Set([...sent, ...costlyParameters]),
-  missed: new Set(missed)
-})
-
-/** OpenAI's own, and what most servers of its API know beside them. */
-export const openAiChatKeys = rules(
-  [
-    ...words("model messages stream stream_options max_tokens max_completion_tokens n stop"),
-    ...words("tools tool_choice parallel_tool_calls functions function_call response_format"),
-    ...words("temperature top_p top_k top_a min_p seed random_seed logit_bias"),
-    ...words("frequency_penalty presence_penalty repetition_penalty length_penalty"),
-    ...words("logprobs top_logprobs reasoning_effort reasoning include_reasoning verbosity"),
-    ...words("thinking enable_thinking thinking_budget prompt_mode safe_prompt"),
-    ...words("user metadata store usage moderation safety_identifier"),
-    ...words("prompt_cache_key prompt_cache_retention prompt_cache_options")
-  ],
-  ["output_format"]
-)
+const rules = (sent: ReadonlyArray<string>): KeyRules => ({ sent: new Set([...sent, ...costlyParameters]) })
 
 const anthropicPromptKeys = ["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"]
 const anthropicBetaKeys = ["output_format", "context_management", "cache_control"]
-
-export const anthropicKeys = rules(
-  [
-    ...anthropicPromptKeys,
-    ...anthropicBetaKeys,
-    ...words("max_tokens stream stop_sequences temperature top_p top_k metadata diagnostics")
-  ],
-  [
-    ...words("logprobs top_logprobs logit_bias functions function_call min_p top_a"),
-    ...words("frequency_penalty presence_penalty repetition_penalty length_penalty"),
-    ...words("reasoning enable_thinking thinking_budget")
-  ]
-)
 
 /** A count knows nothing of the answer. */
 export const anthropicCountKeys = rules([...anthropicPromptKeys, ...anthropicBetaKeys])
@@ -93,14 +59,6 @@ export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonOb
     body: Object.fromEntries(Object.entries(request).filter(([key]) => sent.has(key))),
     leftOut: others.filter((key) => !isNothing(request[key]) && request[key] !== usual[key])
   }
-}
-
-/** The same; fails where the answer would be another one. */
-export const writtenRequest = (rules: KeyRules, request: JsonObject): Result.Result<WrittenRequest, Untranslatable> => {
-  const written = allowedRequest(rules, request)
-  const param = written.leftOut.find((key) => rules.missed.has(key))
-  if (param === undefined) return Result.succeed(written)
-  return Result.fail(new Untranslatable({ param, reason: "this model's provider does not take it; leave it out" }))
 }
 
 const namesMax = 20

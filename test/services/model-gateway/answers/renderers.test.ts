@@ -9,12 +9,12 @@ import { gathered } from "../../../../services/model-gateway/answers/GatheredAns
 import { chatRenderer, completionOf } from "../../../../services/model-gateway/answers/render-chat.ts"
 import { messageOf, messagesRenderer } from "../../../../services/model-gateway/answers/render-messages.ts"
 import { responseOf, responsesRenderer } from "../../../../services/model-gateway/answers/render-responses.ts"
-import { sealThought } from "../../../../services/model-gateway/answers/sealed-thought.ts"
+import { sealThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import { type JsonObject, recordAt, recordsAt } from "../../../../services/model-gateway/translate/json.ts"
 
 const forms: Readonly<Record<string, CallForm>> = {
   apply_patch: { _tag: "Custom", name: "apply_patch", key: "input" },
-  shell: { _tag: "LocalShell" },
+  shell: { _tag: "Client", name: "local_shell" },
   files__read: { _tag: "Function", name: "read", namespace: "files" }
 }
 
@@ -291,7 +291,7 @@ describe("an answer as a response", () => {
     const events = whole("calls", shell, call(1, "files__read", "{}"))
     assert.deepStrictEqual(outputOf(events), [
       {
-        id: "lsh_a1_0",
+        id: "cl_a1_0",
         type: "local_shell_call",
         action: { type: "exec", env: {}, working_directory: "/tmp", command: ["ls", "-a"] },
         call_id: "id_0",

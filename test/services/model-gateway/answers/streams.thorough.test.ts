@@ -7,7 +7,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
 import OpenAI from "openai"
 import { type AnswerShape, streamTranslator } from "../../../../services/model-gateway/answers/translation.ts"
-import { sealedThought } from "../../../../services/model-gateway/answers/sealed-thought.ts"
+import { sealedThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 import { eventDecoder, type StreamFacts } from "../../../../services/model-gateway/translate/provider-apis.ts"
 import {

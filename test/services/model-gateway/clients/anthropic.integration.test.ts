@@ -2,7 +2,7 @@ import Anthropic, { APIError as AnthropicError, BadRequestError as AnthropicBadR
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inputTokensOf } from "#x402"
-import { promptSize } from "../../../../services/model-gateway/requests/prompt-size.ts"
+import { promptSize } from "../../../../services/model-gateway/conversation/prompt-size.ts"
 import { ask, money, type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"
 
@@ -96,7 +96,7 @@ describe("the official Anthropic client", () => {
           const asked = upstream.calls.length
           const estimate = yield* count("demo/echo")
           const written = [{ role: "system", content: "Repeat this." }, ...messages]
-          const prompt = promptSize("openai", { model: "echo-1", messages: written, max_tokens: 8_192 }, new Set())
+          const prompt = promptSize({ body: { messages: written, max_tokens: 8_192 }, files: [] }, "echo-1")
           assert.deepStrictEqual(estimate.data, { input_tokens: inputTokensOf(prompt) })
           assert.strictEqual(estimate.response.headers.get("x-token-count"), "estimate")
           assert.strictEqual(upstream.calls.length, asked)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI from "openai"
-import { sealedThought } from "../../../../services/model-gateway/answers/sealed-thought.ts"
+import { sealedThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import { type TestGateway, withGateway } from "../../../support/gateway.ts"
 
 const openAi = ({ url }: TestGateway) => new OpenAI({ baseURL: `${url}/api/v1`, apiKey: "none", maxRetries: 0 })

@@ -1,27 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
+import type { ApiDialect } from "../../../../services/model-gateway/conversation/Conversation.ts"
+import { soldTools } from "../../../../services/model-gateway/conversation/sold-tools.ts"
+import { readConversation } from "../../../../services/model-gateway/requests/dialects.ts"
 import { soldRequest } from "../../../../services/model-gateway/requests/read-call.ts"
-import type { ApiDialect } from "../../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 
-const dialects: ReadonlyArray<ApiDialect> = ["chat", "messages", "responses"]
-const paramOf = (dialect: ApiDialect, request: JsonObject, extras: ReadonlyArray<string> = []) => {
-  const sold = soldRequest(dialect, request, extras)
+const paramOf = (request: JsonObject) => {
+  const sold = soldRequest(request, [])
   return Result.isFailure(sold) ? [sold.failure.code, sold.failure.param] : "sold"
 }
 
+/** What becomes of a request's tools: refused by its place, or what is left out. */
+const toolsOf = (dialect: ApiDialect, request: JsonObject, extras: ReadonlyArray<string> = []) => {
+  const { conversation } = Result.getOrThrow(readConversation(dialect, { messages: [], input: "x", ...request }))
+  const sold = soldTools(conversation, extras)
+  return Result.isFailure(sold) ? [sold.failure.code, sold.failure.param] : sold.success.leftOut
+}
+
 describe("a parameter that costs extra upstream", () => {
-  it.each(costlyParameters)(
-    "%s is refused on every route, and sold when the model's configuration names it",
-    (name) => {
-      const request = { model: "m", [name]: [{ type: "anything" }] }
-      for (const dialect of dialects) {
-        assert.deepStrictEqual(paramOf(dialect, request), ["INVALID_PARAMETER", name])
-        assert.deepStrictEqual(soldRequest(dialect, request, [name]), Result.succeed(request))
-      }
-    }
-  )
+  it.each(costlyParameters)("%s is refused, and sold when the model's configuration names it", (name) => {
+    const request = { model: "m", [name]: [{ type: "anything" }] }
+    assert.deepStrictEqual(paramOf(request), ["INVALID_PARAMETER", name])
+    assert.deepStrictEqual(soldRequest(request, [name]), Result.succeed(request))
+  })
 
   it.each<readonly [JsonObject, string]>([
     [{ service_tier: "priority" }, "service_tier"],
@@ -36,7 +39,7 @@ describe("a parameter that costs extra upstream", () => {
     [{ models: ["dear/one"] }, "models"],
     [{ mcp_servers: [{ type: "url", url: "https://a.example" }] }, "mcp_servers"]
   ])("%j is refused by name", (request, param) => {
-    assert.deepStrictEqual(paramOf("chat", request), ["INVALID_PARAMETER", param])
+    assert.deepStrictEqual(paramOf(request), ["INVALID_PARAMETER", param])
   })
 
   it.each<JsonObject>([
@@ -54,9 +57,7 @@ describe("a parameter that costs extra upstream", () => {
     { mcp_servers: [] },
     { web_search_options: null }
   ])("%j requests nothing beyond the usual, and is left out", (usual) => {
-    for (const dialect of dialects) {
-      assert.deepStrictEqual(soldRequest(dialect, { model: "m", ...usual }, []), Result.succeed({ model: "m" }))
-    }
+    assert.deepStrictEqual(soldRequest({ model: "m", ...usual }, []), Result.succeed({ model: "m" }))
   })
 
   it.each<readonly [ApiDialect, JsonObject, string]>([
@@ -70,10 +71,15 @@ describe("a parameter that costs extra upstream", () => {
     ["responses", { type: "file_search", vector_store_ids: [] }, "tools.file_search"],
     ["responses", { type: "code_interpreter", container: { type: "auto" } }, "tools.code_interpreter"],
     ["responses", { type: "mcp", server_url: "https://a.example" }, "tools.mcp"]
-  ])("a tool that the provider runs is refused in %s: %j", (dialect, tool, extra) => {
-    const request = { tools: [{ type: "function", name: "look", function: { name: "look" } }, tool] }
-    assert.deepStrictEqual(paramOf(dialect, request), ["INVALID_PARAMETER", "tools[1].type"])
-    assert.strictEqual(paramOf(dialect, request, [extra]), "sold")
+  ])("a tool that the provider runs is refused in %s, and left out beside others: %j", (dialect, tool, extra) => {
+    assert.deepStrictEqual(toolsOf(dialect, { tools: [tool] }), ["INVALID_PARAMETER", "tools[0].type"])
+    const declared = dialect === "messages" ? { name: "look" } : { type: "function", name: "look" }
+    const both = { tools: [{ ...declared, function: { name: "look" } }, tool] }
+    assert.deepStrictEqual(toolsOf(dialect, both), [extra])
+    const type = extra.slice("tools.".length)
+    const choice = dialect === "messages" ? { type: "tool", name: type } : { type }
+    assert.deepStrictEqual(toolsOf(dialect, { ...both, tool_choice: choice }), ["INVALID_PARAMETER", "tools[1].type"])
+    assert.deepStrictEqual(toolsOf(dialect, { tools: [tool] }, [extra]), [])
   })
 
   it.each<readonly [ApiDialect, JsonObject]>([
@@ -83,9 +89,21 @@ describe("a parameter that costs extra upstream", () => {
     ["messages", { type: "custom", name: "look", input_schema: { type: "object" } }],
     ["messages", { type: "bash_20250124", name: "bash" }],
     ["messages", { type: "text_editor_20250728", name: "str_replace_based_edit_tool" }],
-    ["responses", { type: "function", name: "look", parameters: {} }]
+    ["responses", { type: "function", name: "look", parameters: {} }],
+    ["responses", { type: "custom", name: "look" }],
+    ["responses", { type: "namespace", name: "eyes", tools: [{ type: "function", name: "look" }] }],
+    ["responses", { type: "local_shell" }],
+    ["responses", { type: "shell", environment: { type: "local" } }],
+    ["responses", { type: "apply_patch" }],
+    ["responses", { type: "tool_search", execution: "client", parameters: {} }]
   ])("a tool that the caller runs passes in %s: %j", (dialect, tool) => {
-    assert.strictEqual(paramOf(dialect, { tools: [tool] }), "sold")
+    assert.deepStrictEqual(toolsOf(dialect, { tools: [tool] }), [])
+  })
+
+  it("is a tool that another machine than the caller's would run", () => {
+    for (const tool of [{ type: "shell", environment: { type: "container_auto" } }, { type: "tool_search" }]) {
+      assert.deepStrictEqual(toolsOf("responses", { tools: [tool] }), ["INVALID_PARAMETER", "tools[0].type"])
+    }
   })
 
   it("has a known name in the configuration", () => {

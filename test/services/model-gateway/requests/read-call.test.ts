@@ -3,11 +3,14 @@ import { Option, Result, Schema } from "effect"
 import { costlyParameters, decodeConfiguration } from "#contracts"
 import { inputTokensOf, type PromptSize } from "#x402"
 import type { ModelRoute, RegisteredModel } from "../../../../services/model-gateway/models/ModelRegistry.ts"
-import { withFiles } from "../../../../services/model-gateway/requests/conversation-files.ts"
-import { type ApiDialect, bodyFor } from "../../../../services/model-gateway/requests/dialects.ts"
+import type { ApiDialect, FileData } from "../../../../services/model-gateway/conversation/Conversation.ts"
+import { chatKeys, openAiReadKeys } from "../../../../services/model-gateway/conversation/write-chat.ts"
+import { anthropicReadKeys, messagesKeys } from "../../../../services/model-gateway/conversation/write-messages.ts"
+import { standIn, writtenFor } from "../../../../services/model-gateway/requests/dialects.ts"
 import { type ModelCall, modelCallReader } from "../../../../services/model-gateway/requests/read-call.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
-import { providerApis, type ProviderKind } from "../../../../services/model-gateway/translate/provider-apis.ts"
+import type { ProviderKind } from "../../../../services/model-gateway/translate/provider-apis.ts"
+import { takesAll } from "../../../support/conversations.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 
 const kinds: ReadonlyArray<ProviderKind> = ["openai", "anthropic"]
@@ -22,7 +25,14 @@ const entry = Result.getOrThrow(
 ).ModelGateway.Models[0]
 
 const routeBy = (kind: ProviderKind, model = "m"): ModelRoute => ({
-  provider: { name: kind, kind, baseUrl: "http://127.0.0.1:1", key: undefined, connectionsMax: 1 },
+  provider: {
+    name: kind,
+    kind,
+    baseUrl: "http://127.0.0.1:1",
+    key: undefined,
+    connectionsMax: 1,
+    takes: takesAll
+  },
   model,
   maxTokensParameter: "max_tokens",
   cost: { inputPerMillion: undefined, cachedPerMillion: undefined, outputPerMillion: undefined, flat: undefined }
@@ -45,9 +55,14 @@ const readBy = (model: RegisteredModel) => (dialect: ApiDialect, request: JsonOb
 }
 
 /** The request as a provider gets it, by the very code that asks it. */
-const writtenTo = (route: ModelRoute, call: ModelCall, request = call.request) => {
-  const written = bodyFor(call.dialect, request, call.outputTokens.effective)(route)
+const writtenTo = (route: ModelRoute, call: ModelCall, fetched = standIn) => {
+  const written = writtenFor(call.conversation, { outputTokens: call.outputTokens.effective, fetched })(route)
   return Result.map(written, ({ body }) => JSON.stringify({ ...body, model: route.model }))
+}
+
+const keysOf: Readonly<Record<ProviderKind, ReadonlySet<string>>> = {
+  openai: new Set([...openAiReadKeys, ...chatKeys.extended.sent, ...chatKeys.extensions]),
+  anthropic: new Set([...anthropicReadKeys, ...messagesKeys.sent])
 }
 
 const pixel = "iVBORw0KGgo="
@@ -77,7 +92,7 @@ describe("a prompt", () => {
   })
 
   it("grows by a quarter of each byte of text, in whichever key it is sent", () => {
-    for (const more of [{ user: large }, { metadata: { x: large } }, { logit_bias: { [large]: 1 } }]) {
+    for (const more of [{ metadata: { x: large } }, { logit_bias: { [large]: 1 } }]) {
       assert.isAbove(tokens("chat", { ...user("x"), ...more }), 20_000)
     }
     assert.isAbove(tokens("chat", user(large)), 20_000)
@@ -90,6 +105,7 @@ describe("a prompt", () => {
     near(tokens("chat", user([pictureUrl(large)])), 1_024)
     near(tokens("chat", user([pictureUrl(large)]), "anthropic"), 1_024)
     near(tokens("messages", user([{ type: "image", source: source(large) }])), 1_024)
+    near(tokens("chat", user([{ type: "image", source: source(large) }])), 1_024)
     near(tokens("messages", user([{ type: "image", source: source(large) }]), "anthropic"), 1_024)
     near(tokens("chat", user([file("application/pdf")])), 2_500)
     near(tokens("chat", user([file("application/pdf")]), "anthropic"), 2_500)
@@ -136,12 +152,6 @@ describe("a prompt", () => {
     ],
     ["metadata", "chat", { metadata: { type: "image", text: large } }],
     [
-      "a message that calls itself a text",
-      "chat",
-      { messages: [{ role: "user", type: "text", content: [{ type: "image", source: source(large) }] }] },
-      "openai"
-    ],
-    [
       "a picture's second source",
       "chat",
       user([
@@ -178,12 +188,6 @@ describe("a prompt", () => {
           }
         ]
       }
-    ],
-    [
-      "a picture in a dialect that its provider does not read",
-      "chat",
-      user([{ type: "image", source: source(large) }]),
-      "openai"
     ],
     [
       "a tool's schema",
@@ -247,10 +251,8 @@ describe("any conversation, with whatever looks like a picture anywhere", () => 
         if (Result.isFailure(read)) continue
         const call = read.success
         for (const route of routes) {
-          const fetched = new Map(
-            call.named.map(({ kind, url }) => [`${kind} ${url}`, { mediaType: "image/jpeg", base64: "QUJD" }])
-          )
-          const written = writtenTo(route, call, withFiles(call.request, fetched))
+          const fetched = (): FileData => ({ _tag: "Data", mediaType: "image/jpeg", base64: "QUJD" })
+          const written = writtenTo(route, call, fetched)
           if (Result.isFailure(written)) continue
           // The data of a part that has its place are not counted as text, once for each place.
           const data = placed.filter((text) => written.success.includes(text)).join("")
@@ -258,7 +260,7 @@ describe("any conversation, with whatever looks like a picture anywhere", () => 
           const bytes = Buffer.byteLength(written.success) - data.length - named * "QUJD".length
           assert.isAtLeast(call.prompt.textBytes, bytes, written.success)
           const strange = Object.keys(JSON.parse(written.success) as object).filter(
-            (key) => !providerApis[route.provider.kind].keys.sent.has(key)
+            (key) => !keysOf[route.provider.kind].has(key)
           )
           assert.deepStrictEqual(strange, [])
         }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { sealedThought, sealThought } from "../../../../services/model-gateway/answers/sealed-thought.ts"
+import { sealedThought, sealThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 
 describe("a thought that a caller carries to the next turn", () => {
   it.prop("comes back as it was", [Schema.String, Schema.String], ([text, signature]) => {

@@ -1,14 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import {
-  conversationFiles,
-  imageRequestFault,
-  keyOf,
-  type NamedFile,
-  parseFileAddress,
-  withFiles
-} from "../../../../services/model-gateway/requests/conversation-files.ts"
+import type { FileData, WebFile } from "../../../../services/model-gateway/conversation/Conversation.ts"
+import { imageRequestFault, parseFileAddress } from "../../../../services/model-gateway/conversation/files.ts"
+import { readConversation } from "../../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
+import { written } from "../../../support/conversations.ts"
 
 const web = "https://a.example/1.png"
 const pixel = "data:image/png;base64,AA=="
@@ -19,9 +15,12 @@ const input = (...content: ReadonlyArray<JsonObject>) => ({ input: [{ role: "use
 const image = (source: JsonObject) => ({ type: "image", source })
 const document = (source: JsonObject) => ({ type: "document", source })
 
-const read = (request: JsonObject) => Result.getOrThrow(conversationFiles(request))
+const dialectOf = (request: JsonObject) => {
+  if ("input" in request) return "responses"
+  return "system" in request || JSON.stringify(request).includes("source") ? "messages" : "chat"
+}
 const refusedAt = (request: JsonObject) => {
-  const made = conversationFiles(request)
+  const made = readConversation(dialectOf(request), request)
   return Result.isFailure(made) ? [made.failure.code, made.failure.param] : ["fine"]
 }
 
@@ -31,14 +30,18 @@ describe("an address in a conversation", () => {
     ["HTTP://A.example:80/b c".replace(" ", "%20"), "http://a.example/b%20c"],
     ["http://a.example/x#y", "http://a.example/x"]
   ])("%s is read as %s", (text, url) => {
-    assert.deepStrictEqual(Result.getOrThrow(parseFileAddress(text)), { _tag: "Web", url })
+    assert.deepStrictEqual(Result.getOrThrow(parseFileAddress("image", text)), {
+      _tag: "Web",
+      kind: "image",
+      url
+    })
   })
 
   it.each([
     ["data:image/png;base64,AA==", "image/png", "AA=="],
     ["DATA:Image/PNG;name=x.png;base64,AA\n==", "image/png", "AA=="]
   ])("%s is inline data", (text, mediaType, base64) => {
-    assert.deepStrictEqual(Result.getOrThrow(parseFileAddress(text)), { _tag: "Data", mediaType, base64 })
+    assert.deepStrictEqual(Result.getOrThrow(parseFileAddress("image", text)), { _tag: "Data", mediaType, base64 })
   })
 
   it.each([
@@ -69,90 +72,80 @@ describe("an address in a conversation", () => {
     " data:image/png;base64,AA==",
     ""
   ])("%j is refused", (text) => {
-    assert.isTrue(Result.isFailure(parseFileAddress(text)))
+    assert.isTrue(Result.isFailure(parseFileAddress("image", text)))
   })
 })
 
 describe("the pictures and documents of a conversation", () => {
-  const everywhere = {
-    messages: [
-      { role: "system", content: "Look." },
+  const conversation = user(
+    { type: "image_url", image_url: { url: web, detail: "low", format: "file:///etc/passwd" } },
+    { type: "image_url", image_url: web },
+    { type: "text", text: "file:///etc/passwd" },
+    image({ type: "url", url: "http://a.example/3.png", media_type: "image/png" }),
+    { type: "image_url", image_url: { url: pixel } },
+    document({ type: "url", url: "https://a.example/a.pdf" }),
+    document({ type: "content", content: [image({ type: "base64", media_type: "image/png", data: "AA==" })] }),
+    { type: "file", file: { filename: "a.pdf", file_data: "JVBE" } }
+  )
+  const named: ReadonlyArray<WebFile> = [
+    { _tag: "Web", kind: "image", url: web },
+    { _tag: "Web", kind: "image", url: "http://a.example/3.png" },
+    { _tag: "Web", kind: "document", url: "https://a.example/a.pdf" }
+  ]
+  const png: FileData = { _tag: "Data", mediaType: "image/png", base64: "QQ==" }
+  const text: FileData = { _tag: "Data", mediaType: "text/plain", base64: "aGk=" }
+  const fetched = ({ kind }: WebFile) => (kind === "image" ? png : text)
+
+  it("are each listed once, and written at every place", () => {
+    assert.deepStrictEqual(Result.getOrThrow(readConversation("chat", conversation)).named, named)
+    const { body, files } = Result.getOrThrow(written("chat", conversation, { to: "openai", fetched }))
+    const data = "data:image/png;base64,QQ=="
+    assert.deepStrictEqual(body["messages"], [
       {
         role: "user",
         content: [
-          { type: "image_url", image_url: { url: web, detail: "low", format: "file:///etc/passwd" } },
-          { type: "image_url", image_url: web },
+          { type: "image_url", image_url: { url: data, detail: "low" } },
+          { type: "image_url", image_url: { url: data } },
           { type: "text", text: "file:///etc/passwd" },
-          image({ type: "url", url: "http://a.example/3.png", media_type: "image/png" }),
-          { type: "tool_result", tool_use_id: "t", content: [image({ type: "url", url: web })] },
+          { type: "image_url", image_url: { url: data } },
           { type: "image_url", image_url: { url: pixel } },
-          document({ type: "url", url: "https://a.example/a.pdf" }),
-          document({ type: "content", content: [image({ type: "base64", media_type: "image/png", data: "AA==" })] }),
-          { type: "file", file: { filename: "a.pdf", file_data: "JVBE" } }
+          { type: "text", text: "hi" },
+          { type: "image_url", image_url: { url: pixel } },
+          { type: "file", file: { filename: "a.pdf", file_data: pdf } }
         ]
       }
-    ],
-    input: [
+    ])
+    assert.deepStrictEqual(
+      files.map(({ base64 }) => base64),
+      ["QQ==", "QQ==", "QQ==", "AA==", "AA==", "JVBE"]
+    )
+  })
+
+  it("are written to a provider that speaks Anthropic's API as what they are there", () => {
+    const { body } = Result.getOrThrow(written("chat", conversation, { to: "anthropic", fetched }))
+    const source = { type: "base64", media_type: "image/png", data: "QQ==" }
+    assert.deepStrictEqual(body["messages"], [
       {
         role: "user",
         content: [
-          { type: "input_image", image_url: { url: web }, detail: "high", file_url: "file:///etc/passwd" },
-          { type: "input_file", file_url: "https://a.example/b.pdf" }
+          { type: "image", source },
+          { type: "image", source },
+          { type: "text", text: "file:///etc/passwd" },
+          { type: "image", source },
+          { type: "image", source: { ...source, data: "AA==" } },
+          { type: "document", source: { type: "text", media_type: "text/plain", data: "hi" } },
+          {
+            type: "document",
+            source: { type: "content", content: [{ type: "image", source: { ...source, data: "AA==" } }] }
+          },
+          {
+            type: "document",
+            source: { type: "base64", media_type: "application/pdf", data: "JVBE" },
+            title: "a.pdf"
+          }
         ]
-      },
-      { type: "function_call_output", call_id: "c", output: [{ type: "input_image", image_url: web }] }
-    ]
-  }
-  const named: ReadonlyArray<NamedFile> = [
-    { kind: "image", url: web },
-    { kind: "image", url: "http://a.example/3.png" },
-    { kind: "document", url: "https://a.example/a.pdf" },
-    { kind: "document", url: "https://a.example/b.pdf" }
-  ]
-
-  it("are each listed once, and inserted at every place, without other changes", () => {
-    const files = read(everywhere)
-    assert.deepStrictEqual([files.named, [...files.recognised]], [named, ["AA==", "JVBE"]])
-    const png = { mediaType: "image/png", base64: "QQ==" }
-    const fetched = new Map(
-      named.map((file) => [keyOf(file), file.kind === "image" ? png : { mediaType: "text/plain", base64: "aGk=" }])
-    )
-    const filled = withFiles(files.request, fetched)
-    assert.deepStrictEqual(read(filled).named, [])
-    const data = "data:image/png;base64,QQ=="
-    const source = { type: "base64", media_type: "image/png", data: "QQ==" }
-    assert.deepStrictEqual(filled, {
-      messages: [
-        { role: "system", content: "Look." },
-        {
-          role: "user",
-          content: [
-            { type: "image_url", image_url: { url: data, detail: "low" } },
-            { type: "image_url", image_url: { url: data } },
-            { type: "text", text: "file:///etc/passwd" },
-            { type: "image", source },
-            { type: "tool_result", tool_use_id: "t", content: [{ type: "image", source }] },
-            { type: "image_url", image_url: { url: pixel } },
-            { type: "document", source: { type: "text", media_type: "text/plain", data: "hi" } },
-            {
-              type: "document",
-              source: { type: "content", content: [{ type: "image", source: { ...source, data: "AA==" } }] }
-            },
-            { type: "file", file: { filename: "a.pdf", file_data: pdf } }
-          ]
-        }
-      ],
-      input: [
-        {
-          role: "user",
-          content: [
-            { type: "input_image", image_url: data, detail: "high" },
-            { type: "input_file", filename: "b.pdf", file_data: "data:text/plain;base64,aGk=" }
-          ]
-        },
-        { type: "function_call_output", call_id: "c", output: [{ type: "input_image", image_url: data }] }
-      ]
-    })
+      }
+    ])
   })
 
   const local = "file:///etc/passwd"
@@ -208,11 +201,6 @@ describe("the pictures and documents of a conversation", () => {
     ["an input's file", input({ type: "input_file", file_url: local }), "input[0].content[0].file_url"],
     ["an input's file data", input({ type: "input_file", file_data: local }), "input[0].content[0].file_data"],
     [
-      "a screenshot",
-      { input: [{ type: "computer_call_output", output: { type: "computer_screenshot", image_url: web } }] },
-      "input[0].output.image_url"
-    ],
-    [
       "a function's output",
       { input: [{ type: "function_call_output", output: [{ type: "input_image", image_url: local }] }] },
       "input[0].output[0].image_url"
@@ -240,29 +228,36 @@ describe("the pictures and documents of a conversation", () => {
   })
 
   it("are ignored in text of a model or its tools", () => {
-    const request = {
+    const chat = {
+      messages: [
+        { role: "assistant", tool_calls: [{ id: "c", function: { name: "open", arguments: local } }] },
+        { role: "assistant", content: "x", annotations: [{ type: "url_citation", url_citation: { url: web } }] }
+      ]
+    }
+    const messages = {
+      system: "",
       messages: [
         {
           role: "assistant",
           content: [{ type: "tool_use", id: "t", name: "open", input: { url: local, file_id: "f" } }]
         },
-        { role: "assistant", tool_calls: [{ id: "c", function: { name: "open", arguments: local } }] },
-        { role: "assistant", content: "x", annotations: [{ type: "url_citation", url_citation: { url: web } }] },
         { role: "user", content: [{ type: "text", text: local, citations: [{ url: web }] }] },
         {
           role: "user",
           content: [{ type: "web_search_tool_result", content: [{ type: "web_search_result", url: web }] }]
         }
-      ],
-      input: [{ type: "function_call", call_id: "c", name: "open", arguments: local }]
+      ]
     }
-    assert.deepStrictEqual(read(request), { request, named: [], recognised: new Set<string>() })
+    const responses = { input: [{ type: "function_call", call_id: "c", name: "open", arguments: local }] }
+    for (const request of [chat, messages, responses]) {
+      assert.deepStrictEqual(Result.getOrThrow(readConversation(dialectOf(request), request)).named, [])
+    }
   })
 
-  it.prop("are empty in a conversation without any", [Schema.String], ([text]) => {
-    const plain = { messages: [{ role: "user", content: text }], input: text }
-    assert.deepStrictEqual(read(plain), { request: plain, named: [], recognised: new Set<string>() })
-    assert.deepStrictEqual(withFiles(plain, new Map()), plain)
+  it.prop("are none in a conversation of texts alone", [Schema.String], ([said]) => {
+    for (const request of [{ messages: [{ role: "user", content: said }] }, { input: said }]) {
+      assert.deepStrictEqual(Result.getOrThrow(readConversation(dialectOf(request), request)).named, [])
+    }
   })
 })
 

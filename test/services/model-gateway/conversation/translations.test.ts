@@ -1,10 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { chatToMessages, messagesToChat } from "../../../../services/model-gateway/translate/anthropic-requests.ts"
+import type { FileData } from "../../../../services/model-gateway/conversation/Conversation.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
-import { responsesToChat } from "../../../../services/model-gateway/translate/responses-to-chat.ts"
+import { written } from "../../../support/conversations.ts"
 
-const got = <E>(made: Result.Result<JsonObject, E>) => Result.getOrThrow(made)
+const png: FileData = { _tag: "Data", mediaType: "image/png", base64: "QQ==" }
+const got = (made: ReturnType<typeof written>) => Result.getOrThrow(made).body
+const messagesToChat = (request: JsonObject) =>
+  written("messages", request, { to: "openai", outputTokens: 9, takes: { thoughts: "none" }, fetched: () => png })
+const chatToMessages = (request: JsonObject) => written("chat", request, { to: "anthropic", outputTokens: 5_000 })
+const responsesToChat = (request: JsonObject) =>
+  written("responses", request, { to: "openai", outputTokens: 7, takes: { thoughts: "none" }, fetched: () => png })
 
 const schema = { type: "object", properties: { word: { type: "string" } } }
 
@@ -52,7 +58,6 @@ describe("a request in Anthropic's format", () => {
       })
     )
     assert.deepStrictEqual(made, {
-      model: "m",
       max_tokens: 9,
       top_k: 4,
       stop: ["END"],
@@ -68,7 +73,7 @@ describe("a request in Anthropic's format", () => {
           content: [
             { type: "text", text: "What?" },
             { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
-            { type: "image_url", image_url: { url: "https://p.example/a.png" } }
+            { type: "image_url", image_url: { url: "data:image/png;base64,QQ==" } }
           ]
         },
         {
@@ -126,13 +131,11 @@ describe("a request in OpenAI's format", () => {
       })
     )
     assert.deepStrictEqual(made, {
-      model: "m",
       max_tokens: 5_000,
       temperature: 1,
       system: "Be brief.",
       stop_sequences: ["END"],
       metadata: { user_id: "u1" },
-      thinking: { type: "enabled", budget_tokens: 4_096 },
       output_config: { format: { type: "json_schema", schema } },
       tools: [{ name: "look", input_schema: schema }],
       tool_choice: { type: "tool", name: "look" },
@@ -199,7 +202,6 @@ describe("a request in the responses format", () => {
     )
     const call = (id: string) => ({ id, type: "function", function: { name: "look", arguments: "{}" } })
     assert.deepStrictEqual(made, {
-      model: "m",
       max_tokens: 7,
       reasoning_effort: "low",
       response_format: { type: "json_schema", json_schema: { name: "x", schema } },
@@ -211,7 +213,7 @@ describe("a request in the responses format", () => {
           role: "user",
           content: [
             { type: "text", text: "What?" },
-            { type: "image_url", image_url: { url: "https://p.example/a.png", detail: "low" } }
+            { type: "image_url", image_url: { url: "data:image/png;base64,QQ==", detail: "low" } }
           ]
         },
         { role: "assistant", content: "I look.", tool_calls: [call("c1"), call("c2")] },

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { parseJsonText, weightMaxOf } from "#contracts"
-import { isRecord, textAt } from "../translate/json.ts"
+import { isRecord, textAt } from "./json.ts"
 
 export type CarriedThought =
   | { readonly _tag: "Signed"; readonly text: string; readonly signature: string }

@@ -1,0 +1,123 @@
+/**
+ * A request as one provider is given it, with what its price depends on: the data of pictures and files that stand in it,
+ * each once for each place, and the keys that were left out. Pure.
+ */
+import { createHash } from "node:crypto"
+import { Result } from "effect"
+import { type JsonObject, isNothing, Untranslatable } from "../translate/json.ts"
+import type { ApiDialect, Conversation, FileData, FileRef, PlainText, ToolName, WebFile } from "./Conversation.ts"
+
+export interface Written {
+  readonly body: JsonObject
+  /** The files whose data stand in the body. */
+  readonly files: ReadonlyArray<FileData>
+  /** The keys that were not written although they have a value. */
+  readonly leftOut: ReadonlyArray<string>
+}
+
+/** How a provider's thoughts are given back to it in chat's shape. */
+export type ThoughtsBack = "none" | "reasoning_content" | "reasoning_details"
+
+/** What a provider takes beside its API's own keys. */
+export interface Takes {
+  /** Keys and marks that most servers of OpenAI's API know, and OpenAI's own refuses. */
+  readonly extensions: boolean
+  readonly thoughts: ThoughtsBack
+}
+
+export interface WriteOptions {
+  /** What the answer is limited to, and the provider's key for it. */
+  readonly outputTokens: number
+  readonly limitKey: "max_tokens" | "max_completion_tokens"
+  readonly takes: Takes
+  /** A file that is only named: as fetched, or a stand-in of no bytes while it is not. */
+  readonly fetched: (file: WebFile) => FileData
+}
+
+/** What a writer notes while it writes. */
+export interface Writing extends WriteOptions {
+  readonly dialect: Conversation["dialect"]
+  /** The caller speaks the provider's own dialect: what is the dialect's alone passes as it came. */
+  readonly isOwn: boolean
+  /** The data, noted as standing in the body here. */
+  readonly place: (file: FileData) => FileData
+  readonly leaveOut: (key: string) => void
+  readonly refuse: (param: string, reason: string) => void
+  /** The name by which a tool is declared. */
+  readonly toolName: (tool: ToolName) => string
+  readonly callId: (id: string) => string
+  readonly end: (body: JsonObject) => Result.Result<Written, Untranslatable>
+}
+
+export const writingOf = ({ dialect }: Conversation, options: WriteOptions, own: ApiDialect): Writing => {
+  const isOwn = dialect === own
+  const files: Array<FileData> = []
+  const leftOut = new Set<string>()
+  let first: Untranslatable | undefined
+  return {
+    ...options,
+    dialect,
+    isOwn,
+    place: (file) => {
+      files.push(file)
+      return file
+    },
+    leaveOut: (key) => void leftOut.add(key),
+    refuse: (param, reason) => void (first ??= new Untranslatable({ param, reason })),
+    toolName: isOwn ? ({ name }) => name : writtenName,
+    callId: isOwn ? (id) => id : writtenId,
+    end: (body) => (first === undefined ? Result.succeed({ body, files, leftOut: [...leftOut] }) : Result.fail(first))
+  }
+}
+
+const providersName = /^[A-Za-z0-9_-]{1,64}$/u
+
+/** Every provider takes the same names: a group's tool is named after both, and a name that no provider takes is cut. */
+export const writtenName = ({ group, name }: ToolName): string => {
+  const whole = group === undefined ? name : `${group}__${name}`
+  if (providersName.test(whole)) return whole
+  const digest = createHash("sha256").update(whole).digest("hex").slice(0, 8)
+  return `${whole.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 55)}_${digest}`
+}
+
+/** Ids of one provider's calls may be none of another's. */
+const writtenId = (id: string): string =>
+  /^[A-Za-z0-9_-]{1,40}$/u.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`
+
+/** The data of a file, or its text where it is one. */
+export const contentOf = (file: FileRef, { fetched }: Pick<WriteOptions, "fetched">): FileData | PlainText => {
+  const data = file._tag === "Data" ? file : fetched(file)
+  return data.mediaType.startsWith("text/")
+    ? { _tag: "Plain", text: Buffer.from(data.base64, "base64").toString("utf8") }
+    : data
+}
+
+/** Values by which a caller asks for nothing beyond the usual. */
+const usual: JsonObject = {
+  __proto__: null,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  repetition_penalty: 1,
+  length_penalty: 1,
+  min_p: 0,
+  top_a: 0,
+  top_logprobs: 0
+}
+
+export interface OtherKeys {
+  readonly sent: ReadonlySet<string>
+  /** The answer would be another one without them. */
+  readonly missed?: ReadonlySet<string>
+}
+
+/** The keys that no reader reads, as far as the provider knows them. */
+export const writtenOthers = (others: JsonObject, { sent, missed }: OtherKeys, writing: Writing): JsonObject => {
+  const written: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(others)) {
+    if (sent.has(key)) written[key] = value
+    else if (isNothing(value) || value === usual[key]) continue
+    else if (missed?.has(key) === true) writing.refuse(key, "this model's provider does not take it; leave it out")
+    else writing.leaveOut(key)
+  }
+  return written
+}

@@ -1,0 +1,36 @@
+/**
+ * The size of a prompt, which prices and the limit of a context count: the bytes of the request as it is written to a
+ * provider. The writer tells which data in base64 stand in it for a picture, a document or a sound: they are not counted
+ * as text, and each has a size of its own instead. What looks like a picture anywhere else is text. Pure.
+ */
+import type { PromptSize } from "#x402"
+import { jsonBytes } from "../translate/json-bytes.ts"
+import type { FileData } from "./Conversation.ts"
+import type { Written } from "./Written.ts"
+
+const textBytesPerToken = 4
+/** The tokens counted for a document that is only named, for it is fetched after the payment. */
+export const namedDocumentTokens = 16_384
+
+// Providers read these as pixels, whatever their bytes are; others are text, or may be.
+const raster = /^image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|heif|avif)$/iu
+// About this many of their characters count as much as a byte of text.
+const compact = /^(?:application\/pdf|audio\/.{1,100})$/iu
+const charactersPerTextByte = 8
+
+/** `model`: the provider's name for it. */
+export const promptSize = ({ body, files }: Pick<Written, "body" | "files">, model: string): PromptSize => {
+  let textBytes = jsonBytes({ ...body, model })
+  let images = 0
+  for (const file of files) {
+    textBytes -= file.base64.length
+    if (raster.test(file.mediaType)) images += 1
+    else textBytes += documentBytes(file)
+  }
+  return { textBytes, images }
+}
+
+const documentBytes = ({ mediaType, base64 }: FileData) => {
+  if (base64 === "") return namedDocumentTokens * textBytesPerToken
+  return Math.ceil(compact.test(mediaType) ? base64.length / charactersPerTextByte : (base64.length * 3) / 4)
+}

@@ -1,0 +1,319 @@
+/**
+ * A conversation as a provider of OpenAI's chat takes it: results of tools are messages of their own, and hold text alone,
+ * so that pictures follow them. Pure.
+ */
+import { createHash } from "node:crypto"
+import type { Result } from "effect"
+import { costlyParameters } from "#contracts"
+import { type JsonObject, present, recordAt, type Untranslatable } from "../translate/json.ts"
+import type {
+  Conversation,
+  DocumentPart,
+  OutputForm,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ThinkingWish,
+  Tool,
+  ToolCallPart,
+  ToolChoice,
+  ToolResultPart,
+  Turn
+} from "./Conversation.ts"
+import { words } from "./request-keys.ts"
+import {
+  contentOf,
+  type OtherKeys,
+  type WriteOptions,
+  type Writing,
+  writingOf,
+  type Written,
+  writtenOthers
+} from "./Written.ts"
+
+const ownKeys = [
+  ...words("seed logit_bias frequency_penalty presence_penalty logprobs top_logprobs store metadata moderation"),
+  ...words("safety_identifier verbosity prompt_cache_key prompt_cache_retention"),
+  // Those that a model's configuration does not name have been refused before.
+  ...costlyParameters
+]
+const extensionKeys = [
+  ...words("top_a min_p random_seed repetition_penalty length_penalty reasoning include_reasoning thinking"),
+  ...words("enable_thinking thinking_budget prompt_mode safe_prompt usage prompt_cache_options")
+]
+// Asked of Anthropic in a beta: without it the answer has another form.
+const missed = new Set(["output_format"])
+
+/** What a provider is given beside the keys that are read: by whether it takes extensions. */
+export const chatKeys = {
+  own: { sent: new Set(ownKeys), missed } satisfies OtherKeys,
+  extended: { sent: new Set([...ownKeys, ...extensionKeys]), missed } satisfies OtherKeys,
+  extensions: new Set(["top_k", ...extensionKeys])
+}
+
+/** The keys that are written from what was read. */
+export const openAiReadKeys = [
+  ...words("model messages max_tokens max_completion_tokens stream stream_options n stop tools tool_choice"),
+  ...words("parallel_tool_calls response_format reasoning_effort temperature top_p user")
+]
+
+export const writeChat = (
+  conversation: Conversation,
+  options: WriteOptions
+): Result.Result<Written, Untranslatable> => {
+  const writing = writingOf(conversation, options, "chat")
+  const { takes, limitKey, outputTokens, leaveOut } = writing
+  const { others, topK, user, stop, answers, isStreamed, dialect } = conversation
+  const { stream_options: asked, ...rest } = others
+  const tools = conversation.tools.map((tool) => chatTool(tool, writing)).filter((tool) => tool !== undefined)
+  if (topK !== undefined && !takes.extensions) leaveOut("top_k")
+  return writing.end(
+    present({
+      ...writtenOthers(
+        dialect === "messages" ? rest : others,
+        takes.extensions ? chatKeys.extended : chatKeys.own,
+        writing
+      ),
+      messages: conversation.turns.flatMap((turn) => chatMessages(turn, writing)),
+      [conversation.limitKey ?? limitKey]: outputTokens,
+      stream: isStreamed ? true : undefined,
+      // Usage is sent only on request.
+      stream_options: isStreamed ? { ...recordAt({ asked }, "asked"), include_usage: true } : undefined,
+      n: answers > 1 ? answers : undefined,
+      stop: stop.length === 0 ? undefined : stop,
+      tools: tools.length === 0 ? undefined : tools,
+      tool_choice: tools.length === 0 ? undefined : chatChoice(conversation.choice, writing),
+      parallel_tool_calls: conversation.isSerial && tools.length > 0 ? false : undefined,
+      response_format: chatOutput(conversation.output),
+      reasoning_effort: chatEffort(conversation.thinking),
+      temperature: conversation.temperature,
+      top_p: conversation.topP,
+      top_k: takes.extensions ? topK : undefined,
+      user: user === undefined ? undefined : shortUser(user)
+    })
+  )
+}
+
+const userCharactersMax = 64
+
+/** The same caller keeps the same name. */
+const shortUser = (user: string) =>
+  user.length <= userCharactersMax ? user : createHash("sha256").update(user).digest("hex").slice(0, userCharactersMax)
+
+const chatTool = (tool: Tool, writing: Writing): JsonObject | undefined => {
+  if (tool._tag === "Providers") {
+    if (writing.isOwn) return tool.value
+    writing.refuse("tools", `the tool type ${JSON.stringify(tool.value["type"])} is not available for this model`)
+    return undefined
+  }
+  const { description, schema, strict, form, cache } = tool
+  if (writing.isOwn && form === "custom") return tool.value
+  const parameters = form === "custom" ? anyText : schema
+  return present({
+    type: "function",
+    function: present({ name: writing.toolName(tool), description, parameters, strict }),
+    cache_control: mark(cache, writing)
+  })
+}
+
+/** The input of a custom tool, whose calls are written again as what they are. */
+export const customInputKey = "input"
+export const anyText = {
+  type: "object",
+  properties: { [customInputKey]: { type: "string" } },
+  required: [customInputKey],
+  additionalProperties: false
+}
+
+const mark = (cache: JsonObject | undefined, { takes, leaveOut }: Writing) => {
+  if (cache === undefined || takes.extensions) return cache
+  leaveOut("cache_control")
+  return undefined
+}
+
+const chatChoice = (choice: ToolChoice | undefined, writing: Writing) => {
+  switch (choice?._tag) {
+    case "Auto":
+      return "auto"
+    case "None":
+      return "none"
+    case "Any":
+      return "required"
+    case "Named":
+      return { type: "function", function: { name: writing.toolName(choice.tool) } }
+    case "Own":
+      return choice.value
+    default:
+      return undefined
+  }
+}
+
+const chatOutput = (output: OutputForm | undefined) => {
+  if (output === undefined) return undefined
+  if (output._tag === "Json") return { type: "json_object" }
+  const { name = "answer", description, schema, strict } = output
+  return { type: "json_schema", json_schema: present({ name, description, schema, strict }) }
+}
+
+const chatEffort = (wish: ThinkingWish | undefined): string | undefined => {
+  switch (wish?._tag) {
+    case "Effort":
+      return wish.effort === "max" ? "xhigh" : wish.effort
+    case "Adaptive":
+      return wish.effort === "max" ? "xhigh" : (wish.effort ?? "medium")
+    case "Budget":
+      if (wish.tokens < 4_096) return "low"
+      return wish.tokens < 16_384 ? "medium" : "high"
+    default:
+      return undefined
+  }
+}
+
+const chatMessages = (turn: Turn, writing: Writing): ReadonlyArray<JsonObject> => {
+  const { role, parts, name } = turn
+  const named = (message: JsonObject) => (name === undefined ? message : { ...message, name })
+  if (role === "assistant") return [named(assistantMessage(parts, writing))]
+  const messages: Array<JsonObject> = []
+  const content: Array<JsonObject> = []
+  for (const part of parts) {
+    if (part._tag !== "ToolResult") continue
+    messages.push({ role: "tool", tool_call_id: writing.callId(part.id), content: resultText(part, writing) })
+    content.push(...shownOf(part, writing))
+  }
+  for (const part of parts) if (part._tag !== "ToolResult") content.push(...chatPart(part, writing))
+  if (role === "system") {
+    return [named({ role, content: content.every(isPlain) ? content.map(({ text }) => text).join("\n") : content })]
+  }
+  if (content.length > 0) messages.push(named({ role, content: onlyText(content) ?? content }))
+  return messages
+}
+
+const isPlain = (part: JsonObject) => part["type"] === "text" && part["cache_control"] === undefined
+
+/** A single text is written as a string, for not every provider reads lists. */
+const onlyText = (content: ReadonlyArray<JsonObject>) => {
+  const [first] = content
+  return content.length === 1 && first !== undefined && isPlain(first) ? first["text"] : undefined
+}
+
+const assistantMessage = (parts: ReadonlyArray<Part>, writing: Writing): JsonObject => {
+  const calls = parts.filter((part) => part._tag === "ToolCall")
+  const thoughts = parts.filter((part) => part._tag === "Reasoning")
+  const said = parts.filter((part) => part._tag !== "ToolCall" && part._tag !== "Reasoning")
+  const content = said.flatMap((part) => chatPart(part, writing))
+  const isText = content.every(isPlain)
+  const text = content.map((part) => part["text"]).join("")
+  return present({
+    role: "assistant",
+    content: isText ? (text === "" && calls.length > 0 ? null : text) : content,
+    ...thoughtsBack(thoughts, calls.length > 0, writing),
+    tool_calls: calls.length === 0 ? undefined : calls.map((call) => toolCall(call, writing))
+  })
+}
+
+const toolCall = ({ id, tool, input }: ToolCallPart, { toolName, callId }: Writing) => ({
+  id: callId(id),
+  type: "function",
+  function: { name: toolName(tool), arguments: input }
+})
+
+/** Some providers refuse a call whose thoughts are missing, even where there were none. */
+const thoughtsBack = (thoughts: ReadonlyArray<ReasoningPart>, hasCalls: boolean, { takes }: Writing): JsonObject => {
+  switch (takes.thoughts) {
+    case "none":
+      return {}
+    case "reasoning_content": {
+      const text = thoughts.map((thought) => thought.text).join("\n")
+      return text === "" && !hasCalls ? {} : { reasoning_content: text }
+    }
+    case "reasoning_details":
+      return thoughts.length === 0 ? {} : { reasoning_details: thoughts.flatMap(detailsOf) }
+  }
+}
+
+const format = "anthropic-claude-v1"
+
+const detailsOf = ({ text, signature, encrypted }: ReasoningPart, index: number): ReadonlyArray<JsonObject> => [
+  ...(text === "" ? [] : [present({ type: "reasoning.text", text, signature, format, index })]),
+  ...(encrypted === undefined ? [] : [{ type: "reasoning.encrypted", data: encrypted, format, index }])
+]
+
+/** What a result says; what cannot be said in words follows in the turn after it. */
+const resultText = ({ parts, isError }: ToolResultPart, writing: Writing): string => {
+  const text = parts.flatMap((part) => (isShown(part) ? [] : chatPart(part, writing))).map((part) => part["text"])
+  return isError ? `Error: ${text.join("\n")}` : text.join("\n")
+}
+
+const isShown = (part: Part): boolean => part._tag === "Image" || part._tag === "Audio" || isFile(part)
+const isFile = (part: Part): boolean => part._tag === "Document" && part.source._tag !== "Plain"
+
+const shownOf = ({ id, parts }: ToolResultPart, writing: Writing): ReadonlyArray<JsonObject> => {
+  const shown = parts.filter(isShown).flatMap((part) => chatPart(part, writing))
+  return shown.length === 0 ? [] : [{ type: "text", text: `Result of the tool call ${writing.callId(id)}:` }, ...shown]
+}
+
+const chatPart = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {
+  switch (part._tag) {
+    case "Text":
+      return chatText(part, writing)
+    case "Refusal":
+      return part.text === "" ? [] : [{ type: "text", text: part.text }]
+    case "Image": {
+      const content = contentOf(part.file, writing)
+      if (content._tag === "Plain") return [{ type: "text", text: content.text }]
+      const image_url = present({ url: dataUrl(writing.place(content)), detail: part.detail })
+      return [present({ type: "image_url", image_url, cache_control: mark(part.cache, writing) })]
+    }
+    case "Document":
+      return chatDocument(part, writing)
+    case "Audio": {
+      const { file, format: kind, isBare } = part
+      const data = isBare ? writing.place(file).base64 : dataUrl(writing.place(file))
+      return [{ type: "input_audio", input_audio: { data, format: kind } }]
+    }
+    case "SearchResult":
+      return [
+        { type: "text", text: [part.title, part.source].filter((line) => line !== "").join("\n") },
+        ...part.parts.flatMap((inner) => chatPart(inner, writing))
+      ]
+    case "Own":
+      return ownPart(part.value, part.path, writing)
+    case "ToolCall":
+    case "ToolResult":
+    case "Reasoning":
+      // They have places of their own.
+      return []
+  }
+}
+
+const chatText = ({ text, cache }: TextPart, writing: Writing): ReadonlyArray<JsonObject> =>
+  text === ""
+    ? []
+    : [
+        cache === undefined
+          ? { type: "text", text }
+          : present({ type: "text", text, cache_control: mark(cache, writing) })
+      ]
+
+const chatDocument = (part: DocumentPart, writing: Writing): ReadonlyArray<JsonObject> => {
+  const { source, title, context, cache } = part
+  const head = [title, context].filter((line) => line !== undefined && line !== "").join("\n")
+  const said = (text: string) => chatText({ _tag: "Text", text, ...(cache === undefined ? {} : { cache }) }, writing)
+  if (source._tag === "Parts") return [...said(head), ...source.parts.flatMap((inner) => chatPart(inner, writing))]
+  const content = source._tag === "Plain" ? source : contentOf(source, writing)
+  if (content._tag === "Plain") return said(head === "" ? content.text : `${head}\n${content.text}`)
+  const file = present({ filename: title ?? "document.pdf", file_data: dataUrl(writing.place(content)) })
+  return [
+    ...(context === undefined ? [] : said(context)),
+    present({ type: "file", file, cache_control: mark(cache, writing) })
+  ]
+}
+
+const dataUrl = ({ mediaType, base64 }: { readonly mediaType: string; readonly base64: string }) =>
+  `data:${mediaType};base64,${base64}`
+
+const ownPart = (value: JsonObject, path: string, { isOwn, refuse }: Writing): ReadonlyArray<JsonObject> => {
+  if (isOwn) return [value]
+  refuse(path, `a part of type ${JSON.stringify(value["type"]).slice(0, 64)} is not available for this model`)
+  return []
+}

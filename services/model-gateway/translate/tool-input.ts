@@ -1,0 +1,14 @@
+/** The input of a tool's call, as the model wrote it. Pure. */
+import { Result } from "effect"
+import { parseJsonText, weightMaxOf } from "#contracts"
+import { isRecord, type JsonObject } from "./json.ts"
+
+// They are written again, by a function that recurses.
+const argumentLimits = { depthMax: 96, weightMax: weightMaxOf(1_048_576) }
+
+/** The arguments that a model wrote may not be JSON; they then stay a text. */
+export const inputOf = (input: string): JsonObject => {
+  if (input.trim() === "") return {}
+  const parsed = Result.getOrUndefined(parseJsonText(input, argumentLimits))
+  return isRecord(parsed) ? parsed : { arguments: input }
+}
