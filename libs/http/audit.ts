@@ -31,3 +31,6 @@ export const madeTarget = ({ id, label, kind, role, scopes, expiresAt }: TokenRe
   `${id} ${JSON.stringify({ label, kind, role, scopes, expiresAt: expiresAt ?? null })}`
 
 export const revokedTarget = ({ id, label }: TokenRecord) => `${id} ${JSON.stringify({ label: label ?? null })}`
+
+/** A record that cannot be read. */
+export const brokenTarget = (key: string) => `${key} ${JSON.stringify({ broken: true })}`

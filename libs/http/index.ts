@@ -15,7 +15,7 @@ export {
   withHeaders,
   writtenJsonAnswer
 } from "./answers.ts"
-export { auditCodec, madeTarget, revokedTarget, writeAudit } from "./audit.ts"
+export { auditCodec, brokenTarget, madeTarget, revokedTarget, writeAudit } from "./audit.ts"
 export { Auth, authenticated, Caller } from "./auth/Auth.ts"
 export {
   grantsBeyond,

@@ -4,9 +4,10 @@
  * a token is written in AUDIT first, as the console does it.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Option } from "effect"
 import { apiScopes, onTheBroker, reasonCharactersMax, tokenLimits } from "#contracts"
 import {
+  brokenTarget,
   hasExpired,
   type IssuedToken,
   madeTarget,
@@ -73,7 +74,7 @@ const writerOf = Effect.fnUntraced(function* ({ nats, reason }: Reasoned & Pick<
     return yield* new CommandRefused({ reason: `--reason is 1 to ${reasonCharactersMax} characters, and not blank` })
   }
   const role = yield* brokerUserOf(nats)
-  return (action: "token-make" | "token-revoke", target: string, { workspace }: TokenRecord) =>
+  return (action: "token-make" | "token-revoke", target: string, { workspace }: Pick<TokenRecord, "workspace">) =>
     writeAudit({
       action,
       target,
@@ -113,6 +114,8 @@ const list = Effect.fnUntraced(function* (isJson: boolean) {
 const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: boolean) {
   const tokens = yield* Tokens
   const found = (yield* tokens.list).find((record) => record.id === id)
+  const broken = found === undefined ? yield* tokens.broken(id) : Option.none<number>()
+  if (Option.isSome(broken)) return yield* removeBroken({ key: id, revision: broken.value, write, isJson })
   if (found?.revokedAt === null) yield* write("token-revoke", revokedTarget(found), found)
   const record = yield* tokens.revoke(id)
   if (isJson) {
@@ -120,6 +123,20 @@ const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: b
     return yield* print(JSON.stringify(tokenJson(record, uses.get(record.id))))
   }
   yield* print(`${record.id} is revoked since ${record.revokedAt}`)
+})
+
+interface Broken {
+  readonly key: string
+  readonly revision: number
+  readonly write: Writer
+  readonly isJson: boolean
+}
+
+/** Whoever has the token is refused from then on as one whom nobody knows. */
+const removeBroken = Effect.fnUntraced(function* ({ key, revision, write, isJson }: Broken) {
+  yield* write("token-revoke", brokenTarget(key), { workspace: yield* fleetWorkspaceOf })
+  yield* (yield* Tokens).removeBroken(key, revision)
+  yield* print(isJson ? JSON.stringify({ id: key, removed: true }) : `${key} is removed: its record could not be read`)
 })
 
 const requestOf = Effect.fnUntraced(function* ({ expires, scope, workspace, ...values }: TokenOrder) {

@@ -70,7 +70,9 @@ const fleetWorkspace = Effect.map(Configuration, ({ Fleet }) => Fleet.Workspace)
 
 const isOwners = Effect.fnUntraced(function* (token: string) {
   if (token === "") return false
-  const record = Option.getOrUndefined(yield* (yield* Tokens).find(token))
+  // One whose record is broken is replaced as one that is lost.
+  const found = (yield* Tokens).find(token).pipe(Effect.catchTag("BusRefused", () => Effect.succeedNone))
+  const record = Option.getOrUndefined(yield* found)
   return (
     record !== undefined && mayAll(record, yield* fleetWorkspace) && !hasExpired(record, yield* Clock.currentTimeMillis)
   )

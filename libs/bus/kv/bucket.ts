@@ -4,8 +4,9 @@
  */
 import { Kvm } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
+import type { Fault } from "#contracts"
 import { type BusError, BusRefused } from "../errors.ts"
-import { followBucket, isForged, isRemoval, scanBucket, storedSubjects } from "./changes.ts"
+import { followBucket, isForged, isRemoval, sayBroken, scanBucket, storedSubjects } from "./changes.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { Nats } from "../connection/connection.ts"
 import type { BatchOptions } from "../ordered-reader.ts"
@@ -40,11 +41,13 @@ export interface KvBucket<A> {
    */
   readonly update: (key: string, value: A, revision: number, ttlMs?: number) => Effect.Effect<number, BusError>
   readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
+  /** The revision of a present value that does not fit the schema: `remove` takes it away. */
+  readonly broken: (key: string) => Effect.Effect<Option.Option<number>, BusError>
   /** Like `remove`, but after an hour no trace of the key is left. For a bucket with `keyTtl`. */
   readonly erase: (key: string, revision: number) => Effect.Effect<void, BusError>
   /** The present entries whose keys match, `workspace.>` for example, without those that do not fit the schema. */
   readonly scan: (keys: string) => Stream.Stream<KvEntry<A>, BusError>
-  /** Every present entry, at most 20,000, and the bucket's revision. */
+  /** Every present entry, at most 20,000, without those that do not fit the schema. */
   readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
   /** The present state, then every change. Ends with an error when watching cannot go on. */
   readonly changes: Stream.Stream<KvChange<A>, BusError>
@@ -72,7 +75,8 @@ export class Kv extends Context.Service<
       const written: Written = { values: new WeakMap(), followed: new Set() }
       const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
         const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
-        return makeBucket({ nats, kv, bucket, codec: knowing(written, schema), followed: written.followed })
+        const codec = knowing(written, schema)
+        return makeBucket({ nats, kv, bucket, codec, followed: written.followed, told: new Map() })
       })
       return Kv.of({ open })
     })
@@ -121,14 +125,20 @@ interface Opened<A> {
   readonly bucket: string
   readonly codec: MessageCodec<A>
   readonly followed: Set<string>
+  /** The broken records that were reported: the revision of each, by its key. */
+  readonly told: Map<string, number>
 }
+
+/** A value as it is stored. */
+type Stored = Pick<KvEntry<Uint8Array>, "key" | "value" | "revision">
 
 const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
   const { nats, kv, bucket, codec, followed } = opened
-  const { get, entries } = reads(opened)
+  const { get, broken, entries } = reads(opened)
   const { create, write } = writes(opened)
   return {
     get,
+    broken,
     entries,
     // The client library's own watch is back more than a minute after its bucket was made again.
     changes: followBucket(nats, bucket, codec, 1, changesRun).pipe(Stream.flattenIterable),
@@ -156,28 +166,42 @@ const reads = <A>(opened: Opened<A>) => {
   const { nats, kv, bucket, followed } = opened
   const prefixLength = prefixOf(bucket).length
 
-  /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
-  const getFromLeader = Effect.fnUntraced(function* (key: string) {
-    const subject = prefixOf(bucket) + key
-    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
-    if (last === undefined || isRemoval(last) || (yield* isForged(subject, last))) return Option.none<KvEntry<A>>()
-    const value = followed.has(bucket) ? nats.cache.intern(subject, last.data) : last.data
-    return Option.some(yield* toEntry(opened, { key, value, revision: last.sequence }))
+  const get = Effect.fnUntraced(function* (key: string) {
+    const stored = Option.getOrUndefined(yield* read(key))
+    return stored === undefined ? Option.none<KvEntry<A>>() : Option.some(yield* toEntry(opened, stored))
   })
 
-  const getAnywhere = Effect.fn("Kv.get")(function* (key: string) {
-    const raw = yield* nats.use(`read ${bucket}/${key}`, () => kv.get(key))
-    if (raw === null || raw.operation !== "PUT") return Option.none<KvEntry<A>>()
-    return Option.some(yield* toEntry(opened, raw))
+  const broken = Effect.fnUntraced(function* (key: string) {
+    return Option.flatMap(yield* read(key), (stored) =>
+      Result.isFailure(decoded(opened, stored)) ? Option.some(stored.revision) : Option.none<number>()
+    )
   })
-  const get = leaderRead.has(bucket) ? getFromLeader : getAnywhere
 
   const entries = Effect.gen(function* () {
     const subjects = (yield* storedSubjects(nats, bucket, ">")).slice(0, entriesMax)
-    const found = yield* Effect.forEach(subjects, (subject) => get(subject.slice(prefixLength)), { concurrency: 16 })
-    return found.flatMap(Option.toArray)
+    const present = (subject: string) =>
+      Effect.flatMap(
+        read(subject.slice(prefixLength)),
+        Option.match({ onNone: () => Effect.succeedNone, onSome: (stored) => readable(opened, stored) })
+      )
+    return (yield* Effect.forEach(subjects, present, { concurrency: 16 })).flatMap(Option.toArray)
   })
-  return { get, entries }
+
+  /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
+  const readFromLeader = Effect.fnUntraced(function* (key: string) {
+    const subject = prefixOf(bucket) + key
+    const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
+    if (last === undefined || isRemoval(last) || (yield* isForged(subject, last))) return Option.none<Stored>()
+    const value = followed.has(bucket) ? nats.cache.intern(subject, last.data) : last.data
+    return Option.some<Stored>({ key, value, revision: last.sequence })
+  })
+
+  const readAnywhere = Effect.fn("Kv.get")(function* (key: string) {
+    const raw = yield* nats.use(`read ${bucket}/${key}`, () => kv.get(key))
+    return raw === null || raw.operation !== "PUT" ? Option.none<Stored>() : Option.some<Stored>(raw)
+  })
+  const read = leaderRead.has(bucket) ? readFromLeader : readAnywhere
+  return { get, broken, entries }
 }
 
 interface Write<A> {
@@ -212,21 +236,39 @@ const writes = <A>({ nats, bucket, codec, followed }: Opened<A>) => {
   return { write, create }
 }
 
-const toEntry = <A>(
-  { bucket, codec }: Opened<A>,
-  { key, value, revision }: KvEntry<Uint8Array>
-): Effect.Effect<KvEntry<A>, BusRefused> => {
-  const decoded = codec.decode({ data: value, header: () => undefined })
-  if (Result.isSuccess(decoded)) return Effect.succeed({ key, value: decoded.success, revision })
-  const detail = `the stored value is broken: ${JSON.stringify(decoded.failure)}`
-  return Effect.fail(new BusRefused({ operation: `read ${bucket}/${key}`, detail, code: 0 }))
+const decoded = <A>({ codec }: Opened<A>, { value }: Stored) => codec.decode({ data: value, header: () => undefined })
+
+const toEntry = <A>(opened: Opened<A>, stored: Stored): Effect.Effect<KvEntry<A>, BusRefused> => {
+  const { key, revision } = stored
+  const read = decoded(opened, stored)
+  if (Result.isSuccess(read)) return Effect.succeed({ key, value: read.success, revision })
+  const detail = `the stored value is broken: ${JSON.stringify(read.failure)}`
+  return Effect.fail(new BusRefused({ operation: `read ${opened.bucket}/${key}`, detail, code: 0 }))
 }
+
+/** None for a value that does not fit: one broken record takes no reader its others away. */
+const readable = Effect.fnUntraced(function* <A>(opened: Opened<A>, stored: Stored) {
+  const { key, revision } = stored
+  const read = decoded(opened, stored)
+  if (Result.isSuccess(read)) return Option.some<KvEntry<A>>({ key, value: read.success, revision })
+  yield* tellBroken(opened, stored, read.failure)
+  return Option.none<KvEntry<A>>()
+})
+
+// Of each bucket that is open.
+const toldMax = 1_000
+
+/** Once for a record, however often it is read. */
+const tellBroken = <A>({ bucket, told }: Opened<A>, { key, revision }: Stored, faults: ReadonlyArray<Fault>) =>
+  Effect.suspend(() => {
+    if (told.get(key) === revision) return Effect.void
+    if (told.size >= toldMax) told.clear()
+    told.set(key, revision)
+    return sayBroken({ bucket, key, revision }, faults)
+  })
 
 const toPresent = Effect.fnUntraced(function* <A>(opened: Opened<A>, message: SourceMessage) {
   const { subject, data: value, sequence: revision } = message
   if (isRemoval(message) || (yield* isForged(subject, message))) return Option.none<KvEntry<A>>()
-  return yield* toEntry(opened, { key: subject.slice(prefixOf(opened.bucket).length), value, revision }).pipe(
-    Effect.asSome,
-    Effect.catch((error) => Effect.as(Effect.logError("a stored value is broken", error), Option.none<KvEntry<A>>()))
-  )
+  return yield* readable(opened, { key: subject.slice(prefixOf(opened.bucket).length), value, revision })
 })

@@ -1,5 +1,6 @@
 /** Reads more than one key of a bucket: a scan of those that match a pattern, and the changes from a revision on. */
 import { Effect, Option, Result, Stream } from "effect"
+import type { Fault } from "#contracts"
 import type { Nats } from "../connection/connection.ts"
 import type { BusError } from "../errors.ts"
 import { header, type MessageCodec } from "../message.ts"
@@ -78,9 +79,7 @@ export const followBucket = <A>(
     Effect.map(
       readInOrder(nats, `KV_${bucket}`, Math.max(1, fromRevision), { ...run, capacity: capacity + run.messagesMax }),
       (queue) =>
-        Stream.fromEffectRepeat(
-          Effect.flatMap(takeBatch(queue, run), (messages) => changesOf(messages, `$KV.${bucket}.`.length, codec))
-        )
+        Stream.fromEffectRepeat(Effect.flatMap(takeBatch(queue, run), (messages) => changesOf(messages, bucket, codec)))
     )
   )
 
@@ -102,11 +101,25 @@ export const isForged = (subject: string, message: Pick<SourceMessage, "header">
   return Effect.as(Effect.annotateLogs(said, { subject, source }), true)
 }
 
+interface Place {
+  readonly bucket: string
+  readonly key: string
+  readonly revision: number
+}
+
+/** A fault's message may quote the value, which may be a secret; its path does not. */
+export const sayBroken = (place: Place, faults: ReadonlyArray<Fault>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning("a stored value is broken: it is left out"), {
+    ...place,
+    paths: faults.map(({ path }) => path)
+  })
+
 const changesOf = Effect.fnUntraced(function* <A>(
   messages: ReadonlyArray<SourceMessage>,
-  keyFrom: number,
+  bucket: string,
   codec: MessageCodec<A>
 ) {
+  const keyFrom = `$KV.${bucket}.`.length
   const changes: Array<KvChange<A>> = []
   // Of a key's changes in one run only the last counts; the others need not be decoded.
   const last = new Map(messages.map((message) => [message.subject, message]))
@@ -120,9 +133,7 @@ const changesOf = Effect.fnUntraced(function* <A>(
       changes.push({ key, revision, entry: Option.some({ key, value: decoded.success, revision }) })
       continue
     }
-    if (decoded !== undefined) {
-      yield* Effect.logError("a stored value is broken").pipe(Effect.annotateLogs({ key, faults: decoded.failure }))
-    }
+    if (decoded !== undefined) yield* sayBroken({ bucket, key, revision }, decoded.failure)
     changes.push({ key, revision, entry: Option.none() })
   }
   return changes

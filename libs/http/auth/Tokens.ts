@@ -117,6 +117,7 @@ export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyT
 const prefix = "stl_"
 const idCharacters = 12
 const revokeTriesMax = 4
+const keyPattern = /^[\w=/-]{1,200}$/u
 // A session may make a code for another browser, and so on; each step is a look-up of every call.
 const makersMax = 4
 // Long enough to find out why a caller has been refused since its holiday.
@@ -132,10 +133,13 @@ export class Tokens extends Context.Service<
     readonly keep: (issued: IssuedToken) => Effect.Effect<void, BusError | TooManyTokens>
     /** None for an unknown or revoked token, and for one whose maker was revoked. An expired one is found; see `hasExpired`. */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
-    /** All of them; one whose maker was revoked is listed as revoked. */
+    /** All that can be read; one whose maker was revoked is listed as revoked. */
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
     /** Revokes a token, and with it the sessions that its codes began. Its id is as `make` and `list` show it. */
     readonly revoke: (id: string) => Effect.Effect<TokenRecord, BusError>
+    /** The revision of a record that is stored under a key and is no token's; none for a key without such a record. */
+    readonly broken: (key: string) => Effect.Effect<Option.Option<number>, BusError>
+    readonly removeBroken: (key: string, revision: number) => Effect.Effect<void, BusError>
   }
 >()("starling/http/Tokens") {
   static readonly layer = Layer.effect(
@@ -199,7 +203,9 @@ export class Tokens extends Context.Service<
       const revoke = (id: string) =>
         Effect.retry(revokeOnce(id), { times: revokeTriesMax, while: ({ _tag }) => _tag === "RevisionConflict" })
       const list = Effect.map(bucket.entries, (entries) => endedWithMakers(entries))
-      return Tokens.of({ make, draft, keep, find, list, revoke })
+      // A wildcard would find another key's record.
+      const broken = (key: string) => (keyPattern.test(key) ? bucket.broken(key) : Effect.succeedNone)
+      return Tokens.of({ make, draft, keep, find, list, revoke, broken, removeBroken: bucket.remove })
     })
   )
 }

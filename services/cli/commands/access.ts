@@ -56,10 +56,13 @@ const tokenList = Command.make("list", {}, () =>
   Command.withDescription("Every token: id, label, workspace, role, scopes, age, end, last use to within an hour.")
 )
 
-const revoke = Command.make("revoke", { id: word("id", "of the list"), reason }, (given) =>
-  Effect.flatMap(tokenFamily, (shared) =>
-    running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, ...shared }))
-  )
+const revoke = Command.make(
+  "revoke",
+  { id: word("id", "of the list; or the key of a record that cannot be read, which is removed"), reason },
+  (given) =>
+    Effect.flatMap(tokenFamily, (shared) =>
+      running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, ...shared }))
+    )
 ).pipe(Command.withDescription("Ends a token; it is refused everywhere within five seconds."))
 
 export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, revoke]))

@@ -2,7 +2,7 @@ import { jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { StreamReader } from "#bus"
+import { Publisher, StreamReader } from "#bus"
 import { auditCodec } from "#http"
 import { streamKeeper } from "../../../deploy/generate/users.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
@@ -100,6 +100,45 @@ describe("the command `token` on the broker itself", () => {
       assert.deepStrictEqual(
         listed.map(({ id, revokedAt }) => ({ id, revokedAt })),
         [{ id, revokedAt: null }]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("works beside a record that cannot be read, and removes it by its key", () =>
+    Effect.gen(function* () {
+      const run = yield* runAs("operator")
+      const { id } = objectIn(yield* run("token", "make", "--json"))
+      yield* Effect.flatMap(Publisher, ({ publishRaw }) =>
+        publishRaw("$KV.tokens.zz", new TextEncoder().encode('{"a":1}'))
+      ).pipe(Effect.provide(busAs(() => server, "operator")))
+
+      const listed = good(yield* run("token", "list", "--json"))
+      assert.deepStrictEqual(
+        objectsIn(listed).map((each) => each["id"]),
+        [id]
+      )
+      assert.match(listed.error, /WARN.*a stored value is broken: it is left out.*tokens.*zz/su)
+      assert.notInclude(listed.error, '{"a":1}')
+      const second = objectIn(yield* run("token", "make", "--json"))
+      good(yield* run("token", "revoke", String(id)))
+
+      // A pattern names no record.
+      assert.strictEqual((yield* run("token", "revoke", "*")).code, 1)
+      const removed = good(yield* run("token", "revoke", "zz", "--reason", "nobody knows it"))
+      assert.include(removed.out, "zz is removed: its record could not be read")
+      assert.strictEqual((yield* run("token", "revoke", "zz")).code, 1)
+      const left = good(yield* run("token", "list", "--json"))
+      assert.deepStrictEqual(
+        objectsIn(left)
+          .map((each) => each["id"])
+          .toSorted(),
+        [id, second["id"]].toSorted()
+      )
+      assert.notInclude(left.error, "broken")
+      const last = (yield* acts).at(-1)
+      assert.deepStrictEqual(
+        [last?.action, last?.target, last?.reason, last?.by.workspace],
+        ["token-revoke", 'zz {"broken":true}', "nobody knows it", "default"]
       )
     }).pipe(Effect.scoped)
   )

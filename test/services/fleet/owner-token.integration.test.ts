@@ -3,7 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { Tokens } from "#http"
+import { Publisher } from "#bus"
+import { tokenKey, Tokens } from "#http"
 import { Configuration } from "#runtime"
 import { ownerToken } from "../../../services/fleet/up.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
@@ -58,9 +59,15 @@ describe("the owner's token of a home", () => {
           )
           assert.isTrue(Option.isSome(yield* find(byHand.token)))
 
+          // Its record is broken, and nobody can make it whole.
+          const { publishRaw } = yield* Publisher
+          yield* publishRaw(`$KV.tokens.${tokenKey(fourth)}`, new TextEncoder().encode('{"a":1}'))
+          const fifth = yield* ownerToken(home)
+          assert.strictEqual(Option.getOrThrow(yield* find(fifth)).role, "owner")
+
           // An owner's, and of a workspace that is not the fleet's any more.
           const moved = yield* Effect.provide(ownerToken(home), Configuration.layerOf({ Fleet: { Workspace: "acme" } }))
-          assert.isTrue(Option.isNone(yield* find(fourth)))
+          assert.isTrue(Option.isNone(yield* find(fifth)))
           assert.strictEqual(Option.getOrThrow(yield* find(moved)).workspace, "acme")
         }).pipe(
           Effect.provide(Layer.merge(Tokens.layer.pipe(Layer.provideMerge(busOn(server))), Configuration.layerOf({})))

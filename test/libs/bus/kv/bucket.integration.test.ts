@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Ref, Schema, Stream } from "effect"
-import { Kv, Nats, Publisher, StreamReader } from "#bus"
+import { Effect, Logger, Option, Ref, Schema, Stream } from "effect"
+import { Kv, type KvBucket, Nats, Publisher, StreamReader } from "#bus"
+import { lineLogger } from "#runtime"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { pause } from "../../http/api.ts"
 import { Note, trial } from "../trial.ts"
@@ -110,6 +111,62 @@ describe("a record that the broker stored as its answer", () => {
           Option.getOrThrow(seen).flatMap(({ entry }) => Option.toArray(Option.map(entry, ({ key }) => key))),
           ["own"]
         )
+      })
+    )
+  )
+})
+
+type Numbers = KvBucket<ReadonlyArray<number>>
+const keysOf = <A extends { readonly key: string }>(read: ReadonlyArray<A>) => read.map(({ key }) => key).toSorted()
+const ways: Readonly<Record<string, (bucket: Numbers) => Effect.Effect<ReadonlyArray<string>, unknown>>> = {
+  entries: ({ entries }) => Effect.map(entries, keysOf),
+  "a scan of all": ({ scan }) => Effect.map(Stream.runCollect(scan(">")), keysOf),
+  "a scan of some": ({ scan }) => Effect.map(Stream.runCollect(scan("own.*")), keysOf),
+  changes: ({ changes }) =>
+    Effect.map(Stream.runCollect(Stream.take(changes, 3)), (all) =>
+      keysOf(all.flatMap(({ entry }) => Option.toArray(entry)))
+    )
+}
+
+describe("a record that does not fit", () => {
+  for (const [way, read] of Object.entries(ways)) {
+    it.live(`is left out of ${way}, and is reported once, without its value`, () =>
+      withBus(() =>
+        Effect.gen(function* () {
+          const bucket = yield* open
+          yield* bucket.create("own.a", [1])
+          const data = new TextEncoder().encode('{"password":"hunter2"}')
+          yield* (yield* Publisher).publishRaw("$KV.rate-windows.own.broken", data)
+          yield* bucket.create("own.z", [2])
+
+          const lines: Array<string> = []
+          const reading = Effect.provide(
+            way === "changes" ? read(bucket) : Effect.andThen(read(bucket), read(bucket)),
+            Logger.layer([lineLogger("json", (line) => void lines.push(line))])
+          )
+          assert.deepStrictEqual(yield* reading, ["own.a", "own.z"])
+          assert.lengthOf(lines, 1)
+          const { level, message, ...more } = JSON.parse(lines[0] ?? "{}") as Readonly<Record<string, unknown>>
+          assert.strictEqual(level, "WARN")
+          assert.strictEqual(message, "a stored value is broken: it is left out")
+          assert.include(JSON.stringify(more), '"key":"own.broken"')
+          assert.notInclude(lines[0], "hunter2")
+        })
+      )
+    )
+  }
+
+  it.live("is told from one that fits, and can be removed", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const bucket = yield* open
+        yield* bucket.create("own", [1])
+        yield* (yield* Publisher).publishRaw("$KV.rate-windows.broken", new TextEncoder().encode("{}"))
+        assert.deepStrictEqual(yield* bucket.broken("own"), Option.none())
+        assert.deepStrictEqual(yield* bucket.broken("absent"), Option.none())
+        yield* bucket.remove("broken", Option.getOrThrow(yield* bucket.broken("broken")))
+        assert.deepStrictEqual(yield* bucket.broken("broken"), Option.none())
+        assert.deepStrictEqual(yield* bucket.get("broken"), Option.none())
       })
     )
   )
