@@ -1,6 +1,6 @@
 /**
  * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from
- * standard input or from the catalogue's example; a missing head (version, name, time) is filled in. It is checked
+ * standard input or from the catalogue's example, over which a file's fields lie; a missing head (version, name, time) is filled in. It is checked
  * before it is sent, and every fault is named.
  */
 import { Effect, Result } from "effect"
@@ -30,7 +30,7 @@ interface PublishOrder {
 }
 
 export const publish = Effect.fnUntraced(function* ({ event, file, example, unchecked, count, nats }: PublishOrder) {
-  const envelope: Readonly<Record<string, unknown>> = { ...heads(event), ...(yield* given(event, file, example)) }
+  const envelope: Fields = { ...heads(event), ...(yield* given(event, file, example)) }
   if (envelope["event"] !== event) {
     return yield* new CommandRefused({
       reason: `that envelope is of ${String(envelope["event"])}, nothing was sent as ${event}`
@@ -59,13 +59,28 @@ export const publish = Effect.fnUntraced(function* ({ event, file, example, unch
 const heads = (event: string) => ({ eventSchemaVersion, event, occurredAt: new Date().toISOString() })
 
 const given = Effect.fnUntraced(function* (event: string, file: string | undefined, example: boolean) {
-  if (file === undefined) {
-    const made = exampleEnvelope(event)
-    if (made !== undefined && example) return made
-    const reason = example ? noSuchEvent(event) : "what to publish? name a --file, or use --example"
-    return yield* new CommandRefused({ reason })
+  if (file === undefined && !example) {
+    return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
   }
-  return yield* readJsonObject(file)
+  const made = example ? exampleEnvelope(event) : {}
+  if (made === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event) })
+  return file === undefined ? made : overlaid(made, yield* readJsonObject(file))
+})
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Objects are merged field by field; any other value replaces the one below. */
+const overlaid = (below: Fields, above: Fields): Fields => ({
+  ...below,
+  ...Object.fromEntries(
+    Object.entries(above).map(([key, value]) => {
+      const under = below[key]
+      return [key, isObject(under) && isObject(value) ? overlaid(under, value) : value]
+    })
+  )
 })
 
 /**
@@ -81,8 +96,6 @@ export interface ReportOrder {
   readonly nats: string | undefined
   readonly count: number
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
   const { kind, unchecked, count, nats } = order
@@ -129,5 +142,5 @@ const fieldsOf = Effect.fnUntraced(function* (kind: string, { file, example }: R
   // The example's head is always the same: sent twice, the report would count as a repetition.
   const { reportId: _id, atMs: _at, ...made } = (example ? exampleReport(kind) : undefined) ?? ({} as Fields)
   const read: Fields = file === undefined ? {} : yield* readJsonObject(file)
-  return { ...made, ...read } as Fields
+  return overlaid(made as Fields, read)
 })

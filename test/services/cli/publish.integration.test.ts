@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { StreamReader } from "#bus"
-import { decodeReport, reportKinds, subjects } from "#contracts"
+import { decodeReport, exampleEnvelope, reportKinds, subjects } from "#contracts"
 import { Environment } from "#runtime"
-import { publishReport, type ReportOrder } from "../../../services/cli/publish.ts"
+import { publish as publishEvent, publishReport, type ReportOrder } from "../../../services/cli/publish.ts"
 import { withBus } from "../../../dev/fixtures/bus.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "starling-publish-"))
@@ -17,14 +17,15 @@ const publish = (nats: string, kind: string, changes: Partial<ReportOrder>) =>
     Effect.provideService(Environment, {})
   )
 
-const stored = Effect.gen(function* () {
+const storedIn = Effect.fnUntraced(function* (stream: string) {
   const reader = yield* StreamReader
-  const { lastSequence } = yield* reader.bounds("REPORTS")
+  const { lastSequence } = yield* reader.bounds(stream)
   const sequences = Array.from({ length: lastSequence }, (_, index) => index + 1)
   return yield* Effect.forEach(sequences, (sequence) =>
-    Effect.flatMap(reader.next("REPORTS", sequence), (found) => Effect.fromOption(found))
+    Effect.flatMap(reader.next(stream, sequence), (found) => Effect.fromOption(found))
   )
 })
+const stored = storedIn("REPORTS")
 
 const read = (data: Uint8Array) => JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>
 
@@ -64,6 +65,26 @@ describe("publish report", () => {
           ["preempted", "progress", "progress", "progress"]
         )
         assert.deepInclude(reports[0], given)
+      })
+    ).pipe(Effect.scoped)
+  )
+})
+
+describe("publish", () => {
+  it.live("lays the fields of a file over the example's, object by object", () =>
+    withBus(({ url }) =>
+      Effect.gen(function* () {
+        const event = "sandbox.leak_detected"
+        const example = exampleEnvelope(event) as Readonly<Record<string, object>>
+        const file = join(folder, "envelope.json")
+        const occurredAt = "2026-05-05T10:00:00.000Z"
+        const details = { ...example["details"], diskMb: 40 }
+        writeFileSync(file, JSON.stringify({ details: { diskMb: 40 }, occurredAt }))
+        const order = { event, file, example: true, unchecked: false, count: 1, nats: url }
+        yield* publishEvent(order).pipe(Effect.provideService(Environment, {}))
+
+        const events = (yield* storedIn("EVENTS")).map(({ data }) => read(data))
+        assert.deepStrictEqual(events, [{ ...example, details, occurredAt }])
       })
     ).pipe(Effect.scoped)
   )
