@@ -41,7 +41,7 @@ type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state
 
 export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<Finding> => {
   const told: Readonly<Record<string, ReadonlyArray<Told>>> = {
-    processes: facts.processes === undefined ? [processesUnread] : facts.processes.flatMap(ofProcess),
+    processes: facts.processes === undefined ? [processesUnread] : ofProcesses(facts.processes),
     endpoints: facts.endpoints.flatMap((endpoint) => ofEndpoint(endpoint, nowMs)),
     "abandoned deliveries": ofAbandoned(facts.abandoned),
     "rejected messages": ofRejected(facts.rejected),
@@ -112,24 +112,52 @@ const processesUnread: Told = {
   mend: "./starling doctor --metrics http://10.0.0.7:9400"
 }
 
-const ofProcess = ({ url, roles, checks }: ProcessFacts): ReadonlyArray<Told> => {
+const ofProcesses = (processes: ReadonlyArray<ProcessFacts>): ReadonlyArray<Told> => {
+  const room = processes.some(({ checks }) => Object.values(checks ?? {}).some(isDiskFull)) ? [makeRoom] : []
+  return processes.flatMap((process) => ofProcess(process, { processes, room }))
+}
+
+/** The broker's words, whether the system refused it the bytes or it stopped itself before that. */
+const isDiskFull = (text: string) => /no space left on device|insufficient (?:storage )?resources/iu.test(text)
+
+const makeRoom = "make room on the broker's disk: remove what does not belong there, or enlarge it"
+
+interface Around {
+  readonly processes: ReadonlyArray<ProcessFacts>
+  /** What comes first where the disk is full. */
+  readonly room: ReadonlyArray<string>
+}
+
+const ofProcess = (process: ProcessFacts, { processes, room }: Around): ReadonlyArray<Told> => {
+  const { url, roles, checks } = process
   const who = roles.length === 0 ? `the process at ${url}` : `${roles.join(", ")} at ${url}`
   if (checks === undefined) {
     const why = "it is gone or stuck; what it does is not done"
     return [{ what: `${who} does not answer`, why, mend: mend("StarlingPodDown", "./starling top --once") }]
   }
+  const others = processes.filter((one) => one !== process && isReady(one)).flatMap((one) => one.roles)
+  const goOn = roles.length > 0 && roles.every((role) => others.includes(role))
   return Object.entries(checks)
     .filter(([, text]) => text !== "ok")
-    .map(([name, text]) => ({
-      what: `${who} is not ready: ${name}: ${text}`,
-      why: "it takes no work until that is so; other processes of its role go on",
-      mend: mend(runbookOfCheck(name), "./starling top --once", "./starling topology")
-    }))
+    .map(([name, text]) => {
+      const runbook = runbookOfCheck(name)
+      const first = runbook === unusable ? room : []
+      return {
+        what: `${who} is not ready: ${name}: ${text}`,
+        why: `it takes no work until that is so; ${goOn ? "other processes of its role go on" : "no other process does all of it"}`,
+        mend: mend(runbook, ...first, "./starling top --once", "./starling topology")
+      }
+    })
 }
+
+const isReady = ({ checks }: ProcessFacts) =>
+  checks !== undefined && Object.values(checks).every((text) => text === "ok")
+
+const unusable = "StarlingStreamsUnusable"
 
 const runbookOfCheck = (name: string) => {
   if (name.startsWith("topology")) return "StarlingTopologyDiffers"
-  if (name.startsWith("streams") || name.startsWith("broker")) return "StarlingStreamsUnusable"
+  if (name.startsWith("streams") || name.startsWith("broker")) return unusable
   return name.startsWith("bus") ? "StarlingBusDisconnected" : "StarlingPodDown"
 }
 

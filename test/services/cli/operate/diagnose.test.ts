@@ -121,8 +121,8 @@ describe("the doctor of a fleet", () => {
     ],
     [
       "a broker that cannot write",
-      processOf({ broker: "JetStream stream 'LOG' write error: no space left on device" }),
-      "no space left on device",
+      processOf({ broker: "JetStream stream 'LOG' write error: input/output error" }),
+      "input/output error",
       "starlingstreamsunusable"
     ],
     [
@@ -171,6 +171,55 @@ describe("the doctor of a fleet", () => {
       assert.match(finding?.mend ?? "", new RegExp(`^\\./starling .*\\ndocs/operations\\.md#${runbook}$`, "su"))
     }
   )
+
+  it.each([
+    ["the system's word", { broker: "JetStream stream 'LOG' write error: no space left on device" }],
+    ["the broker's own word", { "streams sweeper": "cannot write LOG: insufficient storage resources available" }]
+  ])("says first to make room where the disk is full, by %s", (_, checks) => {
+    const [finding, ...others] = diagnoseFleet(processOf(checks), nowMs)
+    assert.isEmpty(others)
+    assert.match(
+      finding?.mend ?? "",
+      /^make room on the broker's disk: .*\n\.\/starling .*\ndocs\/operations\.md#starlingstreamsunusable$/su
+    )
+  })
+
+  it("says to make room for whatever cannot write, once one process names the full disk", () => {
+    const url = "http://10.0.0.7:9400"
+    const found = diagnoseFleet(
+      {
+        ...well,
+        processes: [
+          {
+            url,
+            roles: ["sweeper"],
+            checks: { "streams sweeper": "cannot write LOG: no answer", bus: "disconnected" }
+          },
+          { url, roles: [], checks: { broker: "write error: no space left on device" } }
+        ]
+      },
+      nowMs
+    )
+    assert.deepStrictEqual(
+      found.map(({ mend }) => mend.startsWith("make room")),
+      [true, false, true]
+    )
+  })
+
+  const away = { "streams sweeper": "cannot write LOG: no answer" }
+  const beside = (checks: Readonly<Record<string, string>>, roles: ReadonlyArray<string>): FleetFacts => ({
+    ...well,
+    processes: [...(processOf(away).processes ?? []), { url: "http://10.0.0.8:9400", roles, checks }]
+  })
+  it.each([
+    ["goes on, where another process of the role is ready", beside({ bus: "ok" }, ["sweeper", "console"]), true],
+    ["does not, where there is one process", processOf(away), false],
+    ["does not, where the other one is not ready either", beside(away, ["sweeper"]), false],
+    ["does not, where the other one has another role", beside({ bus: "ok" }, ["console"]), false]
+  ])("says that the work of a role that is not ready %s", (_, facts, goesOn) => {
+    const [finding] = diagnoseFleet(facts, nowMs)
+    assert.strictEqual(finding?.why.includes("other processes of its role go on"), goesOn)
+  })
 
   it("names the first fault of an endpoint that cannot be used", () => {
     const [finding] = diagnoseFleet(endpoint({ faults: [{ path: "/Url", message: "is no URL" }] }), nowMs)
