@@ -118,7 +118,8 @@ const quoteHeaders = ({ header, older }: Pick<QuoteText, "header" | "older">): R
 
 const remedies: Readonly<Record<PaymentCode, string>> = {
   PAYMENT_INVALID: "Sign exactly the requirements from the PAYMENT-REQUIRED header.",
-  PAYMENT_UNFUNDED: "Fund the wallet; if the clock is off, set it and sign again.",
+  PAYMENT_UNFUNDED:
+    "Fund the wallet. If the time of the payment has passed or has not begun, or the clock is off, set the clock and sign again.",
   PAYMENT_BLOCKHASH_STALE: "Sign again against a current blockhash; nothing was charged.",
   PAYMENT_REPLAY: "Sign a fresh payment authorization for each request.",
   PERMIT2_ALLOWANCE_REQUIRED:

@@ -157,6 +157,11 @@ describe("a refused payment", () => {
     }
   })
 
+  it("names both causes where a wallet is empty or a signed time is over, for a chain tells them apart badly", () => {
+    const message = String(bodyOf(verificationFailed(quote, "chat", failure))["message"])
+    assert.match(message, /^Fund the wallet\..* time of the payment has passed .* sign again\.$/u)
+  })
+
   it("without a known payer names none", () => {
     assert.notProperty(bodyOf(verificationFailed(quote, "chat", { ...failure, payer: null })), "payer")
   })
