@@ -155,7 +155,9 @@ export const configuredParts = (path: string, environment: Readonly<Record<strin
 type World = LocalWorld["Service"]
 
 const provider = "demo"
+const strictProvider = "demo-strict"
 const claudeProvider = "demo-claude"
+const reasonerProvider = "demo-reasoner"
 const settlerVariable = (index: number) => `STARLING_LOCAL_SETTLER_${index}`
 const authorizerVariable = "STARLING_LOCAL_CHANNEL_AUTHORIZER"
 const refunderVariable = "STARLING_LOCAL_REFUNDER"
@@ -179,7 +181,7 @@ const models = [
   {
     Id: "demo/strict",
     Description: "As demo/echo; refuses what OpenAI's models refuse.",
-    ...via("demo/strict"),
+    ...via("demo/strict", { Provider: strictProvider }),
     ...perToken
   },
   {
@@ -191,7 +193,7 @@ const models = [
   {
     Id: "demo/reasoner",
     Description: "As demo/echo; thinks first, and wants its thoughts back with its calls.",
-    ...via("demo/reasoner", { MaxTokensParameter: "max_completion_tokens" }),
+    ...via("demo/reasoner", { Provider: reasonerProvider, MaxTokensParameter: "max_completion_tokens" }),
     ...perToken
   },
   {
@@ -257,6 +259,7 @@ const channels = ({ evm }: World) =>
 /** What `up` runs on. It lies below the configuration file, which wins where it says something itself. */
 export const localDefaults = (world: World) => {
   const offered = networks(world)
+  const at = { BaseUrl: `${world.upstreamUrl}/v1` }
   return {
     Fleet: { Roles: roleNames },
     ...(offered.length === 0 ? {} : { Payments: { Networks: offered, ...channels(world) } }),
@@ -265,8 +268,10 @@ export const localDefaults = (world: World) => {
       : {
           ModelGateway: {
             Providers: [
-              { Name: provider, BaseUrl: `${world.upstreamUrl}/v1` },
-              { Name: claudeProvider, Kind: "anthropic", BaseUrl: `${world.upstreamUrl}/v1` }
+              { Name: provider, ...at },
+              { Name: strictProvider, ...at, Parameters: "openai", Thoughts: "none" },
+              { Name: reasonerProvider, ...at, Parameters: "common", Thoughts: "reasoning_content" },
+              { Name: claudeProvider, ...at, Kind: "anthropic" }
             ],
             Models: models,
             // Who tries a call looks at once for what became of it.

@@ -13,7 +13,7 @@ interface WrittenTo {
   readonly fetched?: (file: WebFile) => FileData
 }
 
-export const takesAll: Takes = { extensions: true, thoughts: "reasoning_content" }
+export const takesAll: Takes = { parameters: "extended", thoughts: "reasoning_content" }
 
 /** A request as a provider of a kind is given it. */
 export const written = (dialect: ApiDialect, request: JsonObject, options: WrittenTo) => {

@@ -26,8 +26,8 @@ export const ProviderEntry = Schema.Struct({
   KeyEnvVar: optional(EnvironmentName, "The variable that holds its key; without one no key is sent."),
   ConnectionsMax: withDefault(whole(1, 10_000), 512, "Connections of one process; further calls wait for one."),
   Parameters: optional(
-    Schema.Literals(["own", "extended"]),
-    "Which parameters an `openai` provider is given: those of OpenAI's own API, or also `top_k`, `min_p`, `cache_control` and others that most servers of it know. Without it, by the host: `own` for OpenAI, Azure and Groq, else `extended`."
+    Schema.Literals(["common", "openai", "extended"]),
+    "Which parameters an `openai` provider is given: those that every server of the API knows, also those of OpenAI's own (`user`, `prompt_cache_key`, a schema for the answer), or also `top_k`, `min_p`, `cache_control` and others that most servers know and OpenAI refuses. Without it, by the host: `openai` for OpenAI, Azure and Groq, `common` for DeepSeek, else `extended`."
   ),
   Thoughts: optional(
     Schema.Literals(["none", "reasoning_content", "reasoning_details"]),

@@ -18,10 +18,14 @@ export interface Written {
 /** How a provider's thoughts are given back to it in chat's shape. */
 export type ThoughtsBack = "none" | "reasoning_content" | "reasoning_details"
 
-/** What a provider takes beside its API's own keys. */
+/**
+ * Which parameters of OpenAI's API a provider takes: those that every server of it knows, also those of OpenAI's own, or
+ * also those that most others know and OpenAI refuses.
+ */
+export type TakenParameters = "common" | "openai" | "extended"
+
 export interface Takes {
-  /** Keys and marks that most servers of OpenAI's API know, and OpenAI's own refuses. */
-  readonly extensions: boolean
+  readonly parameters: TakenParameters
   readonly thoughts: ThoughtsBack
 }
 

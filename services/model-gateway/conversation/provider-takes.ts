@@ -1,22 +1,18 @@
-/** What each provider takes beside its API's own keys: as its entry says, else by its host. */
+/** What each provider of OpenAI's API takes: as its entry says, else by its host. */
 import type { ProviderEntry } from "#contracts"
-import type { Takes, ThoughtsBack } from "./Written.ts"
+import type { Takes } from "./Written.ts"
 
-interface Known {
-  readonly parameters: "own" | "extended"
-  readonly thoughts: ThoughtsBack
-}
-
-// Their documents name the keys that they take; others are refused.
-const known: ReadonlyArray<readonly [host: RegExp, known: Known]> = [
-  [/(?:^|\.)openai\.com$/u, { parameters: "own", thoughts: "none" }],
-  [/(?:^|\.)openai\.azure\.com$/u, { parameters: "own", thoughts: "none" }],
-  [/(?:^|\.)groq\.com$/u, { parameters: "own", thoughts: "none" }],
+// Their documents name the parameters that they take.
+const known: ReadonlyArray<readonly [host: RegExp, takes: Takes]> = [
+  [/(?:^|\.)openai\.com$/u, { parameters: "openai", thoughts: "none" }],
+  [/(?:^|\.)openai\.azure\.com$/u, { parameters: "openai", thoughts: "none" }],
+  [/(?:^|\.)groq\.com$/u, { parameters: "openai", thoughts: "none" }],
+  [/(?:^|\.)deepseek\.com$/u, { parameters: "common", thoughts: "reasoning_content" }],
   [/(?:^|\.)openrouter\.ai$/u, { parameters: "extended", thoughts: "reasoning_details" }]
 ]
 
-/** Most other servers of OpenAI's API take its extensions, and pass over the thoughts that they do not want. */
-const others: Known = { parameters: "extended", thoughts: "reasoning_content" }
+/** Most other servers take whatever they are given, and pass over the thoughts that they do not want. */
+const others: Takes = { parameters: "extended", thoughts: "reasoning_content" }
 
 export const takesOf = ({
   BaseUrl,
@@ -25,5 +21,5 @@ export const takesOf = ({
 }: Pick<ProviderEntry, "BaseUrl" | "Parameters" | "Thoughts">): Takes => {
   const { hostname } = new URL(BaseUrl)
   const { parameters, thoughts } = known.find(([host]) => host.test(hostname))?.[1] ?? others
-  return { extensions: (Parameters ?? parameters) === "extended", thoughts: Thoughts ?? thoughts }
+  return { parameters: Parameters ?? parameters, thoughts: Thoughts ?? thoughts }
 }

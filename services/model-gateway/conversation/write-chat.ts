@@ -24,6 +24,7 @@ import { words } from "./request-keys.ts"
 import {
   contentOf,
   type OtherKeys,
+  type TakenParameters,
   type WriteOptions,
   type Writing,
   writingOf,
@@ -31,11 +32,11 @@ import {
   writtenOthers
 } from "./Written.ts"
 
-const ownKeys = [
-  ...words("seed logit_bias frequency_penalty presence_penalty logprobs top_logprobs store metadata moderation"),
-  ...words("safety_identifier verbosity prompt_cache_key prompt_cache_retention"),
-  // Those that a model's configuration does not name have been refused before.
-  ...costlyParameters
+// Those that cost extra and that a model's configuration does not name have been refused before.
+const commonKeys = [...words("frequency_penalty presence_penalty logprobs top_logprobs"), ...costlyParameters]
+const openAiKeys = [
+  ...words("seed logit_bias store metadata moderation"),
+  ...words("safety_identifier verbosity prompt_cache_key prompt_cache_retention")
 ]
 const extensionKeys = [
   ...words("top_a min_p random_seed repetition_penalty length_penalty reasoning include_reasoning thinking"),
@@ -44,11 +45,11 @@ const extensionKeys = [
 // Asked of Anthropic in a beta: without it the answer has another form.
 const missed = new Set(["output_format"])
 
-/** What a provider is given beside the keys that are read: by whether it takes extensions. */
-export const chatKeys = {
-  own: { sent: new Set(ownKeys), missed } satisfies OtherKeys,
-  extended: { sent: new Set([...ownKeys, ...extensionKeys]), missed } satisfies OtherKeys,
-  extensions: new Set(["top_k", ...extensionKeys])
+/** What a provider is given beside the keys that are read, by which parameters it takes. */
+export const chatKeys: Readonly<Record<TakenParameters, OtherKeys>> = {
+  common: { sent: new Set(commonKeys), missed },
+  openai: { sent: new Set([...commonKeys, ...openAiKeys]), missed },
+  extended: { sent: new Set([...commonKeys, ...openAiKeys, ...extensionKeys]), missed }
 }
 
 /** The keys that are written from what was read. */
@@ -62,19 +63,20 @@ export const writeChat = (
   options: WriteOptions
 ): Result.Result<Written, Untranslatable> => {
   const writing = writingOf(conversation, options, "chat")
-  const { takes, limitKey, outputTokens, leaveOut } = writing
-  const { others, topK, user, stop, answers, isStreamed, dialect } = conversation
+  const { limitKey, outputTokens } = writing
+  const { others, stop, answers, isStreamed, dialect } = conversation
+  const { parameters } = writing.takes
   const { stream_options: asked, ...rest } = others
   const tools = conversation.tools.map((tool) => chatTool(tool, writing)).filter((tool) => tool !== undefined)
-  if (topK !== undefined && !takes.extensions) leaveOut("top_k")
+  const isExtended = parameters === "extended"
+  const isCommon = parameters === "common"
   return writing.end(
     present({
-      ...writtenOthers(
-        dialect === "messages" ? rest : others,
-        takes.extensions ? chatKeys.extended : chatKeys.own,
-        writing
-      ),
-      messages: conversation.turns.flatMap((turn) => chatMessages(turn, writing)),
+      ...writtenOthers(dialect === "messages" ? rest : others, chatKeys[parameters], writing),
+      messages: [
+        ...(isCommon ? schemaWish(conversation.output) : []),
+        ...conversation.turns.flatMap((turn) => chatMessages(turn, writing))
+      ],
       [conversation.limitKey ?? limitKey]: outputTokens,
       stream: isStreamed ? true : undefined,
       // Usage is sent only on request.
@@ -83,22 +85,33 @@ export const writeChat = (
       stop: stop.length === 0 ? undefined : stop,
       tools: tools.length === 0 ? undefined : tools,
       tool_choice: tools.length === 0 ? undefined : chatChoice(conversation.choice, writing),
-      parallel_tool_calls: conversation.isSerial && tools.length > 0 ? false : undefined,
-      response_format: chatOutput(conversation.output),
+      parallel_tool_calls: taken(!isCommon, "parallel_tool_calls", serialOf(conversation), writing),
+      response_format: chatOutput(conversation.output, isCommon),
       reasoning_effort: chatEffort(conversation.thinking),
       temperature: conversation.temperature,
       top_p: conversation.topP,
-      top_k: takes.extensions ? topK : undefined,
-      user: user === undefined ? undefined : shortUser(user)
+      top_k: taken(isExtended, "top_k", conversation.topK, writing),
+      user: taken(!isCommon, "user", shortUser(conversation.user), writing)
     })
   )
 }
 
+/** A value for a provider that takes its key. */
+const taken = <A>(takes: boolean, key: string, value: A | undefined, { leaveOut }: Writing): A | undefined => {
+  if (takes || value === undefined) return value
+  leaveOut(key)
+  return undefined
+}
+
+const serialOf = ({ isSerial, tools }: Conversation) => (isSerial && tools.length > 0 ? false : undefined)
+
 const userCharactersMax = 64
 
 /** The same caller keeps the same name. */
-const shortUser = (user: string) =>
-  user.length <= userCharactersMax ? user : createHash("sha256").update(user).digest("hex").slice(0, userCharactersMax)
+const shortUser = (user: string | undefined) =>
+  user === undefined || user.length <= userCharactersMax
+    ? user
+    : createHash("sha256").update(user).digest("hex").slice(0, userCharactersMax)
 
 const chatTool = (tool: Tool, writing: Writing): JsonObject | undefined => {
   if (tool._tag === "Providers") {
@@ -125,11 +138,8 @@ export const anyText = {
   additionalProperties: false
 }
 
-const mark = (cache: JsonObject | undefined, { takes, leaveOut }: Writing) => {
-  if (cache === undefined || takes.extensions) return cache
-  leaveOut("cache_control")
-  return undefined
-}
+const mark = (cache: JsonObject | undefined, writing: Writing) =>
+  taken(writing.takes.parameters === "extended", "cache_control", cache, writing)
 
 const chatChoice = (choice: ToolChoice | undefined, writing: Writing) => {
   switch (choice?._tag) {
@@ -148,9 +158,16 @@ const chatChoice = (choice: ToolChoice | undefined, writing: Writing) => {
   }
 }
 
-const chatOutput = (output: OutputForm | undefined) => {
+/** A schema, in words for a provider that takes none. */
+const schemaWish = (output: OutputForm | undefined): ReadonlyArray<JsonObject> => {
+  if (output?._tag !== "Schema") return []
+  const content = `Answer with a JSON object alone, which satisfies this JSON schema:\n${JSON.stringify(output.schema)}`
+  return [{ role: "system", content }]
+}
+
+const chatOutput = (output: OutputForm | undefined, isCommon: boolean) => {
   if (output === undefined) return undefined
-  if (output._tag === "Json") return { type: "json_object" }
+  if (output._tag === "Json" || isCommon) return { type: "json_object" }
   const { name = "answer", description, schema, strict } = output
   return { type: "json_schema", json_schema: present({ name, description, schema, strict }) }
 }

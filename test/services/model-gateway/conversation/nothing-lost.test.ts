@@ -133,8 +133,8 @@ describe("any conversation", () => {
     ([seed]) => {
       const { dialect, request, marks } = randomConversation(diceOf(seed))
       for (const to of ["openai", "anthropic"] as const) {
-        for (const extensions of [true, false]) {
-          const options = { to, takes: { extensions, thoughts: "none" as const } }
+        for (const parameters of ["common", "openai", "extended"] as const) {
+          const options = { to, takes: { parameters, thoughts: "none" as const } }
           const made = written(dialect, request, options)
           if (Result.isFailure(made)) continue
           const { body, files } = made.success

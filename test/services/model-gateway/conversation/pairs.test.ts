@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../../services/model-gateway/translate/js
 import { sealThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import { written } from "../../../support/conversations.ts"
 
-const strict: Takes = { extensions: false, thoughts: "none" }
+const strict: Takes = { parameters: "openai", thoughts: "none" }
 const claude = { to: "anthropic" } as const
 const openai = { to: "openai", takes: strict } as const
 const reasoner = { to: "openai" } as const
@@ -276,6 +276,25 @@ describe("a key", () => {
     assert.strictEqual(String(first).length, 64)
     assert.strictEqual(bodyOf("messages", { ...hello, metadata: { user_id: user } }, openai)["user"], first)
     assert.strictEqual(bodyOf("chat", { ...hello, user: "u1" }, openai)["user"], "u1")
+  })
+
+  it("that not every server of OpenAI's API knows is kept from one that knows the common ones alone", () => {
+    const schema = { type: "object", properties: { a: {} } }
+    const tools = [{ type: "function", function: { name: "read" } }]
+    const request = {
+      ...hello,
+      user: "u",
+      prompt_cache_key: "k",
+      parallel_tool_calls: false,
+      tools,
+      presence_penalty: 0.5,
+      response_format: { type: "json_schema", json_schema: { name: "x", schema } }
+    }
+    const common = { to: "openai", takes: { parameters: "common", thoughts: "reasoning_content" } } as const
+    const { body, leftOut } = got("chat", request, common)
+    assert.sameMembers([...leftOut], ["user", "prompt_cache_key", "parallel_tool_calls"])
+    assert.deepInclude(body, { response_format: { type: "json_object" }, presence_penalty: 0.5, tools })
+    assert.include(JSON.stringify(body["messages"]), JSON.stringify(JSON.stringify(schema)).slice(1, -1))
   })
 
   it("for the form of an answer is carried in both directions", () => {

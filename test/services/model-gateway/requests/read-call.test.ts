@@ -61,7 +61,7 @@ const writtenTo = (route: ModelRoute, call: ModelCall, fetched = standIn) => {
 }
 
 const keysOf: Readonly<Record<ProviderKind, ReadonlySet<string>>> = {
-  openai: new Set([...openAiReadKeys, ...chatKeys.extended.sent, ...chatKeys.extensions]),
+  openai: new Set([...openAiReadKeys, ...chatKeys.extended.sent, "top_k"]),
   anthropic: new Set([...anthropicReadKeys, ...messagesKeys.sent])
 }
 
