@@ -2,7 +2,7 @@
  * The development overlay's broker: one server without users that keeps nothing. Its disk is somewhat larger than what
  * the topology reserves: a stream with a limit is only made where all of its bytes have room.
  */
-import { bucketConfig, objectStoreConfig, streamConfig, type Topology } from "#bus"
+import { configsOf, reservedBytes, type Topology } from "#bus"
 import { containerSecurity, type KubernetesObject, brokerSecurity } from "./objects.ts"
 
 const gib = 1_024 ** 3
@@ -14,17 +14,8 @@ const roomGib = 8
 const memoryMib = 256
 
 /** Whole GiB. */
-export const diskGib = (topology: Topology): number => Math.ceil(reservedBytes(topology, "file") / gib) + roomGib
-
-/** The bytes that streams of `storage` reserve by their limits. */
-export const reservedBytes = (topology: Topology, storage: "file" | "memory"): number =>
-  [
-    ...topology.streams.map((stream) => streamConfig(stream, 1)),
-    ...topology.buckets.map((bucket) => bucketConfig(bucket, 1)),
-    ...topology.objectStores.map((store) => objectStoreConfig(store, 1))
-  ]
-    .filter((config) => (config.storage ?? "file") === storage)
-    .reduce((sum, config) => sum + Math.max(0, config.max_bytes ?? 0), 0)
+export const diskGib = (topology: Topology): number =>
+  Math.ceil(reservedBytes(configsOf(topology, 1), "file") / gib) + roomGib
 
 export const brokerRequests = { cpu: "250m", memory: "256Mi" }
 

@@ -38,7 +38,14 @@ export { isSmall, relayPlace, relayRecordCodec, type RelayStep } from "./relay/c
 export { relay, runMessagesMax } from "./relay/relay.ts"
 export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"
-export { applyTopology, bucketConfig, objectStoreConfig, streamConfig } from "./topology/apply.ts"
+export {
+  applyTopology,
+  bucketConfig,
+  configsOf,
+  objectStoreConfig,
+  reservedBytes,
+  streamConfig
+} from "./topology/apply.ts"
 export { acceptLosses, keepTopology, lostAtKey } from "./topology/keeper.ts"
 export { accountOf, brokerAccounts, fleetAccount } from "./topology/accounts.ts"
 export { besideStreams, outsiders, parties, type Party, type Topology, userOf } from "./topology/declarations.ts"

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { parties, permissionsOf, coreSubjects, topology } from "#bus"
+import { configsOf, coreSubjects, parties, permissionsOf, reservedBytes, topology } from "#bus"
 import { environmentKeys, roleNames } from "#contracts"
-import { devBrokerFile, reservedBytes } from "../../deploy/generate/dev-broker.ts"
+import { devBrokerFile } from "../../deploy/generate/dev-broker.ts"
 import { generatedFiles, ruleGroups } from "../../deploy/generate/files.ts"
 import { natsValues } from "../../deploy/generate/nats-values.ts"
 import { fleetSight, wayToApis } from "../../deploy/generate/network.ts"
@@ -156,9 +156,9 @@ describe("the generated manifests", () => {
     const [, disk = "", memory = ""] =
       /max_file_store: (\d+)GiB, max_memory_store: (\d+)MiB/u.exec(devBrokerFile(topology)) ?? []
 
-    assert.isAbove(reservedBytes(topology, "file"), 15 * 1_024 ** 3)
-    assert.isAbove(Number(disk) * 1_024 ** 3, reservedBytes(topology, "file"))
-    assert.isAbove(Number(memory) * 1_024 ** 2, reservedBytes(topology, "memory"))
+    assert.isAbove(reservedBytes(configsOf(topology, 1), "file"), 15 * 1_024 ** 3)
+    assert.isAbove(Number(disk) * 1_024 ** 3, reservedBytes(configsOf(topology, 1), "file"))
+    assert.isAbove(Number(memory) * 1_024 ** 2, reservedBytes(configsOf(topology, 1), "memory"))
   })
 
   it("scale on the backlog that is recorded as deliverable", () => {

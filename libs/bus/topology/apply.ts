@@ -9,7 +9,7 @@ import { Effect, Result, Schema } from "effect"
 import { defineGauge, Health, Metrics, Role } from "#runtime"
 import { Nats, reportTrouble } from "../connection/connection.ts"
 import { type ConsumerDeclaration, consumerDifferences, makeConsumer } from "../consumers.ts"
-import type { BusError } from "../errors.ts"
+import { type BusError, BusRefused, StreamFull } from "../errors.ts"
 import {
   type BucketDeclaration,
   type ObjectStoreDeclaration,
@@ -59,7 +59,7 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
     Effect.fnUntraced(function* (config) {
       const current = isEmpty ? undefined : yield* currentConfig(config.name)
       if (options.mode === "verify") return differencesOf(config, current, servesToo)
-      yield* createOrUpdate(config, current)
+      yield* Effect.mapError(createOrUpdate(config, current), (error) => withRoomNeeded(error, wanted))
       return []
     }),
     { concurrency: requestsAtOnce }
@@ -86,6 +86,27 @@ export const configsOf = (topology: Topology, replicas: number): ReadonlyArray<W
   ...topology.buckets.map((bucket) => bucketConfig(bucket, replicas)),
   ...topology.objectStores.map((store) => objectStoreConfig(store, replicas))
 ]
+
+/** The bytes that streams of `storage` reserve by their limits, on a server that has a copy of each. */
+export const reservedBytes = (wanted: ReadonlyArray<Wanted>, storage: "file" | "memory"): number =>
+  wanted
+    .filter((config) => (config.storage ?? "file") === storage)
+    .reduce((sum, config) => sum + Math.max(0, config.max_bytes ?? 0), 0)
+
+/** A server makes a stream only where all the bytes of its limit have room beside those of the others, used or not. */
+const withRoomNeeded = (error: BusError, wanted: ReadonlyArray<Wanted>): BusError => {
+  const { operation } = error
+  if (!/\binsufficient\b/iu.test(error.detail)) return error
+  const [disk, memory] = [reservedBytes(wanted, "file"), reservedBytes(wanted, "memory")].map(
+    (bytes) => `${Math.ceil(bytes / mib)} MiB`
+  )
+  const need = `the limits of all streams reserve ${disk} of file storage and ${memory} of memory, whatever lies in them`
+  const detail = `${error.detail}; ${need}: raise max_file_store and max_memory_store in the server's jetstream section`
+  if (error._tag === "StreamFull") return new StreamFull({ operation, detail })
+  return error._tag === "BusRefused" ? new BusRefused({ operation, detail, code: error.code }) : error
+}
+
+const mib = 1_024 ** 2
 
 const currentConfig = Effect.fnUntraced(function* (name: string) {
   const nats = yield* Nats

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { applyTopology, topology, type Topology } from "#bus"
+import { Effect, Layer } from "effect"
+import { applyTopology, configsOf, Nats, reservedBytes, topology, type Topology } from "#bus"
+import { Metrics } from "#runtime"
 import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { startNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { trial } from "../trial.ts"
 
 const create = { mode: "create", replicas: 1 } as const
@@ -46,5 +48,20 @@ describe("the topology", () => {
         for (const key of ["subjects", "max_bytes", "max_age"]) assert.include(message, `stream WORK: ${key} is`)
       })
     )
+  )
+
+  it.live("that has no room on a server is refused with the room that it needs and the settings that give it", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => startNatsServer({ fileStoreMax: "4G" })),
+        (started) => Effect.promise(() => started.stop())
+      )
+      const nats = Nats.layerWith({ servers: [server.url], name: "test" }).pipe(Layer.provide(Metrics.layerTest))
+      const { message } = yield* Effect.flip(applyTopology(topology, create)).pipe(Effect.provide(nats))
+      assert.match(message, /^could not create stream \w+: insufficient storage resources available; /u)
+      const mib = Math.ceil(reservedBytes(configsOf(topology, 1), "file") / 1_024 ** 2)
+      assert.include(message, `${mib} MiB of file storage and 64 MiB of memory`)
+      assert.include(message, "max_file_store and max_memory_store")
+    }).pipe(Effect.scoped)
   )
 })
