@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -32,6 +33,31 @@ const metric = async (fleet: RunningFleet, line: string) =>
 afterEach(async () => {
   for (const fleet of fleets.splice(0)) await fleet.stop("SIGTERM")
   for (const made of homes.splice(0)) made.remove()
+})
+
+/** A home with a disk of its own that is far smaller than all the limits of the streams; undefined where none can be mounted. */
+const smallHome = () => {
+  const made = newHome()
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=512m", "starling-test", made.folder], { stdio: "ignore" })
+  } catch {
+    made.remove()
+    return undefined
+  }
+  const unmount = () => execFileSync("umount", [made.folder])
+  return { ...made, remove: () => (unmount(), made.remove()) }
+}
+const onSmallDisk = smallHome()
+if (onSmallDisk !== undefined) afterAll(() => onSmallDisk.remove())
+
+describe("a fleet on a small disk", () => {
+  it.skipIf(onSmallDisk === undefined)("starts, and delivers (left out where no tmpfs can be mounted)", async () => {
+    const where = onSmallDisk ?? assert.fail()
+    const fleet = await up(where)
+    assert.strictEqual((await fetch(`${fleet.ready.metrics}/readyz`)).status, 200)
+    assert.strictEqual((await command(where, "publish", "work_item.merged", "--example")).code, 0)
+    await until(() => fleet.log().includes("received work_item.merged"))
+  })
 })
 
 describe("a fleet that `./starling up` has started", () => {

@@ -231,7 +231,8 @@ export const startServer = Effect.fnUntraced(function* (options: StartOptions) {
   const { binary, folder, port, passwords, current } = options
   const config = `${folder}/server.conf`
   yield* dropOldNotes(folder)
-  yield* writePrivately(config, serverConfig({ port, folder, users: machineUsers, passwords }))
+  const freeBytes = yield* freeBytesOf(folder)
+  yield* writePrivately(config, serverConfig({ port, folder, users: machineUsers, passwords, freeBytes }))
   const child = yield* Effect.uninterruptible(
     Effect.tap(startChild(binary, ["-c", config]), (started) => Ref.set(current, Option.some(started)))
   )

@@ -8,8 +8,10 @@ import {
   brokerAccounts,
   brokerUser,
   type BrokerUser,
+  configsOf,
   inboxPrefix,
   partyUsers,
+  reservedBytes,
   serverSyntax,
   topologyOf,
   userOf
@@ -51,6 +53,8 @@ interface ServerSettings {
   readonly users: ReadonlyArray<BrokerUser>
   /** Keyed by user. */
   readonly passwords: ReadonlyMap<string, string>
+  /** Of the disk below the folder; undefined where it does not say. */
+  readonly freeBytes: number | undefined
 }
 
 /** Below the server's own folder. */
@@ -63,8 +67,20 @@ const logBytesMax = 8 * 1_024 * 1_024
 export const serverNameOf = (folder: string): string =>
   `starling-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`
 
-/** File storage has no limit of its own here: the server takes at most three quarters of the free disk. */
-export const serverConfig = ({ port, folder, users, passwords }: ServerSettings): string =>
+// For streams without a limit of their own, and those of a later release.
+const roomBytes = 8 * 1_024 ** 3
+
+/**
+ * Three quarters of the free disk, as the server itself would take, and no less than the streams reserve: a reserved byte
+ * takes no room before it is used.
+ */
+export const fileStoreMax = (freeBytes = 0): number =>
+  Math.max(
+    Math.floor((freeBytes * 3) / 4),
+    reservedBytes(configsOf(topologyOf(deliveryLanesMax), 1), "file") + roomBytes
+  )
+
+export const serverConfig = ({ port, folder, users, passwords, freeBytes }: ServerSettings): string =>
   [
     `listen: "127.0.0.1:${port}"`,
     `server_name: ${serverNameOf(folder)}`,
@@ -78,6 +94,7 @@ export const serverConfig = ({ port, folder, users, passwords }: ServerSettings)
     `ports_file_dir: ${JSON.stringify(folder)}`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeIn(dataFolder(folder)))}`,
+    `  max_file_store: ${fileStoreMax(freeBytes)}`,
     `  max_memory_store: 256MB`,
     `}`,
     accounts(users, passwords)

@@ -41,7 +41,7 @@ const fill = () => {
   }
 }
 
-/** What a sweeper uses, as far as it reserves no more than this disk has. */
+/** What a sweeper uses, of the streams that have no limit. */
 const part = partOf(topology, "sweeper")
 const small = { ...part, streams: part.streams.filter(({ bytesMax }) => bytesMax === null) }
 
