@@ -15,8 +15,13 @@ export const EventName = Schema.String.check(
   Schema.isMaxLength(100)
 )
 
-/** A semantic version with the major version that we speak. */
-export const SchemaVersion = Schema.String.check(Schema.isPattern(/^1\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/u))
+const versionCharactersMax = 32
+
+/** A semantic version with the major version that we speak. It goes into headers, so it has an end. */
+export const SchemaVersion = Schema.String.check(
+  Schema.isPattern(/^1\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/u),
+  Schema.makeFilter((value) => value.length <= versionCharactersMax || "is too long for a version")
+)
 
 const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -134,11 +139,34 @@ const fieldNames = (schema: Schema.Codec<unknown, unknown>): ReadonlySet<string>
   return new Set(Object.keys(shape.fields))
 }
 
+// It goes into headers, and a publisher outside the fleet may name what it likes.
+const entityBytesMax = 256
+const utf8 = new TextEncoder()
+
 /**
  * The entity that an event concerns, for ordering: its work item, release, project or agent. Events of the fleet at
- * large have none.
+ * large have none. A very long name becomes its digest, so that its events keep their order too.
  */
 export const entityOf = (envelope: Envelope): string | undefined => {
+  const named = namedEntity(envelope)
+  if (named === undefined || isShort(named)) return named
+  return `${named.slice(0, named.indexOf(":"))}:digest:${digestOf(named)}`
+}
+
+const isShort = (text: string) => text.length <= entityBytesMax && utf8.encode(text).length <= entityBytesMax
+
+// FNV-1a over UTF-16 units, twice. Two long names with one digest would only wait for each other.
+const digestOf = (text: string): string => {
+  let [first, second] = [0x811c9dc5, text.length]
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    first = Math.imul(first ^ unit, 0x01000193)
+    second = Math.imul(second ^ unit, 0x01000193)
+  }
+  return [first, second].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
+}
+
+const namedEntity = (envelope: Envelope): string | undefined => {
   if (envelope.workItem != null) return `workItem:${envelope.workItem.id}`
   if (envelope.release !== undefined) return `release:${envelope.release.id}`
   const details = envelope.details ?? {}
