@@ -47,6 +47,9 @@ const faultsMax = 50
 // A path may hold keys, and a text may hold a name, from the message itself. Secrets are removed before the text is
 // cut to its length, so that no half of one stays. A text beyond the searched part is no honest mistake, and is dropped.
 const faultCharactersMax = 1_000
+// With the payload they stay below the stream's limit of a message, whatever their keys are made of.
+const faultsBytesMax = 24 * 1_024
+const subjectCharactersMax = 1_000
 const lookedAtMax = 16 * faultCharactersMax
 const withoutSecrets =
   (redact: Redact) =>
@@ -54,6 +57,12 @@ const withoutSecrets =
     const clean = (text: string) => redact(text.slice(0, lookedAtMax)).slice(0, faultCharactersMax)
     return { path: clean(path), message: clean(message) }
   }
+
+/** As many from the beginning as fit. */
+const fitting = (faults: ReadonlyArray<Fault>) => {
+  let left = faultsBytesMax
+  return faults.filter((fault) => (left -= Buffer.byteLength(JSON.stringify(fault))) >= 0)
+}
 
 const codec = jsonCodec(Rejection)
 
@@ -70,14 +79,15 @@ export class Rejections extends Context.Service<
     Effect.gen(function* () {
       const publisher = yield* Publisher
       const { redact } = yield* Redactor
-      const reportable = (faults: ReadonlyArray<Fault>) => faults.slice(0, faultsMax).map(withoutSecrets(redact))
+      const reportable = (faults: ReadonlyArray<Fault>) =>
+        fitting(faults.slice(0, faultsMax).map(withoutSecrets(redact)))
       const rejected = (yield* Metrics).counter(busRejected)
 
       const reject = Effect.fn("Rejections.reject")(function* (refused: Refused) {
         const { bytes, isCut } = redactBody(refused.payload, redact, payloadBytesMax)
         const rejection: Rejection = {
           origin: refused.origin,
-          subject: refused.subject,
+          subject: refused.subject.slice(0, subjectCharactersMax),
           sequence: refused.sequence,
           faults: reportable(refused.faults),
           receivedAt: isoTime(yield* Clock.currentTimeMillis),
@@ -86,7 +96,8 @@ export class Rejections extends Context.Service<
         }
         // A source sequence names the message for good, so even after a crash in between it is stored once.
         const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
-        yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
+        const stored = yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
+        if (stored.duplicate) return
         rejected.inc({ origin: refused.origin })
         yield* Effect.logWarning("a message failed its schema and is in REJECTED").pipe(
           Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
