@@ -2,7 +2,8 @@
  * Relays LOG to EVENTS: unpacks every record into the envelopes it carries, in order, each once. Services outside the
  * fleet publish to EVENTS too: so the cursor stands apart, and no id of a message can be guessed, for who published it
  * first would have the true event dropped as its copy. See the relay for what a crash can repeat. A record that cannot
- * be read goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it.
+ * be read goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it. So does an
+ * event that is too large for EVENTS.
  */
 import { Effect, Result, Schema } from "effect"
 import {
@@ -73,6 +74,19 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
     isOurs: () => true,
     translate,
     aside: () => Effect.succeed([]),
+    onRefused: (refused) =>
+      Effect.forEach(
+        refused,
+        ({ message: { subject, data: payload }, refusal }) =>
+          rejections.reject({
+            origin: "log",
+            subject,
+            sequence: null,
+            faults: [{ path: "", message: `the broker refused the event: ${refusal.detail}` }],
+            payload
+          }),
+        { discard: true }
+      ),
     onCursor: (_, written) =>
       Effect.sync(() => {
         if (written.length > 0) published.inc({}, written.length)

@@ -76,6 +76,19 @@ const conflictCodes = new Set([10071, 10164, 10201])
 const notFoundCodes = new Set([10014, 10037, 10059])
 const fullCodes = new Set([10023, 10047, 10077])
 const unavailableCodes = new Set([10008, 10009, 10041, 10074, 10118])
+// A message beyond its stream's limit, and headers beyond the broker's.
+const messageTooLarge = 10054
+const tooLargeCodes = new Set([messageTooLarge, 10097])
+// One message of a batch was refused: which one and why the broker does not say.
+const batchIncomplete = 10176
+
+/** Whether the broker will never take this message, for it is too large. The same message is refused again. */
+export const isTooLarge = (error: BusError): error is BusRefused =>
+  error._tag === "BusRefused" && tooLargeCodes.has(error.code)
+
+/** Whether a batch may have been refused for the size of one of its messages. */
+export const mayHoldTooLarge = (error: BusError): error is BusRefused =>
+  error._tag === "BusRefused" && (tooLargeCodes.has(error.code) || error.code === batchIncomplete)
 
 /** The bus error for a broker's error code. */
 export const fromApiError = (operation: string, code: number, status: number, detail: string): BusError => {
@@ -106,7 +119,9 @@ export const toBusError =
       return new BusRefused({ operation, detail: message, code: 0, forbidden: { user, operation: act, subject } })
     }
     if (error.name === "InvalidArgumentError") {
-      return new BusRefused({ operation, detail: error.message, code: 0 })
+      // The library refuses what is beyond the broker's limit for all messages.
+      const code = error.message.includes("max_payload") ? messageTooLarge : 0
+      return new BusRefused({ operation, detail: error.message, code })
     }
     return new BusUnavailable({ operation, detail: `${error.name}: ${error.message}` })
   }

@@ -34,7 +34,7 @@ export {
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./pages.ts"
 export { type BatchMessage, batchMessagesMax, Publisher, scheduleHeaders } from "./publish.ts"
-export { isSmall, relayPlace, relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
+export { isSmall, type RefusedMessage, relayPlace, relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
 export { relay, runMessagesMax } from "./relay/relay.ts"
 export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"

@@ -5,7 +5,7 @@
  */
 import { Effect, Option, Result, Schema } from "effect"
 import type { Nats } from "../connection/connection.ts"
-import { type BusError, BusRefused } from "../errors.ts"
+import { type BusError, BusRefused, isTooLarge } from "../errors.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"
 import { type BatchMessage, writeBatch } from "../publish.ts"
 import type { RelayOptions } from "./relay.ts"
@@ -38,27 +38,48 @@ const smallBytesMax = 48 * 1_024
 export const isSmall = (messages: number, bytes: number): boolean =>
   messages <= smallMessagesMax && bytes <= smallBytesMax
 
+/** A message that the broker will never take, and what it says of it. */
+export interface RefusedMessage {
+  readonly message: BatchMessage
+  readonly refusal: BusRefused
+}
+
+export interface WrittenStep {
+  /** The sequence of the new cursor. */
+  readonly sequence: number
+  /** Those of a small step that the broker will never take; the others are stored. */
+  readonly refused: ReadonlyArray<RefusedMessage>
+}
+
 /**
  * Writes a step. A large step goes in one atomic batch with its cursor, where both are in one stream. The broker takes
  * two milliseconds for any batch, so a small step is written ahead instead: first the cursor with the step's messages
- * in it, then the messages. Returns the sequence of the new cursor. Fails with `RevisionConflict` when a twin was faster.
+ * in it, then the messages. Fails with `RevisionConflict` when a twin was faster.
+ *
+ * A batch begins with the cursor: the broker says exactly what is wrong with the last message alone, and in a step of
+ * one source message that is then what is wrong with all of them.
  */
 export const writeStep = <Cursor>(
   nats: Nats["Service"],
   place: CursorPlace<Cursor>,
   step: RelayStep<Cursor>,
   expectedSequence: number
-): Effect.Effect<number, BusError> => {
+): Effect.Effect<WrittenStep, BusError> => {
   const bytes = step.messages.reduce((sum, message) => sum + message.data.length, 0)
   if (place.stream === undefined && !isSmall(step.messages.length, bytes)) {
     const cursor = cursorMessage(place, { cursor: step.cursor, pending: [] }, expectedSequence)
-    return writeBatch(nats, crypto.randomUUID(), [...step.messages, cursor])
+    return Effect.map(writeBatch(nats, crypto.randomUUID(), [cursor, ...step.messages]), (last) => ({
+      sequence: last - step.messages.length,
+      refused: []
+    }))
   }
   const record = { cursor: step.cursor, pending: step.messages.map(toPending) }
-  return writeCursor(nats, place, record, expectedSequence).pipe(Effect.tap(() => publishAll(nats, step.messages)))
+  return Effect.flatMap(writeCursor(nats, place, record, expectedSequence), (sequence) =>
+    Effect.map(publishAll(nats, step.messages), (refused) => ({ sequence, refused }))
+  )
 }
 
-/** Writes the record of a cursor alone. Returns and fails like `writeStep`. */
+/** Writes the record of a cursor alone, and returns its sequence. Fails like `writeStep`. */
 export const writeCursor = <Cursor>(
   nats: Nats["Service"],
   place: CursorPlace<Cursor>,
@@ -66,12 +87,21 @@ export const writeCursor = <Cursor>(
   expectedSequence: number
 ): Effect.Effect<number, BusError> => publish(nats, cursorMessage(place, record, expectedSequence))
 
-/** Publishes the messages that a record lists as not yet known to be stored. */
+/** Publishes the messages that a record lists as not yet known to be stored; answers with those that never will be. */
 export const finishPending = <Cursor>(nats: Nats["Service"], record: RelayRecord<Cursor>) =>
   publishAll(nats, record.pending.map(fromPending))
 
-const publishAll = (nats: Nats["Service"], messages: ReadonlyArray<BatchMessage>) =>
-  Effect.forEach(messages, (message) => publish(nats, message), { concurrency: "unbounded", discard: true })
+const publishAll = (
+  nats: Nats["Service"],
+  messages: ReadonlyArray<BatchMessage>
+): Effect.Effect<ReadonlyArray<RefusedMessage>, BusError> => {
+  const refused: Array<RefusedMessage> = []
+  const publishing = (message: BatchMessage) =>
+    publish(nats, message).pipe(
+      Effect.catchIf(isTooLarge, (refusal) => Effect.sync(() => void refused.push({ message, refusal })))
+    )
+  return Effect.as(Effect.forEach(messages, publishing, { concurrency: "unbounded", discard: true }), refused)
+}
 
 const publish = (nats: Nats["Service"], message: BatchMessage) =>
   Effect.map(

@@ -4,13 +4,16 @@
  * fail that condition, stand by, and take up the work when the cursor stands still. A killed broker or a killed relay
  * loses nothing; at worst the few messages of one small step are repeated, with the same ids.
  *
+ * No source message stops a relay: a run that the broker refuses for its size is given in halves, until what it refuses
+ * follows from one message. That is put away, and the relay goes on behind it.
+ *
  * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between runs `aside`
  * may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
 import { defineCounter, defineGauge, defineHistogram, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
-import type { BusError } from "../errors.ts"
+import { type BusError, isTooLarge, mayHoldTooLarge } from "../errors.ts"
 import { readInOrder } from "../ordered-reader.ts"
 import type { SourceMessage } from "../pages.ts"
 import type { BatchMessage } from "../publish.ts"
@@ -19,6 +22,7 @@ import {
   finishPending,
   lastOfSource,
   olderCursor,
+  type RefusedMessage,
   type RelayStep,
   storedCursor,
   writeCursor,
@@ -71,7 +75,13 @@ export interface RelayOptions<Cursor, E, R> {
   ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   /** How many messages the next run takes at most, where it is not always `runMessagesMax`. */
   readonly nextRunMax?: () => number
-  readonly aside: (cursor: Cursor) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  /** `messagesMax`: of how many source messages a step may be made at most. */
+  readonly aside: (cursor: Cursor, messagesMax: number) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
+  /**
+   * Puts away what the broker will never take, as what followed from one source message. It may be called again for the
+   * same ones. Fails for what must not be left out.
+   */
+  readonly onRefused: (refused: ReadonlyArray<RefusedMessage>) => Effect.Effect<void, BusError, R>
   /** Called with every cursor known to be stored, and the messages this relay wrote with it: none when a twin did. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
   /** Runs each time the relay has read the cursor that it goes on from: it may have been in other hands. */
@@ -81,7 +91,7 @@ export interface RelayOptions<Cursor, E, R> {
   readonly loop: HealthLoop
 }
 
-/** Batches of 64 to 256 carry the most per second; a longer run would only delay its first message. */
+/** Batches of 64 to 256 carry the most per second; a longer run would only delay its first message. A power of two. */
 export const runMessagesMax = 256
 const queueCapacity = 1_024
 // How often `aside` is called when the source is quiet.
@@ -154,36 +164,29 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   const conflicts = metrics.counter(relayConflicts)
   conflicts.begin({ relay: options.name })
   const position = metrics.gauge(relayPosition)
-  let held = yield* loadCursor(nats, options)
+  const steps = yield* stepWriter(nats, options)
+  const { held } = steps
   yield* options.onTaken ?? Effect.void
-  yield* options.onCursor(held.cursor, [])
-  yield* Effect.addFinalizer((exit) => (Exit.hasInterrupts(exit) ? handOver(nats, options, held) : Effect.void))
-  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held.cursor) + 1, {
+  yield* options.onCursor(held().cursor, [])
+  yield* Effect.addFinalizer((exit) =>
+    Exit.hasInterrupts(exit) ? Effect.suspend(() => handOver(nats, options, held())) : Effect.void
+  )
+  const source = yield* readInOrder<typeof tick>(nats, options.source, options.position(held().cursor) + 1, {
     capacity: queueCapacity
   })
-
-  const write = Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>) {
-    for (const step of steps) {
-      const written = writeStep(nats, options.place, step, held.sequence).pipe(
-        Effect.tap((sequence) => Effect.sync(() => (held = { cursor: step.cursor, sequence }))),
-        Effect.tapError((error) =>
-          Effect.sync(() => {
-            if (error._tag === "RevisionConflict") conflicts.inc({ relay: options.name })
-          })
-        )
+  const giver = giverOf(options, {
+    ...steps,
+    write: (some, isAlone) =>
+      steps.write(some, isAlone).pipe(
+        Effect.tapErrorTag("RevisionConflict", () => Effect.sync(() => conflicts.inc({ relay: options.name }))),
+        Effect.tap(() => Effect.sync(() => position.set({ relay: options.name }, options.position(held().cursor))))
       )
-      // A step that has begun is finished, which takes no longer than the broker's answer: otherwise nobody could be
-      // told how far this relay has come.
-      yield* Effect.uninterruptible(written)
-      yield* options.onCursor(step.cursor, step.messages)
-    }
-    position.set({ relay: options.name }, options.position(held.cursor))
   })
 
   // Taking is never interrupted, for taken messages would be lost: a tick wakes a quiet source.
   const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
   yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
-  yield* write(yield* options.aside(held.cursor))
+  yield* giver.giveAside
   yield* options.onStarted
 
   while (true) {
@@ -192,9 +195,9 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     const run = taken.filter((message) => message !== tick)
     if (run.length > 0) {
       runSize.observe({ relay: options.name }, run.length)
-      yield* write(yield* options.translate(run, held.cursor))
+      yield* giver.give(run)
     }
-    yield* write(yield* options.aside(held.cursor))
+    yield* giver.giveAside
   }
 })
 
@@ -203,16 +206,99 @@ interface Held<Cursor> {
   readonly sequence: number
 }
 
+export interface StepWriter<Cursor, R> {
+  readonly held: () => Held<Cursor>
+  /** `isAlone`: each step is of one source message, so that what cannot be written of it is put away. */
+  readonly write: (steps: ReadonlyArray<RelayStep<Cursor>>, isAlone: boolean) => Effect.Effect<void, BusError, R>
+}
+
+/** Writes steps on from the stored cursor. */
+const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
+  nats: Nats["Service"],
+  options: RelayOptions<Cursor, E, R>
+): Effect.fn.Return<StepWriter<Cursor, R>, BusError, R> {
+  const { place, onRefused, onCursor } = options
+  let held = yield* loadCursor(nats, options)
+
+  const writeOne = Effect.fnUntraced(function* (step: RelayStep<Cursor>) {
+    const { sequence, refused } = yield* writeStep(nats, place, step, held.sequence)
+    // Before the cursor counts as held: until it is overwritten it lists what is put away here.
+    if (refused.length > 0) yield* onRefused(refused)
+    held = { cursor: step.cursor, sequence }
+    if (refused.length === 0) return step.messages
+    const left = new Set(refused.map(({ message }) => message))
+    return step.messages.filter((message) => !left.has(message))
+  })
+  const writeAlone = (step: RelayStep<Cursor>) =>
+    step.messages.length === 0
+      ? writeOne(step)
+      : Effect.catchIf(writeOne(step), isTooLarge, (refusal) =>
+          Effect.andThen(
+            onRefused(step.messages.map((message) => ({ message, refusal }))),
+            writeOne({ messages: [], cursor: step.cursor })
+          )
+        )
+  return {
+    held: () => held,
+    write: Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>, isAlone: boolean) {
+      for (const step of steps) {
+        // A step that has begun is finished, which takes no longer than the broker's answer: otherwise nobody could be
+        // told how far this relay has come.
+        const stored = yield* Effect.uninterruptible(isAlone ? writeAlone(step) : writeOne(step))
+        yield* onCursor(step.cursor, stored)
+      }
+    })
+  }
+})
+
+type GivenBy<Cursor, E, R> = Pick<RelayOptions<Cursor, E, R>, "translate" | "aside" | "position" | "onTaken">
+
+/** Gives a run, or what `aside` offers: what the broker refuses for its size in halves, down to one source message. */
+export const giverOf = <Cursor, E, R>(
+  { translate, aside, position, onTaken = Effect.void }: GivenBy<Cursor, E, R>,
+  { held, write }: StepWriter<Cursor, R>
+) => {
+  const give = Effect.fnUntraced(function* (
+    run: ReadonlyArray<SourceMessage>
+  ): Effect.fn.Return<void, BusError | E, R> {
+    const isAlone = run.length === 1
+    const writing = write(yield* translate(run, held().cursor), isAlone)
+    yield* isAlone
+      ? writing
+      : Effect.catchIf(writing, mayHoldTooLarge, () => Effect.forEach(halvesOf(run), giveRest, { discard: true }))
+  })
+  /** What of a run is not behind the cursor yet. */
+  const giveRest = (run: ReadonlyArray<SourceMessage>) =>
+    Effect.suspend(() => {
+      const rest = run.filter(({ sequence }) => sequence > position(held().cursor))
+      return rest.length === 0 ? Effect.void : give(rest)
+    })
+  const giveAside = Effect.fnUntraced(function* (messagesMax: number): Effect.fn.Return<void, BusError | E, R> {
+    const isAlone = messagesMax === 1
+    const writing = write(yield* aside(held().cursor, messagesMax), isAlone)
+    yield* isAlone
+      ? writing
+      : Effect.catchIf(writing, mayHoldTooLarge, () => Effect.andThen(onTaken, giveAside(messagesMax / 2)))
+  })
+  return { give, giveAside: Effect.suspend(() => giveAside(runMessagesMax)) }
+}
+
+const halvesOf = <A>(all: ReadonlyArray<A>) => {
+  const middle = Math.ceil(all.length / 2)
+  return [all.slice(0, middle), all.slice(middle)]
+}
+
 const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
-): Effect.fn.Return<Held<Cursor>, BusError> {
+): Effect.fn.Return<Held<Cursor>, BusError, R> {
   const own = yield* storedCursor(nats, options)
   const sequence = Option.match(own, { onNone: () => 0, onSome: (stored) => stored.sequence })
   const older = yield* olderCursor(nats, options, own)
   const further = Option.orElse(older, () => Option.map(own, ({ record }) => record))
   if (Option.isNone(further)) return { cursor: options.begin(yield* lastOfSource(nats, options)), sequence }
-  yield* finishPending(nats, further.value)
+  const refused = yield* finishPending(nats, further.value)
+  if (refused.length > 0) yield* options.onRefused(refused)
   return { cursor: further.value.cursor, sequence }
 })
 

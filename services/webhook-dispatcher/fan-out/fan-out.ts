@@ -2,14 +2,15 @@
  * The fan-out relays EVENTS: one due delivery per event and endpoint, exactly once. An endpoint that is paused or has
  * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it goes on. Parked
  * endpoints that may go on are caught up between runs, without holding up the others. An envelope that breaks the
- * schema goes to REJECTED and holds up nothing.
+ * schema goes to REJECTED and holds up nothing; so does one whose deliveries the broker refuses.
  */
-import { Clock, Effect, Latch, Layer, Result, Schedule, Stream } from "effect"
+import { Clock, Effect, Latch, Layer, Option, Result, Schedule, Stream } from "effect"
 import {
   type BusError,
   mayComeFromOutside,
   parseUnambiguousJson,
   type Refused,
+  type RefusedMessage,
   Rejections,
   relay,
   runMessagesMax,
@@ -41,6 +42,7 @@ import {
   planAhead,
   planCatchUp,
   planRun,
+  sequenceOf,
   wanting
 } from "./plan.ts"
 import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
@@ -129,7 +131,8 @@ const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effe
     isOurs: (cursor) => cursor.roster === ours,
     translate: (run, cursor) => translate(deps, run, cursor),
     nextRunMax: () => runMaxOf(deps.flood),
-    aside: (cursor) => aside(deps, cursor),
+    aside: (cursor, messagesMax) => aside(deps, cursor, messagesMax),
+    onRefused: (refused) => putAway(deps, refused),
     onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
     loop
@@ -173,6 +176,8 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
     newcomers,
     newDeliveryId: () => crypto.randomUUID(),
     received: metrics.counter(eventsReceived),
+    /** The last event that is counted as received: a run that is given in halves is read again. */
+    counted: { through: 0 },
     unknown: metrics.counter(unknownReceived),
     made: metrics.counter(deliveriesMade),
     parked: metrics.gauge(parkedEvents),
@@ -190,20 +195,14 @@ const translate = Effect.fnUntraced(function* (
   run: ReadonlyArray<SourceMessage>,
   cursor: FanOutCursor
 ) {
-  const { lane, targets: targetsOf, isParked, newDeliveryId, received, unknown, flood } = deps
+  const { lane, targets: targetsOf, isParked, newDeliveryId, flood } = deps
   const targets = targetsOf(cursor)
   const { read, refused } = yield* readRun(
     deps,
     lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject))
   )
   // Every lane reads every event; the first one counts them.
-  for (const { subject } of lane === 0 ? refused : [])
-    received.inc({ event: "other", publisher: storedEventName(subject)?.from ?? "fleet" })
-  for (const { event, known, unknownFields } of lane === 0 ? read : []) {
-    received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
-    if (!known) unknown.inc({ kind: "event" })
-    if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
-  }
+  if (lane === 0) countReceived(deps, read, refused)
   const lastSequence = run.at(-1)?.sequence ?? cursor.position
   const events = read.map(({ event }) => event)
   flood.isOn = isFlood(
@@ -213,6 +212,26 @@ const translate = Effect.fnUntraced(function* (
   const steps = planRun({ events, lastSequence, targets, lane, isParked, newDeliveryId }, cursor)
   return deps.isAlone ? steps : yield* withoutIdle(deps, steps, cursor)
 })
+
+const countReceived = (
+  { received, unknown, counted }: Dependencies,
+  read: ReadonlyArray<ReadEvent>,
+  refused: ReadonlyArray<Refused>
+) => {
+  const { through } = counted
+  for (const { subject, sequence } of refused) {
+    if ((sequence ?? 0) <= through) continue
+    received.inc({ event: "other", publisher: storedEventName(subject)?.from ?? "fleet" })
+    counted.through = Math.max(counted.through, sequence ?? 0)
+  }
+  for (const { event, known, unknownFields } of read) {
+    if (event.sequence <= through) continue
+    received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
+    if (!known) unknown.inc({ kind: "event" })
+    if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
+    counted.through = Math.max(counted.through, event.sequence)
+  }
+}
 
 /** Whether an endpoint of a lane wants the event of this subject. */
 const isWanted = (targets: ReadonlyArray<EndpointSettings>, subject: string) =>
@@ -279,8 +298,36 @@ const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: 
   return { read, refused }
 })
 
+/** Of one event, all that the broker will never take as a delivery; an event is put away once. */
+const putAway = Effect.fnUntraced(function* (
+  { lane, reader, rejections }: Dependencies,
+  refused: ReadonlyArray<RefusedMessage>
+): Effect.fn.Return<void, BusError> {
+  const isDue = ({ message: { subject } }: RefusedMessage) =>
+    subject.startsWith(subjects.deliveries(lane).dueAll.slice(0, -1))
+  const bySequence = Map.groupBy(refused.filter(isDue), ({ message }) => sequenceOf(message))
+  for (const [sequence, [first]] of bySequence) {
+    if (first === undefined) continue
+    const { message, refusal } = first
+    const event = Option.filter(
+      sequence === null ? Option.none() : yield* reader.next("EVENTS", sequence),
+      (found) => found.sequence === sequence
+    )
+    yield* rejections.reject({
+      origin: "events",
+      sequence,
+      subject: Option.match(event, { onNone: () => message.subject, onSome: ({ subject }) => subject }),
+      faults: [{ path: "", message: `the broker refused its deliveries: ${refusal.detail}` }],
+      payload: message.data
+    })
+  }
+  // The rosters are written the same way, and nothing goes on without them.
+  const other = refused.find((each) => !isDue(each))
+  if (other !== undefined) return yield* other.refusal
+})
+
 /** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
-const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCursor) {
+const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCursor, messagesMax: number) {
   // An endpoint's place is counted from what was read, not from what was written.
   const cursor = advance(stored, deps.skipped.through)
   const { endpoints, roster, newcomers, isParked, turn } = deps
@@ -290,14 +337,14 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCur
   // Newcomers first: one that the configuration gave up keeps its place.
   steps.push(...(yield* newcomers.keep(steps.at(-1)?.cursor ?? cursor)))
   steps.push(...(yield* roster.keep(steps.at(-1)?.cursor ?? cursor, newcomers.knows)))
-  steps.push(...(yield* giveAhead(deps, steps.at(-1)?.cursor ?? cursor)))
+  steps.push(...(yield* giveAhead(deps, steps.at(-1)?.cursor ?? cursor, messagesMax)))
   let last = steps.at(-1)?.cursor ?? cursor
   const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
   const start = behind.length === 0 ? 0 : turn.count++ % behind.length
   for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
     const target = endpoints.byId(id)
     if (target === undefined) continue
-    const step = yield* catchUp(deps, last, target)
+    const step = yield* catchUp(deps, last, { target, messagesMax })
     steps.push(step)
     last = step.cursor
   }
@@ -307,13 +354,14 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCur
 /** While a flood is read: the fleet's own events from behind it. */
 const giveAhead = Effect.fnUntraced(function* (
   { flood, reader, targets: targetsOf, lane, isParked, newDeliveryId }: Dependencies,
-  cursor: FanOutCursor
+  cursor: FanOutCursor,
+  messagesMax: number
 ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
   if (!flood.isOn || cursor.through !== null) return []
   const fromSequence = Math.max(cursor.position, cursor.ahead ?? 0) + 1
   const toSequence = Number.MAX_SAFE_INTEGER
   const own = reader.range("EVENTS", { fromSequence, toSequence, subject: subjects.event(">") })
-  const page = yield* Stream.runCollect(Stream.take(own, aheadPageMessages))
+  const page = yield* Stream.runCollect(Stream.take(own, Math.min(aheadPageMessages, messagesMax)))
   if (page.length === 0) return []
   const step = planAhead({ events: eventsOf(page), targets: targetsOf(cursor), lane, isParked, newDeliveryId }, cursor)
   return step.cursor === cursor ? [] : [step]
@@ -410,7 +458,16 @@ const takenOver = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOu
   return step
 })
 
-const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor, target: EndpointSettings) {
+interface CatchingUp {
+  readonly target: EndpointSettings
+  readonly messagesMax: number
+}
+
+const catchUp = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  cursor: FanOutCursor,
+  { target, messagesMax }: CatchingUp
+) {
   const { reader, expired, parkedMaxMs, newDeliveryId } = deps
   const from = cursor.next[target.id] ?? cursor.position + 1
   const { firstSequence } = yield* reader.bounds("EVENTS")
@@ -421,12 +478,13 @@ const catchUp = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutC
     )
   }
   const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
-  const page = yield* Stream.runCollect(Stream.take(range, catchUpPageMessages))
+  const pageMessages = Math.min(catchUpPageMessages, messagesMax)
+  const page = yield* Stream.runCollect(Stream.take(range, pageMessages))
   const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
   const given = page.filter((message) => message.storedAtMs >= tooOldMs)
   expired.inc({ endpoint: target.name }, page.length - given.length)
   const events = eventsOf(given)
-  const isWhole = page.length < catchUpPageMessages
+  const isWhole = page.length < pageMessages
   const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
   return planCatchUp({ events, lastSequence, target, lane: deps.lane, newDeliveryId }, cursor)
 })

@@ -3,9 +3,10 @@
  * through the endpoints in order of their ids. A step closes when it is full, also between two endpoints of one event,
  * and its cursor says exactly how far it came. An endpoint is parked at the first event that it wants and may not have.
  */
-import { type BatchMessage, header, type RelayStep } from "#bus"
-import { type Delivery, subjects } from "#contracts"
-import { deliveryHeaders, type FanOutCursor, hasNextEvent, join, park } from "#webhooks"
+import { Option, Result, Schema } from "effect"
+import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
+import { Delivery, subjects } from "#contracts"
+import { deliveryHeader, deliveryHeaders, type FanOutCursor, hasNextEvent, join, park } from "#webhooks"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface FanOutEvent {
@@ -180,6 +181,15 @@ interface ToEndpoint {
   readonly lane: number
   readonly deliveryId: string
 }
+
+/** The event of a due delivery; null where its header cannot be read. */
+export const sequenceOf = ({ headers }: Pick<BatchMessage, "headers">): number | null => {
+  const [, text] = headers.find(([name]) => name === deliveryHeader) ?? []
+  const read = text === undefined ? undefined : Option.getOrUndefined(Result.getSuccess(readDelivery(text)))
+  return read?.sequence ?? null
+}
+
+const readDelivery = jsonTextDecoder(Schema.Struct({ sequence: Delivery.fields.sequence }))
 
 const dueMessage = (event: FanOutEvent, { target, lane, deliveryId }: ToEndpoint): BatchMessage => {
   const delivery: Delivery = {

@@ -32,15 +32,21 @@ const Cursor = Schema.Struct({ position: Schema.Int })
 const codec = relayRecordCodec(Cursor)
 const cursorSubject = "target.cursor"
 
+const textOf = (data: Uint8Array) => new TextDecoder().decode(data)
+const putAway: Array<string> = []
+
 /** One of several that copy SOURCE to TARGET. Closed, its gate holds it up between reading and writing. */
 const copier = (name: string, gate = Latch.makeUnsafe(true), begin = (_last: number) => ({ position: 0 })) =>
   Effect.gen(function* () {
     const started = yield* Latch.make()
     const translate = (run: ReadonlyArray<SourceMessage>) => {
-      const messages = run.map(({ sequence, data }) => ({
+      const messages = run.map(({ sequence, data, header: read }) => ({
         subject: "target.copy",
         data,
-        headers: [[header.messageId, `${name}.${sequence}`]] as const
+        headers: [
+          [header.messageId, `${name}.${sequence}`] as const,
+          ["X-Filling", "x".repeat(Number(read("X-Filling") ?? 0))] as const
+        ]
       }))
       return Effect.as(gate.await, [{ messages, cursor: { position: run.at(-1)?.sequence ?? 0 } }])
     }
@@ -55,6 +61,7 @@ const copier = (name: string, gate = Latch.makeUnsafe(true), begin = (_last: num
         isOurs: () => true,
         translate,
         aside: () => Effect.succeed([]),
+        onRefused: (refused) => Effect.sync(() => putAway.push(...refused.map(({ message }) => textOf(message.data)))),
         onCursor: () => Effect.void,
         onStarted: Effect.asVoid(started.open),
         loop: { beat: () => {} }
@@ -217,6 +224,71 @@ describe("a relay whose target is lost and made again", () => {
         yield* Effect.forkScoped(keepTopology({ topology: two, replicas: 1 }))
         yield* eventually(Effect.map(Effect.option(copies), (all) => all._tag === "Some" && all.value.length >= 3))
         assert.deepStrictEqual([...(yield* copies)].toSorted(), ["5", "6", "7"])
+      })
+    )
+  )
+})
+
+describe("a relay of messages that the broker does not take", () => {
+  const tooLargeHeaders = 70_000
+  /** So many notes at once, some of which become messages with too large headers. */
+  const publishSome = (count: number, bytes: number, bad: ReadonlySet<number>) =>
+    Effect.gen(function* () {
+      const { publishTogether } = yield* Publisher
+      const data = (number: number) => text.encode(String(number).padEnd(bytes))
+      yield* publishTogether(
+        Array.from({ length: count }, (_, number) => ({
+          subject: "source.note",
+          data: data(number),
+          headers: bad.has(number) ? [["X-Filling", String(tooLargeHeaders)] as const] : []
+        }))
+      )
+    })
+  const cases = [
+    ["alone", 1, 1, [0]],
+    ["among a few", 8, 1, [3, 7]],
+    ["among many", 200, 1, [0, 50, 51, 199]],
+    ["among large ones", 8, 60_000, [0, 4]],
+    ["when there are only such", 40, 1, Array.from({ length: 40 }, (_, index) => index)]
+  ] as const
+  it.live.each(cases)("puts them away %s, and copies each of the others once", ([, count, bytes, bad]) =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        putAway.length = 0
+        yield* publishSome(count, bytes, new Set(bad))
+        yield* publishNotes(count, 1)
+        yield* copier("a")
+        yield* copied(count + 1 - bad.length)
+        yield* eachOnce(count + 1 - bad.length)
+        const numbers = (yield* copies).map(Number)
+        assert.strictEqual(numbers.at(-1), count)
+        assert.isFalse(numbers.some((number) => bad.some((each) => each === number)))
+        assert.deepStrictEqual(
+          [...new Set(putAway.map(Number))].toSorted((left, right) => left - right),
+          [...bad]
+        )
+      })
+    )
+  )
+
+  it.live("goes on from a cursor that lists one, as a relay that could not publish it left it", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        putAway.length = 0
+        yield* publishNotes(0, 2)
+        const filling = ["X-Filling", "x".repeat(tooLargeHeaders)] as const
+        const { data } = codec.encode({
+          cursor: { position: 1 },
+          pending: [
+            { subject: "target.copy", headers: [filling], dataBase64: "MA==" },
+            { subject: "target.copy", headers: [], dataBase64: "OTk=" }
+          ]
+        })
+        yield* (yield* Publisher).publishRaw(cursorSubject, data)
+        yield* copier("a")
+        yield* copied(2)
+        assert.deepStrictEqual(yield* copies, ["99", "1"])
+        assert.deepStrictEqual(putAway, ["0"])
       })
     )
   )

@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { BusRefused, type RelayStep, type SourceMessage } from "#bus"
 import {
+  giverOf,
   type Observation as Seen,
   observe,
   patienceOf,
   type Standby,
+  type StepWriter,
   takesOver
 } from "../../../../libs/bus/relay/relay.ts"
 
@@ -73,4 +77,132 @@ describe("a relay on standby", () => {
     }
     assert.isBelow(patienceOf(0).behindMs, patienceOf(0.1).behindMs)
   })
+})
+
+interface Position {
+  readonly position: number
+}
+
+const source = (sequence: number): SourceMessage => ({
+  subject: "source.note",
+  sequence,
+  storedAtMs: 0,
+  data: new Uint8Array(0),
+  header: () => undefined
+})
+
+/** Steps of up to `stepMax` messages, each named after its source message. */
+const stepsOf = (run: ReadonlyArray<SourceMessage>, stepMax: number): ReadonlyArray<RelayStep<Position>> =>
+  Array.from({ length: Math.ceil(run.length / stepMax) }, (_, index) => {
+    const part = run.slice(index * stepMax, (index + 1) * stepMax)
+    return {
+      messages: part.map(({ sequence }) => ({ subject: String(sequence), data: new Uint8Array(0), headers: [] })),
+      cursor: { position: part.at(-1)?.sequence ?? 0 }
+    }
+  })
+
+/** A broker that refuses some messages, and says which only where it is asked for nothing else. */
+const writerRefusing = (refuses: (sequence: number) => boolean) => {
+  let cursor: Position = { position: 0 }
+  const written: Array<number> = []
+  const putAway: Array<number> = []
+  const moves: Array<number> = []
+  const writer: StepWriter<Position, never> = {
+    held: () => ({ cursor, sequence: 0 }),
+    write: (steps, isAlone) =>
+      Effect.forEach(
+        steps,
+        (step) => {
+          const numbers = step.messages.map(({ subject }) => Number(subject))
+          if (numbers.some(refuses)) {
+            const code = numbers.length === 1 ? 10097 : 10176
+            if (!isAlone) return Effect.fail(new BusRefused({ operation: "write", detail: "too large", code }))
+            putAway.push(...numbers)
+          } else written.push(...numbers)
+          cursor = step.cursor
+          moves.push(cursor.position)
+          return Effect.void
+        },
+        { discard: true }
+      )
+  }
+  return { writer, written, putAway, moves }
+}
+
+describe("a run that the broker refuses", () => {
+  const cases = [1, 3, 64, 256].flatMap((stepMax) =>
+    [[], [1], [256], [7, 8], [1, 100, 101, 255], Array.from({ length: 256 }, (_, index) => index + 1)].map((bad) => ({
+      stepMax,
+      bad
+    }))
+  )
+  it.effect.each(cases)(
+    "in steps of $stepMax is given all the same, without $bad: each message is accounted for once",
+    ({ stepMax, bad }) =>
+      Effect.gen(function* () {
+        const refused = new Set(bad)
+        const { writer, written, putAway, moves } = writerRefusing((sequence) => refused.has(sequence))
+        const giver = giverOf<Position, never, never>(
+          {
+            translate: (run) => Effect.succeed(stepsOf(run, stepMax)),
+            aside: () => Effect.succeed([]),
+            position: ({ position }) => position
+          },
+          writer
+        )
+        const run = Array.from({ length: 256 }, (_, index) => source(index + 1))
+        yield* giver.give(run)
+        assert.deepStrictEqual(putAway, bad)
+        assert.deepStrictEqual(
+          written,
+          run.map(({ sequence }) => sequence).filter((sequence) => !refused.has(sequence))
+        )
+        assert.deepStrictEqual(
+          moves,
+          moves.toSorted((left, right) => left - right)
+        )
+        assert.strictEqual(moves.at(-1), 256)
+      })
+  )
+
+  it.effect("for another reason fails as it is", () =>
+    Effect.gen(function* () {
+      const refusal = new BusRefused({ operation: "write", detail: "not allowed", code: 0 })
+      const writer: StepWriter<Position, never> = {
+        held: () => ({ cursor: { position: 0 }, sequence: 0 }),
+        write: () => Effect.fail(refusal)
+      }
+      const given = giverOf<Position, never, never>(
+        {
+          translate: (run) => Effect.succeed(stepsOf(run, 256)),
+          aside: () => Effect.succeed([]),
+          position: ({ position }) => position
+        },
+        writer
+      ).give([source(1), source(2)])
+      assert.strictEqual(yield* Effect.flip(given), refusal)
+    })
+  )
+
+  it.effect("between two runs is asked for with ever fewer source messages", () =>
+    Effect.gen(function* () {
+      const asked: Array<number> = []
+      const { writer, putAway } = writerRefusing((sequence) => sequence === 1)
+      const giver = giverOf<Position, never, never>(
+        {
+          translate: () => Effect.succeed([]),
+          aside: (_, messagesMax) => {
+            asked.push(messagesMax)
+            const run = Array.from({ length: messagesMax }, (_each, index) => source(index + 1))
+            return Effect.succeed(stepsOf(run, 256))
+          },
+          position: ({ position }) => position
+        },
+        writer
+      )
+      yield* giver.giveAside
+      assert.deepStrictEqual(asked, [256, 128, 64, 32, 16, 8, 4, 2, 1])
+      assert.deepStrictEqual(putAway, [1])
+    })
+  )
 })
