@@ -270,7 +270,7 @@ export const localDefaults = (world: World) => {
             Providers: [
               { Name: provider, ...at },
               { Name: strictProvider, ...at, Parameters: "openai", Thoughts: "none" },
-              { Name: reasonerProvider, ...at, Parameters: "common", Thoughts: "reasoning_content" },
+              { Name: reasonerProvider, ...at, Parameters: "common", Thoughts: "required" },
               { Name: claudeProvider, ...at, Kind: "anthropic" }
             ],
             Models: models,

@@ -4,7 +4,7 @@
  * temperature, top_p and both penalties, as DeepSeek documents. DeepSeek also ignores keys that it does not know, where
  * this one refuses them, so that a key that was sent on by mistake shows. Pure.
  */
-import { type Json, objectsOf } from "../json.ts"
+import { isJson, type Json, objectsOf } from "../json.ts"
 import { openAiRefusal, pathOf, reasoningModels } from "./openai-words.ts"
 import { firstOf, type Refusal, refusal, type Rule, type Source } from "./refusal.ts"
 import { any, type Fault, flag, integer, keys, kinds, list, number, text, textOrList } from "./shape.ts"
@@ -94,6 +94,9 @@ export const reasonerRefusal = (fault: Fault): Refusal => {
 
 const isNothing = (value: unknown) => value === undefined || value === null || value === false || value === 0
 
+/** Told not to think. */
+export const isTold = ({ thinking }: Json) => isJson(thinking) && thinking["type"] === "disabled"
+
 /** The messages since the user's last one. */
 const lately = ({ messages }: Json) => {
   const all = objectsOf(messages)
@@ -127,15 +130,18 @@ export const reasonerRules: ReadonlyArray<Rule> = [
   {
     refuses: "calls since the user's last message without the thought that they came of",
     source: thinkingMode,
+    // One that is told not to think wants none.
     check: (request) =>
-      firstOf(lately(request), ({ tool_calls: calls, reasoning_content: thought }) =>
-        objectsOf(calls).length > 0 && (typeof thought !== "string" || thought === "")
-          ? refusal(
-              "The `reasoning_content` in the thinking mode must be passed back to the API.",
-              null,
-              "invalid_request_error"
-            )
-          : undefined
-      )
+      isTold(request)
+        ? undefined
+        : firstOf(lately(request), ({ tool_calls: calls, reasoning_content: thought }) =>
+            objectsOf(calls).length > 0 && (typeof thought !== "string" || thought === "")
+              ? refusal(
+                  "The `reasoning_content` in the thinking mode must be passed back to the API.",
+                  null,
+                  "invalid_request_error"
+                )
+              : undefined
+          )
   }
 ]

@@ -30,8 +30,8 @@ export const ProviderEntry = Schema.Struct({
     "Which parameters an `openai` provider is given: those that every server of the API knows, also those of OpenAI's own (`user`, `prompt_cache_key`, a schema for the answer), or also `top_k`, `min_p`, `cache_control` and others that most servers know and OpenAI refuses. Without it, by the host: `openai` for OpenAI, Azure and Groq, `common` for DeepSeek, else `extended`."
   ),
   Thoughts: optional(
-    Schema.Literals(["none", "reasoning_content", "reasoning_details"]),
-    "In which key an `openai` provider wants the thoughts of earlier turns back. Without it, by the host: `none` for OpenAI, Azure and Groq, `reasoning_details` for OpenRouter, else `reasoning_content`."
+    Schema.Literals(["none", "reasoning_content", "reasoning_details", "required"]),
+    "In which key an `openai` provider wants the thoughts of earlier turns back. `required`: in `reasoning_content`, and a call without its thought is refused; where a caller sends none back, the provider is told not to think. Without it, by the host: `none` for OpenAI, Azure and Groq, `required` for DeepSeek, `reasoning_details` for OpenRouter, else `reasoning_content`."
   )
 })
 export interface ProviderEntry extends Schema.Schema.Type<typeof ProviderEntry> {}

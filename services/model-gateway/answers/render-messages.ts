@@ -1,4 +1,5 @@
 /** Answers as Anthropic's messages: a whole one, or events. The parts come one after the other. */
+import { unsealed } from "../translate/sealed-thought.ts"
 import { inputOf } from "../translate/tool-input.ts"
 import type { JsonObject } from "../translate/json.ts"
 import type { AnswerEvent, AnswerFrame, EndReason, OpenedPart } from "./AnswerEvents.ts"
@@ -43,7 +44,7 @@ const blockOf = ({ opened, text, signature }: GatheredPart): JsonObject => {
     case "Refusal":
       return { type: "text", text }
     case "Reasoning":
-      return { type: "thinking", thinking: text, signature: signature ?? "" }
+      return { type: "thinking", thinking: text, signature: signature ?? unsealed }
     case "Encrypted":
       return { type: "redacted_thinking", data: opened.data }
     case "ToolCall":
@@ -68,14 +69,19 @@ export const messagesRenderer = (frame: AnswerFrame): ((event: AnswerEvent) => R
         return [{ type: "message_start", message: { ...headOf(answer, frame), usage: usageOf(answer, frame) } }]
       case "Opened": {
         const block = blockOf(emptyPart(event.part))
-        return [{ type: "content_block_start", index: event.index, content_block: block }]
+        const content_block = event.part._tag === "Reasoning" ? { ...block, signature: "" } : block
+        return [{ type: "content_block_start", index: event.index, content_block }]
       }
       case "Added":
         return [delta(event.index, deltaOf(answer.byIndex.get(event.index)?.opened._tag, event.text))]
       case "Sealed":
         return [delta(event.index, { type: "signature_delta", signature: event.signature })]
-      case "Closed":
-        return [{ type: "content_block_stop", index: event.index }]
+      case "Closed": {
+        const part = answer.byIndex.get(event.index)
+        const isUnsealed = part?.opened._tag === "Reasoning" && part.signature === undefined
+        const seal = isUnsealed ? [delta(event.index, { type: "signature_delta", signature: unsealed })] : []
+        return [...seal, { type: "content_block_stop", index: event.index }]
+      }
       case "Ended": {
         const reason = { stop_reason: reasonOf(answer), stop_sequence: null }
         return [{ type: "message_delta", delta: reason, usage: usageOf(answer, frame) }, { type: "message_stop" }]

@@ -47,7 +47,8 @@ export const summaryPart = (text: string): JsonObject => ({ type: "summary_text"
 
 const sealOf = ({ opened, text, signature }: GatheredPart): string | undefined => {
   if (opened._tag === "Encrypted") return sealThought(opened)
-  return signature === undefined ? undefined : sealThought({ _tag: "Signed", text, signature })
+  if (signature !== undefined) return sealThought({ _tag: "Signed", text, signature })
+  return text === "" ? undefined : sealThought({ _tag: "Plain", text })
 }
 
 const callItem = ({ name }: OpenedCall, text: string, calls: CallForms): JsonObject => {

@@ -15,8 +15,11 @@ export interface Written {
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** How a provider's thoughts are given back to it in chat's shape. */
-export type ThoughtsBack = "none" | "reasoning_content" | "reasoning_details"
+/**
+ * How a provider's thoughts are given back to it in chat's shape. `required`: as `reasoning_content`, and it refuses a
+ * call without its thought, unless it is told not to think.
+ */
+export type ThoughtsBack = "none" | "reasoning_content" | "reasoning_details" | "required"
 
 /**
  * Which parameters of OpenAI's API a provider takes: those that every server of it knows, also those of OpenAI's own, or

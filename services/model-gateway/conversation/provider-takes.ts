@@ -7,7 +7,7 @@ const known: ReadonlyArray<readonly [host: RegExp, takes: Takes]> = [
   [/(?:^|\.)openai\.com$/u, { parameters: "openai", thoughts: "none" }],
   [/(?:^|\.)openai\.azure\.com$/u, { parameters: "openai", thoughts: "none" }],
   [/(?:^|\.)groq\.com$/u, { parameters: "openai", thoughts: "none" }],
-  [/(?:^|\.)deepseek\.com$/u, { parameters: "common", thoughts: "reasoning_content" }],
+  [/(?:^|\.)deepseek\.com$/u, { parameters: "common", thoughts: "required" }],
   [/(?:^|\.)openrouter\.ai$/u, { parameters: "extended", thoughts: "reasoning_details" }]
 ]
 

@@ -3,6 +3,7 @@
  * no table here names is its dialect's own. Pure.
  */
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "../translate/json.ts"
+import { unsealed } from "../translate/sealed-thought.ts"
 import type { DocumentPart, FileKind, FileRef, Part, PlainText } from "./Conversation.ts"
 import type { FileFinder } from "./files.ts"
 
@@ -158,7 +159,7 @@ const thinking: PartReader = (value) => ({
 /** A model whose provider seals nothing has empty seals. */
 const seal = (value: JsonObject) => {
   const signature = textAt(value, "signature")
-  return signature === "" ? undefined : signature
+  return signature === "" || signature === unsealed ? undefined : signature
 }
 
 const redactedThinking: PartReader = (value) => ({

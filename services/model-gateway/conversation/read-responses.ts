@@ -44,7 +44,7 @@ export const statelessFault = (request: JsonObject): Untranslatable | undefined 
 export const readResponses = (request: JsonObject, files: FileFinder): Result.Result<Conversation, Untranslatable> => {
   const { input } = request
   const items = recordsAt(request, "input")
-  const strange = items.findIndex((item) => itemReaders[String(item["type"] ?? "message")] === undefined)
+  const strange = items.findIndex((item) => !isThoughtOf(item) && itemReaders[typeOf(item)] === undefined)
   if (strange >= 0) return Result.fail(unreadable(items[strange] ?? {}, `input[${strange}]`))
   const instructions = textAt(request, "instructions") ?? ""
   const found = items.flatMap((item) => (item["type"] === "tool_search_output" ? foundTools(item) : []))
@@ -55,9 +55,7 @@ export const readResponses = (request: JsonObject, files: FileFinder): Result.Re
     turns: together([
       ...(instructions === "" ? [] : [said("system", instructions)]),
       ...(typeof input === "string" ? [said("user", input)] : []),
-      ...items.flatMap(
-        (item, at) => itemReaders[String(item["type"] ?? "message")]?.(item, `input[${at}]`, files) ?? []
-      )
+      ...items.flatMap((item, at) => itemReaders[typeOf(item)]?.(item, `input[${at}]`, files) ?? [])
     ]),
     ...openAiChoice(request["tool_choice"], distinct([...responsesTools(request), ...found])),
     isSerial: request["parallel_tool_calls"] === false,
@@ -73,6 +71,12 @@ export const readResponses = (request: JsonObject, files: FileFinder): Result.Re
     others: present({ ...besides(request, readKeys), verbosity })
   })
 }
+
+const typeOf = (item: JsonObject) => String(item["type"] ?? "message")
+
+/** A thought by its id alone: nobody kept it, and a turn goes without. */
+const isThoughtOf = (item: JsonObject) =>
+  item["type"] === "item_reference" && textAt(item, "id")?.startsWith("rs_") === true
 
 const said = (role: Turn["role"], text: string): Turn => ({ role, parts: [{ _tag: "Text", text }] })
 
@@ -121,7 +125,10 @@ const reasoning: ItemReader = (item) => {
   const text = said.map((part) => textAt(part, "text") ?? "").join("\n")
   const sealed = sealedThought(textAt(item, "encrypted_content") ?? "")
   if (sealed?._tag === "Encrypted") return assistant({ _tag: "Reasoning", text: "", encrypted: sealed.data })
-  if (sealed !== undefined) return assistant({ _tag: "Reasoning", text: sealed.text, signature: sealed.signature })
+  if (sealed?._tag === "Signed") {
+    return assistant({ _tag: "Reasoning", text: sealed.text, signature: sealed.signature })
+  }
+  if (sealed !== undefined) return assistant({ _tag: "Reasoning", text: sealed.text })
   return text === "" ? [] : assistant({ _tag: "Reasoning", text })
 }
 

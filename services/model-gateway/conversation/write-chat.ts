@@ -72,6 +72,8 @@ export const writeChat = (
   const isCommon = parameters === "common"
   return writing.end(
     present({
+      thinking:
+        writing.takes.thoughts === "required" && !areThoughtsBack(conversation) ? { type: "disabled" } : undefined,
       ...writtenOthers(dialect === "messages" ? rest : others, chatKeys[parameters], writing),
       messages: [
         ...(isCommon ? schemaWish(conversation.output) : []),
@@ -93,6 +95,17 @@ export const writeChat = (
       top_k: taken(isExtended, "top_k", conversation.topK, writing),
       user: taken(!isCommon, "user", shortUser(conversation.user), writing)
     })
+  )
+}
+
+/** Whether each call since the user last spoke has the thought that it came of. */
+const areThoughtsBack = ({ turns }: Conversation): boolean => {
+  const isSaid = ({ role, parts }: Turn) => role === "user" && !parts.every((part) => part._tag === "ToolResult")
+  const lately = turns.slice(turns.findLastIndex(isSaid) + 1)
+  return lately.every(
+    ({ parts }) =>
+      !parts.some((part) => part._tag === "ToolCall") ||
+      parts.some((part) => part._tag === "Reasoning" && part.text !== "")
   )
 }
 
@@ -239,6 +252,7 @@ const thoughtsBack = (thoughts: ReadonlyArray<ReasoningPart>, hasCalls: boolean,
   switch (takes.thoughts) {
     case "none":
       return {}
+    case "required":
     case "reasoning_content": {
       const text = thoughts.map((thought) => thought.text).join("\n")
       return text === "" && !hasCalls ? {} : { reasoning_content: text }

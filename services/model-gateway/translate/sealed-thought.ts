@@ -6,7 +6,11 @@ import { Result } from "effect"
 import { parseJsonText, weightMaxOf } from "#contracts"
 import { isRecord, textAt } from "./json.ts"
 
+/** The seal of a thought whose provider seals none: clients drop what has no seal, and a reasoner wants it back. */
+export const unsealed = Buffer.from("unsealed").toString("base64")
+
 export type CarriedThought =
+  | { readonly _tag: "Plain"; readonly text: string }
   | { readonly _tag: "Signed"; readonly text: string; readonly signature: string }
   | { readonly _tag: "Encrypted"; readonly data: string }
 
@@ -14,8 +18,19 @@ const prefix = "st1."
 const limits = { depthMax: 2, weightMax: weightMaxOf(4_194_304) }
 
 export const sealThought = (thought: CarriedThought): string => {
-  const form = thought._tag === "Signed" ? { s: thought.signature, t: thought.text } : { e: thought.data }
+  const form = formOf(thought)
   return prefix + Buffer.from(JSON.stringify(form)).toString("base64url")
+}
+
+const formOf = (thought: CarriedThought) => {
+  switch (thought._tag) {
+    case "Plain":
+      return { t: thought.text }
+    case "Signed":
+      return { s: thought.signature, t: thought.text }
+    case "Encrypted":
+      return { e: thought.data }
+  }
 }
 
 /** Undefined for a text that was not made here. */
@@ -26,5 +41,6 @@ export const sealedThought = (text: string): CarriedThought | undefined => {
   if (!isRecord(form)) return undefined
   const [signature, thought, data] = [textAt(form, "s"), textAt(form, "t"), textAt(form, "e")]
   if (data !== undefined) return { _tag: "Encrypted", data }
-  return signature === undefined ? undefined : { _tag: "Signed", text: thought ?? "", signature }
+  if (signature !== undefined) return { _tag: "Signed", text: thought ?? "", signature }
+  return thought === undefined ? undefined : { _tag: "Plain", text: thought }
 }

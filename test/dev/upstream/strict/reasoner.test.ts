@@ -20,6 +20,12 @@ const rows: ReadonlyArray<readonly [what: string, passes: Json, refused: Json, m
     thoughts
   ],
   [
+    "calls without their thought, unless it is told not to think",
+    { ...said(calling(), result), thinking: { type: "disabled" } },
+    { ...said(calling(), result), thinking: { type: "enabled" } },
+    thoughts
+  ],
+  [
     "calls with an empty thought",
     said(calling({ reasoning_content: "so" }), result),
     said(calling({ reasoning_content: "" }), result),

@@ -223,7 +223,8 @@ describe("an answer as a response", () => {
         encrypted_content: sealThought({ _tag: "Encrypted", data: "xyz" })
       }
     ])
-    assert.notProperty(outputOf(whole("stop", thought(0, "hm")))[0], "encrypted_content")
+    const plain = sealThought({ _tag: "Plain", text: "hm" })
+    assert.strictEqual(outputOf(whole("stop", thought(0, "hm")))[0]?.["encrypted_content"], plain)
   })
 
   it("says a refusal in a message of its own", () => {

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { ApiDialect } from "../../../../services/model-gateway/conversation/Conversation.ts"
 import type { Takes } from "../../../../services/model-gateway/conversation/Written.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
-import { sealThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
+import { sealThought, unsealed } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import { written } from "../../../support/conversations.ts"
 
 const strict: Takes = { parameters: "openai", thoughts: "none" }
@@ -195,6 +195,35 @@ describe("a thought", () => {
     for (const assistant of assistants) assert.deepInclude(assistant, { reasoning_content: "hm" })
     const without = messagesOf("chat", chat({}), reasoner) as ReadonlyArray<JsonObject>
     assert.deepInclude(without[1], { reasoning_content: "" })
+  })
+
+  it("that is missing beside a call turns a model's thinking off, where it would refuse the turn", () => {
+    const required = { to: "openai", takes: { parameters: "common", thoughts: "required" } } as const
+    assert.deepInclude(bodyOf("chat", chat({}), required), { thinking: { type: "disabled" } })
+    assert.notProperty(bodyOf("chat", chat({ reasoning_content: "hm" }), required), "thinking")
+    const later = { messages: [...chat({}).messages, { role: "user", content: "and now?" }] }
+    assert.notProperty(bodyOf("chat", later, required), "thinking")
+  })
+
+  it("without a seal is one all the same where its model wants it back, and none where Claude would refuse it", () => {
+    const block = { type: "thinking", thinking: "hm", signature: unsealed }
+    const messages = { messages: [{ role: "assistant", content: [block, ...use.content] }] }
+    assert.include(JSON.stringify(bodyOf("messages", messages, reasoner)), '"reasoning_content":"hm"')
+    assert.notInclude(JSON.stringify(bodyOf("messages", messages, claude)), "thinking")
+    const plain = sealThought({ _tag: "Plain", text: "hm" })
+    const input = [
+      { type: "reasoning", summary: [], encrypted_content: plain },
+      { type: "function_call", call_id: "c1", name: "read", arguments: "{}" }
+    ]
+    assert.include(JSON.stringify(bodyOf("responses", { input }, reasoner)), '"reasoning_content":"hm"')
+  })
+
+  it("that is named by its id alone is left out, for nobody kept it", () => {
+    const input = [
+      { role: "user", content: "x" },
+      { type: "item_reference", id: "rs_1" }
+    ]
+    assert.deepStrictEqual(messagesOf("responses", { input }, openai), [{ role: "user", content: "x" }])
   })
 
   it("is not given to a provider that wants none", () => {

@@ -7,7 +7,7 @@ describe("what a provider of OpenAI's API takes", () => {
     ["https://eu.api.openai.com/v1", "openai", "none"],
     ["https://a.openai.azure.com/openai/v1", "openai", "none"],
     ["https://openrouter.ai/api/v1", "extended", "reasoning_details"],
-    ["https://api.deepseek.com/v1", "common", "reasoning_content"],
+    ["https://api.deepseek.com/v1", "common", "required"],
     ["https://notopenai.com/v1", "extended", "reasoning_content"],
     ["http://127.0.0.1:8000/v1", "extended", "reasoning_content"]
   ] as const)("follows from its host: %s", (BaseUrl, parameters, thoughts) => {

@@ -6,6 +6,8 @@ describe("a thought that a caller carries to the next turn", () => {
   it.prop("comes back as it was", [Schema.String, Schema.String], ([text, signature]) => {
     const signed = { _tag: "Signed", text, signature } as const
     assert.deepStrictEqual(sealedThought(sealThought(signed)), signed)
+    const plain = { _tag: "Plain", text } as const
+    assert.deepStrictEqual(sealedThought(sealThought(plain)), plain)
     const encrypted = { _tag: "Encrypted", data: text } as const
     assert.deepStrictEqual(sealedThought(sealThought(encrypted)), encrypted)
   })
