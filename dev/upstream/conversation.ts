@@ -135,7 +135,21 @@ const choiceOf = (choice: unknown, tools: ReadonlyArray<DeclaredTool>): Choice =
 
 const formOf = (request: Json): Form => {
   const format = jsonOf(request["response_format"] ?? jsonOf(request["output_config"])["format"])
-  if (format["type"] === "json_object") return { _tag: "Json" }
+  if (format["type"] === "json_object") return toldSchema(request) ?? { _tag: "Json" }
   if (format["type"] !== "json_schema") return { _tag: "Text" }
   return { _tag: "Schema", schema: isJson(format["json_schema"]) ? format["json_schema"]["schema"] : format["schema"] }
+}
+
+/** A model that takes no schema follows one that it is told: JSON at the end of an instruction that names a JSON schema. */
+const toldSchema = ({ messages }: Json): Form | undefined => {
+  for (const { role, content } of objectsOf(messages)) {
+    const told = role === "system" && typeof content === "string" ? /JSON schema:\n/u.exec(content) : null
+    if (told === null) continue
+    try {
+      return { _tag: "Schema", schema: JSON.parse(told.input.slice(told.index + told[0].length)) as unknown }
+    } catch {
+      // It said something else.
+    }
+  }
+  return undefined
 }

@@ -69,6 +69,14 @@ describe("a form that was asked for", () => {
   ])("is the answer's: %s", (_what, more, value) => {
     assert.deepStrictEqual(JSON.parse(text({ messages: [user("hello")], ...more })), value)
   })
+
+  it("is one that was told, where any JSON is asked for", () => {
+    const told = { role: "system", content: `Answer by this JSON schema:\n${JSON.stringify(schema)}` }
+    const any = { response_format: { type: "json_object" } }
+    assert.deepStrictEqual(JSON.parse(text({ messages: [told, user("hello")], ...any })), { count: 3 })
+    const other = { role: "system", content: "Answer by this JSON schema:\nnone" }
+    assert.deepStrictEqual(JSON.parse(text({ messages: [other, user("hello")], ...any })), { text: "hello" })
+  })
 })
 
 describe("an order to call tools", () => {
