@@ -28,6 +28,31 @@ export const Delivery = Schema.Struct({
 })
 export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 
+/** An endpoint's id, as `endpointIdOf` makes it. */
+export const EndpointId = Schema.String.check(Schema.isPattern(/^[0-9a-z]{13}$/u))
+
+/**
+ * What an operator asks of a dispatcher, by where it is kept. `Test`: the catalogue's example of an event. `Resend`: the
+ * event at a place in EVENTS, under a new id, in place of the delivery `of`. `Redrive`: the delivery at a place in
+ * ABANDONED.
+ */
+export const AskedDelivery = Schema.TaggedUnion({
+  Test: { endpointId: EndpointId, event: EventName },
+  Resend: { endpointId: EndpointId, deliveryId: Uuid, of: Uuid, sequence: Count },
+  Redrive: { sequence: Ordinal }
+})
+export type AskedDelivery = typeof AskedDelivery.Type
+
+/** What became of it, or why nothing did. `NotKept`: what it is made of is kept no longer, or cannot be read. */
+export const AskedDeliveryAnswer = Schema.TaggedUnion({
+  Stored: { deliveryId: Uuid },
+  UnknownEndpoint: {},
+  UnknownEvent: {},
+  NotKept: {},
+  Unavailable: { detail: Schema.String }
+})
+export type AskedDeliveryAnswer = typeof AskedDeliveryAnswer.Type
+
 export const attemptOutcomes = ["delivered", "failed", "refused", "gone"] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
@@ -58,14 +83,15 @@ export interface Attempt extends Schema.Schema.Type<typeof Attempt> {}
 
 export const AttemptBatch = Schema.Array(Attempt).check(Schema.isMaxLength(128))
 
-/** Why a delivery will not be made. */
+/** Why a delivery will not be made. `isBodyLeftOut`: with its body it was too large to be kept. */
 export const Abandonment = Schema.Struct({
   endpoint: Schema.String,
   reason: Schema.String,
   attempts: Count,
   lastStatus: Schema.NullOr(Schema.Int),
   lastError: Schema.NullOr(Schema.String),
-  abandonedAt: Timestamp
+  abandonedAt: Timestamp,
+  isBodyLeftOut: Schema.optionalKey(Schema.Boolean)
 })
 export interface Abandonment extends Schema.Schema.Type<typeof Abandonment> {}
 

@@ -1,8 +1,7 @@
 /**
  * Deliveries as messages. A due one has as its body the envelope's bytes exactly as they were published, and one header
  * holds everything else; the body is never parsed again on its way out. An abandoned one has a second header that says
- * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome. A test delivery is
- * the catalogue's example of an event, to one endpoint alone, tried once and marked as a test.
+ * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome.
  *
  * The fan-out's cursor: how far it has come, as one value that is written together with the deliveries it accounts for;
  * and its moves, which are pure: its beginning, and endpoints that fall out of step or come back in. Beside it
@@ -21,35 +20,26 @@
  * `lanesBefore`: in lane 0 alone, the number before, while endpoints still move.
  * `left`: the endpoints that belong to another lane now, and the first event each needs there. An entry stays until that
  * lane has taken the endpoint over, which it does once no delivery of the endpoint is due in this one.
- *
- * A redrive sends abandoned deliveries again, by endpoint, event and time; a dry run counts them first.
  */
 import { hash } from "node:crypto"
-import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import {
   Abandonment,
   AttemptBatch,
-  compileFilter,
   Delivery,
   deliveryLaneOf,
   deliveryPartitionOf,
   deliveryStream,
-  endpointIdOf,
-  eventSchemaVersion,
-  exampleEnvelope,
   subjects
 } from "#contracts"
 import {
   type BusError,
   BusRefused,
-  BusUnavailable,
   type HeaderPairs,
   jsonCodec,
   jsonTextDecoder,
   type MessageCodec,
-  Publisher,
   relayRecordCodec,
-  Requests,
   type SourceMessage,
   StreamReader
 } from "#bus"
@@ -77,11 +67,27 @@ export const dueDeliveryCodec: MessageCodec<DueDelivery> = {
 const abandonmentHeader = "Starling-Abandonment"
 const decodeAbandonment = jsonTextDecoder(Abandonment)
 
+// What a receiver or its certificate says may need six bytes for each character. Beside the delivery's header both have
+// room in what ABANDONED takes beyond the largest event.
+const whyBytesMax = 1_500
+
+/** The text, or as much of its beginning as fits into so many bytes of JSON. */
+const clipped = (text: string): string => {
+  let end = text.length
+  while (Buffer.byteLength(JSON.stringify(text.slice(0, end))) > whyBytesMax) end = Math.floor(end * 0.8)
+  return text.slice(0, end)
+}
+
 /** Both headers of an abandoned message: the original delivery, and why it ended. */
-export const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => [
-  ...deliveryHeaders(delivery),
-  [abandonmentHeader, JSON.stringify(abandonment)]
-]
+export const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => {
+  const { reason, lastError } = abandonment
+  const why = {
+    ...abandonment,
+    reason: clipped(reason),
+    lastError: lastError === null ? null : clipped(lastError)
+  }
+  return [...deliveryHeaders(delivery), [abandonmentHeader, JSON.stringify(why)]]
+}
 
 export interface AbandonedDelivery {
   /** Its place in ABANDONED. */
@@ -91,6 +97,10 @@ export interface AbandonedDelivery {
   /** None where the header cannot be read: the delivery can be sent again all the same. */
   readonly abandonment: Option.Option<Abandonment>
 }
+
+/** Whether only its event, where that is still kept, has its body. */
+export const isBodyLeftOut = ({ abandonment }: AbandonedDelivery): boolean =>
+  Option.exists(abandonment, (why) => why.isBodyLeftOut === true)
 
 /** None for a message that is no delivery. */
 export const readAbandoned = (message: SourceMessage): Option.Option<AbandonedDelivery> =>
@@ -102,66 +112,6 @@ export const readAbandoned = (message: SourceMessage): Option.Option<AbandonedDe
   }))
 
 export const attemptBatchCodec = jsonCodec(AttemptBatch)
-
-/** What became of a delivery that was asked for. */
-const AskedDelivery = Schema.TaggedUnion({ Stored: {}, Unavailable: { detail: Schema.String } })
-const askedCodec = jsonCodec(AskedDelivery)
-
-// The broker's own patience with a write, and a moment for the dispatcher.
-const askedWithinMs = 10_000
-
-/** Has a dispatcher put a delivery among those that are due. One with the same id and attempt is put there once. */
-export const askForDelivery = Effect.fn("askForDelivery")(function* (due: DueDelivery) {
-  const question = { subject: subjects.deliveriesAsked, question: dueDeliveryCodec, answer: askedCodec }
-  const answer = yield* (yield* Requests).ask({ ...question, timeoutMs: askedWithinMs }, due)
-  if (answer._tag === "Stored") return
-  return yield* new BusUnavailable({ operation: "send a delivery", detail: answer.detail })
-})
-
-// A redrive asks for sixteen at once; several may run.
-const askedAtOnce = 64
-
-/** Answers those who ask for deliveries, for as long as the scope. */
-export const answerAskedDeliveries = Effect.gen(function* () {
-  const store = ({ delivery, body }: DueDelivery) =>
-    Effect.gen(function* () {
-      const { lanes } = yield* readDeliveryLanes
-      const options = { messageId: `${delivery.deliveryId}:1`, headers: deliveryHeaders(delivery) }
-      yield* (yield* Publisher).publishRaw(dueSubject(delivery.endpointId, lanes), body, options)
-      return AskedDelivery.make({ _tag: "Stored" })
-    })
-  yield* (yield* Requests).answer({
-    subject: subjects.deliveriesAsked,
-    queueGroup: "webhook-dispatcher",
-    question: dueDeliveryCodec,
-    answer: askedCodec,
-    concurrency: askedAtOnce,
-    handler: (due) =>
-      Effect.catch(store(due), ({ message }) =>
-        Effect.succeed(AskedDelivery.make({ _tag: "Unavailable", detail: message.slice(0, 1_000) }))
-      )
-  })
-})
-
-/** Sends a test and answers with the delivery's id. It goes the way of every delivery: through breaker, pause and order. */
-export const sendTest = Effect.fn("sendTest")(function* (endpointId: string, event: string) {
-  const nowMs = yield* Clock.currentTimeMillis
-  const delivery: Delivery = {
-    deliveryId: crypto.randomUUID(),
-    endpointId,
-    event,
-    schemaVersion: eventSchemaVersion,
-    // It stands nowhere in EVENTS.
-    sequence: 0,
-    attempt: 1,
-    storedAt: nowMs,
-    dueAt: nowMs,
-    isTest: true
-  }
-  const body = new TextEncoder().encode(JSON.stringify(exampleEnvelope(event)))
-  yield* askForDelivery({ delivery, body })
-  return delivery.deliveryId
-})
 
 /** Where a new delivery to an endpoint is published. */
 export const dueSubject = (endpointId: string, lanes: number) =>
@@ -276,86 +226,6 @@ export const readDeliveryLanes = Effect.map(readFanOutCursor(0), (cursor): Deliv
   const { lanes = 1, lanesBefore = 1 } = Option.getOrElse(cursor, () => beginCursor(0))
   return { lanes, streams: Math.max(lanes, lanesBefore) }
 })
-
-/** Selects abandoned deliveries; an absent field matches all. Times bound when they were abandoned. */
-interface RedriveQuery {
-  readonly endpoint?: string | undefined
-  readonly events: ReadonlyArray<string>
-  readonly sinceMs?: number | undefined
-  readonly untilMs?: number | undefined
-  /** The ids of the endpoints to send to; those of others stay where they are. */
-  readonly endpointIds?: ReadonlySet<string>
-  readonly countMax: number
-  /** Nothing that was abandoned after this place in ABANDONED. */
-  readonly through?: number | undefined
-}
-
-/** How many abandoned deliveries a redrive by this query would send, at most its `countMax`. Changes nothing. */
-export const countAbandoned = (query: RedriveQuery) => Stream.runCount(selected(query))
-
-/** The place of the last delivery that a query selects, 0 for none: one that is abandoned later is not part of it. */
-export const lastAbandoned = (query: RedriveQuery) =>
-  Stream.runFold(
-    selected(query),
-    () => 0,
-    (_, { sequence }) => sequence
-  )
-
-/**
- * Sends abandoned deliveries again: each becomes a new delivery with a new id that names the old one, starts at attempt
- * 1, and leaves ABANDONED once it is stored. An interrupted redrive leaves the rest in place; a second run finds
- * nothing. Answers with how many were sent.
- */
-export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
-  return yield* selected(query).pipe(Stream.mapEffect(sendAgain, { concurrency: sendsAtOnce }), Stream.runCount)
-})
-
-// Enough to keep the broker busy beside live deliveries.
-const sendsAtOnce = 16
-
-/** The abandoned deliveries that a query selects, oldest first. */
-const selected = (query: RedriveQuery) =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const reader = yield* StreamReader
-      const subject =
-        query.endpoint === undefined ? subjects.abandonedAll : subjects.abandoned(endpointIdOf(query.endpoint))
-      const { firstSequence, lastSequence } = yield* reader.bounds("ABANDONED")
-      const toSequence = Math.min(lastSequence, query.through ?? lastSequence)
-      if (toSequence < firstSequence) return Stream.empty
-      const wants = compileFilter(query.events.length === 0 ? ["*"] : query.events)
-      return reader.range("ABANDONED", { fromSequence: firstSequence, toSequence, subject }).pipe(
-        Stream.filter((message) => isWithin(message, query)),
-        Stream.flatMap((message) => Stream.fromIterable(Option.toArray(readAbandoned(message)))),
-        Stream.filter(({ due: { delivery } }) => wants(delivery.event)),
-        Stream.filter(({ due: { delivery } }) => query.endpointIds?.has(delivery.endpointId) !== false),
-        // The count is limited before anything is sent, for the sending runs ahead.
-        Stream.take(query.countMax)
-      )
-    })
-  )
-
-const isWithin = ({ storedAtMs }: SourceMessage, { sinceMs, untilMs }: RedriveQuery) =>
-  storedAtMs >= (sinceMs ?? 0) && storedAtMs <= (untilMs ?? Number.POSITIVE_INFINITY)
-
-/** Sends one again and takes it out of ABANDONED; answers with the id of the new delivery. */
-export const sendAgain = Effect.fnUntraced(function* ({ sequence, due: { delivery, body } }: AbandonedDelivery) {
-  const reader = yield* StreamReader
-  const { previousEndedAt: _previous, ...first } = delivery
-  const again: Delivery = {
-    ...first,
-    deliveryId: redriveId(delivery.deliveryId, sequence),
-    redriveOf: delivery.deliveryId,
-    attempt: 1,
-    dueAt: yield* Clock.currentTimeMillis
-  }
-  yield* askForDelivery({ delivery: again, body })
-  yield* reader.remove("ABANDONED", sequence)
-  return again.deliveryId
-})
-
-// The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.
-const redriveId = (deliveryId: string, sequence: number) => deliveryIdFrom(`redrive ${deliveryId} ${sequence}`)
 
 /** A delivery's id made of a text: the same text gives the same id. Pure. */
 export const deliveryIdFrom = (text: string): string => {

@@ -3,15 +3,12 @@
  * a due delivery, the fan-out's cursor and roster, the states of endpoints, the endpoints made at run time, and the
  * redrive.
  */
+export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
 export {
   type AbandonedDelivery,
   abandonedHeaders,
-  answerAskedDeliveries,
-  askForDelivery,
   attemptBatchCodec,
   beginCursor,
-  countAbandoned,
-  lastAbandoned,
   deliveryHeader,
   deliveryHeaders,
   deliveryIdFrom,
@@ -24,6 +21,7 @@ export {
   fanOutRecordCodec,
   firstNeeded,
   hasNextEvent,
+  isBodyLeftOut,
   join,
   park,
   placed,
@@ -31,11 +29,8 @@ export {
   readDeliveryLanes,
   readFanOutCursor,
   readRoster,
-  redrive,
   type Roster,
-  rosterCodec,
-  sendAgain,
-  sendTest
+  rosterCodec
 } from "./deliveries.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
 export {
@@ -50,6 +45,7 @@ export {
 export * from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
+export { countAbandoned, lastAbandoned, redrive } from "./redrive.ts"
 export {
   requestHeaders,
   signBody,
@@ -58,3 +54,4 @@ export {
   standardWebhooksHeaders,
   standardWebhooksKey
 } from "./request-headers.ts"
+export { type ReadEvent, readStoredEvent, type StoredEvent } from "./stored-event.ts"

@@ -21,7 +21,7 @@ import type { Attempted, DeliveryAttempts } from "./delivery-attempt.ts"
 import type { DueDelivery, EndpointStates } from "#webhooks"
 import type { DeliveryMetrics } from "./metrics.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
-import { isSuccess } from "./retry-policy.ts"
+import { isSuccess, longestWaitMs } from "./retry-policy.ts"
 
 export interface EndpointWorker {
   readonly settings: () => EndpointSettings
@@ -128,7 +128,10 @@ const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clo
     services.metrics.postponed(settings, "circuit_open")
     return nak(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
   }
-  if (due.delivery.attempt > 1) yield* counted(worker, waitUntil(due.delivery.dueAt, clock))
+  const { attempt, dueAt } = due.delivery
+  // No retry of this endpoint waits for longer: one that would keep its place for ever is not of its making.
+  const isPlanned = dueAt - clock.currentTimeMillisUnsafe() <= longestWaitMs(settings.retry)
+  if (attempt > 1 && isPlanned) yield* counted(worker, waitUntil(dueAt, clock))
   return yield* send(worker, due, clock)
 })
 

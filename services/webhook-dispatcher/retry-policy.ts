@@ -48,6 +48,10 @@ export const retryWaits = (keys: RetryKeys): Pick<RetrySettings, "waitsMs" | "ji
   return { waitsMs, jitter: keys.Jitter }
 }
 
+/** The longest wait that a retry may have. */
+export const longestWaitMs = ({ waitsMs, jitter, retryAfterMsMax }: RetrySettings): number =>
+  Math.max(retryAfterMsMax, ...waitsMs.map((waitMs) => waitMs * (1 + jitter)))
+
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 

@@ -39,6 +39,13 @@ const delivering = Layer.effectDiscard(
   })
 )
 
+/** An endpoint that was just made may not be known here yet. */
+const answeringOperators = Effect.gen(function* () {
+  const { byId, catchUp } = yield* Endpoints
+  const isThere = (id: string) => byId(id) !== undefined
+  yield* answerAskedDeliveries((id) => (isThere(id) ? Effect.succeed(true) : Effect.map(catchUp, () => isThere(id))))
+})
+
 const services = DeliveryAttempts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, DeliveryMetrics.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
@@ -46,11 +53,9 @@ const services = DeliveryAttempts.layer.pipe(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const webhookDispatcher = Layer.mergeAll(
-  FanOut.layer,
-  delivering,
-  Layer.effectDiscard(answerAskedDeliveries)
-).pipe(Layer.provide(services))
+export const webhookDispatcher = Layer.mergeAll(FanOut.layer, delivering, Layer.effectDiscard(answeringOperators)).pipe(
+  Layer.provide(services)
+)
 
 /** Follows pauses and breakers that operators and other replicas set. */
 const followStates = Effect.fnUntraced(function* (consuming: Consuming) {

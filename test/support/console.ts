@@ -14,12 +14,9 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 export type Json = Readonly<Record<string, unknown>>
 
 /** A dispatcher's part in what operators send. */
-type DispatcherPart = Effect.Effect<void, never, Effect.Services<typeof answerAskedDeliveries>>
-export const consoleOn = (
-  server: TestNatsServer,
-  changes: Json = {},
-  dispatcher: DispatcherPart = answerAskedDeliveries
-) =>
+const answering = answerAskedDeliveries(() => Effect.succeed(true))
+type DispatcherPart = Effect.Effect<void, never, Effect.Services<typeof answering>>
+export const consoleOn = (server: TestNatsServer, changes: Json = {}, dispatcher: DispatcherPart = answering) =>
   consoleWith.pipe(
     Layer.provideMerge(Layer.effectDiscard(dispatcher)),
     Layer.provideMerge(Tokens.layer),

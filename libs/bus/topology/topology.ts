@@ -130,7 +130,7 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
   {
     name: "deliveries that operators ask for",
     kind: "question",
-    why: "A test, or a delivery that is sent again: a dispatcher stores it in DELIVERIES. A publisher to that stream could have the broker overwrite the fan-out's cursor by a schedule.",
+    why: "A test, or a delivery that is sent again, by where it is kept: a dispatcher makes it and stores it in DELIVERIES. A publisher to that stream could have the broker overwrite the fan-out's cursor by a schedule.",
     subjects: [subjects.deliveriesAsked],
     senders: ["console"],
     receivers: ["webhook-dispatcher"]

@@ -4,9 +4,17 @@ import { type SourceMessage, StreamReader } from "#bus"
 import { endpointIdOf, isoTime, subjects } from "#contracts"
 import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
 import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { type AbandonedDelivery, countAbandoned, lastAbandoned, readAbandoned, redrive, sendAgain } from "#webhooks"
+import {
+  type AbandonedDelivery,
+  countAbandoned,
+  isBodyLeftOut,
+  lastAbandoned,
+  readAbandoned,
+  redrive,
+  sendAgain
+} from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
-import { endpointIds, refuseUnknown } from "./endpoints.ts"
+import { endpointIds, notSent, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, messageOf, once, pageOf, placeOf, refusing, timesOf } from "./requests.ts"
 
 const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: AbandonedDelivery): AbandonedSummary => {
@@ -77,7 +85,8 @@ export const abandonedRoutes = routesOf(
         const whole: AbandonedWhole = {
           ...summaryOf(abandoned),
           redriveOf: abandoned.due.delivery.redriveOf ?? null,
-          body: may("payloads:read") ? Buffer.from(abandoned.due.body).toString("utf8") : null
+          body:
+            may("payloads:read") && !isBodyLeftOut(abandoned) ? Buffer.from(abandoned.due.body).toString("utf8") : null
         }
         return jsonAnswer(whole)
       }),
@@ -106,7 +115,8 @@ export const abandonedRoutes = routesOf(
               return yield* conflict("its endpoint is gone: make one of that name, or discard the delivery")
             }
             yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
-            return jsonAnswer({ deliveryId: yield* sendAgain(abandoned) })
+            const sent = yield* sendAgain(abandoned)
+            return sent._tag === "Stored" ? jsonAnswer({ deliveryId: sent.deliveryId }) : yield* notSent(sent)
           })
         )
       }),

@@ -4,9 +4,9 @@
  * Sends deliveries again: each becomes a new delivery of the same event to the same endpoint, which names the old one.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Effect, Option, Result, Stream } from "effect"
-import { parseJson, StreamReader, unmarked } from "#bus"
-import { type Attempt, decodeEnvelope, type Delivery, endpointIdOf, entityOf } from "#contracts"
+import { Effect, Option, Stream } from "effect"
+import { StreamReader, unmarked } from "#bus"
+import { AskedDelivery, type Attempt, endpointIdOf } from "#contracts"
 import {
   DeliveriesGroup,
   type DeliveryAttempt,
@@ -31,7 +31,7 @@ import {
   subjectOf,
   wholeDelivery
 } from "../deliveries/lines.ts"
-import { endpointIds, refuseUnknown } from "./endpoints.ts"
+import { endpointIds, notSent, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, timesOf } from "./requests.ts"
 
 /** The event's bytes as they were sent; none once EVENTS forgot it. */
@@ -43,34 +43,19 @@ export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt,
 })
 
 /**
- * The id of the new delivery; none once its event is forgotten. With a key the id is made of it: where a call was broken
- * off, its repetition sends the same delivery, which a receiver knows by its id.
+ * What became of it. With a key the id is made of it: where a call was broken off, its repetition sends the same
+ * delivery, which a receiver knows by its id.
  */
-export const resend = Effect.fn("resend")(function* (
-  { attempt }: { readonly attempt: Attempt },
-  key: string | undefined
-) {
-  const body = yield* bodyOf(attempt)
-  const envelope = Option.flatMap(body, (bytes) => Result.getSuccess(Result.flatMap(parseJson(bytes), decodeEnvelope)))
-  if (Option.isNone(body) || Option.isNone(envelope)) return Option.none<string>()
-  const nowMs = yield* Clock.currentTimeMillis
-  const endpointId = endpointIdOf(attempt.endpoint)
-  const entity = entityOf(envelope.value.envelope)
-  const delivery: Delivery = {
-    deliveryId: key === undefined ? randomUUID() : deliveryIdFrom(`resend ${attempt.deliveryId} ${key}`),
-    endpointId,
-    event: attempt.event,
-    schemaVersion: envelope.value.envelope.eventSchemaVersion,
-    sequence: attempt.sequence,
-    attempt: 1,
-    storedAt: nowMs,
-    dueAt: nowMs,
-    redriveOf: attempt.deliveryId,
-    ...(entity === undefined ? {} : { entity })
-  }
-  yield* askForDelivery({ delivery, body: body.value })
-  return Option.some(delivery.deliveryId)
-})
+export const resend = ({ attempt }: { readonly attempt: Attempt }, key: string | undefined) =>
+  askForDelivery(
+    AskedDelivery.make({
+      _tag: "Resend",
+      deliveryId: key === undefined ? randomUUID() : deliveryIdFrom(`resend ${attempt.deliveryId} ${key}`),
+      endpointId: endpointIdOf(attempt.endpoint),
+      of: attempt.deliveryId,
+      sequence: attempt.sequence
+    })
+  )
 
 export interface Selection extends LineQuery {
   readonly sinceMs: number
@@ -297,8 +282,8 @@ export const deliveryRoutes = routesOf(
             yield* refuseUnknown(last.attempt.endpoint, () => conflict("its endpoint is gone"))
             yield* (yield* AuditLog).write({ action: "delivery-resend", target: last.attempt.deliveryId, reason })
             const sent = yield* resend(last, key)
-            if (Option.isNone(sent)) return yield* conflict("its event is no longer kept")
-            return jsonAnswer({ deliveryId: sent.value })
+            if (sent._tag !== "Stored") return yield* notSent(sent)
+            return jsonAnswer({ deliveryId: sent.deliveryId })
           })
         )
       }),
@@ -313,7 +298,7 @@ export const deliveryRoutes = routesOf(
             yield* (yield* AuditLog).write({ action: "delivery-resend", target: JSON.stringify(asked), reason })
             const sent = lines.pipe(
               Stream.mapEffect((line) => resend(line, keyed.key), { concurrency: sendsAtOnce }),
-              Stream.filter(Option.isSome)
+              Stream.filter(({ _tag }) => _tag === "Stored")
             )
             return jsonAnswer({ count: yield* Stream.runCount(sent), dryRun })
           })

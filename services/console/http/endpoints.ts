@@ -37,6 +37,7 @@ import {
   type WireError
 } from "#http"
 import {
+  type Asked,
   dueDeliveryCodec,
   type EndpointFailure,
   EndpointIsConfigured,
@@ -311,13 +312,26 @@ const resume = Effect.fnUntraced(function* ({ reason }: Because) {
   return jsonAnswer(yield* endpointView(endpoint))
 })
 
+/** Why a dispatcher made no delivery. */
+export const notSent = ({ _tag }: Exclude<Asked, { readonly _tag: "Stored" }>) => {
+  switch (_tag) {
+    case "UnknownEndpoint":
+      return conflict("its endpoint is gone")
+    case "UnknownEvent":
+      return conflict("the dispatcher does not know the event")
+    case "NotKept":
+      return conflict("its event is no longer kept")
+  }
+}
+
 const testEventDefault = "work_item.merged"
 
 const test = Effect.fnUntraced(function* ({ reason, event = testEventDefault }: typeof TestEndpoint.Type) {
   if (findEvent(event) === undefined) return yield* validationFailed({ event: "is not in the catalogue" })
   const { id, name } = yield* endpointOfCall
   yield* written("endpoint-test", name, reason)
-  return jsonAnswer({ deliveryId: yield* refusing(sendTest(id, event)) })
+  const sent = yield* refusing(sendTest(id, event))
+  return sent._tag === "Stored" ? jsonAnswer({ deliveryId: sent.deliveryId }) : yield* notSent(sent)
 })
 
 interface Because {

@@ -7,44 +7,32 @@
 import { Clock, Effect, Latch, Layer, Option, Result, Schedule, Stream } from "effect"
 import {
   type BusError,
-  mayComeFromOutside,
-  parseUnambiguousJson,
   type Refused,
   type RefusedMessage,
   Rejections,
   relay,
   runMessagesMax,
   type SourceMessage,
-  StreamReader,
-  unmarked
+  StreamReader
 } from "#bus"
-import {
-  decodeEnvelope,
-  deliveryLaneOf,
-  deliveryStream,
-  entityOf,
-  type Fault,
-  storedEventName,
-  subjects
-} from "#contracts"
+import { deliveryLaneOf, deliveryStream, storedEventName, subjects } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
-import { beginCursor, EndpointStates, type FanOutCursor, fanOutRecordCodec, placed, readFanOutCursor } from "#webhooks"
+import {
+  beginCursor,
+  EndpointStates,
+  type FanOutCursor,
+  fanOutRecordCodec,
+  placed,
+  type ReadEvent,
+  readFanOutCursor,
+  readStoredEvent
+} from "#webhooks"
 import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
 import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
 import { areAligned, DeliveryLanes, rearranged, seldom, withoutLeft } from "../lanes.ts"
-import {
-  advance,
-  type FanOutEvent,
-  type FanOutStep,
-  isFlood,
-  planAhead,
-  planCatchUp,
-  planRun,
-  sequenceOf,
-  wanting
-} from "./plan.ts"
+import { advance, type FanOutStep, isFlood, planAhead, planCatchUp, planRun, sequenceOf, wanting } from "./plan.ts"
 import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
 
 // One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
@@ -289,7 +277,7 @@ const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: 
   for (const message of run) {
     // The actor log's own cursor stands among the events, and is none.
     if (message.subject === subjects.eventsCursor) continue
-    const event = readEvent(message)
+    const event = readStoredEvent(message)
     const { subject, sequence, data: payload } = message
     if (Result.isSuccess(event)) read.push(event.success)
     else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload })
@@ -370,7 +358,7 @@ const giveAhead = Effect.fnUntraced(function* (
 /** Broken ones are put away by the run that they are in. */
 const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
   messages.flatMap((message) => {
-    const event = readEvent(message)
+    const event = readStoredEvent(message)
     return Result.isSuccess(event) ? [event.success.event] : []
   })
 
@@ -507,42 +495,4 @@ const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["me
     backlogs.added(endpoint.id, 1)
     made.inc({ endpoint: endpoint.name })
   }
-}
-
-/** A valid event, with the parts of it that the event catalogue does not know. */
-interface ReadEvent {
-  readonly event: FanOutEvent
-  readonly known: boolean
-  readonly unknownFields: ReadonlyArray<string>
-}
-
-/**
- * Checks the envelope against its schema, but keeps the bytes as they came: receivers get, and signatures cover,
- * exactly what was published, without a byte order mark.
- */
-const readEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
-  parseUnambiguousJson(message.data).pipe(
-    Result.flatMap(decodeEnvelope),
-    Result.flatMap(({ envelope, known, unknownFields }) => {
-      const fault = misplaced(envelope.event, message.subject)
-      if (fault !== undefined) return Result.fail([{ path: "/event", message: fault }])
-      const event: FanOutEvent = {
-        sequence: message.sequence,
-        storedAtMs: message.storedAtMs,
-        event: envelope.event,
-        from: storedEventName(message.subject)?.from,
-        schemaVersion: envelope.eventSchemaVersion,
-        entity: entityOf(envelope),
-        body: unmarked(message.data)
-      }
-      return Result.succeed({ event, known, unknownFields })
-    })
-  )
-
-/** Why an event may not have come by a subject. The broker itself lets no user outside publish an actor's event. */
-const misplaced = (event: string, subject: string) => {
-  const stored = storedEventName(subject)
-  if (stored?.name !== event) return `${event} was published to ${subject}`
-  if (stored.from === undefined || mayComeFromOutside(event)) return undefined
-  return `${event} is the fleet's own, and ${stored.from} published it`
 }

@@ -6,19 +6,15 @@
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
 import { Delivery, subjects } from "#contracts"
-import { deliveryHeader, deliveryHeaders, type FanOutCursor, hasNextEvent, join, park } from "#webhooks"
-
-/** An event that passed its schema. Times in epoch milliseconds. */
-export interface FanOutEvent {
-  readonly sequence: number
-  readonly storedAtMs: number
-  readonly event: string
-  /** The user outside the fleet that published it; absent for one of the fleet's own. */
-  readonly from?: string | undefined
-  readonly schemaVersion: string
-  readonly entity: string | undefined
-  readonly body: Uint8Array
-}
+import {
+  deliveryHeader,
+  deliveryHeaders,
+  type FanOutCursor,
+  hasNextEvent,
+  join,
+  park,
+  type StoredEvent
+} from "#webhooks"
 
 /** An endpoint as the fan-out sees it. */
 export interface FanOutTarget {
@@ -34,7 +30,7 @@ const stepMessagesMax = 256
 const stepBytesMax = 4 * 1_024 * 1_024
 
 export interface FanOutRun {
-  readonly events: ReadonlyArray<FanOutEvent>
+  readonly events: ReadonlyArray<StoredEvent>
   /** Covers events that broke their schema: they get no delivery, but are passed. */
   readonly lastSequence: number
   /** Sorted by id; the same array until an endpoint changes. */
@@ -88,7 +84,7 @@ export const isFlood = (publishers: ReadonlyArray<string | undefined>, runMax: n
 
 export interface FanOutAhead extends Pick<FanOutRun, "targets" | "lane" | "isParked" | "newDeliveryId"> {
   /** Of the fleet, those that come next after what the cursor has given ahead. */
-  readonly events: ReadonlyArray<FanOutEvent>
+  readonly events: ReadonlyArray<StoredEvent>
 }
 
 /**
@@ -114,7 +110,7 @@ export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }
 }
 
 export interface FanOutPage {
-  readonly events: ReadonlyArray<FanOutEvent>
+  readonly events: ReadonlyArray<StoredEvent>
   /** The sequence up to which the event log was read. */
   readonly lastSequence: number
   readonly target: FanOutTarget
@@ -158,7 +154,7 @@ export const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
   return { ...passed, position, through: null }
 }
 
-const isOwn = ({ from }: FanOutEvent) => from === undefined
+const isOwn = ({ from }: StoredEvent) => from === undefined
 
 // The catalogue's names fit several times; what else is published must not fill the memory.
 const namesMax = 512
@@ -191,7 +187,7 @@ export const sequenceOf = ({ headers }: Pick<BatchMessage, "headers">): number |
 
 const readDelivery = jsonTextDecoder(Schema.Struct({ sequence: Delivery.fields.sequence }))
 
-const dueMessage = (event: FanOutEvent, { target, lane, deliveryId }: ToEndpoint): BatchMessage => {
+const dueMessage = (event: StoredEvent, { target, lane, deliveryId }: ToEndpoint): BatchMessage => {
   const delivery: Delivery = {
     deliveryId,
     endpointId: target.id,

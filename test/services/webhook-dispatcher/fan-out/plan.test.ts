@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { FanOutCursor } from "#webhooks"
+import type { FanOutCursor, StoredEvent } from "#webhooks"
 import { beginCursor } from "#webhooks"
 import {
-  type FanOutEvent,
   type FanOutStep,
   type FanOutTarget,
   isFlood,
@@ -12,7 +11,7 @@ import {
   planRun
 } from "../../../../services/webhook-dispatcher/fan-out/plan.ts"
 
-const event = (sequence: number, bytes = 10): FanOutEvent => ({
+const event = (sequence: number, bytes = 10): StoredEvent => ({
   sequence,
   storedAtMs: sequence,
   event: "work_item.merged",
@@ -151,7 +150,7 @@ describe("the fan-out of a run", () => {
 })
 
 describe("a flood from outside the fleet", () => {
-  const filed = (sequence: number): FanOutEvent => ({ ...event(sequence), from: "reports" })
+  const filed = (sequence: number): StoredEvent => ({ ...event(sequence), from: "reports" })
   const many = (count: number, from?: string) => Array.from({ length: count }, () => from)
   const ahead = { isParked: nobody, newDeliveryId: id, targets: [target("a"), target("b")] }
 
@@ -241,7 +240,7 @@ describe("any order of parking and resuming", () => {
 
   it.prop("gives every endpoint every event exactly once", [Schema.Array(Turn)], ([turns]) => {
     const targets = ["a", "b", "c", "d"].map((name) => target(name))
-    const log: Array<FanOutEvent> = []
+    const log: Array<StoredEvent> = []
     const delivered: Array<string> = []
     let cursor = beginCursor(0)
     const store = (steps: ReadonlyArray<FanOutStep>) => {

@@ -1,0 +1,173 @@
+/**
+ * What operators ask of a dispatcher: a test, or a delivery that is sent again. Who asks names the endpoint and where the
+ * event or the delivery is kept; the dispatcher reads it there and makes the delivery itself, with its attempt and its
+ * time. So a question can neither hold up an endpoint nor put away what no endpoint takes.
+ */
+import { Clock, Effect, Option, Result } from "effect"
+import {
+  AskedDelivery,
+  AskedDeliveryAnswer,
+  type Delivery,
+  eventSchemaVersion,
+  exampleEnvelope,
+  findEvent,
+  subjects
+} from "#contracts"
+import { type BusError, BusUnavailable, jsonCodec, Publisher, Requests, StreamReader } from "#bus"
+import {
+  type AbandonedDelivery,
+  deliveryHeaders,
+  deliveryIdFrom,
+  type DueDelivery,
+  dueSubject,
+  isBodyLeftOut,
+  readAbandoned,
+  readDeliveryLanes
+} from "./deliveries.ts"
+import { readStoredEvent } from "./stored-event.ts"
+
+const about = {
+  subject: subjects.deliveriesAsked,
+  question: jsonCodec(AskedDelivery),
+  answer: jsonCodec(AskedDeliveryAnswer)
+}
+
+// The broker's own patience with a write, and a moment for the dispatcher.
+const askedWithinMs = 10_000
+
+/** What became of a delivery that was asked for. */
+export type Asked = Exclude<AskedDeliveryAnswer, { readonly _tag: "Unavailable" }>
+
+/** Has a dispatcher put a delivery among those that are due. The same one is put there once. */
+export const askForDelivery = Effect.fn("askForDelivery")(function* (
+  asked: AskedDelivery
+): Effect.fn.Return<Asked, BusError, Requests> {
+  const answer = yield* (yield* Requests).ask({ ...about, timeoutMs: askedWithinMs }, asked)
+  if (answer._tag !== "Unavailable") return answer
+  return yield* new BusUnavailable({ operation: "send a delivery", detail: answer.detail })
+})
+
+/** A test: it goes the way of every delivery, through breaker, pause and order. */
+export const sendTest = (endpointId: string, event: string) =>
+  askForDelivery(AskedDelivery.make({ _tag: "Test", endpointId, event }))
+
+/** Has an abandoned delivery sent again, and takes it out of ABANDONED once that is done. */
+export const sendAgain = Effect.fnUntraced(function* ({ sequence }: Pick<AbandonedDelivery, "sequence">) {
+  const answer = yield* askForDelivery(AskedDelivery.make({ _tag: "Redrive", sequence }))
+  if (answer._tag === "Stored") yield* (yield* StreamReader).remove("ABANDONED", sequence)
+  return answer
+})
+
+// A redrive asks for sixteen at once; several may run.
+const askedAtOnce = 64
+const detailCharactersMax = 1_000
+
+/** Answers those who ask for deliveries, for as long as the scope. `knows`: whether there is such an endpoint. */
+export const answerAskedDeliveries = (knows: (endpointId: string) => Effect.Effect<boolean, BusError>) =>
+  Effect.gen(function* () {
+    yield* (yield* Requests).answer({
+      ...about,
+      queueGroup: "webhook-dispatcher",
+      concurrency: askedAtOnce,
+      handler: (asked) =>
+        Effect.catch(store(asked, knows), ({ message }) =>
+          Effect.succeed(
+            AskedDeliveryAnswer.make({ _tag: "Unavailable", detail: message.slice(0, detailCharactersMax) })
+          )
+        )
+    })
+  })
+
+const store = Effect.fnUntraced(function* (
+  asked: AskedDelivery,
+  knows: (endpointId: string) => Effect.Effect<boolean, BusError>
+): Effect.fn.Return<AskedDeliveryAnswer, BusError, Publisher | StreamReader> {
+  if (asked._tag === "Test" && findEvent(asked.event) === undefined) {
+    return AskedDeliveryAnswer.make({ _tag: "UnknownEvent" })
+  }
+  const made = yield* madeOf(asked)
+  if (Option.isNone(made)) return AskedDeliveryAnswer.make({ _tag: "NotKept" })
+  const { delivery, body } = made.value
+  if (!(yield* knows(delivery.endpointId))) return AskedDeliveryAnswer.make({ _tag: "UnknownEndpoint" })
+  const { lanes } = yield* readDeliveryLanes
+  const options = { messageId: `${delivery.deliveryId}:1`, headers: deliveryHeaders(delivery) }
+  yield* (yield* Publisher).publishRaw(dueSubject(delivery.endpointId, lanes), body, options)
+  return AskedDeliveryAnswer.make({ _tag: "Stored", deliveryId: delivery.deliveryId })
+})
+
+/** The delivery that is asked for; none where what it is made of is kept no longer. */
+const madeOf = (asked: AskedDelivery): Effect.Effect<Option.Option<DueDelivery>, BusError, StreamReader> => {
+  switch (asked._tag) {
+    case "Test":
+      return Effect.asSome(testOf(asked))
+    case "Resend":
+      return resendOf(asked)
+    case "Redrive":
+      return redriveOf(asked.sequence)
+  }
+}
+
+type AskedAs<Tag> = Extract<AskedDelivery, { readonly _tag: Tag }>
+
+const testOf = Effect.fnUntraced(function* ({ endpointId, event }: AskedAs<"Test">) {
+  const nowMs = yield* Clock.currentTimeMillis
+  const delivery: Delivery = {
+    deliveryId: crypto.randomUUID(),
+    endpointId,
+    event,
+    schemaVersion: eventSchemaVersion,
+    // It stands nowhere in EVENTS.
+    sequence: 0,
+    attempt: 1,
+    storedAt: nowMs,
+    dueAt: nowMs,
+    isTest: true
+  }
+  return { delivery, body: new TextEncoder().encode(JSON.stringify(exampleEnvelope(event))) }
+})
+
+const resendOf = Effect.fnUntraced(function* ({ deliveryId, endpointId, of, sequence }: AskedAs<"Resend">) {
+  const nowMs = yield* Clock.currentTimeMillis
+  return Option.map(yield* eventAt(sequence), ({ event, schemaVersion, entity, body }): DueDelivery => ({
+    delivery: {
+      deliveryId,
+      endpointId,
+      event,
+      schemaVersion,
+      sequence,
+      attempt: 1,
+      storedAt: nowMs,
+      dueAt: nowMs,
+      redriveOf: of,
+      ...(entity === undefined ? {} : { entity })
+    },
+    body
+  }))
+})
+
+const redriveOf = Effect.fnUntraced(function* (sequence: number) {
+  const dueAt = yield* Clock.currentTimeMillis
+  const abandoned = Option.getOrUndefined(Option.flatMap(yield* messageAt("ABANDONED", sequence), readAbandoned))
+  if (abandoned === undefined) return Option.none<DueDelivery>()
+  const { delivery, body } = abandoned.due
+  const { previousEndedAt: _previous, ...first } = delivery
+  const again = { redriveOf: delivery.deliveryId, deliveryId: redriveId(delivery.deliveryId, sequence) }
+  const due: DueDelivery = { delivery: { ...first, ...again, attempt: 1, dueAt }, body }
+  if (!isBodyLeftOut(abandoned)) return Option.some(due)
+  return Option.map(yield* eventAt(delivery.sequence), (event): DueDelivery => ({ ...due, body: event.body }))
+})
+
+// The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.
+const redriveId = (deliveryId: string, sequence: number) => deliveryIdFrom(`redrive ${deliveryId} ${sequence}`)
+
+const messageAt = Effect.fnUntraced(function* (stream: string, sequence: number) {
+  const found = yield* (yield* StreamReader).next(stream, sequence)
+  return Option.filter(found, (message) => message.sequence === sequence)
+})
+
+const eventAt = Effect.fnUntraced(function* (sequence: number) {
+  const read = Option.flatMap(yield* messageAt("EVENTS", sequence), (message) =>
+    Result.getSuccess(readStoredEvent(message))
+  )
+  return Option.map(read, ({ event }) => event)
+})
