@@ -1,12 +1,15 @@
 /**
  * Abandoned deliveries: those that will not be made. Each goes with its reason to the ABANDONED stream, from where a
- * redrive can send it again. A delivery is stored there before it leaves DELIVERIES.
+ * redrive can send it again. A delivery is stored there before it leaves DELIVERIES. One that is too large for the stream
+ * is stored without its body: nothing makes it come back for ever.
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
-import { type BusError, Publisher, StreamReader } from "#bus"
+import { type BusError, isTooLarge, Publisher, StreamReader } from "#bus"
 import { type Abandonment, deliveryStream, isoTime, subjects } from "#contracts"
 import { abandonedHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
 import { DeliveryLanes } from "./lanes.ts"
+
+const noBody = new Uint8Array(0)
 
 export interface GoneEndpoint {
   readonly id: string
@@ -41,11 +44,21 @@ export class AbandonedDeliveries extends Context.Service<
         due: DueDelivery,
         abandonment: Abandonment
       ) {
-        yield* publisher.publishRaw(subjects.abandoned(due.delivery.endpointId), due.body, {
-          // A crash between storing the abandonment and its ack must not list it twice.
-          messageId: `${due.delivery.deliveryId}:abandoned`,
-          headers: abandonedHeaders(due.delivery, abandonment)
-        })
+        const store = ({ delivery: kept, body }: DueDelivery, why: Abandonment) =>
+          publisher.publishRaw(subjects.abandoned(kept.endpointId), body, {
+            // A crash between storing the abandonment and its ack must not list it twice.
+            messageId: `${kept.deliveryId}:abandoned`,
+            headers: abandonedHeaders(kept, why)
+          })
+        const { entity: _entity, ...bare } = due.delivery
+        const without = {
+          ...abandonment,
+          reason: `its body is too large to be kept; ${abandonment.reason}`,
+          isBodyLeftOut: true
+        }
+        yield* store(due, abandonment).pipe(
+          Effect.catchIf(isTooLarge, () => store({ delivery: bare, body: noBody }, without))
+        )
       })
 
       const ownerless = Effect.fnUntraced(function* (due: DueDelivery, name: string, reason: string) {

@@ -7,7 +7,7 @@
  * drain hands it back unfinished.
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
-import { ack, type AckDecision, type BusError, nak, Publisher, scheduleHeaders } from "#bus"
+import { ack, type AckDecision, type BusError, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
 import { isoTime, subjects } from "#contracts"
 import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
 import { Configuration, Secrets } from "#runtime"
@@ -206,7 +206,9 @@ const store = (
   const { endpoint } = delivery
   switch (decision._tag) {
     case "Retry":
-      return retry(deps, delivery, decision.dueAtMs)
+      return Effect.catchIf(retry(deps, delivery, decision.dueAtMs), isTooLarge, ({ detail }) =>
+        abandon(deps, delivery, `its retry cannot be stored: ${detail}`)
+      )
     case "GiveUp":
       return abandon(deps, delivery, decision.reason)
     case "Gone":
