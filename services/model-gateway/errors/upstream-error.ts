@@ -177,14 +177,14 @@ const classifyRules: ReadonlyArray<ClassifyRule> = [
       /context (?:length|window|size)|prompt is too long|input (?:is too long|token count)|(?:prompt|input|messages?)[^.]{0,40}too (?:long|many tokens)|reduce the length of the (?:messages|prompt|input)|exceeds? the (?:maximum|model)[^.]{0,30}tokens|`?max_tokens`? exceed context/iu
   },
   {
-    code: "TOOL_ID_FORMAT_ERROR",
-    words:
-      /tool_call_ids?|tool_use_id|`?tool_use`? ids?|tool_use\.id|tool_result|tool call id|tool_calls?'? must be followed|function response parts|preceding message with 'tool_calls'/iu
-  },
-  {
     code: "REASONING_FORMAT_ERROR",
     words:
       /reasoning_content|redacted_thinking|`?thinking`? blocks?|thought_?signature|encrypted_content|reasoning' (?:item|was provided without)|reasoning item/iu
+  },
+  {
+    code: "TOOL_ID_FORMAT_ERROR",
+    words:
+      /tool_call_ids?|tool_use_id|`?tool_use`? ids?|tool_use\.id|tool_result|tool call id|tool_calls?'? must be followed|function response parts|preceding message with 'tool_calls'/iu
   },
   {
     code: "INVALID_IMAGE_URL",

@@ -13,6 +13,9 @@ export const listedModel = ({ entry, family }: RegisteredModel): ListedModel => 
   object: "model",
   created: entry.Created,
   owned_by: family,
+  type: "model",
+  display_name: entry.Name ?? entry.Id,
+  created_at: new Date(entry.Created * 1_000).toISOString(),
   name: entry.Name ?? entry.Id,
   description: entry.Description,
   context_window: entry.ContextTokens,
@@ -47,7 +50,11 @@ const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
 
 export const answerModels = answering("chat")(
   counted(
-    Effect.map(ModelRegistry, ({ all }) => jsonAnswer({ object: "list", data: all.map(listedModel) }, { headers }))
+    Effect.map(ModelRegistry, ({ all }) => {
+      const data = all.map(listedModel)
+      const page = { has_more: false, first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null } as const
+      return jsonAnswer({ object: "list", data, ...page }, { headers })
+    })
   )
 )
 

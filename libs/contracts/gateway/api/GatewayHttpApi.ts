@@ -21,6 +21,10 @@ export const ListedModel = Schema.Struct({
   object: Schema.Literal("model"),
   created: Count,
   owned_by: Schema.String,
+  // As Anthropic's clients know a model.
+  type: Schema.Literal("model"),
+  display_name: Schema.String,
+  created_at: Schema.String,
   name: Schema.String,
   description: Schema.String,
   context_window: Count,
@@ -37,9 +41,14 @@ export const ListedModel = Schema.Struct({
 export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 
 /** `GET /v1/models`. */
-const ListedModels = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(ListedModel) }).annotate({
-  identifier: "ListedModels"
-})
+const ListedModels = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(ListedModel),
+  // The only page, as Anthropic's clients know one.
+  has_more: Schema.Literal(false),
+  first_id: Schema.NullOr(Schema.String),
+  last_id: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "ListedModels" })
 
 /** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
 export const ImageJob = Schema.Struct({

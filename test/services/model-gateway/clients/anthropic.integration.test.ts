@@ -75,6 +75,24 @@ describe("the official Anthropic client", () => {
     )
   )
 
+  it.live("lists the models, page by page, and finds one by its id", () =>
+    withGateway((gateway) =>
+      Effect.promise(async () => {
+        const client = anthropic(gateway)
+        const ids: Array<string> = []
+        for await (const { id, type, display_name, created_at } of client.models.list()) {
+          assert.strictEqual(type, "model")
+          assert.isNotEmpty(display_name)
+          assert.isFalse(Number.isNaN(Date.parse(created_at)))
+          ids.push(id)
+        }
+        assert.includeMembers(ids, [...free])
+        const [one = ""] = free
+        assert.strictEqual((await client.models.retrieve(one)).id, one)
+      })
+    )
+  )
+
   it.live(
     "counts tokens: a provider of Anthropic's kind exactly, any other as its quotes do, and neither is paid",
     () =>

@@ -53,6 +53,21 @@ const refusals: ReadonlyArray<Refusal> = [
     "REASONING_FORMAT_ERROR"
   ],
   [
+    "Anthropic, thinking before calls",
+    400,
+    anthropic(
+      "invalid_request_error",
+      "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). To avoid this requirement, disable `thinking`."
+    ),
+    "REASONING_FORMAT_ERROR"
+  ],
+  [
+    "Anthropic, a seal that is none",
+    400,
+    anthropic("invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block"),
+    "REASONING_FORMAT_ERROR"
+  ],
+  [
     "Anthropic, roles",
     400,
     anthropic("invalid_request_error", 'messages: roles must alternate between "user" and "assistant"'),
