@@ -82,7 +82,7 @@ export default defineConfig({
           ...loadedByNode,
           pool: "threads",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.{thorough,integration,fleet,containers,kubernetes}.test.ts"],
+          exclude: ["test/**/*.{thorough,integration,fleet,containers,kubernetes,judges}.test.ts"],
           isolate: false,
           ...hangs(60_000)
         }
@@ -129,6 +129,16 @@ export default defineConfig({
           ...hangs(600_000),
           sequence: { groupOrder: 1 },
           maxWorkers: filesAtOnce
+        }
+      },
+      {
+        test: {
+          name: "judges",
+          ...loadedByNode,
+          include: ["test/**/*.judges.test.ts"],
+          // Clients are installed, and some bring hundreds of megabytes.
+          ...hangs(900_000),
+          fileParallelism: false
         }
       },
       {
