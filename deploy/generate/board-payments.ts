@@ -84,6 +84,20 @@ export const paymentsBoard: Board = {
           "402 is a quote, not a fault."
         ),
         panel(
+          "Calls by client",
+          "reqps",
+          rate("gateway_client_calls_total", "client, outcome"),
+          "{{client}} {{outcome}}",
+          "One agent alone that is refused may have a new release."
+        ),
+        panel(
+          "Keys left out",
+          "reqps",
+          rate("gateway_keys_left_out_total", "key"),
+          "{{key}}",
+          "What callers sent and providers were not given."
+        ),
+        panel(
           "First event of a stream, p99",
           "s",
           quantiles("gateway_first_byte_seconds", "route"),

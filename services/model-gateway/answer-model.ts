@@ -15,7 +15,8 @@ import { callForms } from "./answers/call-forms.ts"
 import { type AnswerShape, streamTranslator, wholeAnswer } from "./answers/translation.ts"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"
 import { fault, faultBody, GatewayFault } from "./errors/GatewayFault.ts"
-import { firstByteSeconds, gatewayRequests, tokensServed } from "./metrics.ts"
+import { knownKey } from "./conversation/known-keys.ts"
+import { firstByteSeconds, gatewayRequests, keysLeftOut, tokensServed } from "./metrics.ts"
 import { FreeTier } from "./models/FreeTier.ts"
 import { costCounter, type ModelRoute } from "./models/ModelRegistry.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
@@ -71,6 +72,8 @@ const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: nu
     },
     count: yield* usageCounter(call)
   }
+  const leftOut = (yield* Metrics).counter(keysLeftOut)
+  for (const key of call.leftOut) leftOut.inc({ key: knownKey(key) })
   return yield* call.isStreamed ? streamed(work) : whole(work)
 })
 

@@ -2,7 +2,7 @@
  * The last stop before a caller of this API: any failure of a route becomes an answer in the route's own shape, and is
  * counted by its code. Defects are logged with their causes; the caller learns only that one happened.
  */
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Option } from "effect"
 import {
   type Answer,
   type AnswerOptions,
@@ -14,7 +14,8 @@ import {
   writtenJsonAnswer
 } from "#http"
 import { Metrics } from "#runtime"
-import { gatewayRequests } from "./metrics.ts"
+import { clientOf } from "./clients.ts"
+import { clientCalls, gatewayRequests } from "./metrics.ts"
 import { PaymentRefusal, quoteCode } from "./payments/replies.ts"
 import {
   fault,
@@ -92,10 +93,25 @@ export const answering =
 /** Counts answers by their route and code. */
 export const countedAnswers = (metrics: Metrics["Service"]) => {
   const counter = metrics.counter(gatewayRequests)
-  return <Each extends Answer>({ route }: Pick<HttpCall["Service"], "route">, answer: Each, code: string): Each => {
+  const clients = metrics.counter(clientCalls)
+  return <Each extends Answer>(
+    { route, header }: Pick<HttpCall["Service"], "route" | "header">,
+    answer: Each,
+    code: string
+  ): Each => {
     counter.inc({ route: plainRoute(route), status: String(answer.status), code })
+    clients.inc({
+      client: clientOf(Option.getOrUndefined(header("user-agent"))),
+      outcome: outcomeOf(answer.status, code)
+    })
     return answer
   }
+}
+
+const outcomeOf = (status: number, code: string) => {
+  if (status < 400) return "ok"
+  if (code === quoteCode) return "quoted"
+  return status < 500 ? "refused" : "failed"
 }
 
 /** One name for a route under all of its base paths. */

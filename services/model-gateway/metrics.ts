@@ -4,11 +4,23 @@
  */
 import { channelScheme, paymentSchemes } from "#contracts"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+import { clientNames } from "./clients.ts"
 
 export const gatewayRequests = defineCounter({
   name: "gateway_requests_total",
   help: "Calls by route, status and code; the code of an answer is 'ok', a stream that broke off after its headers counts again with its code.",
   labels: ["route", "status", "code"]
+})
+export const clientCalls = defineCounter({
+  name: "gateway_client_calls_total",
+  help: "Calls by the program that made them, by its User-Agent, and by how they ended: ok, quoted, refused, failed. A program that is not known is 'other'.",
+  labels: ["client", "outcome"],
+  values: { client: clientNames, outcome: ["ok", "quoted", "refused", "failed"] }
+})
+export const keysLeftOut = defineCounter({
+  name: "gateway_keys_left_out_total",
+  help: "Keys of requests that a model's provider was not given, of calls that went on to it. A key that is in no list of ours is 'other'.",
+  labels: ["key"]
 })
 export const upstreamCalls = defineCounter({
   name: "gateway_upstream_calls_total",
@@ -78,6 +90,8 @@ export const imageJobs = defineCounter({
 
 export const modelGatewayMetrics = [
   gatewayRequests,
+  clientCalls,
+  keysLeftOut,
   upstreamCalls,
   fallbacks,
   upstreamSeconds,

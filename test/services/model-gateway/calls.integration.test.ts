@@ -148,4 +148,25 @@ describe("a call to a paid model", () => {
       })
     )
   )
+
+  it.live("is counted by the program that made it, and by the keys that its provider was not given", () =>
+    withGateway((gateway) =>
+      Effect.gen(function* () {
+        const codex = { ...money, "user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)" }
+        yield* ask(gateway, chatPath, chat("hello", { client_metadata: { a: "b" }, "my key": 1 }), codex)
+        yield* ask(gateway, chatPath, chat("hello"), { "user-agent": "Mozilla/5.0" })
+        yield* ask(gateway, chatPath, { model: "demo/echo" }, codex)
+        const metrics = yield* gateway.metrics
+        for (const line of [
+          'gateway_client_calls_total{client="codex",outcome="ok"} 1',
+          'gateway_client_calls_total{client="codex",outcome="refused"} 1',
+          'gateway_client_calls_total{client="other",outcome="quoted"} 1',
+          'gateway_keys_left_out_total{key="client_metadata"} 1',
+          'gateway_keys_left_out_total{key="other"} 1'
+        ]) {
+          assert.include(metrics.replaceAll(/role="[^"]*",/gu, ""), line)
+        }
+      })
+    )
+  )
 })
