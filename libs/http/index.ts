@@ -91,7 +91,7 @@ export {
 } from "./rate-limit/RateWindow.ts"
 export { type SettledLimit, settledLimit, takeOrRefuse } from "./rate-limit/settled-limit.ts"
 export { sharedWindow, type SharedWindowOptions } from "./rate-limit/shared-window.ts"
-export { type RelayedCall, relayedAnswer, relayedCall } from "./relay.ts"
+export { type RelayedCall, relayedAnswer, relayedCall, urlBelow } from "./relay.ts"
 export { eventsAnswer, jsonEvent, type ServerSentEvent } from "./server-sent-events.ts"
 export {
   amended,

@@ -60,6 +60,16 @@ export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax, 
   return call
 })
 
+/** Undefined for a path that climbs out of the base. Pure. */
+export const urlBelow = (base: string, target: string): string | undefined => {
+  const root = new URL(base)
+  const above = root.pathname.replace(/\/$/u, "")
+  const made = `${root.origin}${above}${target}`
+  if (!target.startsWith("/") || !URL.canParse(made)) return undefined
+  const { origin, pathname, href } = new URL(made)
+  return origin === root.origin && pathname.startsWith(`${above}/`) ? href : undefined
+}
+
 // Opened by its address, an answer is no page: a picture that somebody uploaded may hold a script.
 const noPage = {
   "content-security-policy": "default-src 'none'; sandbox allow-downloads",

@@ -19,6 +19,7 @@ import {
   route,
   serviceUnavailable,
   unauthorized,
+  urlBelow,
   type WireError
 } from "#http"
 import { Addresses, Configuration } from "#runtime"
@@ -93,16 +94,6 @@ const unreached = (name: string, error: EgressError) =>
     ),
     Effect.fail(serviceUnavailable(1, `the ${name} API does not answer just now`))
   )
-
-/** Undefined for a path that climbs out of the base. Pure. */
-export const urlBelow = (base: string, target: string): string | undefined => {
-  const root = new URL(base)
-  const above = root.pathname.replace(/\/$/u, "")
-  const made = `${root.origin}${above}${target}`
-  if (!target.startsWith("/") || !URL.canParse(made)) return undefined
-  const { origin, pathname, href } = new URL(made)
-  return origin === root.origin && pathname.startsWith(`${above}/`) ? href : undefined
-}
 
 // The recordings of which a voice is cloned are the largest that any of these APIs takes.
 const bodyBytesMax = 33_554_432

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { packingFor } from "../../../../services/console/page/PageFiles.ts"
-import { urlBelow } from "../../../../services/console/http/PassedOn.ts"
+import { urlBelow } from "#http"
 
 describe("how a file of the page is packed", () => {
   it.each([
