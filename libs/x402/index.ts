@@ -133,6 +133,8 @@ export { openChains, type OpenNetwork, openNetworks, TokenWatch } from "./networ
 export {
   CannotPay,
   type ChainKind,
+  decodeQuote,
+  isKnownDollar,
   openWallet,
   type Payer,
   type PayQuote,

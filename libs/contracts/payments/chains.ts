@@ -124,6 +124,8 @@ interface KnownToken {
   readonly name: string
   readonly version: string
   readonly decimals: number
+  /** Its dollars are worth nothing. */
+  readonly isTest?: true
 }
 
 const circles = (network: string, plainName: string, asset: string, name = "USD Coin"): KnownToken => ({
@@ -147,9 +149,16 @@ export const knownTokens: ReadonlyArray<KnownToken> = [
   circles("eip155:137", "polygon", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),
   circles("eip155:8453", "base", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
   circles("eip155:42161", "arbitrum", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
-  circles("eip155:84532", "base-sepolia", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "USDC"),
+  { ...circles("eip155:84532", "base-sepolia", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "USDC"), isTest: true },
   circles("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"),
-  circles("solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "solana-devnet", "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
+  {
+    ...circles(
+      "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+      "solana-devnet",
+      "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"
+    ),
+    isTest: true
+  }
 ]
 
 const byNetwork = new Map(knownTokens.map((token) => [token.network, token]))

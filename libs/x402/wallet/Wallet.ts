@@ -319,11 +319,23 @@ interface Order {
   readonly scheme?: PayScheme | undefined
 }
 
-/** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
-export const readQuote = (header: string | undefined, order: Order) => {
+/** `header`: the value of PAYMENT-REQUIRED. */
+export const decodeQuote = (header: string | undefined): Result.Result<PaymentRequired, string> => {
   if (header === undefined) return Result.fail("the gateway asks for a payment and does not say which")
   const read = decode(Buffer.from(header, "base64").toString("utf8"))
-  if (Result.isFailure(read)) return Result.fail(`the quote cannot be read: ${read.failure.message}`)
+  return Result.mapError(read, ({ message }) => `the quote cannot be read: ${message}`)
+}
+
+/** A token that merely claims to be worth a dollar is not signed for. */
+export const isKnownDollar = ({ network, asset }: Pick<PaymentRequirements, "network" | "asset">): boolean => {
+  const dollar = knownTokenOf(network)?.asset
+  return dollar !== undefined && isSameAddress(network, asset, dollar)
+}
+
+/** The quote, or why it is not signed. `header`: the value of PAYMENT-REQUIRED. */
+export const readQuote = (header: string | undefined, order: Order) => {
+  const read = decodeQuote(header)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
   const { accepts } = read.success
   const { scheme } = order
   const requirements = scheme === undefined ? accepts[0] : accepts.find((one) => one.scheme === scheme)
@@ -332,9 +344,7 @@ export const readQuote = (header: string | undefined, order: Order) => {
   const { network, asset, amount } = requirements
   if (chainFamilyOf(network) !== order.chain)
     return Result.fail(`the quote is for ${network}, which is not ${order.chain}`)
-  // A token that merely claims to be worth a dollar is not signed for.
-  const dollar = knownTokenOf(network)?.asset
-  if (dollar === undefined || !isSameAddress(network, asset, dollar))
+  if (!isKnownDollar(requirements))
     return Result.fail(`the quote is for the token ${asset} on ${network}, which is no dollar that is known`)
   const microUsd = BigInt(amount)
   if (microUsd > order.microUsdMax) {
