@@ -24,7 +24,7 @@ import { consolePage, role, top, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
 import { books, claims, keys, receipts } from "./commands/money.ts"
 import { abandoned, deliveries, endpoints, rejected } from "./commands/operators.ts"
-import { lexicons, models, pay, say, speech } from "./commands/speech-and-models.ts"
+import { agents, lexicons, models, pay, payer, say, speech } from "./commands/speech-and-models.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
   const stop = Effect.runCallback(commandLine(parameters, version), {
@@ -124,7 +124,7 @@ export const starling = Command.make("starling").pipe(
     { group: "Events", commands: [publish, trigger, events, tail, listen] },
     { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, rejected] },
     { group: "Money", commands: [receipts, claims, books, keys] },
-    { group: "Speech and models", commands: [say, lexicons, speech, models, pay] },
+    { group: "Speech and models", commands: [say, lexicons, speech, models, pay, payer, agents] },
     { group: "Access", commands: [token, consents] },
     { group: "Where it runs", commands: [doctor, backup, broker, runner] },
     { group: "Working on Starling", commands: [check, test, load, docs, topology] }

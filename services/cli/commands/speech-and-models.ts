@@ -1,5 +1,5 @@
-/** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. */
-import { Command, Flag } from "effect/cli"
+/** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. `payer`, `agents`: the same for programs. */
+import { Argument, Command, Flag } from "effect/cli"
 import {
   cursor,
   decimal,
@@ -12,6 +12,7 @@ import {
   texts,
   toggle,
   url,
+  wholeNumber,
   word,
   words
 } from "../flags.ts"
@@ -162,5 +163,82 @@ export const pay = Command.make(
     { command: 'starling pay "And the grass?" --scheme upto' },
     { command: 'starling pay "And the sea?" --chain solana --max-usd 0.05' },
     { command: "starling pay --refund" }
+  ])
+)
+
+const dollars = (name: string, otherwise: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("USD"),
+    Flag.withDescription(`${description} (${otherwise})`),
+    Flag.withDefault(otherwise)
+  )
+
+export const payer = Command.make(
+  "payer",
+  {
+    keyFile: file("key-file", "the wallet's key, 32 bytes in hex; - for standard input"),
+    keyVariable: text("key-env", "NAME", "the variable that holds the key; else the local chain's payer pays"),
+    gateway: text("gateway", "URL", "the gateway; else that of the fleet of this home"),
+    rpc: text("rpc", "URL", "a node of the chain, which upto reads; else the local one"),
+    port: wholeNumber("port", { min: 0, max: 65_535, description: "where it listens on 127.0.0.1 (7409)" }).pipe(
+      Flag.withDefault(7_409)
+    ),
+    perCall: dollars("per-call", "0.25", "sign no dearer call"),
+    perHour: dollars("per-hour", "2", "sign no more than that within an hour"),
+    allow: texts("allow", "HOST", "pay also for calls of this host, again for each; else those of the gateway's alone"),
+    network: texts("network", "NAME", "pay on this network alone, such as base-sepolia, again for each"),
+    scheme: Flag.Literals("scheme", ["exact", "upto"]).pipe(
+      Flag.withDescription("pay by it, again for each: exact is the quoted price, upto what was used (exact)"),
+      Flag.atLeast(0)
+    ),
+    mainnet: toggle("mainnet", "pay also with money that is worth something")
+  },
+  (given) =>
+    running(
+      () => import("../payer/payer.ts"),
+      ({ payer }) => payer(given)
+    )
+).pipe(
+  Command.withShortDescription("pay for the calls of a program that knows no x402"),
+  Command.withDescription(
+    "A proxy on this machine: each call goes on to the gateway, and where that asks for a payment it is signed within your limits and sent again. Callers need the token that it prints at its start, as Authorization or x-api-key. A line for each call says what it cost. Pays on test networks unless told otherwise. A key is read and never shown."
+  ),
+  Command.withExamples([
+    { command: "starling payer" },
+    { command: "starling payer --key-file wallet.key --gateway https://models.example.com --per-call 0.05 --mainnet" }
+  ])
+)
+
+export const agents = Command.make(
+  "agents",
+  {
+    agent: Argument.Literals("agent", ["codex", "claude", "opencode"]).pipe(
+      Argument.withDescription("Codex, Claude Code or opencode")
+    ),
+    model: Flag.String("model").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("which model, as the gateway lists it")
+    ),
+    payer: Flag.String("payer").pipe(
+      Flag.withMetavar("URL"),
+      Flag.withDescription("where starling payer listens (http://127.0.0.1:7409)"),
+      Flag.withDefault("http://127.0.0.1:7409")
+    ),
+    gateway: text("gateway", "URL", "call this gateway itself, for free models"),
+    write: toggle("write", "write it into the agent's own file, beside a copy of that as it was")
+  },
+  (given) =>
+    running(
+      () => import("../agents/agents.ts"),
+      ({ configureAgent }) => configureAgent(given)
+    )
+).pipe(
+  Command.withShortDescription("how Codex, Claude Code or opencode buys here"),
+  Command.withDescription(
+    "Prints what tells an agent to call the payer: the lines of its own file, and how it is started. With --write the lines are written into that file, whatever else stands in it stays, and a copy is kept beside it."
+  ),
+  Command.withExamples([
+    { command: "starling agents codex --model demo/echo" },
+    { command: "starling agents claude --model demo/echo --write" }
   ])
 )

@@ -193,7 +193,7 @@ const streamed = Effect.fnUntraced(function* (response: Response, show: (text: s
   return answer
 })
 
-const receiptIn = (header: string | undefined): SettleResponse | undefined => {
+export const receiptIn = (header: string | undefined): SettleResponse | undefined => {
   if (header === undefined) return undefined
   return Result.getOrUndefined(decodeReceipt(Buffer.from(header, "base64").toString("utf8")))
 }
@@ -220,7 +220,7 @@ const Chunk = Schema.fromJsonString(
   })
 )
 const decode = Schema.decodeResult(Chunk)
-const receiptPattern = /^: ?payment-response ([A-Za-z0-9+/=]{1,8192})$/u
+export const receiptPattern = /^: ?payment-response ([A-Za-z0-9+/=]{1,8192})$/u
 
 /** Reads a streamed chat from bytes that come in pieces of any size: its words, its receipt, its end. Pure. */
 export const chatReader = () => {

@@ -76,12 +76,12 @@ export const readOrder = Effect.fnUntraced(function* (given: PayGiven) {
   return order
 })
 
-const microUsdOf = (text: string) => {
+export const microUsdOf = (text: string) => {
   const found = usd.exec(text)
   return found === null ? undefined : BigInt(`${found[1]}${(found[2] ?? "").padEnd(6, "0")}`)
 }
 
-const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
+export const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol)
 
 export interface PayFleet extends Payer {
   readonly gatewayUrl: string
@@ -91,8 +91,9 @@ const Chains = Schema.Struct({
   evm: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ privateKey: Schema.String }) })),
   solana: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ secretKey: Schema.String }) }))
 })
-const Ready = Schema.Struct({ gateway: Schema.optionalKey(Schema.String), chains: Schema.optionalKey(Chains) })
-interface Ready extends Schema.Schema.Type<typeof Ready> {}
+/** What a running fleet says of its gateway and its chains. */
+export const Ready = Schema.Struct({ gateway: Schema.optionalKey(Schema.String), chains: Schema.optionalKey(Chains) })
+export interface Ready extends Schema.Schema.Type<typeof Ready> {}
 
 export const findPayFleet = Effect.fnUntraced(function* (order: PayOrder) {
   const { home } = yield* readSettings
@@ -115,14 +116,14 @@ export const findPayFleet = Effect.fnUntraced(function* (order: PayOrder) {
 const isWholeWithout = (order: PayOrder) =>
   order.gatewayUrl !== undefined && order.rpcUrl !== undefined && order.keyVariable !== undefined
 
-const localOf = ({ chains }: Ready, chain: PayOrder["chain"]) => {
+export const localOf = ({ chains }: Ready, chain: PayOrder["chain"]) => {
   if (chain === "evm") {
     return chains?.evm && { rpcUrl: chains.evm.rpc, key: Redacted.make(chains.evm.payer.privateKey) }
   }
   return chains?.solana && { rpcUrl: chains.solana.rpc, key: Redacted.make(chains.solana.payer.secretKey) }
 }
 
-const keyIn = Effect.fnUntraced(function* (variable: string) {
+export const keyIn = Effect.fnUntraced(function* (variable: string) {
   const value = Option.fromNullishOr((yield* Environment)[variable])
   if (Option.isNone(value) || value.value.trim() === "") return yield* misused(`${variable} is not set`)
   return Redacted.make(value.value.trim())
