@@ -51,7 +51,8 @@ export const writeMessages = (
   const writing = writingOf(conversation, options, "messages")
   const { turns, choice, answers, user, isStreamed, others } = conversation
   if (answers > 1) writing.refuse("n", "this model gives one answer at a time")
-  const messages = joined(turns.filter(({ role }) => role !== "system").map((turn) => message(turn, writing)))
+  const spoken = joined(turns.filter(({ role }) => role !== "system").map((turn) => message(turn, writing)))
+  const messages = writing.isOwn ? spoken : withoutTrail(spoken)
   const tools = conversation.tools.map((tool) => messagesTool(tool, writing)).filter((tool) => tool !== undefined)
   const thinking = thinkingOf(conversation, messages, options.outputTokens)
   const isThinking = thinking !== undefined && thinking["type"] !== "disabled"
@@ -217,6 +218,16 @@ const joined = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
       ? { role, content }
       : { role, content: [...content.filter(isResult), ...content.filter((each) => !isResult(each))] }
   )
+}
+
+/** White space at the end of an answer that is to be gone on with is refused. */
+const withoutTrail = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+  const last = messages.at(-1)
+  const end = last?.content.at(-1)
+  if (last?.role !== "assistant" || end === undefined || !isPlainText(end)) return messages
+  const text = String(end["text"]).trimEnd()
+  const content = [...last.content.slice(0, -1), ...(text === "" ? [] : [{ ...end, text }])]
+  return [...messages.slice(0, -1), ...(content.length === 0 ? [] : [{ role: last.role, content }])]
 }
 
 const block = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {

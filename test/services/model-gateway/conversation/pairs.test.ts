@@ -344,6 +344,17 @@ describe("a key", () => {
   })
 })
 
+describe("an answer that is to be gone on with", () => {
+  it("ends without white space, which Claude refuses", () => {
+    const request = (content: string) => ({ messages: [...hello.messages, { role: "assistant", content }] })
+    const last = (content: string) => (messagesOf("chat", request(content), claude) as ReadonlyArray<JsonObject>).at(-1)
+    assert.deepStrictEqual(last("It is \n"), { role: "assistant", content: "It is" })
+    assert.deepStrictEqual(last(" \n"), { role: "user", content: "hello" })
+    const middle = [...request("It is \n").messages, { role: "user", content: "so?" }]
+    assert.include(JSON.stringify(messagesOf("chat", { messages: middle }, claude)), "It is \\n")
+  })
+})
+
 describe("instructions", () => {
   it("of a developer are the system's", () => {
     const request = {
