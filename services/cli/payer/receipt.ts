@@ -5,16 +5,25 @@ import { receiptIn, receiptPattern } from "../pay/gateway.ts"
 // Longer than any receipt.
 const lineCharactersMax = 16_384
 
+// The last of each dialect that sends its receipt after it.
+const lastEvent = /^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))$/u
+
 /** Finds the receipt in a stream's bytes, which come in pieces of any size. */
 export const receiptReader = () => {
   const utf8 = new TextDecoder()
-  let rest = ""
-  return (bytes: Uint8Array): SettleResponse | undefined => {
-    const lines = (rest + utf8.decode(bytes, { stream: true })).split("\n")
-    // Of a long line the beginning says that it is none.
-    rest = (lines.pop() ?? "").slice(0, lineCharactersMax)
-    const header = lines.map((line) => receiptPattern.exec(line)?.[1]).find((found) => found !== undefined)
-    return receiptIn(header)
+  const seen = { rest: "", hasLast: false, hasReceipt: false }
+  return {
+    read: (bytes: Uint8Array): SettleResponse | undefined => {
+      const lines = (seen.rest + utf8.decode(bytes, { stream: true })).split("\n")
+      // Of a long line the beginning says that it is none.
+      seen.rest = (lines.pop() ?? "").slice(0, lineCharactersMax)
+      seen.hasLast ||= lines.some((line) => lastEvent.test(line))
+      const header = lines.map((line) => receiptPattern.exec(line)?.[1]).find((found) => found !== undefined)
+      seen.hasReceipt ||= header !== undefined
+      return receiptIn(header)
+    },
+    /** The answer is complete, and only its receipt is to come. */
+    isDue: () => seen.hasLast && !seen.hasReceipt
   }
 }
 

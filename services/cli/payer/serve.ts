@@ -92,18 +92,22 @@ const answerCall = (payer: Serving) =>
     if (fault !== undefined) return yield* fault
     const call = yield* relayedCall({ prefix: "", bodyBytesMax, headersLeft })
     const entry = yield* openEntry(payer, call)
-    const first = yield* Effect.mapError(send(payer, call), ({ message }) => gatewayAway(payer.gatewayUrl, message))
-    if (first.status !== 402) {
-      yield* note(entry, first.status)
-      return relayedAnswer(first)
-    }
-    // Read to its end, so that the paid call can take its connection.
-    yield* Effect.ignore(Stream.runDrain(first.body))
-    const { quote, id } = yield* Effect.tapError(reserve(payer, first.headers["payment-required"]), ({ code }) =>
-      Ref.update(entry, (before) => ({ ...before, said: code }))
+    return yield* Effect.tapError(passOn(payer, call, entry), ({ status, message }) =>
+      note(entry, `${status} ${message}`)
     )
-    return yield* payFor(payer, call, { entry, quote, id })
   })
+
+const passOn = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, entry: Entry) {
+  const first = yield* Effect.mapError(send(payer, call), ({ message }) => gatewayAway(payer.gatewayUrl, message))
+  if (first.status !== 402) {
+    yield* note(entry, String(first.status))
+    return relayedAnswer(first)
+  }
+  // Read to its end, so that the paid call can take its connection.
+  yield* Effect.ignore(Stream.runDrain(first.body))
+  const reserved = yield* reserve(payer, first.headers["payment-required"])
+  return yield* payFor(payer, call, { entry, ...reserved })
+})
 
 type Entry = Ref.Ref<Call>
 
@@ -124,7 +128,7 @@ const modelIn = (body: Uint8Array | null): string => {
   return typeof model === "string" ? model.slice(0, modelCharactersMax) : ""
 }
 
-const note = (entry: Entry, status: number) => Ref.update(entry, (before) => ({ ...before, said: String(status) }))
+const note = (entry: Entry, said: string) => Ref.update(entry, (before) => ({ ...before, said }))
 
 const send = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, payment?: PaymentPayload) {
   const url = urlBelow(payer.gatewayUrl, call.target)
@@ -160,22 +164,25 @@ interface Signing {
 const payFor = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, signing: Signing) {
   const { entry, quote, id } = signing
   const { ledger, wallet, gatewayUrl } = payer
-  const signed = yield* Effect.catch(wallet.sign(quote), ({ reason }) =>
-    Effect.andThen(ledger.settle(id, 0n), unpaid("cannot_sign", reason))
+  const unsigned = ledger.settle(id, 0n)
+  const signed = yield* wallet.sign(quote).pipe(
+    Effect.onInterrupt(() => unsigned),
+    Effect.catch(({ reason }) => Effect.andThen(unsigned, unpaid("cannot_sign", reason)))
   )
   // From here on it counts as spent, until the gateway says otherwise.
   yield* Ref.update(entry, (before) => ({ ...before, signed: { id, microUsd: quote.microUsd } }))
   const answer = yield* Effect.mapError(send(payer, call, signed), ({ message }) =>
     lostAfterSignature(gatewayUrl, message)
   )
-  yield* note(entry, answer.status)
+  yield* note(entry, String(answer.status))
   const conclude = Effect.fnUntraced(function* (charged: bigint) {
     yield* ledger.settle(id, charged)
     yield* Ref.update(entry, (before) => ({ ...before, charged }))
   })
   const charged = chargedByHead(answer, quote)
-  if (charged !== undefined) yield* conclude(charged)
-  return relayedAnswer(charged === undefined ? { ...answer, body: watched(answer.body, quote, conclude) } : answer)
+  if (charged === undefined) return relayedAnswer({ ...answer, body: yield* watched(answer.body, quote, conclude) })
+  yield* conclude(charged)
+  return relayedAnswer(answer)
 })
 
 /** Undefined where the head does not say it. A refusal is only believed to be unpaid as the gateway's own word. */
@@ -185,15 +192,24 @@ const chargedByHead = ({ status, headers }: EgressStream, { requirements }: PayQ
   return charged ?? (isRefused ? 0n : undefined)
 }
 
-/** The same bytes; a receipt among them is told before they go on. */
-const watched = (
+// A gateway waits as long for its chain.
+const receiptMs = 15_000
+
+/**
+ * The same bytes; a receipt among them is told before they go on. Many clients leave with the last event, and the
+ * receipt follows it: that is then read without them.
+ */
+const watched = Effect.fnUntraced(function* (
   body: EgressStream["body"],
   { requirements }: PayQuote,
   conclude: (charged: bigint) => Effect.Effect<void>
-): EgressStream["body"] => {
-  const read = receiptReader()
-  return Stream.tap(body, (bytes) => {
-    const charged = chargedBy(read(bytes), requirements)
+) {
+  const receipt = receiptReader()
+  const read = Stream.tap(body, (bytes) => {
+    const charged = chargedBy(receipt.read(bytes), requirements)
     return charged === undefined ? Effect.void : conclude(charged)
   })
-}
+  const rest = Effect.timeoutOption(Effect.interruptible(Effect.ignore(Stream.runDrain(read))), receiptMs)
+  yield* Effect.addFinalizer(() => (receipt.isDue() ? rest : Effect.void))
+  return read
+})

@@ -7,7 +7,7 @@ const header = Buffer.from(JSON.stringify(receipt)).toString("base64")
 
 /** What is found in a stream whose pieces are so long. */
 const foundIn = (text: string, pieceBytes: number) => {
-  const read = receiptReader()
+  const { read } = receiptReader()
   const bytes = Buffer.from(text)
   const starts = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) => at * pieceBytes)
   return starts.map((start) => read(bytes.subarray(start, start + pieceBytes))).find((found) => found !== undefined)
@@ -25,6 +25,26 @@ describe("the receipt in a stream", () => {
       assert.isUndefined(foundIn(within, pieceBytes))
       assert.deepStrictEqual(foundIn(`${within}: payment-response ${header}\n\n`, pieceBytes), receipt)
     }
+  })
+})
+
+describe("the receipt of a stream", () => {
+  const bytesOf = (text: string) => Buffer.from(text)
+
+  it.each([
+    ["message_stop", true],
+    ["response.completed", true],
+    ["response.incomplete", true],
+    ["response.failed", true],
+    ["response.output_text.delta", false]
+  ])("after the event %s is due: %s", (event, isDue) => {
+    const reader = receiptReader()
+    reader.read(bytesOf("event: mess"))
+    assert.isFalse(reader.isDue())
+    reader.read(bytesOf(`age_start\ndata: {}\n\nevent: ${event}\ndata: {}\n\n`))
+    assert.strictEqual(reader.isDue(), isDue)
+    reader.read(bytesOf(`: payment-response ${header}\n\n`))
+    assert.isFalse(reader.isDue())
   })
 })
 

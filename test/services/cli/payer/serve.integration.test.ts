@@ -1,5 +1,5 @@
 /** Programs that know no x402 buy at the gateway, on a chain of the test's own, through the payer. */
-import { createServer, request as nodeRequest, type RequestListener } from "node:http"
+import { createServer, request as nodeRequest, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import Anthropic from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,7 +7,7 @@ import { Context, Deferred, Effect, Layer, Redacted, type Scope } from "effect"
 import OpenAI from "openai"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { HttpListener } from "#http"
-import { openWallet } from "#x402"
+import { CannotPay, openWallet, type Wallet } from "#x402"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { type Ledger, openLedger } from "../../../../services/cli/payer/Ledger.ts"
 import type { PayerTerms } from "../../../../services/cli/payer/choose-offer.ts"
@@ -21,6 +21,8 @@ const funds = 10_000_000n
 interface Limits extends Partial<PayerTerms> {
   readonly perCall?: bigint
   readonly perHour?: bigint
+  /** In place of the wallet's own. */
+  readonly sign?: Wallet["sign"]
   /** In place of the fleet's gateway. */
   readonly gatewayUrl?: string
 }
@@ -43,7 +45,8 @@ const startPayer = Effect.fnUntraced(function* ({ chain, url: gatewayUrl }: Paym
   const { perCall = funds, perHour = funds } = limits
   const lines: Array<string> = []
   const ledger = yield* openLedger(perHour, (line) => Effect.sync(() => void lines.push(line)))
-  const wallet = yield* openWallet("evm", { key: Redacted.make(privateKey), rpcUrl: chain.rpcUrl })
+  const own = yield* openWallet("evm", { key: Redacted.make(privateKey), rpcUrl: chain.rpcUrl })
+  const wallet = { sign: limits.sign ?? own.sign }
   const terms: PayerTerms = {
     schemes: ["exact"],
     networks: undefined,
@@ -194,6 +197,8 @@ describe("through the payer", () => {
         assert.deepInclude(dear, { status: 402 })
         assert.strictEqual(dear.error.code, "price_above_limit")
         assert.match(dear.error.message ?? "", /USD, more than the \S+ of --per-call; nothing was signed$/u)
+        yield* eventually(Effect.sync(() => strict.lines.length === 1))
+        assert.include(strict.lines[0], ` · 402 ${dear.error.message} · `)
 
         const short = yield* startPayer(fleet, { perHour: price })
         const first = yield* Effect.promise(() => short.openai.chat.completions.create(chat("one")))
@@ -253,6 +258,35 @@ describe("through the payer", () => {
     )
   )
 
+  it.live("what is not signed after all costs nothing of the budget", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const failing = yield* startPayer(fleet, {
+          sign: () => new CannotPay({ what: "chain", reason: "the chain is away" })
+        })
+        const { status, error } = yield* post(failing.url, chat("one"))
+        assert.deepStrictEqual([status, error.message], [402, "the chain is away; nothing was signed"])
+        assert.strictEqual(yield* failing.ledger.left, funds)
+
+        const signing = yield* Deferred.make<void>()
+        const hanging = yield* startPayer(fleet, {
+          sign: () => Effect.andThen(Deferred.succeed(signing, undefined), Effect.never)
+        })
+        const leave = yield* Effect.sync(() => {
+          const leaving = new AbortController()
+          const init = { method: "POST", headers: withToken, body: JSON.stringify(chat("one")), signal: leaving.signal }
+          void fetch(`${hanging.url}/v1/chat/completions`, init).catch(() => undefined)
+          return () => leaving.abort()
+        })
+        yield* Deferred.await(signing)
+        assert.isBelow(Number(yield* hanging.ledger.left), Number(funds))
+        leave()
+        yield* eventually(Effect.sync(() => hanging.lines.length === 1))
+        assert.strictEqual(yield* hanging.ledger.left, funds)
+      })
+    )
+  )
+
   it.live("a gateway that is away is named in a 502", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
@@ -288,6 +322,42 @@ describe("through the payer", () => {
         assert.strictEqual(yield* ledger.left, funds - 2n * price)
         yield* eventually(Effect.sync(() => lines.length === 2))
         for (const line of lines) assert.include(line, " · charge unknown · ")
+      })
+    )
+  )
+
+  it.live("the receipt is read for a caller that leaves with the last event", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const { header, price } = yield* quoteOf(fleet, chat("one"))
+        const answering = yield* Deferred.make<ServerResponse>()
+        const gatewayUrl = yield* gatewayOf((request, response) => {
+          if (request.method === "GET") return void response.writeHead(200).end("{}")
+          if (request.headers["payment-signature"] === undefined) {
+            return void response.writeHead(402, { "payment-required": header }).end()
+          }
+          response.writeHead(200, { "content-type": "text/event-stream" })
+          response.write("event: response.completed\ndata: {}\n\n")
+          Deferred.doneUnsafe(answering, Effect.succeed(response))
+        })
+        const { url, ledger, lines } = yield* startPayer(fleet, { gatewayUrl, schemes: ["exact"] })
+        yield* Effect.promise(async () => {
+          const leaving = new AbortController()
+          const { signal } = leaving
+          const answer = await fetch(`${url}/v1/responses`, { method: "POST", headers: withToken, body: "{}", signal })
+          await answer.body?.getReader().read()
+          leaving.abort()
+          // By its answer the payer has seen the caller leave.
+          await (await fetch(`${url}/v1/models`, { headers: withToken })).text()
+        })
+        yield* eventually(Effect.sync(() => lines.length === 1))
+        const receipt = { success: true, transaction: "0xab", network: fleet.chain.network }
+        const comment = `: payment-response ${Buffer.from(JSON.stringify(receipt)).toString("base64")}\n\n`
+        const response = yield* Deferred.await(answering)
+        response.end(comment)
+        yield* eventually(Effect.sync(() => lines.length === 2))
+        assert.include(lines[1], ` · charged 0.${String(price).padStart(6, "0")} · 200 · `)
+        assert.strictEqual(yield* ledger.left, funds - price)
       })
     )
   )
