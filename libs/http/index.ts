@@ -35,6 +35,7 @@ export {
   unknownGrants
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
+export { BodyRoom, type HeldRoom } from "./bodies/BodyRoom.ts"
 export {
   type BodyLimits,
   decodeMessage,

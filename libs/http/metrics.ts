@@ -21,6 +21,12 @@ export const activeRequests = defineGauge({
   labels: ["api"]
 })
 
+export const bodyBytesHeld = defineGauge({
+  name: "http_body_bytes_held",
+  help: "Bytes of bodies that are being read or answered, beside those of at most 16 KiB.",
+  labels: ["api"]
+})
+
 export const connectionsCut = defineCounter({
   name: "http_connections_cut_total",
   help: "Connections refused or cut: too many, too slow, malformed, or a reader that stalled.",
@@ -46,6 +52,7 @@ export const httpMetrics = [
   requests,
   requestSeconds,
   activeRequests,
+  bodyBytesHeld,
   connectionsCut,
   idempotencyOutcomes,
   sharedWindowTakes

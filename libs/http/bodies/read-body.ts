@@ -7,7 +7,16 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Result, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { boundedDecoder, parseJsonText, weightMaxOf } from "#contracts"
-import { badRequest, notDecoded, payloadTooLarge, tooMuch, unsupportedMediaType, type WireError } from "../WireError.ts"
+import {
+  badRequest,
+  notDecoded,
+  payloadTooLarge,
+  serviceUnavailable,
+  tooMuch,
+  unsupportedMediaType,
+  type WireError
+} from "../WireError.ts"
+import type { HeldRoom } from "./BodyRoom.ts"
 
 interface BodyOptions {
   readonly bytesMax: number
@@ -120,8 +129,16 @@ export interface BodyLimits {
   readonly mayBeLarger: (head: Uint8Array) => boolean
 }
 
-/** The whole body, or 413. Past a first limit it is read on only if the bytes so far say that it may be larger. */
-export const readBytesWhile = (limits: BodyLimits) =>
+/** How much of one request's body is read, and the room that it takes for that. */
+interface TakenLimits extends BodyLimits {
+  readonly room?: HeldRoom | undefined
+}
+
+/**
+ * The whole body, or 413, or 503 where there is no room. Past a first limit it is read on only if the bytes so far say
+ * that it may be larger.
+ */
+export const readBytesWhile = (limits: TakenLimits) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     return Effect.callback<Uint8Array, WireError>((resume) => {
@@ -135,11 +152,12 @@ export type TakenBody = Result.Result<Uint8Array, WireError>
 /** The same for a request that no fiber answers yet. Returns what ends the reading; nothing is handed over then. */
 export const takeBytesWhile = (
   source: IncomingMessage,
-  limits: BodyLimits,
+  limits: TakenLimits,
   done: (read: TakenBody) => void
 ): (() => void) => {
   const { headers } = source
-  const { bytesMax } = limits
+  const { bytesMax, room } = limits
+  const announced = Number(headers["content-length"] ?? 0)
   const refused = (error: WireError) => {
     done(Result.fail(error))
     return () => undefined
@@ -147,7 +165,8 @@ export const takeBytesWhile = (
   if ((headers["content-encoding"] ?? "identity") !== "identity") {
     return refused(unsupportedMediaType(["sent without a Content-Encoding"]))
   }
-  if (Number(headers["content-length"] ?? 0) > bytesMax) return refused(payloadTooLarge(bytesMax))
+  if (announced > bytesMax) return refused(payloadTooLarge(bytesMax))
+  if (room !== undefined && !(room.fits(announced) && room.growTo(roomWith(0, announced)))) return refused(noRoom())
   if (source.readableEnded) {
     done(Result.succeed(new Uint8Array(0)))
     return () => undefined
@@ -161,8 +180,9 @@ export const takeBytesWhile = (
  * scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses of 10 ms instead of
  * 1 to 2.
  */
-const takeParts = (source: IncomingMessage, limits: BodyLimits, done: (read: TakenBody) => void) => {
-  const { bytesMax, bytesMaxPlain, mayBeLarger } = limits
+const takeParts = (source: IncomingMessage, limits: TakenLimits, done: (read: TakenBody) => void) => {
+  const { bytesMax, bytesMaxPlain, mayBeLarger, room } = limits
+  const announced = Number(source.headers["content-length"] ?? 0)
   const parts: Array<Uint8Array> = []
   let bytes = 0
   let limit = Math.min(bytesMaxPlain, bytesMax)
@@ -175,9 +195,10 @@ const takeParts = (source: IncomingMessage, limits: BodyLimits, done: (read: Tak
     bytes += part.length
     const isLarger = bytes > limit && limit < bytesMax && mayBeLarger(Buffer.concat(parts))
     if (isLarger) limit = bytesMax
-    if (bytes <= limit) return
+    const hasRoom = bytes > limit || room?.growTo(roomWith(bytes, announced)) !== false
+    if (bytes <= limit && hasRoom) return
     source.resume()
-    end(Result.fail(payloadTooLarge(limit)))
+    end(Result.fail(hasRoom ? payloadTooLarge(limit) : noRoom()))
   }
   const onEnd = () => end(Result.succeed(joined(parts, bytes)))
   const onBroken = () => end(Result.fail(badRequest("the body broke off")))
@@ -187,6 +208,14 @@ const takeParts = (source: IncomingMessage, limits: BodyLimits, done: (read: Tak
   source.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken)
   return leave
 }
+
+// About what comes at once.
+const aheadBytes = 65_536
+
+/** Little more than has come: callers that announce much and send nothing would hold all room for a minute. */
+const roomWith = (come: number, announced: number) => Math.min(Math.max(come, announced), come + aheadBytes)
+
+const noRoom = () => serviceUnavailable(1, "too much is being read, try again")
 
 /** A copy only where there is more than one. */
 const joined = (parts: ReadonlyArray<Uint8Array>, bytes: number): Uint8Array => {

@@ -135,8 +135,13 @@ export const withPreludes =
     const { method = "", url = "" } = request
     const found = url.startsWith("/") ? options.find(method, url) : undefined
     const prelude = found?._tag === "Found" ? preludes.get(found.route) : undefined
-    const leave = prelude?.enter()
-    if (found === undefined || prelude === undefined || leave === undefined) return handle(request, response)
+    const leavePlace = prelude?.enter()
+    if (found === undefined || prelude === undefined || leavePlace === undefined) return handle(request, response)
+    const room = prelude.holdRoom?.()
+    const leave = () => {
+      room?.free()
+      leavePlace()
+    }
     const startedAt = clock.currentTimeNanosUnsafe()
     const startedAtMs = clock.currentTimeMillisUnsafe()
     const headers = request.headers as Headers.Headers
@@ -154,7 +159,7 @@ export const withPreludes =
       end("gone", clientClosedRequest)
     }
     response.on("close", onGone)
-    stop = takeBytesWhile(request, prelude.limits, (body) => {
+    stop = takeBytesWhile(request, { ...prelude.limits, room }, (body) => {
       response.off("close", onGone)
       const answer = answerOf(prelude, { call, body, startedAtMs })
       if (isLogged || !isAtOnce(answer)) {

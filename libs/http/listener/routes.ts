@@ -10,6 +10,7 @@ import type { Configuration } from "#runtime"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
+import type { HeldRoom } from "../bodies/BodyRoom.ts"
 import { type BodyLimits, readJson, type TakenBody } from "../bodies/read-body.ts"
 import { HttpCall, readQuery } from "../HttpCall.ts"
 
@@ -34,6 +35,8 @@ export interface Prelude<out R> {
   /** Takes a place for the request, which the returned function gives back; undefined leaves it to the handler. */
   readonly enter: () => (() => void) | undefined
   readonly limits: BodyLimits
+  /** The room for a request's body, which is freed with its place; without it bodies are bounded only one by one. */
+  readonly holdRoom?: () => HeldRoom
   /** In one step: the answer, or what is left to do. */
   readonly answer: (begun: BegunCall) => Answer | Effect.Effect<Answer, WireError, R>
 }

@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result, Tracer } from "effect"
-import { HttpCall, HttpListener, jsonAnswer, lastingAnswer, type Prelude, type Route, route } from "#http"
+import {
+  BodyRoom,
+  HttpCall,
+  HttpListener,
+  jsonAnswer,
+  lastingAnswer,
+  type ListenerOptions,
+  type Prelude,
+  type Route,
+  route
+} from "#http"
 import { Metrics } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { api, call, dial, errorOf, type LogLine, post, readAll, under } from "../api.ts"
@@ -26,14 +36,15 @@ const sold = (answer: Prelude<HttpCall>["answer"], places = 1) => {
 }
 
 /** As a role runs: requests are not logged. */
-const quiet = (begun: Route<HttpCall>) =>
+const quiet = (begun: Route<HttpCall>, listener: ListenerOptions<ReadonlyArray<Route<HttpCall>>>["limits"] = {}) =>
   HttpListener.layer({
     name: "test",
     host: "127.0.0.1",
     port: 0,
     cors: { origins: ["https://app.example.com"], requestHeaders: [], exposedHeaders: ["X-Price"] },
     requestIdHeaders: ["Request-Id"],
-    routes: [begun]
+    routes: [begun],
+    limits: listener
   }).pipe(Layer.provideMerge(under))
 
 const given = (held: { readonly count: number }) => eventually(Effect.sync(() => held.count === 0))
@@ -116,6 +127,32 @@ describe("a route's prelude", () => {
       yield* given(held)
       yield* countedAs("gone")
     }).pipe(Effect.scoped, Effect.provide(quiet(begun)))
+  })
+
+  it.live("gives its place and its room back when a body does not come in time", () => {
+    const { begun, held } = sold(() => quote)
+    return Effect.gen(function* () {
+      const { hold } = yield* BodyRoom
+      const grown: Array<number> = []
+      const holdRoom = () => {
+        const room = hold()
+        return { ...room, growTo: (bytes: number) => (grown.push(bytes), room.growTo(bytes)) }
+      }
+      const limits = { bytesMax: 90_000, bytesMaxPlain: 90_000, mayBeLarger: () => false }
+      const prelude = Effect.map(begun.prelude ?? Effect.die("none"), (its) => ({ ...its, limits, holdRoom }))
+      yield* Effect.gen(function* () {
+        const socket = yield* dial
+        socket.write("POST /sold HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\nhalf")
+        assert.match(yield* readAll(socket), /^HTTP\/1\.1 408 /u)
+        yield* given(held)
+        // A little ahead of what came, not all that was announced.
+        assert.strictEqual(grown.at(-1), 65_540)
+        assert.isTrue(hold().growTo(100_000))
+      }).pipe(Effect.provide(quiet({ ...begun, prelude }, { headersTimeoutMs: 200, requestTimeoutMs: 400 })))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(BodyRoom.layer({ api: "test", bytesMax: 100_000 }).pipe(Layer.provide(Metrics.layerTest)))
+    )
   })
 
   it.live("answers the requests of one connection one after the other", () => {

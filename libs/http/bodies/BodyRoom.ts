@@ -1,0 +1,69 @@
+/**
+ * The memory that the bodies of all requests in the process may take together. A request whose announced length has no
+ * room is refused before its body is read; others take room as their bodies come. A request keeps its room until its
+ * answer is out, for it keeps what the body held as long.
+ */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { acquireLightly, Metrics } from "#runtime"
+import { bodyBytesHeld } from "../metrics.ts"
+
+interface BodyRoomOptions {
+  /** Names the API in metrics. */
+  readonly api: string
+  readonly bytesMax: number
+}
+
+/** The room of one request. */
+export interface HeldRoom {
+  /** Whether there is room for so much in all, at this moment. */
+  readonly fits: (bytes: number) => boolean
+  /** Makes it so large in all; false, and nothing is taken, where that is too much. */
+  readonly growTo: (bytes: number) => boolean
+  readonly free: () => void
+}
+
+/** Bodies of at most so many bytes take no room, so that a few large ones do not keep all others out. */
+export const smallBodyBytes = 16_384
+
+export class BodyRoom extends Context.Service<
+  BodyRoom,
+  {
+    /** To be freed by who took it. */
+    readonly hold: () => HeldRoom
+    /** Freed with the scope; in a handler that is the call's scope. */
+    readonly held: Effect.Effect<HeldRoom, never, Scope.Scope>
+  }
+>()("starling/http/BodyRoom") {
+  static readonly layer = ({ api, bytesMax }: BodyRoomOptions) =>
+    Layer.effect(
+      BodyRoom,
+      Effect.gen(function* () {
+        const gauge = (yield* Metrics).gauge(bodyBytesHeld)
+        let taken = 0
+        const setTaken = (bytes: number) => gauge.set({ api }, (taken = bytes))
+        setTaken(0)
+        const hold = (): HeldRoom => {
+          let own = 0
+          const fits = (bytes: number) => bytes <= smallBodyBytes || taken - own + bytes <= bytesMax
+          return {
+            fits,
+            growTo: (bytes) => {
+              if (bytes <= Math.max(own, smallBodyBytes)) return true
+              if (!fits(bytes)) return false
+              setTaken(taken - own + bytes)
+              own = bytes
+              return true
+            },
+            free: () => {
+              if (own > 0) setTaken(taken - own)
+              own = 0
+            }
+          }
+        }
+        return BodyRoom.of({
+          hold,
+          held: acquireLightly(Effect.sync(hold), ({ free }) => Effect.sync(free))
+        })
+      })
+    )
+}
