@@ -122,6 +122,9 @@ const fillers: Readonly<Record<string, Filler>> = {
   zeros: list(() => "0"),
   floats: list(() => "-1.5e+10"),
   "empty objects": list(() => "{}"),
+  // As many objects as the gateway takes in ten mebibytes, and messages of the usual length.
+  "objects with texts": list(() => `{"a":"${"x".repeat(226)}"}`),
+  "long messages in parts": list(() => `{"role":"user","content":[{"type":"text","text":"${"a".repeat(1_000)}"}]}`),
   "empty lists": list(() => "[]"),
   texts: list(() => '"a"'),
   "wrong types": list((at) => ['{"type":7}', '{"role":[]}', "null", "true"][at % 4] ?? "null"),

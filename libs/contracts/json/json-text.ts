@@ -26,9 +26,12 @@ const containerWeight = 8
 /**
  * The weight that a body of at most so many bytes may have. Two-letter messages in parts, the lightest conversation
  * there is, weigh 31 in 57 bytes; ids of tokens weigh 1 in 5. Ten thousand such messages fit into one mebibyte, where
- * the smallest elements, `{}` or `0`, would weigh eight or one and a half times as much as is taken.
+ * the smallest elements, `{}` or `0`, would weigh eight or one and a half times as much as is taken. A larger body has longer
+ * texts rather than more of them: ten mebibytes as heavy as that would hold their process up for half a second.
  */
-export const weightMaxOf = (bytesMax: number): number => Math.max(smallestWeightMax, Math.floor(bytesMax / 3))
+export const weightMaxOf = (bytesMax: number): number =>
+  Math.max(smallestWeightMax, Math.floor(Math.min(bytesMax, mebibyte) / 3 + Math.max(0, bytesMax - mebibyte) / 96))
+const mebibyte = 1_048_576
 // Some thousands of elements cost nothing to speak of, however small the body's limit is.
 const smallestWeightMax = 16_384
 
