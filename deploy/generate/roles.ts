@@ -56,6 +56,7 @@ export const roleDeployments: ReadonlyArray<RoleDeployment> = [
     name: "model-gateway",
     api: { port: 7_402, section: "MODEL_GATEWAY" },
     callsOut: true,
+    // 224 MB in a test, 837 MB with as many bodies as BodiesBytesMax allows.
     cpu: "250m",
     memory: "192Mi",
     memoryMax: "1Gi",

@@ -142,10 +142,19 @@ const errors =
   "`/v1/messages` and `/v1/responses`, as `error.code`. Go by the code, not by the message."
 
 const limits = [
-  ["a body", "1 MiB, 10 MiB with images", "`BodyBytesMax`, `ImageBodyBytesMax`"],
+  [
+    "a body",
+    "what fills the largest window sold: 4.4 bytes a token, at least 1 MiB and at most 10 MiB; 10 MiB with images",
+    "`BodyBytesMax`, `ImageBodyBytesMax`"
+  ],
+  [
+    "bodies that one process reads or answers at once, beside those of at most 16 KiB",
+    "96 MiB; beyond it 503 with `Retry-After`, before a body is read",
+    "`BodiesBytesMax`"
+  ],
   [
     "its elements and keys, where an array or object counts as eight",
-    "one for three bytes of `BodyBytesMax`: 349,525",
+    "349,525, and one more for each 96 bytes beyond 1 MiB",
     "`BodyBytesMax`"
   ],
   ["faults that an answer lists", "50", "-"],

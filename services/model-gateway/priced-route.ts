@@ -3,7 +3,7 @@
  * it. The price of a call is asked for far more often than calls are made, so a prelude answers that in one step.
  */
 import { Clock, Effect, Result } from "effect"
-import { Admission, type Answer, type BegunCall, HttpCall } from "#http"
+import { Admission, type Answer, type BegunCall, BodyRoom, HttpCall } from "#http"
 import { Configuration, Metrics } from "#runtime"
 import { answering, type CallFailure, countedAnswers, quoteAnswer } from "./answer-refusal.ts"
 import type { ErrorDialect } from "./errors/GatewayFault.ts"
@@ -45,15 +45,18 @@ const quotesAtOnce = Effect.fnUntraced(function* <
   R
 >({ dialect, read, payable, answer }: PricedRoute<Call, A, R>) {
   const { ModelGateway } = yield* Configuration
+  const limits = bodyLimits(ModelGateway)
   const admission = yield* Admission
+  const { hold } = yield* BodyRoom
   const gate = yield* PaymentGate
   const { find } = yield* ModelRegistry
   const counted = countedAnswers(yield* Metrics)
   return {
     enter: () => Result.getOrUndefined(admission.take(places)),
-    limits: bodyLimits(ModelGateway),
+    limits,
+    holdRoom: hold,
     answer: ({ call: http, body, startedAtMs }: BegunCall) => {
-      const parsed = parsedBody(body, ModelGateway)
+      const parsed = parsedBody(body, limits)
       const call = Result.isFailure(parsed) ? Result.fail(parsed.failure) : read(parsed.success, { find, http })
       if (Result.isFailure(call)) return answering(dialect)(Effect.fail(call.failure))
       const quote = call.success.model.entry.Free ? undefined : gate.quote(payable(call.success, http))

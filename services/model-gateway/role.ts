@@ -11,6 +11,7 @@
  * The refund of a payment channel: its payer gets back what was not charged.
  */
 import { Effect, Layer } from "effect"
+import { bodySizesOf } from "#contracts"
 import {
   CallsGroup,
   ChannelsGroup,
@@ -22,6 +23,7 @@ import {
 import {
   Admission,
   below,
+  BodyRoom,
   type CorsPolicy,
   crossOrigin,
   descriptionRoutes,
@@ -70,7 +72,7 @@ const answerRefund = answering("chat")(
   })
 )
 
-const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => ModelGateway.BodyBytesMax) }
+const options = { bodyBytesMax: Effect.map(Configuration, ({ ModelGateway }) => bodySizesOf(ModelGateway).text) }
 
 const routes = [
   ...routesOf(
@@ -122,10 +124,16 @@ const admission = Layer.unwrap(
   )
 )
 
+const bodyRoom = Layer.unwrap(
+  Effect.map(Configuration, ({ ModelGateway }) =>
+    BodyRoom.layer({ api: "model-gateway", bytesMax: bodySizesOf(ModelGateway).together })
+  )
+)
+
 const parts = ImageWork.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
   Layer.provideMerge(Layer.mergeAll(Providers.layer, Uptime.layer)),
-  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission))
+  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission, bodyRoom))
 )
 
 const listener = Layer.unwrap(

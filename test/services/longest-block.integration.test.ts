@@ -123,7 +123,7 @@ const syntaxOnce = <T extends Pick<Tried, "path" | "which">>(all: ReadonlyArray<
       : { ...tried, which: tried.which.filter((name) => !syntax.includes(name)) }
   })
 
-/** As much as the gateway takes where everything is tried; half of it shows as well what grows faster than the body. */
+/** A mebibyte where everything is tried; half of it shows as well what grows faster than the body. */
 const gatewayBytesMax = ({ which }: Pick<Tried, "which">) => (which === undefined ? mebibyte : mebibyte / 2)
 const asked = '"model":"demo/echo"'
 const hello = '"messages":[{"role":"user","content":"hello"}]'
@@ -170,6 +170,30 @@ const ofGateway: ReadonlyArray<Omit<Tried, "bytesMax">> = [
     ["/v1/images/generations", `{${asked},"prompt":"a",@}`],
     ["/v1/embeddings", '{"model":"demo/vectors","input":"a",@}']
   ].map(([path = "", place = ""]) => ({ path, place, which: [moreKeys] }))
+]
+
+/** By its window of ten million tokens the gateway takes bodies of the largest size that it has without a setting. */
+const ofGatewayAtMost: ReadonlyArray<Tried> = [
+  {
+    path: "/v1/chat/completions",
+    place: `{${asked},"messages":@}`,
+    bytesMax: 10 * mebibyte,
+    which: ["objects with texts", "zeros"]
+  },
+  {
+    path: "/v1/chat/completions",
+    place: `{${asked},"messages":[{"role":"user","content":"a","tool_calls":@}]}`,
+    bytesMax: 10 * mebibyte,
+    which: ["objects with texts"]
+  },
+  // What fills a window of a million tokens.
+  {
+    path: "/v1/chat/completions",
+    place: `{${asked},"messages":@}`,
+    bytesMax: 4_400_000,
+    which: ["long messages in parts"]
+  },
+  { path: "/v1/responses", place: `{${asked},"input":@}`, bytesMax: 10 * mebibyte, which: ["a long text"] }
 ]
 
 const ofPipeline: ReadonlyArray<Omit<Tried, "bytesMax">> = [
@@ -301,6 +325,7 @@ describe("the longest block of a process' loop, beside parsing alone", () => {
         for (const tried of syntaxOnce(ofGateway)) {
           yield* attack(urls.get("model-gateway"), { ...tried, bytesMax: gatewayBytesMax(tried) })
         }
+        for (const tried of ofGatewayAtMost) yield* attack(urls.get("model-gateway"), tried)
         for (const tried of syntaxOnce(ofFacilitator)) yield* attack(urls.get("payment-verifier"), tried)
         for (const tried of syntaxOnce(ofPipeline))
           yield* attack(urls.get("pipeline-api"), { ...tried, bytesMax: 131_072 }, bearer)

@@ -195,12 +195,20 @@ export const ModelGateway = section({
     [],
     "Networks that pictures and documents may be fetched from although they are not public."
   ),
-  BodyBytesMax: withDefault(
+  BodyBytesMax: optional(
     whole(1_024, 104_857_600),
-    1_048_576,
-    "Of a request without images; a larger one is refused before it is read."
+    "Of a request without images; a larger one is refused before it is read. Without it, what fills the largest `ContextTokens` sold: four bytes a token and a tenth for the JSON around them, at least 1 MiB and at most 10 MiB."
   ),
-  ImageBodyBytesMax: withDefault(whole(1_024, 104_857_600), 10_485_760, "Of a request with images."),
+  ImageBodyBytesMax: withDefault(
+    whole(1_024, 104_857_600),
+    10_485_760,
+    "Of a request with images; never less than of one without."
+  ),
+  BodiesBytesMax: withDefault(
+    whole(1_048_576, 1_099_511_627_776),
+    100_663_296,
+    "Of all requests that one process reads or answers at once, beside those of at most 16 KiB; a caller whose body has no room is told to come back before it is read. A process takes about six times as much memory for them. Never less than one body may have."
+  ),
   RunningMax: withDefault(
     whole(1, 100_000),
     2_000,
@@ -218,3 +226,28 @@ export const ModelGateway = section({
   ImageInlineSeconds: withDefault(seconds(120), 30, "An image that takes longer is fetched by its job.")
 })
 export interface ModelGateway extends Schema.Schema.Type<typeof ModelGateway> {}
+
+const bodyBytesLeast = 1_048_576
+// As a body with images by default: a body is parsed in one piece, which holds up all other calls of its process.
+const bodyBytesMost = 10_485_760
+
+type BodySettings = Pick<ModelGateway, "ImageBodyBytesMax" | "BodiesBytesMax"> & {
+  readonly BodyBytesMax?: number | undefined
+  readonly Models: ReadonlyArray<Pick<ModelEntry, "ContextTokens">>
+}
+
+/** How many bytes bodies may have: one of text, one with images, and all of a process together. */
+export interface BodySizes {
+  readonly text: number
+  readonly withImages: number
+  readonly together: number
+}
+
+/** Pure. */
+export const bodySizesOf = ({ BodyBytesMax, ImageBodyBytesMax, BodiesBytesMax, Models }: BodySettings): BodySizes => {
+  const tokens = Models.reduce((most, { ContextTokens }) => Math.max(most, ContextTokens), 0)
+  const filled = Math.ceil((tokens * 44) / 10)
+  const text = BodyBytesMax ?? Math.min(bodyBytesMost, Math.max(bodyBytesLeast, filled))
+  const withImages = Math.max(text, ImageBodyBytesMax)
+  return { text, withImages, together: Math.max(withImages, BodiesBytesMax) }
+}

@@ -4,8 +4,15 @@
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
-import { type CostlyParameter, costlyParameters, type ModelGateway, parseJsonText, weightMaxOf } from "#contracts"
-import { type BodyLimits, type HttpCall, readBytesWhile, type TakenBody, type WireError } from "#http"
+import {
+  bodySizesOf,
+  type CostlyParameter,
+  costlyParameters,
+  type ModelGateway,
+  parseJsonText,
+  weightMaxOf
+} from "#contracts"
+import { type BodyLimits, BodyRoom, type HttpCall, readBytesWhile, type TakenBody, type WireError } from "#http"
 import { Configuration } from "#runtime"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
@@ -169,37 +176,44 @@ const hasImages = (head: Uint8Array) => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * One mebibyte, or ten for a body with images. The limit holds while reading, so that nobody sends ten mebibytes of text
- * only to hear that it was too much.
+ * A body with images may be larger. The limit holds while reading, so that nobody sends ten mebibytes of text only to
+ * hear that it was too much.
  */
-export const bodyLimits = (settings: Pick<ModelGateway, "BodyBytesMax" | "ImageBodyBytesMax">): BodyLimits => ({
-  bytesMax: settings.ImageBodyBytesMax,
-  bytesMaxPlain: settings.BodyBytesMax,
-  mayBeLarger: hasImages
-})
+export const bodyLimits = (settings: ModelGateway): BodyLimits => {
+  const { text, withImages } = bodySizesOf(settings)
+  return { bytesMax: withImages, bytesMaxPlain: text, mayBeLarger: hasImages }
+}
 
 /** A body as JSON, within its limits. */
-export const readBody = Effect.flatMap(Configuration, ({ ModelGateway }) =>
-  Effect.flatMap(Effect.result(readBytesWhile(bodyLimits(ModelGateway))), (body) =>
-    Effect.fromResult(parsedBody(body, ModelGateway))
-  )
-)
+export const readBody = Effect.gen(function* () {
+  const limits = bodyLimits((yield* Configuration).ModelGateway)
+  const room = yield* (yield* BodyRoom).held
+  const body = yield* Effect.result(readBytesWhile({ ...limits, room }))
+  return yield* Effect.fromResult(parsedBody(body, limits))
+})
 
 export interface ReadBody {
   readonly bytes: Uint8Array
   readonly json: unknown
 }
 
+// What a body of at most so many bytes may weigh any body may.
+const lightBytes = 1_048_576
+
+/** By its own length: a limit of ten mebibytes lets nobody fill one of them with empty objects. */
+const weightMaxFor = (bytes: number, bytesMaxPlain: number) =>
+  weightMaxOf(Math.min(bytesMaxPlain, Math.max(bytes, lightBytes)))
+
 /** Images make a body larger, not heavier: its weight is bounded as that of a body of text. */
 export const parsedBody = (
   body: TakenBody,
-  { BodyBytesMax }: Pick<ModelGateway, "BodyBytesMax">
+  { bytesMaxPlain }: Pick<BodyLimits, "bytesMaxPlain">
 ): Result.Result<ReadBody, GatewayFault> => {
   if (Result.isFailure(body)) return Result.fail(bodyFault(body.failure))
   const bytes = body.success
   const text = textOf(bytes)
   if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
-  const parsed = parseJsonText(text, { depthMax, weightMax: weightMaxOf(BodyBytesMax) })
+  const parsed = parseJsonText(text, { depthMax, weightMax: weightMaxFor(bytes.length, bytesMaxPlain) })
   if (Result.isSuccess(parsed)) return Result.succeed({ bytes, json: parsed.success })
   if (parsed.failure.isTooLarge === true) {
     return Result.fail(fault("REQUEST_TOO_LARGE", { message: `The body has ${parsed.failure.reason}` }))
@@ -209,6 +223,7 @@ export const parsedBody = (
 }
 
 const bodyFault = ({ status, message }: WireError) => {
+  if (status === 503) return fault("MODEL_UNAVAILABLE", { message, retryAfterSeconds: 1 })
   if (status === 413) return fault("REQUEST_TOO_LARGE", { message: `The body is too large: ${message}` })
   return fault(status === 415 ? "INVALID_REQUEST" : "INVALID_JSON", { message })
 }
