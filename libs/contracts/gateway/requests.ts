@@ -16,6 +16,8 @@ const Model = Schema.String.check(Schema.isBetweenLength(1, 256)).pipe(
 const Open = Schema.Record(Schema.String, Schema.Unknown)
 const Tools = optional(Schema.Array(Open).check(Schema.isMaxLength(512)))
 const messagesMax = 10_000
+/** More than any provider takes. */
+const Stops = Schema.Array(Schema.String).check(Schema.isMaxLength(64))
 
 const sampling = {
   stream: Flag,
@@ -44,7 +46,7 @@ export const ChatRequest = Schema.Struct({
   max_tokens: Tokens,
   max_completion_tokens: Tokens,
   n: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 128 }))),
-  stop: optional(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  stop: optional(Schema.Union([Schema.String, Stops])),
   stream_options: optional(Open)
 }).annotate({ identifier: "ChatRequest" })
 export interface ChatRequest extends Schema.Schema.Type<typeof ChatRequest> {}
@@ -61,7 +63,7 @@ export const MessagesRequest = Schema.Struct({
   ...sampling,
   max_tokens: Tokens,
   system: optional(Parts),
-  stop_sequences: optional(Schema.Array(Schema.String))
+  stop_sequences: optional(Stops)
 }).annotate({ identifier: "MessagesRequest" })
 export interface MessagesRequest extends Schema.Schema.Type<typeof MessagesRequest> {}
 

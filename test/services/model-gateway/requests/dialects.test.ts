@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { checkChat, checkMessages, checkResponses } from "../../../../services/model-gateway/requests/dialects.ts"
+import {
+  checkChat,
+  checkMessages,
+  checkRequest,
+  checkResponses
+} from "../../../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 
 describe("a conversation", () => {
@@ -59,5 +64,22 @@ describe("a conversation", () => {
   it.each(table.map((row) => ({ row, name: row[0] })))("is checked before its payment: $name", ({ row }) => {
     const [, check, request, code] = row
     assert.strictEqual(codeOf(check(request)), code)
+  })
+})
+
+describe("a request", () => {
+  const chat = { model: "a/b", messages: [{ role: "user", content: "x" }] }
+  const codeOf = (request: JsonObject) => {
+    const checked = checkRequest("chat", request)
+    return Result.isFailure(checked) ? checked.failure.code : "fine"
+  }
+
+  it("has no more keys, and no more texts that stop its answer, than any provider takes", () => {
+    const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]))
+    assert.strictEqual(codeOf({ ...chat, ...keys(254) }), "fine")
+    assert.strictEqual(codeOf({ ...chat, ...keys(255) }), "REQUEST_TOO_LARGE")
+    const stops = (count: number) => ({ ...chat, stop: Array.from({ length: count }, (_, at) => `s${at}`) })
+    assert.strictEqual(codeOf(stops(64)), "fine")
+    assert.strictEqual(codeOf(stops(65)), "INVALID_REQUEST_BODY")
   })
 })
