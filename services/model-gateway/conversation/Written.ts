@@ -4,15 +4,20 @@
  */
 import { createHash } from "node:crypto"
 import { Result } from "effect"
-import { type JsonObject, isNothing, Untranslatable } from "../translate/json.ts"
+import { type JsonObject, isNothing, isRecord, Untranslatable } from "../translate/json.ts"
 import type { ApiDialect, Conversation, FileData, FileRef, PlainText, ToolName, WebFile } from "./Conversation.ts"
 
 export interface Written {
   readonly body: JsonObject
-  /** The files whose data stand in the body. */
-  readonly files: ReadonlyArray<FileData>
+  /** The files whose data stand in the body, each once for each of its places. */
+  readonly files: ReadonlyArray<PlacedFile>
   /** The keys that were not written although they have a value. */
   readonly leftOut: ReadonlyArray<string>
+}
+
+/** A file as the part in which it stands: only what stands as a picture costs what a picture does. */
+export interface PlacedFile extends FileData {
+  readonly as: "image" | "file"
 }
 
 /**
@@ -46,8 +51,8 @@ export interface Writing extends WriteOptions {
   readonly dialect: Conversation["dialect"]
   /** The caller speaks the provider's own dialect: what is the dialect's alone passes as it came. */
   readonly isOwn: boolean
-  /** The data, noted as standing in the body here. */
-  readonly place: (file: FileData) => FileData
+  /** The part that holds a file's data. It counts as a file's where it stands in the body in the end, and is text in a copy. */
+  readonly place: (file: FileData, as: PlacedFile["as"], part: JsonObject) => JsonObject
   readonly leaveOut: (key: string) => void
   readonly refuse: (param: string, reason: string) => void
   /** The name by which a tool is declared. */
@@ -58,23 +63,44 @@ export interface Writing extends WriteOptions {
 
 export const writingOf = ({ dialect }: Conversation, options: WriteOptions, own: ApiDialect): Writing => {
   const isOwn = dialect === own
-  const files: Array<FileData> = []
+  const places = new Map<JsonObject, PlacedFile>()
   const leftOut = new Set<string>()
   let first: Untranslatable | undefined
   return {
     ...options,
     dialect,
     isOwn,
-    place: (file) => {
-      files.push(file)
-      return file
+    place: (file, as, part) => {
+      places.set(part, { ...file, as })
+      return part
     },
     leaveOut: (key) => void leftOut.add(key),
     refuse: (param, reason) => void (first ??= new Untranslatable({ param, reason })),
     toolName: isOwn ? ({ name }) => name : writtenName,
     callId: isOwn ? (id) => id : writtenId,
-    end: (body) => (first === undefined ? Result.succeed({ body, files, leftOut: [...leftOut] }) : Result.fail(first))
+    end: (body) =>
+      first === undefined
+        ? Result.succeed({ body, files: standing(body, places), leftOut: [...leftOut] })
+        : Result.fail(first)
   }
+}
+
+// Parts stand under these keys, and nowhere else.
+const partKeys = ["messages", "system", "content", "source"] as const
+
+/** The files that the body holds, wherever a part was put in the end. */
+const standing = (value: unknown, places: ReadonlyMap<JsonObject, PlacedFile>): ReadonlyArray<PlacedFile> => {
+  if (places.size === 0) return []
+  const found: Array<PlacedFile> = []
+  const look = (each: unknown): void => {
+    if (Array.isArray(each)) for (const item of each as ReadonlyArray<unknown>) look(item)
+    if (!isRecord(each)) return
+    const file = places.get(each)
+    if (file === undefined) for (const key of partKeys) look(each[key])
+    else found.push(file)
+  }
+  look(value)
+  return found
 }
 
 const providersName = /^[A-Za-z0-9_-]{1,64}$/u

@@ -99,7 +99,7 @@ const parseBase64 = (text: string): Result.Result<string, string> => {
   return base64Text.test(bare) ? Result.succeed(bare) : Result.fail("must hold data in base64")
 }
 
-const addressKey = /(?:url|uri|href|src)s?$|(?:^|_)(?:image|mask|video)s?(?:_\d{1,2})?$/iu
+const addressKey = /(?:url|uri|href|src|link)s?$|(?:^|_)(?:image|mask|video|audio|media|file)s?(?:_\d{1,2})?$/iu
 const fileKey = /(?:^|_)file_?ids?$/iu
 // Tool calls and search results are plain text.
 const plainTextKeys: ReadonlySet<string> = new Set([

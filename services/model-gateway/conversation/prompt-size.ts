@@ -1,12 +1,11 @@
 /**
  * The size of a prompt, which prices and the limit of a context count: the bytes of the request as it is written to a
- * provider. The writer tells which data in base64 stand in it for a picture, a document or a sound: they are not counted
- * as text, and each has a size of its own instead. What looks like a picture anywhere else is text. Pure.
+ * provider. The data in base64 of pictures, documents and sounds that stand in it are not counted as text, and each has a
+ * size of its own instead. What looks like a picture anywhere else is text. Pure.
  */
 import type { PromptSize } from "#x402"
 import { jsonBytes } from "../translate/json-bytes.ts"
-import type { FileData } from "./Conversation.ts"
-import type { Written } from "./Written.ts"
+import type { PlacedFile, Written } from "./Written.ts"
 
 const textBytesPerToken = 4
 /** The tokens counted for a document that is only named, for it is fetched after the payment. */
@@ -24,13 +23,13 @@ export const promptSize = ({ body, files }: Pick<Written, "body" | "files">, mod
   let images = 0
   for (const file of files) {
     textBytes -= file.base64.length
-    if (raster.test(file.mediaType)) images += 1
+    if (file.as === "image" && raster.test(file.mediaType)) images += 1
     else textBytes += documentBytes(file)
   }
   return { textBytes, images }
 }
 
-const documentBytes = ({ mediaType, base64 }: FileData) => {
+const documentBytes = ({ mediaType, base64 }: PlacedFile) => {
   if (base64 === "") return namedDocumentTokens * textBytesPerToken
   return Math.ceil(compact.test(mediaType) ? base64.length / charactersPerTextByte : (base64.length * 3) / 4)
 }

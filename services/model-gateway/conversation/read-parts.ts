@@ -4,7 +4,7 @@
  */
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "../translate/json.ts"
 import { unsealed } from "../translate/sealed-thought.ts"
-import type { DocumentPart, FileKind, FileRef, Part, PlainText } from "./Conversation.ts"
+import type { DocumentPart, FileKind, FileRef, ImagePart, Part, PlainText } from "./Conversation.ts"
 import type { FileFinder } from "./files.ts"
 
 /** A list of parts, or a text; whatever else stands there has no parts, and may name no file. */
@@ -89,6 +89,15 @@ const documentSource = (value: JsonObject, path: string, files: FileFinder): Doc
   return file && plainOf(file)
 }
 
+const picture = /^image\/(?!svg)/u
+
+/** A picture that was sent as a file is a picture. */
+const pictureOr = (part: DocumentPart): DocumentPart | ImagePart => {
+  const { source, cache } = part
+  if (source._tag !== "Data" || !picture.test(source.mediaType)) return part
+  return { _tag: "Image", file: source, ...(cache === undefined ? {} : { cache }) }
+}
+
 /** A text that was sent as a file is a text. */
 const plainOf = (file: FileRef): FileRef | PlainText =>
   file._tag === "Data" && file.mediaType.startsWith("text/")
@@ -115,13 +124,14 @@ const inputFile: PartReader = (value, path, files) => {
   return fileOf(found, value, filename)
 }
 
-const fileOf = (found: FileRef | undefined, value: JsonObject, filename: unknown): DocumentPart | undefined =>
-  found && {
+const fileOf = (found: FileRef | undefined, value: JsonObject, filename: unknown) =>
+  found &&
+  pictureOr({
     _tag: "Document",
     source: plainOf(found),
     ...given("title", typeof filename === "string" ? filename : nameOf(found)),
     ...marked(value)
-  }
+  })
 
 /** Providers want a name: a fetched file is named after the end of its address. */
 const nameOf = (found: FileRef) => {
@@ -136,6 +146,7 @@ const sound: PartReader = (value, path, files) => {
   const where = `${path}.input_audio.data`
   if (typeof data !== "string") return files.refuse(where, "must hold data in base64")
   const found = files.data(`audio/${String(format)}`, data, where)
+  if (found !== undefined && !found.mediaType.startsWith("audio/")) return files.refuse(where, "must hold a sound")
   return (
     found && { _tag: "Audio", file: found, format: String(format), isBare: !/^data:/iu.test(data), ...marked(value) }
   )
@@ -211,7 +222,10 @@ const readers: Readonly<Record<string, PartReader | undefined>> = {
   image_url: imageUrl,
   input_image: imageUrl,
   image,
-  document: readDocument,
+  document: (value, path, files) => {
+    const read = readDocument(value, path, files)
+    return read && pictureOr(read)
+  },
   file,
   input_file: inputFile,
   input_audio: sound,

@@ -25,6 +25,9 @@ const readKeys = [
   ...words("store background previous_response_id conversation prompt truncation include max_tool_calls")
 ]
 
+// Each may declare many tools.
+const searchesMax = 128
+
 const needsMemory = ["previous_response_id", "conversation", "prompt"] as const
 const needsMemoryFlags = ["store", "background"] as const
 
@@ -46,8 +49,12 @@ export const readResponses = (request: JsonObject, files: FileFinder): Result.Re
   const items = recordsAt(request, "input")
   const strange = items.findIndex((item) => !isThoughtOf(item) && itemReaders[typeOf(item)] === undefined)
   if (strange >= 0) return Result.fail(unreadable(items[strange] ?? {}, `input[${strange}]`))
+  const searches = items.filter((item) => item["type"] === "tool_search_output")
+  if (searches.length > searchesMax) {
+    return Result.fail(new Untranslatable({ param: "input", reason: `more than ${searchesMax} searches for tools` }))
+  }
   const instructions = textAt(request, "instructions") ?? ""
-  const found = items.flatMap((item) => (item["type"] === "tool_search_output" ? foundTools(item) : []))
+  const found = searches.flatMap(foundTools)
   const wish = effortWish(textAt(recordAt(request, "reasoning"), "effort"))
   const verbosity = recordAt(request, "text")["verbosity"] ?? undefined
   return Result.succeed({

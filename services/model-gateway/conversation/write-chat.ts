@@ -207,8 +207,9 @@ const chatMessages = (turn: Turn, writing: Writing): ReadonlyArray<JsonObject> =
   const content: Array<JsonObject> = []
   for (const part of parts) {
     if (part._tag !== "ToolResult") continue
-    messages.push({ role: "tool", tool_call_id: writing.callId(part.id), content: resultText(part, writing) })
-    content.push(...shownOf(part, writing))
+    const { message, shown } = toolResult(part, writing)
+    messages.push(message)
+    content.push(...shown)
   }
   for (const part of parts) if (part._tag !== "ToolResult") content.push(...chatPart(part, writing))
   if (role === "system") {
@@ -269,19 +270,20 @@ const detailsOf = ({ text, signature, encrypted }: ReasoningPart, index: number)
   ...(encrypted === undefined ? [] : [{ type: "reasoning.encrypted", data: encrypted, format, index }])
 ]
 
-/** What a result says; what cannot be said in words follows in the turn after it. */
-const resultText = ({ parts, isError }: ToolResultPart, writing: Writing): string => {
-  const text = parts.flatMap((part) => (isShown(part) ? [] : chatPart(part, writing))).map((part) => part["text"])
-  return isError ? `Error: ${text.join("\n")}` : text.join("\n")
+/** What a result says; what cannot be said in words is shown in the turn after it. */
+const toolResult = ({ id, parts, isError }: ToolResultPart, writing: Writing) => {
+  const made = parts.flatMap((part) => chatPart(part, writing))
+  const said = made.filter(isText).map(({ text }) => text)
+  const shown = made.filter((part) => !isText(part))
+  const text = isError ? `Error: ${said.join("\n")}` : said.join("\n")
+  const called = writing.callId(id)
+  return {
+    message: { role: "tool", tool_call_id: called, content: text },
+    shown: shown.length === 0 ? [] : [{ type: "text", text: `Result of the tool call ${called}:` }, ...shown]
+  }
 }
 
-const isShown = (part: Part): boolean => part._tag === "Image" || part._tag === "Audio" || isFile(part)
-const isFile = (part: Part): boolean => part._tag === "Document" && part.source._tag !== "Plain"
-
-const shownOf = ({ id, parts }: ToolResultPart, writing: Writing): ReadonlyArray<JsonObject> => {
-  const shown = parts.filter(isShown).flatMap((part) => chatPart(part, writing))
-  return shown.length === 0 ? [] : [{ type: "text", text: `Result of the tool call ${writing.callId(id)}:` }, ...shown]
-}
+const isText = ({ type }: JsonObject) => type === "text"
 
 const chatPart = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {
   switch (part._tag) {
@@ -292,15 +294,16 @@ const chatPart = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {
     case "Image": {
       const content = contentOf(part.file, writing)
       if (content._tag === "Plain") return [{ type: "text", text: content.text }]
-      const image_url = present({ url: dataUrl(writing.place(content)), detail: part.detail })
-      return [present({ type: "image_url", image_url, cache_control: mark(part.cache, writing) })]
+      const image_url = present({ url: dataUrl(content), detail: part.detail })
+      const made = present({ type: "image_url", image_url, cache_control: mark(part.cache, writing) })
+      return [writing.place(content, "image", made)]
     }
     case "Document":
       return chatDocument(part, writing)
     case "Audio": {
       const { file, format: kind, isBare } = part
-      const data = isBare ? writing.place(file).base64 : dataUrl(writing.place(file))
-      return [{ type: "input_audio", input_audio: { data, format: kind } }]
+      const data = isBare ? file.base64 : dataUrl(file)
+      return [writing.place(file, "file", { type: "input_audio", input_audio: { data, format: kind } })]
     }
     case "SearchResult":
       return [
@@ -333,11 +336,9 @@ const chatDocument = (part: DocumentPart, writing: Writing): ReadonlyArray<JsonO
   if (source._tag === "Parts") return [...said(head), ...source.parts.flatMap((inner) => chatPart(inner, writing))]
   const content = source._tag === "Plain" ? source : contentOf(source, writing)
   if (content._tag === "Plain") return said(head === "" ? content.text : `${head}\n${content.text}`)
-  const file = present({ filename: title ?? "document.pdf", file_data: dataUrl(writing.place(content)) })
-  return [
-    ...(context === undefined ? [] : said(context)),
-    present({ type: "file", file, cache_control: mark(cache, writing) })
-  ]
+  const file = present({ filename: title ?? "document.pdf", file_data: dataUrl(content) })
+  const made = present({ type: "file", file, cache_control: mark(cache, writing) })
+  return [...(context === undefined ? [] : said(context)), writing.place(content, "file", made)]
 }
 
 const dataUrl = ({ mediaType, base64 }: { readonly mediaType: string; readonly base64: string }) =>

@@ -241,9 +241,8 @@ const block = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {
     case "Image": {
       const content = contentOf(part.file, writing)
       if (content._tag === "Plain") return [{ type: "text", text: content.text }]
-      const { mediaType, base64 } = writing.place(content)
-      const source = { type: "base64", media_type: mediaType, data: base64 }
-      return [present({ type: "image", source, cache_control: part.cache })]
+      const source = { type: "base64", media_type: content.mediaType, data: content.base64 }
+      return [writing.place(content, "image", present({ type: "image", source, cache_control: part.cache }))]
     }
     case "Document":
       return [document(part, writing)]
@@ -290,8 +289,8 @@ const document = ({ source, title, context, citations, cache }: DocumentPart, wr
       ...head
     })
   }
-  const { mediaType, base64 } = writing.place(content)
-  return present({ type: "document", source: { type: "base64", media_type: mediaType, data: base64 }, ...head })
+  const data = { type: "base64", media_type: content.mediaType, data: content.base64 }
+  return writing.place(content, "file", present({ type: "document", source: data, ...head }))
 }
 
 const toolResult = ({ id, parts, isError, cache }: ToolResultPart, writing: Writing): JsonObject => {

@@ -48,7 +48,17 @@ const randomConversation = (dice: Dice) => {
         title: mark(),
         source: { type: "content", content: [{ type: "text", text: mark() }] }
       }),
-      () => ({ type: "search_result", title: mark(), source: mark(), content: [{ type: "text", text: mark() }] })
+      () => ({
+        type: "search_result",
+        title: mark(),
+        source: mark(),
+        content: some(1, 3, () => dice.of(parts.messages.slice(0, 4))())
+      }),
+      () => ({
+        type: "document",
+        title: mark(),
+        source: { type: "content", content: some(1, 2, () => dice.of(parts.messages.slice(0, 4))()) }
+      })
     ],
     responses: [
       () => ({ type: "input_text", text: mark() }),
@@ -140,8 +150,13 @@ describe("any conversation", () => {
           const { body, files } = made.success
           const text = JSON.stringify(body)
           for (const each of marks) assert.include(text, each, JSON.stringify(request))
+          // What is not counted as text stands there, once for each time.
+          for (const { base64 } of files) {
+            const times = files.filter((file) => file.base64 === base64).length
+            assert.strictEqual(text.split(base64).length - 1, times, text)
+          }
           const places = files.reduce((sum, { base64 }) => sum + base64.length, 0)
-          const pictures = files.filter(({ mediaType }) => mediaType.startsWith("image/"))
+          const pictures = files.filter((file) => file.as === "image")
           const size = promptSize({ body, files }, "m")
           const others = files
             .filter((file) => !pictures.includes(file))

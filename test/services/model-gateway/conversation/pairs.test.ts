@@ -20,6 +20,13 @@ const refusedParam = (dialect: ApiDialect, request: JsonObject, to: Parameters<t
   return Result.isFailure(made) ? made.failure.param : "written"
 }
 
+const chatCall = [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
+  }
+]
 const pdf = { type: "base64", media_type: "application/pdf", data: "JVBE" }
 const png = { type: "base64", media_type: "image/png", data: "AA==" }
 const use = { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "read", input: { path: "a" } }] }
@@ -91,6 +98,31 @@ describe("what a tool gave back", () => {
         ]
       }
     ])
+  })
+
+  it("is shown in the turn after it wherever it is nested, and priced as what stands there", () => {
+    const found = {
+      type: "search_result",
+      title: "t",
+      source: "s",
+      content: [
+        { type: "image", source: png },
+        { type: "text", text: "x" }
+      ]
+    }
+    const result = { type: "tool_result", tool_use_id: "t1", content: [found] }
+    const { body, files } = got("messages", { messages: [use, { role: "user", content: [result] }] }, openai)
+    const [, said, shown] = body["messages"] as ReadonlyArray<JsonObject>
+    assert.deepInclude(said, { role: "tool", content: "t\ns\nx" })
+    assert.deepStrictEqual(((shown ?? {})["content"] as ReadonlyArray<unknown>)[1], {
+      type: "image_url",
+      image_url: { url: "data:image/png;base64,AA==" }
+    })
+    assert.lengthOf(files, 1)
+    const strange = { type: "zz", words: "kept" }
+    const chat = { messages: [...chatCall, { role: "tool", tool_call_id: "c1", content: [strange] }] }
+    assert.include(JSON.stringify(bodyOf("chat", chat, openai)), "kept")
+    assert.strictEqual(refusedParam("chat", chat, claude), "messages[1].content[0]")
   })
 
   it("stands before what the user says, for Anthropic refuses it after", () => {
@@ -466,6 +498,12 @@ describe("an agent's tools", () => {
     ])
   })
 
+  it("that were found by more searches than anybody makes are refused", () => {
+    const search = { type: "tool_search_output", call_id: "c", execution: "client", tools: [] }
+    const request = { input: Array.from({ length: 129 }, () => search) }
+    assert.strictEqual(refusedParam("responses", request, openai), "input")
+  })
+
   it("that were found by a search are declared from then on", () => {
     const found = { type: "namespace", name: "crm", tools: [{ type: "function", name: "find", parameters: {} }] }
     const input = [
@@ -527,6 +565,21 @@ describe("an agent's tools", () => {
         { role: "tool", tool_call_id: "call_1", content: "a bird" }
       ]
     })
+  })
+})
+
+describe("a file that calls itself another", () => {
+  const data = "A".repeat(9_000)
+  it("is a picture where it says so, and a sound only where it is one", () => {
+    const part = { type: "file", file: { filename: "a.pdf", file_data: `data:image/png;base64,${data}` } }
+    const user = (content: JsonObject) => ({ messages: [{ role: "user", content: [content] }] })
+    const { body, files } = got("chat", user(part), openai)
+    assert.include(JSON.stringify(body), '"image_url"')
+    assert.deepInclude(files[0], { as: "image" })
+    const document = { type: "document", source: { type: "base64", media_type: "image/png", data } }
+    assert.include(JSON.stringify(bodyOf("messages", user(document), claude)), '"type":"image"')
+    const sound = { type: "input_audio", input_audio: { data: `data:image/png;base64,${data}`, format: "mp3" } }
+    assert.strictEqual(refusedParam("chat", user(sound), openai), "messages[0].content[0].input_audio.data")
   })
 })
 
