@@ -9,7 +9,13 @@ import { buildInfo, drainMetrics, metricsDocument, tracingMetrics } from "#runti
 import { engineMetrics, modelMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#voice-cloning"
 import { x402Metrics } from "#x402"
-import { modelGatewayMetrics, gatewayOpenApi, modelGatewayPage, paymentMetrics } from "#model-gateway/documents"
+import {
+  compatibilityPage,
+  modelGatewayMetrics,
+  gatewayOpenApi,
+  modelGatewayPage,
+  paymentMetrics
+} from "#model-gateway/documents"
 import { consoleMetrics, consoleOpenApi, consolePage } from "#console/documents"
 import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
 import { speechApiMetrics, speechAsyncApi, speechOpenApi, speechPage } from "#speech-api/documents"
@@ -29,6 +35,7 @@ export const generatedDocuments = () => [
   { path: "docs/speech-api.md", content: speechPage() },
   { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
   { path: "docs/model-gateway.md", content: modelGatewayPage() },
+  { path: "docs/compatibility.md", content: compatibilityPage() },
   { path: "docs/console-openapi.json", content: `${JSON.stringify(consoleOpenApi(), null, 2)}\n` },
   { path: "docs/console-api.md", content: consolePage() },
   { path: "docs/settings.md", content: settingsPage() },

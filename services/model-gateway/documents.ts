@@ -16,6 +16,7 @@ import { chatKeys, openAiReadKeys } from "./conversation/write-chat.ts"
 import { anthropicReadKeys, messagesKeys } from "./conversation/write-messages.ts"
 import { embeddingKeys, imageKeys } from "./translate/provider-keys.ts"
 
+export { compatibilityPage } from "./compatibility.ts"
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
 
 export const gatewayOpenApi = (): JsonObject => openApiOf(GatewayHttpApi, gatewayParts)

@@ -47,7 +47,7 @@ const missed = new Set(["output_format"])
 
 /** What a provider is given beside the keys that are read, by which parameters it takes. */
 export const chatKeys: Readonly<Record<TakenParameters, OtherKeys>> = {
-  common: { sent: new Set(commonKeys), missed },
+  common: { sent: new Set(commonKeys), missed: new Set([...missed, "logit_bias"]) },
   openai: { sent: new Set([...commonKeys, ...openAiKeys]), missed },
   extended: { sent: new Set([...commonKeys, ...openAiKeys, ...extensionKeys]), missed }
 }
