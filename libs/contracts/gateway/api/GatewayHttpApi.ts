@@ -21,10 +21,10 @@ export const ListedModel = Schema.Struct({
   object: Schema.Literal("model"),
   created: Count,
   owned_by: Schema.String,
-  // As Anthropic's clients know a model.
-  type: Schema.Literal("model"),
-  display_name: Schema.String,
-  created_at: Schema.String,
+  // As Anthropic's clients know a model. Gateways of the earlier release list none of these.
+  type: Schema.optionalKey(Schema.Literal("model")),
+  display_name: Schema.optionalKey(Schema.String),
+  created_at: Schema.optionalKey(Schema.String),
   name: Schema.String,
   description: Schema.String,
   context_window: Count,
@@ -44,10 +44,10 @@ export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 const ListedModels = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ListedModel),
-  // The only page, as Anthropic's clients know one.
-  has_more: Schema.Literal(false),
-  first_id: Schema.NullOr(Schema.String),
-  last_id: Schema.NullOr(Schema.String)
+  // The only page, as Anthropic's clients know one; absent from gateways of the earlier release.
+  has_more: Schema.optionalKey(Schema.Literal(false)),
+  first_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  last_id: Schema.optionalKey(Schema.NullOr(Schema.String))
 }).annotate({ identifier: "ListedModels" })
 
 /** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */

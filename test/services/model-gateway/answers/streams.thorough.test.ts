@@ -7,7 +7,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
 import OpenAI from "openai"
 import { type AnswerShape, streamTranslator } from "../../../../services/model-gateway/answers/translation.ts"
-import { sealedThought } from "../../../../services/model-gateway/translate/sealed-thought.ts"
+import { sealedThought, unsealed } from "../../../../services/model-gateway/translate/sealed-thought.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 import { eventDecoder, type StreamFacts } from "../../../../services/model-gateway/translate/provider-apis.ts"
 import {
@@ -169,7 +169,7 @@ const readByMessages = async (events: ReadonlyArray<JsonObject>): Promise<Read> 
     refusal: undefined,
     thought: message.content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
     signatures: message.content.flatMap((block) =>
-      block.type === "thinking" && block.signature !== "" ? [block.signature] : []
+      block.type === "thinking" && block.signature !== "" && block.signature !== unsealed ? [block.signature] : []
     ),
     encrypted: message.content.flatMap((block) => (block.type === "redacted_thinking" ? [block.data] : [])),
     calls: message.content.flatMap((block, index) =>
@@ -306,9 +306,9 @@ const assertRead = (read: Read, tried: Case) => {
 // Alone it takes two minutes.
 const hangsAfterMs = 900_000
 
-const seeds = Number(process.env["STARLING_STREAMS"] ?? 10_000)
+const seeds = Number(process.env["STARLING_STREAMS"] ?? 3_000)
 
-describe("ten thousand random streams of providers", () => {
+describe("thousands of random streams of providers", () => {
   const first = Number(process.env["STARLING_SEED"] ?? randomInt(1_000_000_000))
 
   it.each(["chat", "messages", "responses"] as const)(
