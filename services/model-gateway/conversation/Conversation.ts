@@ -92,6 +92,8 @@ export interface ToolCallPart extends Marked {
   readonly tool: ToolName
   /** JSON, as the model wrote it. */
   readonly input: string
+  /** In chat's own words the tool takes any text, which stands in the JSON here. */
+  readonly isCustom?: true
 }
 
 export interface ToolResultPart extends Marked {

@@ -4,8 +4,20 @@
  */
 import { createHash } from "node:crypto"
 import { Result } from "effect"
-import { type JsonObject, isNothing, isRecord, Untranslatable } from "../translate/json.ts"
-import type { ApiDialect, Conversation, FileData, FileRef, PlainText, ToolName, WebFile } from "./Conversation.ts"
+import { isRecord, type JsonObject, Untranslatable } from "../translate/json.ts"
+import { asksForNothing } from "../translate/provider-keys.ts"
+import type {
+  ApiDialect,
+  Conversation,
+  FileData,
+  FileRef,
+  OwnPart,
+  Part,
+  PlainText,
+  ProvidersTool,
+  ToolName,
+  WebFile
+} from "./Conversation.ts"
 
 export interface Written {
   readonly body: JsonObject
@@ -125,18 +137,6 @@ export const contentOf = (file: FileRef, { fetched }: Pick<WriteOptions, "fetche
     : data
 }
 
-/** Values by which a caller asks for nothing beyond the usual. */
-const usual: JsonObject = {
-  __proto__: null,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  repetition_penalty: 1,
-  length_penalty: 1,
-  min_p: 0,
-  top_a: 0,
-  top_logprobs: 0
-}
-
 export interface OtherKeys {
   readonly sent: ReadonlySet<string>
   /** The answer would be another one without them. */
@@ -148,9 +148,25 @@ export const writtenOthers = (others: JsonObject, { sent, missed }: OtherKeys, w
   const written: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(others)) {
     if (sent.has(key)) written[key] = value
-    else if (isNothing(value) || value === usual[key]) continue
+    else if (asksForNothing(key, value)) continue
     else if (missed?.has(key) === true) writing.refuse(key, "this model's provider does not take it; leave it out")
     else writing.leaveOut(key)
   }
   return written
 }
+
+const notAvailable = (what: string, { value }: Pick<OwnPart, "value">) =>
+  `${what} of type ${JSON.stringify(value["type"])?.slice(0, 64)} is not available for this model`
+
+/** A tool as its own dialect declares it; another provider cannot be given it. */
+export const providersTool = (tool: ProvidersTool, { isOwn, refuse }: Writing): JsonObject | undefined => {
+  if (isOwn) return tool.value
+  refuse("tools", notAvailable("the tool", tool))
+  return undefined
+}
+
+export const refusePart = (part: OwnPart, { refuse }: Writing): void => refuse(part.path, notAvailable("a part", part))
+
+/** A part that stands where no provider reads one, such as a result among what an assistant said. */
+export const refuseMisplaced = ({ _tag }: Part, { dialect, refuse }: Writing): void =>
+  refuse(dialect === "responses" ? "input" : "messages", `a part that is a ${_tag} stands where none may`)

@@ -1,5 +1,5 @@
 /** The names of keys that metrics may show: those of our own lists, and of the clients that were heard. Pure. */
-import { words } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
 import { chatKeys, openAiReadKeys } from "./write-chat.ts"
 import { anthropicReadKeys, messagesKeys } from "./write-messages.ts"
 

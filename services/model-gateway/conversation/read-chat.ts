@@ -4,7 +4,8 @@ import type { Conversation, Part, ThinkingWish, Turn } from "./Conversation.ts"
 import type { FileFinder } from "./files.ts"
 import { chatThoughts, partsOf } from "./read-parts.ts"
 import { chatTools, openAiChoice, openAiOutput } from "./read-tools.ts"
-import { besides, stopsOf, words } from "./request-keys.ts"
+import { besides, stopsOf } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
 
 const readKeys = [
   ...words("model messages stream stream_options tools tool_choice functions function_call"),
@@ -81,6 +82,7 @@ const toolCall = (call: JsonObject): Part => {
     _tag: "ToolCall",
     id: textAt(call, "id") ?? "",
     tool: { name: textAt(declared, "name") ?? "" },
-    input: isCustom ? JSON.stringify({ input }) : input
+    input: isCustom ? JSON.stringify({ input }) : input,
+    ...(isCustom ? { isCustom } : {})
   }
 }

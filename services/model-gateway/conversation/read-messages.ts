@@ -4,7 +4,8 @@ import type { Conversation, OutputForm, ThinkingWish, Turn } from "./Conversatio
 import type { FileFinder } from "./files.ts"
 import { partsOf } from "./read-parts.ts"
 import { messagesChoice, messagesTools } from "./read-tools.ts"
-import { besides, stopsOf, words } from "./request-keys.ts"
+import { besides, stopsOf } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
 
 const readKeys = [
   ...words("model system messages stream tools tool_choice output_config output_format thinking"),

@@ -16,7 +16,8 @@ import type { FileFinder } from "./files.ts"
 import { effortWish } from "./read-chat.ts"
 import { partsOf } from "./read-parts.ts"
 import { openAiChoice, openAiOutput, responsesTool, responsesTools } from "./read-tools.ts"
-import { besides, words } from "./request-keys.ts"
+import { besides } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
 
 const readKeys = [
   ...words("model input instructions stream stream_options tools tool_choice parallel_tool_calls"),

@@ -1,7 +1,6 @@
 /** The keys of a request that a reader does not read itself. Pure. */
 import type { JsonObject } from "../translate/json.ts"
-
-export const words = (text: string): ReadonlyArray<string> => text.split(" ")
+import { words } from "../translate/provider-keys.ts"
 
 // Every name by which providers limit an answer: only the limit that was quoted is sent.
 const limitKeys = words("max_tokens max_completion_tokens max_output_tokens max_new_tokens max_length")

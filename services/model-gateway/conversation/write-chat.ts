@@ -20,10 +20,14 @@ import type {
   ToolResultPart,
   Turn
 } from "./Conversation.ts"
-import { words } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
+import { inputOf } from "../translate/tool-input.ts"
 import {
   contentOf,
   type OtherKeys,
+  providersTool,
+  refuseMisplaced,
+  refusePart,
   type TakenParameters,
   type WriteOptions,
   type Writing,
@@ -127,11 +131,7 @@ const shortUser = (user: string | undefined) =>
     : createHash("sha256").update(user).digest("hex").slice(0, userCharactersMax)
 
 const chatTool = (tool: Tool, writing: Writing): JsonObject | undefined => {
-  if (tool._tag === "Providers") {
-    if (writing.isOwn) return tool.value
-    writing.refuse("tools", `the tool type ${JSON.stringify(tool.value["type"])} is not available for this model`)
-    return undefined
-  }
+  if (tool._tag === "Providers") return providersTool(tool, writing)
   const { description, schema, strict, form, cache } = tool
   if (writing.isOwn && form === "custom") return tool.value
   const parameters = form === "custom" ? anyText : schema
@@ -242,11 +242,10 @@ const assistantMessage = (parts: ReadonlyArray<Part>, writing: Writing): JsonObj
   })
 }
 
-const toolCall = ({ id, tool, input }: ToolCallPart, { toolName, callId }: Writing) => ({
-  id: callId(id),
-  type: "function",
-  function: { name: toolName(tool), arguments: input }
-})
+const toolCall = ({ id, tool, input, isCustom }: ToolCallPart, { isOwn, toolName, callId }: Writing) =>
+  isOwn && isCustom === true
+    ? { id, type: "custom", custom: { name: tool.name, input: inputOf(input)[customInputKey] } }
+    : { id: callId(id), type: "function", function: { name: toolName(tool), arguments: input } }
 
 /** Some providers refuse a call whose thoughts are missing, even where there were none. */
 const thoughtsBack = (thoughts: ReadonlyArray<ReasoningPart>, hasCalls: boolean, { takes }: Writing): JsonObject => {
@@ -311,11 +310,14 @@ const chatPart = (part: Part, writing: Writing): ReadonlyArray<JsonObject> => {
         ...part.parts.flatMap((inner) => chatPart(inner, writing))
       ]
     case "Own":
-      return ownPart(part.value, part.path, writing)
+      if (writing.isOwn) return [part.value]
+      refusePart(part, writing)
+      return []
     case "ToolCall":
     case "ToolResult":
     case "Reasoning":
-      // They have places of their own.
+      // Where they belong they are written before.
+      refuseMisplaced(part, writing)
       return []
   }
 }
@@ -343,9 +345,3 @@ const chatDocument = (part: DocumentPart, writing: Writing): ReadonlyArray<JsonO
 
 const dataUrl = ({ mediaType, base64 }: { readonly mediaType: string; readonly base64: string }) =>
   `data:${mediaType};base64,${base64}`
-
-const ownPart = (value: JsonObject, path: string, { isOwn, refuse }: Writing): ReadonlyArray<JsonObject> => {
-  if (isOwn) return [value]
-  refuse(path, `a part of type ${JSON.stringify(value["type"]).slice(0, 64)} is not available for this model`)
-  return []
-}

@@ -18,10 +18,12 @@ import type {
   Turn
 } from "./Conversation.ts"
 import { anyText } from "./write-chat.ts"
-import { words } from "./request-keys.ts"
+import { words } from "../translate/provider-keys.ts"
 import {
   contentOf,
   type OtherKeys,
+  providersTool,
+  refusePart,
   type WriteOptions,
   type Writing,
   writingOf,
@@ -54,7 +56,7 @@ export const writeMessages = (
   const spoken = joined(turns.filter(({ role }) => role !== "system").map((turn) => message(turn, writing)))
   const messages = writing.isOwn ? spoken : withoutTrail(spoken)
   const tools = conversation.tools.map((tool) => messagesTool(tool, writing)).filter((tool) => tool !== undefined)
-  const thinking = thinkingOf(conversation, messages, options.outputTokens)
+  const thinking = thinkingOf(conversation, messages, writing)
   const isThinking = thinking !== undefined && thinking["type"] !== "disabled"
   return writing.end(
     present({
@@ -113,11 +115,7 @@ const stopsOf = ({ stop }: Conversation, { leaveOut }: Writing) => {
 }
 
 const messagesTool = (tool: Tool, writing: Writing): JsonObject | undefined => {
-  if (tool._tag === "Providers") {
-    if (writing.isOwn) return tool.value
-    writing.refuse("tools", `the tool type ${JSON.stringify(tool.value["type"])} is not available for this model`)
-    return undefined
-  }
+  if (tool._tag === "Providers") return providersTool(tool, writing)
   if (writing.isOwn) return tool.value
   if (writing.dialect === "chat" && tool.form === "custom") {
     writing.refuse("tools", 'the tool type "custom" is not available for this model')
@@ -147,6 +145,8 @@ const messagesChoice = (choice: ToolChoice | undefined, isSerial: boolean, writi
 
 const budgets: Readonly<Record<string, number>> = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768 }
 const budgetMin = 1_024
+/** By which key each dialect asks for thoughts. */
+const thinkingKeys = { chat: "reasoning_effort", messages: "thinking", responses: "reasoning" } as const
 
 /**
  * Thinking counts as output, and must leave room for the answer. It is left out where a tool is forced, and of a turn
@@ -155,7 +155,7 @@ const budgetMin = 1_024
 const thinkingOf = (
   { thinking: wish, choice, dialect }: Conversation,
   messages: ReadonlyArray<Message>,
-  outputTokens: number
+  { outputTokens, leaveOut }: Writing
 ): JsonObject | undefined => {
   const isForced = choice?._tag === "Any" || choice?._tag === "Named"
   switch (wish?._tag) {
@@ -168,7 +168,10 @@ const thinkingOf = (
       const wanted = wish._tag === "Budget" ? wish.tokens : budgets[wish.effort]
       if (wanted === undefined || (wish._tag === "Effort" && dialect === "messages")) return undefined
       const budget = Math.min(wanted, outputTokens - 1)
-      if (budget < budgetMin || isForced || !areThoughtsBack(messages)) return undefined
+      if (budget < budgetMin || isForced || !areThoughtsBack(messages)) {
+        leaveOut(thinkingKeys[dialect])
+        return undefined
+      }
       const { value } = wish._tag === "Budget" ? wish : { value: { type: "enabled" } }
       return { ...value, budget_tokens: budget }
     }
@@ -310,9 +313,10 @@ const thought = ({ text, signature, encrypted }: ReasoningPart): ReadonlyArray<J
   ...(encrypted === undefined ? [] : [{ type: "redacted_thinking", data: encrypted }])
 ]
 
-const ownBlock = ({ value, page, path }: OwnPart, writing: Writing): ReadonlyArray<JsonObject> => {
+const ownBlock = (part: OwnPart, writing: Writing): ReadonlyArray<JsonObject> => {
+  const { value, page } = part
   if (!writing.isOwn) {
-    writing.refuse(path, `a part of type ${JSON.stringify(value["type"]).slice(0, 64)} is not available for this model`)
+    refusePart(part, writing)
     return []
   }
   if (page === undefined) return [value]

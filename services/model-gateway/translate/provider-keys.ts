@@ -16,7 +16,7 @@ export interface KeyRules {
   readonly sent: ReadonlySet<string>
 }
 
-const words = (text: string) => text.split(" ")
+export const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
 // Those that a model's configuration does not name have been refused before.
 const rules = (sent: ReadonlyArray<string>): KeyRules => ({ sent: new Set([...sent, ...costlyParameters]) })
@@ -51,13 +51,16 @@ const usual: Readonly<Record<string, unknown>> = {
   top_logprobs: 0
 }
 
+/** Whether a key is sent although its value changes nothing. */
+export const asksForNothing = (key: string, value: unknown): boolean => isNothing(value) || value === usual[key]
+
 /** The request as far as its provider may be given it. */
 export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonObject): WrittenRequest => {
   const others = Object.keys(request).filter((key) => !sent.has(key))
   if (others.length === 0) return { body: request, leftOut: [] }
   return {
     body: Object.fromEntries(Object.entries(request).filter(([key]) => sent.has(key))),
-    leftOut: others.filter((key) => !isNothing(request[key]) && request[key] !== usual[key])
+    leftOut: others.filter((key) => !asksForNothing(key, request[key]))
   }
 }
 

@@ -204,7 +204,9 @@ describe("a thought", () => {
 
   it("that the caller did not send back is not asked for in that turn, where Claude would refuse it", () => {
     for (const message of [{}, { reasoning_content: "unsealed" }]) {
-      assert.notProperty(bodyOf("chat", chat(message), claude), "thinking")
+      const { body, leftOut } = got("chat", chat(message), claude)
+      assert.notProperty(body, "thinking")
+      assert.deepStrictEqual(leftOut, ["reasoning_effort"])
     }
     assert.property(bodyOf("chat", { ...hello, reasoning_effort: "medium" }, claude), "thinking")
   })
@@ -543,6 +545,19 @@ describe("an agent's tools", () => {
     assert.strictEqual(result?.["tool_call_id"], made?.id)
   })
 
+  it("of chat that take any text keep their history as such", () => {
+    const call = { id: "c1", type: "custom", custom: { name: "patch", input: '*** "Begin"' } }
+    const request = {
+      tools: [{ type: "custom", custom: { name: "patch" } }],
+      messages: [
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c1", content: "done" }
+      ]
+    }
+    const [made] = messagesOf("chat", request, openai) as ReadonlyArray<JsonObject>
+    assert.deepStrictEqual(made?.["tool_calls"], [call])
+  })
+
   it("of chat's first version are today's, and a result belongs to the last call", () => {
     const request = {
       functions: [{ name: "look", parameters: { type: "object" } }],
@@ -600,6 +615,14 @@ describe("what no provider but the dialect's own can be given", () => {
       refusedParam("responses", { input: [{ type: "compaction", encrypted_content: "x" }] }, openai),
       "input[0]"
     )
+  })
+
+  it("is refused where it is a part that stands where none may", () => {
+    const result = { type: "tool_result", tool_use_id: "t1", content: "x" }
+    const misplaced = { messages: [...hello.messages, { role: "assistant", content: [...use.content, result] }] }
+    assert.strictEqual(refusedParam("messages", misplaced, openai), "messages")
+    const nested = { messages: [use, { role: "user", content: [{ ...result, content: [result] }] }] }
+    assert.strictEqual(refusedParam("messages", nested, openai), "messages")
   })
 
   it("is a refusal of the assistant's nowhere: it is said in words", () => {
