@@ -150,7 +150,7 @@ const limits = [
   ],
   [
     "bodies that one process reads or answers at once, beside those of at most 16 KiB",
-    "96 MiB; beyond it 503 with `Retry-After`, before a body is read",
+    "96 MiB; beyond it 503 with `Retry-After`, before a body is read if its length was announced",
     "`BodiesBytesMax`"
   ],
   [
@@ -158,6 +158,9 @@ const limits = [
     "349,525, and one more for each 96 bytes beyond 1 MiB",
     "`BodyBytesMax`"
   ],
+  ["keys at its top", "256", "-"],
+  ["texts that stop an answer", "64", "-"],
+  ["searches for tools in a conversation of responses", "128", "-"],
   ["faults that an answer lists", "50", "-"],
   ["the first byte of an answer, or all of one that is not streamed", "120 s", "`FirstByteSeconds`"],
   ["silence within a stream", "120 s", "`StallSeconds`"],
@@ -208,7 +211,7 @@ const chapters = [
   `## Embeddings`,
   `A call has one input or up to 2,048, all of them texts or all lists of token ids. Its quote counts a token for an id or for four bytes of text, and for four bytes of any further parameter, and nothing for the answer. \`exact\` charges that; \`upto\` and a channel charge the tokens that the provider reports, up to what was signed, and what was counted where it reports none. An input that surely has more tokens than the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\` before the quote; what else is too long is refused by the provider, and costs nothing. Vectors come in the \`encoding_format\` of the request, also from a provider that knows only lists of numbers. Answers of more than 64 MiB are refused and not charged, which 2,048 long vectors as lists of numbers may be: ask for \`base64\`, as OpenAI's own library does, or send fewer.`,
   `## What is not sold`,
-  `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
+  `A quote knows tokens, pictures and documents. What a provider charges for beside them is refused with \`INVALID_PARAMETER\` before the quote, unless the model's \`ExtraParameters\` name it: ${costlyParameters.map((name) => `\`${name}\``).join(", ")}, and tools that the provider runs itself (\`tools.web_search\` and the like; functions and tools that the caller runs always pass, and beside them a tool that is not sold is left out rather than refused, unless \`tool_choice\` names it, since agents declare such tools whether they need them or not). Values that ask for nothing more than usual, such as \`service_tier: "auto"\` or \`modalities: ["text"]\`, are left out. A prompt that by the quote's own guess fills the model's \`ContextTokens\` is \`CONTEXT_LENGTH_EXCEEDED\`, also before the quote.`,
   `## Pictures and documents`,
   `Wherever a conversation holds one (\`image_url\`, \`input_image\`, \`image\` and \`document\` sources, \`file\`, \`input_file\`, results of tools), its address is plain \`http://\` or \`https://\`, or the data themselves: \`data:<media type>;base64,...\`. Everything else, ids of files included, is \`INVALID_IMAGE_URL\` before a payment is taken. What is named by http(s) is fetched here once the call is paid for, never from a private address but those of \`ImageAllowCidrs\`, and goes on as data: no provider is given an address. A document that is named counts as 16,384 tokens, whatever is in it; a larger one is sent in the request. Requests for images hold their pictures as data.`,
   `## Limits`,
