@@ -130,7 +130,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/cli": {
     holds: "the command line",
     knows: [...libs, "services/fleet", "services/speech-api", "dev/runner", "deploy"],
-    packages: ["effect/cli", "effect/encoding", "effect/http", "@effect/platform-node"]
+    packages: ["effect/cli", "effect/encoding", "effect/http", "effect/http-api", "@effect/platform-node"]
   },
   page: {
     holds: "the console's page, as browsers run it; of the contracts it takes types alone",

@@ -7,7 +7,8 @@ import { generatedDocuments } from "#fleet/documents"
 import { exitCodes, print } from "./console.ts"
 import { Completions } from "effect/cli"
 import { helpText, interpret } from "./run.ts"
-import { starling } from "./run.ts"
+import { starlingWith } from "./run.ts"
+import * as operators from "./operate/commands.ts"
 
 /** The documents of the contracts and the roles, the page of commands, and those of code to copy. */
 export const allDocuments = Effect.suspend(() =>
@@ -30,6 +31,9 @@ export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function*
 })
 
 export const printTopology = print(topologyDocument(topology))
+
+/** The whole tree. */
+export const starling = starlingWith(operators)
 
 /** Each command's path: `["token", "make"]`. */
 export const commandPaths = (): ReadonlyArray<ReadonlyArray<string>> =>

@@ -87,7 +87,7 @@ export const url = text(
 export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
 export const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
 /** A moment of the console's APIs. */
-const time = (name: string, description: string) =>
+export const time = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("TIME"),
     Flag.withDescription(description),
@@ -107,6 +107,7 @@ export const reason = Flag.String("reason").pipe(
   Flag.withDescription("why, for the log of acts"),
   Flag.withDefault("by an operator")
 )
+export const dryRun = toggle("dry-run", "only say how many it would be")
 export const number = word("number", "its number in the list")
 
 /** Runs the body with the environment of this process, and with readable logs beside the output. */

@@ -23,7 +23,8 @@ import { events, listen, publish, tail, trigger } from "./commands/events.ts"
 import { consolePage, role, top, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
 import { books, claims, keys, receipts } from "./commands/money.ts"
-import { abandoned, deliveries, endpoints, rejected } from "./commands/operators.ts"
+import { abandoned, deliveries, endpoints } from "./commands/operators.ts"
+import { type OperatorsCommands, operatorsFor } from "./operators.ts"
 import { agents, lexicons, models, pay, payer, say, speech } from "./commands/speech-and-models.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
@@ -60,7 +61,8 @@ export const interpret = (
   parameters: ReadonlyArray<string>,
   { version, presenter }: Interpreting
 ): Effect.Effect<void, unknown> =>
-  Command.runWith(starling, { version })(parameters).pipe(
+  Effect.promise(() => operatorsFor(parameters)).pipe(
+    Effect.flatMap((operators) => Command.runWith(starlingWith(operators), { version })(parameters)),
     Effect.provide(Layer.merge(surroundings, CliOutput.layerPresenter(presenter)))
     // The types would also allow a terminal and children; none of our commands needs them.
   ) as Effect.Effect<void, unknown>
@@ -115,18 +117,19 @@ const refuse = (cause: Cause.Cause<unknown>): number => {
   return failure instanceof Error && "exitCode" in failure ? Number(failure.exitCode) : 1
 }
 
-export const starling = Command.make("starling").pipe(
-  Command.withDescription(
-    "A fleet of small workers: signed webhooks, paid model calls, streaming speech, a pipeline of work."
-  ),
-  Command.withSubcommands([
-    { group: "The fleet", commands: [up, role, top, consolePage] },
-    { group: "Events", commands: [publish, trigger, events, tail, listen] },
-    { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, rejected] },
-    { group: "Money", commands: [receipts, claims, books, keys] },
-    { group: "Speech and models", commands: [say, lexicons, speech, models, pay, payer, agents] },
-    { group: "Access", commands: [token, consents] },
-    { group: "Where it runs", commands: [doctor, backup, broker, runner] },
-    { group: "Working on Starling", commands: [check, test, load, docs, topology] }
-  ])
-)
+export const starlingWith = (operators: OperatorsCommands) =>
+  Command.make("starling").pipe(
+    Command.withDescription(
+      "A fleet of small workers: signed webhooks, paid model calls, streaming speech, a pipeline of work."
+    ),
+    Command.withSubcommands([
+      { group: "The fleet", commands: [up, role, top, consolePage] },
+      { group: "Events", commands: [publish, trigger, events, tail, listen] },
+      { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, operators.rejected] },
+      { group: "Money", commands: [receipts, claims, books, keys] },
+      { group: "Speech and models", commands: [say, lexicons, speech, models, pay, payer, agents] },
+      { group: "Access", commands: [token, consents] },
+      { group: "Where it runs", commands: [doctor, backup, broker, runner] },
+      { group: "Working on Starling", commands: [check, test, load, docs, topology] }
+    ])
+  )

@@ -1,9 +1,10 @@
-/** `endpoints`, `deliveries`, `abandoned` and `rejected`: what operators see and do through the console. */
+/** `endpoints`, `deliveries` and `abandoned`: what operators see and do through the console. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
 import {
   choice,
   cursor,
+  dryRun,
   file,
   json,
   limit,
@@ -21,7 +22,6 @@ import {
   word
 } from "../flags.ts"
 
-const dryRun = toggle("dry-run", "only say how many it would be")
 const optional = (argument: ReturnType<typeof word>) =>
   argument.pipe(Argument.optional, Argument.map(Option.getOrUndefined))
 const paging = { limit, cursor, json, url }
@@ -243,33 +243,6 @@ export const abandoned = Command.make("abandoned").pipe(
   Command.withDescription("Deliveries that were given up, of the last thirty days."),
   Command.withExamples([{ command: "starling abandoned resend --endpoint demo --dry-run" }]),
   Command.withSubcommands([abandonedList, abandonedShow, abandonedResend, abandonedDiscard])
-)
-
-const loadRejected = () => import("../operate/deliveries.ts")
-
-const rejectedList = Command.make(
-  "list",
-  { origin: text("origin", "NAME", "those that this part refused, such as events"), ...paging },
-  (given) => running(loadRejected, ({ listRejected }) => listRejected(given))
-).pipe(Command.withDescription("Messages that broke their schema, newest first."))
-
-const rejectedShow = Command.make("show", { number, json, url }, (given) =>
-  running(loadRejected, ({ showRejected }) => showRejected(given))
-).pipe(Command.withDescription("One of them: every fault, and what came."))
-
-const rejectedResend = Command.make("resend", { number, reason, json, url }, (given) =>
-  running(loadRejected, ({ resendRejected }) => resendRejected(given))
-).pipe(Command.withDescription("Publishes an event again, where this release accepts it."))
-
-const rejectedDiscard = Command.make("discard", { number, reason, json, url }, (given) =>
-  running(loadRejected, ({ discardRejected }) => discardRejected(given))
-).pipe(Command.withDescription("Takes one off the list for good."))
-
-export const rejected = Command.make("rejected").pipe(
-  Command.withShortDescription("list messages that broke their schema, send them again, discard them"),
-  Command.withDescription("Messages that broke their schema, of the last seven days."),
-  Command.withExamples([{ command: "starling rejected show 17" }]),
-  Command.withSubcommands([rejectedList, rejectedShow, rejectedResend, rejectedDiscard])
 )
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }

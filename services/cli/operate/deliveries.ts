@@ -1,6 +1,5 @@
 /**
  * `deliveries`: what was sent to whom, what was answered, and sending it again. `abandoned`: those that were given up.
- * `rejected`: messages that broke their schema, and so became none.
  */
 import { Effect, Option, Schema } from "effect"
 import { type AttemptOutcome, unknownFilterNames } from "#contracts"
@@ -183,51 +182,3 @@ const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) 
   const [unknown] = unknownFilterNames(events)
   if (unknown !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${noSuchEvent(unknown)}` })
 })
-
-interface RejectedOrder extends OnConsole {
-  readonly origin: string | undefined
-  readonly limit: number
-  readonly cursor: string | undefined
-  readonly json: boolean
-}
-
-const rejectedColumns = {
-  number: "sequence",
-  received: "receivedAt",
-  origin: "origin",
-  subject: "subject",
-  faults: "faultCount",
-  "first fault": "firstFault"
-}
-
-export const listRejected = ({ url, json, limit, ...filter }: RejectedOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.flatMap(client.listRejected({ query: { ...givenOf(filter), limit: String(limit) } }), (page) =>
-      printList(page, { json, columns: rejectedColumns })
-    )
-  )
-
-export const showRejected = ({ url, number, json }: OneOrder & { readonly json: boolean }) =>
-  onConsole({ url }, (client) =>
-    Effect.flatMap(client.getRejected({ params: { sequence: number } }), (whole) => printWhole(whole, json))
-  )
-
-interface RejectedActOrder extends OneOrder {
-  readonly reason: string
-  readonly json: boolean
-}
-
-export const resendRejected = ({ url, number, reason, json }: RejectedActOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.flatMap(client.resendRejected({ params: { sequence: number }, payload: { reason } }), (sent) =>
-      printAct(sent, { json, text: `${number} is published again as ${sent.sequence}` })
-    )
-  )
-
-export const discardRejected = ({ url, number, reason, json }: RejectedActOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.andThen(
-      client.discardRejected({ params: { sequence: number }, payload: { reason } }),
-      printAct({ sequence: Number(number) }, { json, text: `${number} is discarded` })
-    )
-  )

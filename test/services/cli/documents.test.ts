@@ -5,8 +5,7 @@ import { Completions } from "effect/cli"
 import { roleNames, workItemPhases } from "#contracts"
 import { roles } from "../../../services/cli/commands/fleet.ts"
 import { phases } from "../../../services/cli/commands/hosting.ts"
-import { commandPaths, helpOf } from "../../../services/cli/documents.ts"
-import { starling } from "../../../services/cli/run.ts"
+import { commandPaths, helpOf, starling } from "../../../services/cli/documents.ts"
 
 const descriptor = Completions.fromCommand(starling)
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Completions } from "effect/cli"
-import { starling } from "../../../services/cli/run.ts"
+import { starling } from "../../../services/cli/documents.ts"
 
 const page = readFileSync("docs/operations.md", "utf8")
 const runbooks = page

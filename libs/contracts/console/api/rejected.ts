@@ -46,7 +46,7 @@ export const RejectedPage = Schema.Struct(newestFirst(RejectedSummary, "Rejected
 
 export const RejectedQuery = Schema.Struct({
   ...pageQuery,
-  origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused."))
+  origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused, such as `events`."))
 })
 
 export const RejectedResent = Schema.Struct({

@@ -1,0 +1,119 @@
+/**
+ * Operators' commands: a call of one endpoint of the console, whose schemas give the arguments and flags, and whose answer
+ * is printed as a table, a sentence, or field by field. A command with more to do has a body of its own.
+ */
+import { Clock, Effect, type Layer } from "effect"
+import { Command, type Flag } from "effect/cli"
+import { setting } from "../console.ts"
+import { json, url } from "../flags.ts"
+import { type OperatorsCommand, operatorsLines } from "../operators.ts"
+import { type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
+import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
+
+/** An entry of a page, or else the whole answer. */
+type Shown<Answer> = Answer extends { readonly items: ReadonlyArray<infer Item> } ? Item : Answer
+
+interface Operation<Params, Answer> {
+  /** What the command does. */
+  readonly about: string
+  readonly examples?: ReadonlyArray<string>
+  /** Flags in place of those derived, by their field. */
+  readonly flags?: Readonly<Record<string, Flag.Flag<unknown>>>
+  /** What people see in place of an entry, or of the whole answer. */
+  readonly shown?: (shown: Shown<Answer>, nowMs: number) => Fields
+  /** Of a list: its headings, and the field of each. */
+  readonly columns?: Readonly<Record<string, string>>
+  /** Of a list: fields that are not cut to a cell's width. */
+  readonly whole?: ReadonlyArray<string>
+  /** Of an act: what was done. */
+  readonly text?: (params: Params, answer: Answer) => string
+}
+
+type Call = (request: Readonly<Record<string, unknown>>) => Effect.Effect<unknown, unknown>
+
+/** A command that calls one endpoint. */
+export const operation = <const Name extends EndpointName>(
+  command: string,
+  name: Name,
+  row: Operation<ParamsOf<Name>, AnswerOf<Name>>
+) => {
+  const { params, query, body } = fieldsOf(name)
+  const flags: Command.Command.Config = { ...argumentsOf(params), ...flagsOf(name), ...row.flags, json, url }
+  return consoleCommand(command, { ...row, flags }, (values) =>
+    Effect.gen(function* () {
+      const given = values as Given
+      const path = only(given, params)
+      const request = { params: path, query: only(given, query), payload: only(given, body) }
+      const answer = yield* onConsole(given, (client) => (client[name] as unknown as Call)(request))
+      yield* printAnswer(row as Operation<unknown, unknown>, { path, answer, json: given.json })
+    })
+  )
+}
+
+interface Given extends Fields {
+  readonly json: boolean
+  readonly url: string | undefined
+}
+
+/** What was given of these fields. */
+const only = (given: Fields, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && name in fields))
+
+interface Answered {
+  readonly path: Fields
+  readonly answer: unknown
+  readonly json: boolean
+}
+
+const printAnswer = Effect.fnUntraced(function* (row: Operation<unknown, unknown>, { path, answer, json }: Answered) {
+  const { shown: forPeople, columns, whole = [], text } = row
+  if (text !== undefined) {
+    return yield* printAct((answer ?? numbered(path)) as Fields, { json, text: text(path, answer) })
+  }
+  const nowMs = yield* Clock.currentTimeMillis
+  const shown = (each: unknown) => (json || forPeople === undefined ? each : forPeople(each, nowMs)) as Fields
+  if (columns === undefined) return yield* printWhole(shown(answer), json)
+  const { items, nextCursor = null } = answer as Page
+  return yield* printList({ items: items.map(shown), nextCursor }, { json, columns, whole })
+})
+
+interface Page {
+  readonly items: ReadonlyArray<unknown>
+  readonly nextCursor?: string | null
+}
+
+/** What an act was done to, where the console says no more. A place in a stream is a number, as in its other answers. */
+const numbered = ({ sequence, ...path }: Fields): Fields =>
+  sequence === undefined ? path : { sequence: Number(sequence), ...path }
+
+interface ConsoleCommand<Flags> {
+  readonly about: string
+  readonly examples?: ReadonlyArray<string>
+  readonly flags: Flags
+}
+
+/** A command with a body of its own. */
+export const consoleCommand = <const Name extends string, const Flags extends Command.Command.Config, E>(
+  name: Name,
+  { about, examples = [], flags }: ConsoleCommand<Flags>,
+  body: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, Layer.Success<typeof setting>>
+) =>
+  Command.make(name, flags, (given) => Effect.provide(body(given), setting)).pipe(
+    Command.withDescription(about),
+    Command.withExamples(examples.map((command) => ({ command })))
+  )
+
+interface Family {
+  readonly about: string
+  readonly examples: ReadonlyArray<string>
+  readonly commands: ReadonlyArray<Command.Command.Any>
+}
+
+/** The commands on one kind of thing. */
+export const family = (name: OperatorsCommand, { about, examples, commands }: Family) =>
+  Command.make(name).pipe(
+    Command.withShortDescription(operatorsLines[name]),
+    Command.withDescription(about),
+    Command.withExamples(examples.map((command) => ({ command }))),
+    Command.withSubcommands(commands)
+  )

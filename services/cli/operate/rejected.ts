@@ -1,0 +1,29 @@
+/** `rejected`: messages that broke their schema, and so became none. */
+import { family, operation } from "./operation.ts"
+
+export const rejected = family("rejected", {
+  about: "Messages that broke their schema, of the last seven days.",
+  examples: ["starling rejected show 17"],
+  commands: [
+    operation("list", "listRejected", {
+      about: "Messages that broke their schema, newest first.",
+      columns: {
+        number: "sequence",
+        received: "receivedAt",
+        origin: "origin",
+        subject: "subject",
+        faults: "faultCount",
+        "first fault": "firstFault"
+      }
+    }),
+    operation("show", "getRejected", { about: "One of them: every fault, and what came." }),
+    operation("resend", "resendRejected", {
+      about: "Publishes an event again, where this release accepts it.",
+      text: ({ sequence }, sent) => `${sequence} is published again as ${sent.sequence}`
+    }),
+    operation("discard", "discardRejected", {
+      about: "Takes one off the list for good.",
+      text: ({ sequence }) => `${sequence} is discarded`
+    })
+  ]
+})
