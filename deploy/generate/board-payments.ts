@@ -98,6 +98,13 @@ export const paymentsBoard: Board = {
           "What callers sent and providers were not given."
         ),
         panel(
+          "Refused requests",
+          "reqps",
+          rate("gateway_refusals_total", "code, key"),
+          "{{code}} {{key}}",
+          "Requests that their callers must change, by the key at fault."
+        ),
+        panel(
           "First event of a stream, p99",
           "s",
           quantiles("gateway_first_byte_seconds", "route"),

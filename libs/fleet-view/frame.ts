@@ -26,6 +26,23 @@ export interface LatencyRow {
   readonly p99Ms: number | null
 }
 
+/** A program that calls the model gateway, with its calls since the gateway's processes began. */
+export interface CallerRow {
+  readonly client: string
+  readonly answered: number
+  readonly quoted: number
+  readonly refused: number
+  readonly failed: number
+}
+
+/** What the model gateway refused, or did not give to a provider, by the key of the request. */
+export interface KeyRow {
+  /** The code of the refusal; null where the key was left out and the call went on. */
+  readonly code: string | null
+  readonly key: string
+  readonly calls: number
+}
+
 /** Rates are null before a second reading; latencies also when nothing happened. */
 export interface Frame {
   readonly at: string
@@ -35,6 +52,9 @@ export interface Frame {
   readonly endpoints: ReadonlyArray<EndpointRow>
   readonly breakersOpen: ReadonlyArray<string>
   readonly latencies: ReadonlyArray<LatencyRow>
+  /** The most calls first. */
+  readonly callers: ReadonlyArray<CallerRow>
+  readonly keys: ReadonlyArray<KeyRow>
 }
 
 export const frameOf = (seen: Seen): Frame => {
@@ -46,7 +66,9 @@ export const frameOf = (seen: Seen): Frame => {
     totals: totalsOf(window),
     endpoints: endpointRows(window),
     breakersOpen: breakersOf(window),
-    latencies: latencyRows(window)
+    latencies: latencyRows(window),
+    callers: callerRows(window),
+    keys: keyRows(window)
   }
 }
 
@@ -161,6 +183,43 @@ const latencyRows = (window: Window): ReadonlyArray<LatencyRow> =>
     p50Ms: finite(window.quantile(histogram, 0.5, labels) * 1_000),
     p99Ms: finite(window.quantile(histogram, 0.99, labels) * 1_000)
   }))
+
+const callerRows = (window: Window): ReadonlyArray<CallerRow> =>
+  window
+    .values("gateway_client_calls_total", "client")
+    .map((client): CallerRow => {
+      const of = (outcome: string) => window.now("gateway_client_calls_total", { client, outcome })
+      return {
+        client,
+        answered: of("ok"),
+        quoted: of("quoted"),
+        refused: of("refused"),
+        failed: of("failed")
+      }
+    })
+    .filter((row) => callsOf(row) > 0)
+    .toSorted((left, right) => callsOf(right) - callsOf(left))
+
+const callsOf = ({ answered, quoted, refused, failed }: CallerRow) => answered + quoted + refused + failed
+
+// Some hundred keys are known: those at the end say nothing.
+const keyRowsMax = 20
+
+const keyRows = (window: Window): ReadonlyArray<KeyRow> => {
+  const refused = window.values("gateway_refusals_total", "code").flatMap((code) =>
+    window.values("gateway_refusals_total", "key", { code }).map((key): KeyRow => ({
+      code,
+      key,
+      calls: window.now("gateway_refusals_total", { code, key })
+    }))
+  )
+  const leftOut = window.values("gateway_keys_left_out_total", "key").map((key): KeyRow => ({
+    code: null,
+    key,
+    calls: window.now("gateway_keys_left_out_total", { key })
+  }))
+  return [...refused, ...leftOut].toSorted((left, right) => right.calls - left.calls).slice(0, keyRowsMax)
+}
 
 export interface Target {
   readonly url: string

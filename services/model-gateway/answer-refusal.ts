@@ -15,11 +15,12 @@ import {
 } from "#http"
 import { Metrics } from "#runtime"
 import { clientOf } from "./clients.ts"
-import { clientCalls, gatewayRequests } from "./metrics.ts"
+import { knownKey } from "./conversation/known-keys.ts"
+import { clientCalls, gatewayRequests, refusals } from "./metrics.ts"
 import { PaymentRefusal, quoteCode } from "./payments/replies.ts"
 import {
   fault,
-  type GatewayFault,
+  GatewayFault,
   UnknownModel,
   type ErrorDialect,
   faultBody,
@@ -70,12 +71,25 @@ const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => 
 
 export const refused = (body: unknown, options: AnswerOptions) => jsonAnswer(body, options) as RefusalAnswer
 
+/** For what a path names and nobody has. */
+export const nothingHere = (message: string): RefusalAnswer =>
+  refused(
+    {
+      error: { message, type: "invalid_request_error", code: "NOT_FOUND", param: null },
+      message,
+      code: "NOT_FOUND"
+    },
+    { status: 404, headers: { "cache-control": "no-store" } }
+  )
+
 /** Answers with the route's answer, or with the reason why there is none. */
 export const answering =
   (dialect: ErrorDialect) =>
   <A extends Answer, R>(handler: Effect.Effect<A, CallFailure, R>) =>
     Effect.gen(function* () {
-      const count = countedAnswers(yield* Metrics)
+      const metrics = yield* Metrics
+      const count = countedAnswers(metrics)
+      const refusal = metrics.counter(refusals)
       const call = yield* HttpCall
       const counted = <Each extends Answer>(answer: Each, code: string) => count(call, answer, code)
       return yield* handler.pipe(
@@ -86,9 +100,27 @@ export const answering =
             counted(written(dialect, fault("INTERNAL_ERROR")), "INTERNAL_ERROR")
           )
         ),
-        Effect.catch((failure) => Effect.sync(() => counted(written(dialect, failure), codeOf(failure))))
+        Effect.catch((failure) =>
+          Effect.sync(() => {
+            if (mustChange(failure)) refusal.inc({ code: codeOf(failure), key: keyOf(failure) })
+            return counted(written(dialect, failure), codeOf(failure))
+          })
+        )
       )
     })
+
+/** Whether the same request is refused again. */
+const mustChange = (failure: CallFailure): failure is GatewayFault | UnknownModel => {
+  if (failure instanceof UnknownModel) return true
+  if (!(failure instanceof GatewayFault)) return false
+  const status = statusOf(failure.code)
+  return status < 500 && status !== 429 && !failure.code.startsWith("PAYMENT_")
+}
+
+const keyOf = (failure: GatewayFault | UnknownModel) => {
+  if (failure instanceof UnknownModel) return "model"
+  return failure.param === undefined ? "none" : knownKey(failure.param)
+}
 
 /** Counts answers by their route and code. */
 export const countedAnswers = (metrics: Metrics["Service"]) => {

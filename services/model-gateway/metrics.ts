@@ -22,6 +22,11 @@ export const keysLeftOut = defineCounter({
   help: "Keys of requests that a model's provider was not given, of calls that went on to it. A key that is in no list of ours is 'other'.",
   labels: ["key"]
 })
+export const refusals = defineCounter({
+  name: "gateway_refusals_total",
+  help: "Calls that their callers must change, by the gateway's code and by the key of the request that is at fault: 'none' where no key is named, 'other' where it is in no list of ours. Refused by the gateway or by a provider; quotes, limits and payments are not counted.",
+  labels: ["code", "key"]
+})
 export const upstreamCalls = defineCounter({
   name: "gateway_upstream_calls_total",
   help: "Calls to providers by how they ended: answered, refused (the caller's fault), limited, failed, broken off after the first event, cancelled.",
@@ -92,6 +97,7 @@ export const modelGatewayMetrics = [
   gatewayRequests,
   clientCalls,
   keysLeftOut,
+  refusals,
   upstreamCalls,
   fallbacks,
   upstreamSeconds,

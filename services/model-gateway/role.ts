@@ -51,22 +51,16 @@ import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 import { Uptime } from "./upstream/Uptime.ts"
-import { answering, refused } from "./answer-refusal.ts"
+import { answering, nothingHere } from "./answer-refusal.ts"
+import { storedResponseRoutes } from "./stored-responses.ts"
 import { paymentHeaders } from "./payments/quote.ts"
-
-const noChannelsMessage = "Payment channels are not taken here"
-const noChannels = {
-  error: { message: noChannelsMessage, type: "invalid_request_error", code: "NOT_FOUND", param: null },
-  message: noChannelsMessage,
-  code: "NOT_FOUND"
-}
 
 /** The refund of a payment channel: its payer gets back what was not charged. */
 const answerRefund = answering("chat")(
   Effect.gen(function* () {
     const http = yield* HttpCall
     const refunded = yield* (yield* PaymentGate).refund({ path: http.route, payment: paymentHeaders(http) })
-    if (refunded === undefined) return refused(noChannels, { status: 404 })
+    if (refunded === undefined) return nothingHere("Payment channels are not taken here")
     const { network, amount, transaction, headers } = refunded
     return jsonAnswer({ network, amount, transaction }, { headers: { ...headers, "cache-control": "no-store" } })
   })
@@ -92,6 +86,7 @@ const routes = [
   ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
     (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })
   ),
+  ...storedResponseRoutes,
   ...discoveryRoutes,
   ...descriptionRoutes(gatewayOpenApi, servedPage)
 ] as const

@@ -43,6 +43,9 @@ describe.skipIf(!hasBrowser)("the models on the page", () => {
     const paid = await starling(home, "pay", "Why is the sky blue?")
     assert.strictEqual(paid.code, 0, paid.error)
     await page.getByRole("button", { name: "Uptime of demo/echo: 100 % of 1 call in 24 h" }).waitFor()
+    // The browser, and `starling pay`, which was quoted a price first.
+    const callers = page.getByRole("region", { name: "Callers" })
+    await callers.getByRole("row", { name: /^any other [1-9]\d* 1 0 0$/u }).waitFor()
 
     await askFree(page, "!status 503", "refused")
     const half = page.getByRole("button", { name: "Uptime of demo/free: 50 % of 2 calls in 24 h" })

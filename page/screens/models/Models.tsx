@@ -9,6 +9,7 @@ import { Head } from "../../design/Head.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { count } from "../../design/words.ts"
+import { Callers } from "./Callers.tsx"
 import { Conditions } from "../fleet/Conditions.tsx"
 import { providersAway } from "../fleet/conditions.ts"
 import { dollars } from "./chat.ts"
@@ -40,16 +41,14 @@ const Models = () => {
 // A breaker tries its provider again after some seconds.
 const everyMs = 5_000
 
-/** Who does not answer now, and what to do about it. */
-const Away = () => {
-  const { value } = useResource("fleet of models", (signal) => get("/fleet", { signal }), { everyMs })
-  return value === undefined ? null : <Conditions conditions={providersAway(value)} />
-}
+const useFleet = (mayLook: boolean) =>
+  useResource("fleet of models", async (signal) => (mayLook ? get("/fleet", { signal }) : undefined), { everyMs }).value
 
 const Sold = () => {
   const models = useModels()
   const mayLook = useMay("console:read")
   const uptimes = useUptimes(mayLook).value
+  const fleet = useFleet(mayLook)
   const [chosen, setChosen] = useState("")
   const [opened, setOpened] = useState("")
   if (models.value === undefined) {
@@ -67,54 +66,67 @@ const Sold = () => {
   const chats = models.value.filter(isChat)
   return (
     <div className="models">
-      {mayLook ? <Away /> : null}
+      {fleet === undefined ? null : <Conditions conditions={providersAway(fleet)} />}
       {isUncalled(uptimes) ? <NoUptimeYet /> : null}
-      <Table
-        label="Models"
-        rows={models.value}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: "Model", cell: (model) => <Named model={model} /> },
-          { title: "Price", cell: (model) => <Price model={model} /> },
-          ...(mayLook
-            ? [
-                {
-                  title: "Uptime",
-                  cell: ({ id }: Model) => <UptimeCell seen={uptimes?.get(id)} onOpen={() => setOpened(id)} />
-                }
-              ]
-            : []),
-          {
-            title: "Context, tokens",
-            cell: ({ context_window }) => count(context_window),
-            isNumber: true,
-            isMinor: true
-          },
-          {
-            title: "Longest answer, tokens",
-            cell: ({ max_output }) => (max_output === 0 ? "–" : count(max_output)),
-            isNumber: true,
-            isMinor: true
-          },
-          { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: true },
-          {
-            title: "Try",
-            cell: (model) =>
-              isChat(model) ? (
-                <Button kind="bare" aria-label={`Try ${model.id}`} onClick={() => tryOut(model.id)}>
-                  Try
-                </Button>
-              ) : (
-                "by the API"
-              )
-          }
-        ]}
-      />
+      <List models={models.value} mayLook={mayLook} uptimes={uptimes} onOpen={setOpened} onTry={tryOut} />
       <Playground models={chats} chosen={chosen} onChoose={setChosen} />
+      {fleet === undefined ? null : <Callers {...fleet} />}
       {shown === undefined ? null : <UptimeDrawer seen={shown} onClose={() => setOpened("")} />}
     </div>
   )
 }
+
+interface ListProps {
+  readonly models: ReadonlyArray<Model>
+  readonly mayLook: boolean
+  readonly uptimes: ReadonlyMap<string, ModelSeen> | undefined
+  readonly onOpen: (id: string) => void
+  readonly onTry: (id: string) => void
+}
+
+const List = ({ models, mayLook, uptimes, onOpen, onTry }: ListProps) => (
+  <Table
+    label="Models"
+    rows={models}
+    keyOf={({ id }) => id}
+    columns={[
+      { title: "Model", cell: (model) => <Named model={model} /> },
+      { title: "Price", cell: (model) => <Price model={model} /> },
+      ...(mayLook
+        ? [
+            {
+              title: "Uptime",
+              cell: ({ id }: Model) => <UptimeCell seen={uptimes?.get(id)} onOpen={() => onOpen(id)} />
+            }
+          ]
+        : []),
+      {
+        title: "Context, tokens",
+        cell: ({ context_window }) => count(context_window),
+        isNumber: true,
+        isMinor: true
+      },
+      {
+        title: "Longest answer, tokens",
+        cell: ({ max_output }) => (max_output === 0 ? "–" : count(max_output)),
+        isNumber: true,
+        isMinor: true
+      },
+      { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: true },
+      {
+        title: "Try",
+        cell: (model) =>
+          isChat(model) ? (
+            <Button kind="bare" aria-label={`Try ${model.id}`} onClick={() => onTry(model.id)}>
+              Try
+            </Button>
+          ) : (
+            "by the API"
+          )
+      }
+    ]}
+  />
+)
 
 /** Only answers in words have a longest one. */
 const isChat = ({ max_output }: Model) => max_output > 0

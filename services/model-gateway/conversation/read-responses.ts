@@ -19,7 +19,7 @@ import { openAiChoice, openAiOutput, responsesTool, responsesTools } from "./rea
 import { besides } from "./request-keys.ts"
 import { words } from "../translate/provider-keys.ts"
 
-const readKeys = [
+export const responsesReadKeys = [
   ...words("model input instructions stream stream_options tools tool_choice parallel_tool_calls"),
   ...words("text reasoning temperature top_p user n"),
   // Nothing is stored, and nothing is cut off: these ask for what is done anyway.
@@ -76,7 +76,7 @@ export const readResponses = (request: JsonObject, files: FileFinder): Result.Re
     user: textAt(request, "user"),
     isStreamed: request["stream"] === true,
     answers: 1,
-    others: present({ ...besides(request, readKeys), verbosity })
+    others: present({ ...besides(request, responsesReadKeys), verbosity })
   })
 }
 

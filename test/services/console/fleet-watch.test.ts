@@ -57,7 +57,9 @@ describe("a frame on the console", () => {
     totals: {},
     endpoints,
     breakersOpen: endpoints.map(({ endpoint }) => `endpoint ${endpoint}`),
-    latencies: []
+    latencies: [],
+    callers: [],
+    keys: []
   }
   const found = { targets: [{ url: "http://a", roles: [] }], leftOut: 3 }
 

@@ -149,23 +149,72 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("is counted by the program that made it, and by the keys that its provider was not given", () =>
-    withGateway((gateway) =>
+  it.live(
+    "is counted by its program, by the keys that its provider was not given, and by the key that was refused",
+    () =>
+      withGateway((gateway) =>
+        Effect.gen(function* () {
+          const codex = { ...money, "user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)" }
+          yield* ask(gateway, chatPath, chat("hello", { client_metadata: { a: "b" }, "my key": 1 }), codex)
+          yield* ask(gateway, chatPath, chat("hello"), { "user-agent": "Mozilla/5.0" })
+          yield* ask(gateway, chatPath, { model: "demo/echo" }, codex)
+          yield* ask(gateway, chatPath, { model: "no/such", messages: [] })
+          yield* ask(gateway, chatPath, chat("hello", { service_tier: "priority" }))
+          const metrics = yield* gateway.metrics
+          for (const line of [
+            'gateway_client_calls_total{client="codex",outcome="ok"} 1',
+            'gateway_client_calls_total{client="codex",outcome="refused"} 1',
+            'gateway_client_calls_total{client="other",outcome="quoted"} 1',
+            'gateway_keys_left_out_total{key="client_metadata"} 1',
+            'gateway_keys_left_out_total{key="other"} 1',
+            'gateway_refusals_total{code="INVALID_REQUEST_BODY",key="messages"} 1',
+            'gateway_refusals_total{code="UNKNOWN_MODEL",key="model"} 1',
+            'gateway_refusals_total{code="INVALID_PARAMETER",key="service_tier"} 1'
+          ]) {
+            assert.include(metrics.replaceAll(/role="[^"]*",/gu, ""), line)
+          }
+        })
+      )
+  )
+})
+
+describe("a response", () => {
+  it.live.each([
+    ["GET", "/v1/responses/resp_1"],
+    ["HEAD", "/v1/responses/resp_1"],
+    ["DELETE", "/v1/responses/resp_1"],
+    ["GET", "/v1/responses/resp_1/input_items"],
+    ["POST", "/v1/responses/resp_1/cancel"],
+    ["GET", "/api/v1/responses/resp_1/input_items"]
+  ] as const)("is not to be had by its id, by %s %s: its caller hears what to send instead", ([method, path]) =>
+    withGateway(({ url }) =>
       Effect.gen(function* () {
-        const codex = { ...money, "user-agent": "codex_exec/0.171.0 (Debian 12.0.0; x86_64)" }
-        yield* ask(gateway, chatPath, chat("hello", { client_metadata: { a: "b" }, "my key": 1 }), codex)
-        yield* ask(gateway, chatPath, chat("hello"), { "user-agent": "Mozilla/5.0" })
-        yield* ask(gateway, chatPath, { model: "demo/echo" }, codex)
-        const metrics = yield* gateway.metrics
-        for (const line of [
-          'gateway_client_calls_total{client="codex",outcome="ok"} 1',
-          'gateway_client_calls_total{client="codex",outcome="refused"} 1',
-          'gateway_client_calls_total{client="other",outcome="quoted"} 1',
-          'gateway_keys_left_out_total{key="client_metadata"} 1',
-          'gateway_keys_left_out_total{key="other"} 1'
-        ]) {
-          assert.include(metrics.replaceAll(/role="[^"]*",/gu, ""), line)
-        }
+        const answer = yield* Effect.promise(() => fetch(`${url}${path}`, { method }))
+        assert.strictEqual(answer.status, 404)
+        const text = yield* Effect.promise(() => answer.text())
+        if (method === "HEAD") return assert.strictEqual(text, "")
+        const { error } = JSON.parse(text) as { readonly error: Readonly<Record<string, unknown>> }
+        assert.deepInclude(error, { type: "invalid_request_error", code: "NOT_FOUND" })
+        assert.include(String(error["message"]), "send the whole conversation as input")
+      })
+    )
+  )
+})
+
+describe("a method that a route does not have", () => {
+  it.live.each([
+    ["HEAD", "/v1/models", 200, null],
+    ["HEAD", "/v1/models/demo/echo", 200, null],
+    ["HEAD", "/v1/messages", 405, "POST"],
+    ["GET", "/v1/responses", 405, "POST"],
+    ["OPTIONS", "/v1/chat/completions", 405, "POST"],
+    ["HEAD", "/no/such", 404, null]
+  ] as const)("is answered with those that it has: %s %s", ([method, path, status, allow]) =>
+    withGateway(({ url }) =>
+      Effect.gen(function* () {
+        const answer = yield* Effect.promise(() => fetch(`${url}${path}`, { method }))
+        assert.strictEqual(answer.status, status)
+        assert.strictEqual(answer.headers.get("allow"), allow)
       })
     )
   )

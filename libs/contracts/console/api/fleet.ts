@@ -42,6 +42,24 @@ const FleetLatency = Schema.Struct({ what: Schema.String, perSecond: Rate, p50Ms
   identifier: "FleetLatency"
 })
 
+const GatewayCaller = Schema.Struct({
+  client: Schema.String.pipe(describe("By its User-Agent; `other` where it is not known.")),
+  answered: Schema.Finite,
+  quoted: Schema.Finite,
+  refused: Schema.Finite,
+  failed: Schema.Finite
+}).annotate({ identifier: "GatewayCaller" })
+
+const GatewayKey = Schema.Struct({
+  code: Schema.NullOr(Schema.String).pipe(
+    describe("The code of the refusal; null where the provider was not given the key and the call went on.")
+  ),
+  key: Schema.String.pipe(
+    describe("Of the request; `none` where a refusal names none, `other` where it is not known.")
+  ),
+  calls: Schema.Finite
+}).annotate({ identifier: "GatewayKey" })
+
 const frame = {
   at: Timestamp,
   windowSeconds: Schema.Finite.pipe(describe("What rates and latencies are over; 0 before a second reading.")),
@@ -60,7 +78,13 @@ const frame = {
   breakersOpen: Schema.Array(Schema.String)
     .check(Schema.isMaxLength(endpointsShownMax))
     .pipe(describe(`What is left alone because it fails; at most ${endpointsShownMax}.`)),
-  latencies: Schema.Array(FleetLatency)
+  latencies: Schema.Array(FleetLatency),
+  callers: Schema.Array(GatewayCaller).pipe(
+    describe("The programs that call the model gateway, since its processes began; the most calls first.")
+  ),
+  keys: Schema.Array(GatewayKey).pipe(
+    describe("The keys for which most calls were refused, or that were left out, since its processes began.")
+  )
 }
 
 export const FleetFrame = Schema.Struct(frame).annotate({ identifier: "FleetFrame" })

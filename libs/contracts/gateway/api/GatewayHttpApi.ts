@@ -165,7 +165,9 @@ export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
   }).annotateMerge(
     described({
       summary: "Create a response",
-      description: "Answers in the shape of OpenAI's responses. Nothing is stored between calls.",
+      description:
+        "Answers in the shape of OpenAI's responses. Nothing is stored between calls: `previous_response_id` is refused, and a " +
+        "response, its `input_items` and its cancellation are 404 by its id.",
       example: { model: "demo/echo", input: "Why is the sky blue?" },
       answerExample: {
         id: "resp_1",

@@ -49,6 +49,32 @@ describe("a frame of top", () => {
     assert.deepStrictEqual(frame.breakersOpen, ["endpoint b"])
   })
 
+  it("shows the programs that called models, the busiest first, and the keys that were refused or left out", () => {
+    const calls = (counts: ReadonlyArray<readonly [client: string, outcome: string, calls: number]>) =>
+      counts.map(([client, outcome, n]) => `gateway_client_calls_total{client="${client}",outcome="${outcome}"} ${n}`)
+    const text = [
+      ...calls([
+        ["codex", "ok", 3],
+        ["codex", "refused", 1],
+        ["opencode", "ok", 0],
+        ["other", "quoted", 9]
+      ]),
+      'gateway_refusals_total{code="INVALID_PARAMETER",key="stop"} 2',
+      'gateway_keys_left_out_total{key="user"} 5'
+    ].join("\n")
+    const { callers, keys } = frameOf(
+      seen({ after: { atMs: 2_000, targets: new Map([["http://x", parseExposition(text)]]) } })
+    )
+    assert.deepStrictEqual(callers, [
+      { client: "other", answered: 0, quoted: 9, refused: 0, failed: 0 },
+      { client: "codex", answered: 3, quoted: 0, refused: 1, failed: 0 }
+    ])
+    assert.deepStrictEqual(keys, [
+      { code: null, key: "user", calls: 5 },
+      { code: "INVALID_PARAMETER", key: "stop", calls: 2 }
+    ])
+  })
+
   it("shows a role down whose process does not answer, by its known name", () => {
     const row = stateOf(
       seen({
