@@ -113,6 +113,9 @@ export const textIn = Effect.fnUntraced(function* (file: string) {
   })
 })
 
+/** The text of a file without its line's end. A secret is never an argument: others see those. */
+export const secretIn = (file: string) => Effect.map(textIn(file), (text) => text.trimEnd())
+
 // The largest message of the bus is 1 MiB.
 const inputBytesMax = 8 * 1_024 * 1_024
 

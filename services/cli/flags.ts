@@ -75,6 +75,9 @@ export const nats = text("nats", "URL", "the broker; else NATS_URL or BUS_URL, e
 export const word = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
 
+export const optional = (argument: Argument.Argument<string>) =>
+  argument.pipe(Argument.optional, Argument.map(Option.getOrUndefined))
+
 export const words = (name: string, description: string) => Argument.variadic(word(name, description))
 
 // Of the commands on the console.
@@ -108,6 +111,7 @@ export const reason = Flag.String("reason").pipe(
   Flag.withDefault("by an operator")
 )
 export const dryRun = toggle("dry-run", "only say how many it would be")
+export const resendKey = text("key", "KEY", "run again with this key, as after a lost answer, it sends nothing more")
 export const number = word("number", "its number in the list")
 
 /** Runs the body with the environment of this process, and with readable logs beside the output. */

@@ -5,7 +5,17 @@
 import { Command } from "effect/cli"
 
 export const operatorsLines = {
-  rejected: "list messages that broke their schema, send them again, discard them"
+  trigger: "publish an event's example, to try receivers",
+  events: "list and look at published events, and at examples",
+  endpoints: "list, make, change, test, pause and remove webhook endpoints",
+  deliveries: "list deliveries, look at one, send them again",
+  abandoned: "list deliveries that were given up, send them again, discard them",
+  rejected: "list messages that broke their schema, send them again, discard them",
+  receipts: "list receipts, look at one, sum them up, give a payment back",
+  claims: "list payments that are in use, look at one",
+  books: "what the comparison of chain and receipts found, and mending it",
+  speech: "who speaks now, how soon it is heard, and the voices",
+  models: "the models, their prices, and how often they answered"
 }
 
 export type OperatorsCommand = keyof typeof operatorsLines

@@ -16,7 +16,7 @@ import {
   subjects
 } from "#contracts"
 import { busOf } from "./connection.ts"
-import { noSuchEvent } from "./operate/events.ts"
+import { noSuchEvent } from "./event-names.ts"
 import { CommandRefused, print, readJsonObject } from "./console.ts"
 import { didYouMean } from "./faults.ts"
 

@@ -1,5 +1,5 @@
 /**
- * The tree of commands, in the order of the help. Runs a command line to its end, and ends with one of the exit codes of `console.ts`. Every failure is printed on
+ * Runs a command line to its end, and ends with one of the exit codes of `console.ts`. Every failure is printed on
  * standard error, below `starling: `.
  */
 import * as CliConfig from "effect/cli/CliConfig"
@@ -19,13 +19,12 @@ import { signals } from "./flags.ts"
 import { writeError, writeOut } from "./screen.ts"
 import { consents, token } from "./commands/access.ts"
 import { check, docs, load, test, topology } from "./commands/development.ts"
-import { events, listen, publish, tail, trigger } from "./commands/events.ts"
+import { listen, publish, tail } from "./commands/events.ts"
 import { consolePage, role, top, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
-import { books, claims, keys, receipts } from "./commands/money.ts"
-import { abandoned, deliveries, endpoints } from "./commands/operators.ts"
+import { keys } from "./commands/keys.ts"
 import { type OperatorsCommands, operatorsFor } from "./operators.ts"
-import { agents, lexicons, models, pay, payer, say, speech } from "./commands/speech-and-models.ts"
+import { agents, lexicons, pay, payer, say } from "./commands/speech-and-models.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
   const stop = Effect.runCallback(commandLine(parameters, version), {
@@ -117,6 +116,7 @@ const refuse = (cause: Cause.Cause<unknown>): number => {
   return failure instanceof Error && "exitCode" in failure ? Number(failure.exitCode) : 1
 }
 
+/** The tree of commands, in the order of the help. */
 export const starlingWith = (operators: OperatorsCommands) =>
   Command.make("starling").pipe(
     Command.withDescription(
@@ -124,10 +124,13 @@ export const starlingWith = (operators: OperatorsCommands) =>
     ),
     Command.withSubcommands([
       { group: "The fleet", commands: [up, role, top, consolePage] },
-      { group: "Events", commands: [publish, trigger, events, tail, listen] },
-      { group: "Endpoints and deliveries", commands: [endpoints, deliveries, abandoned, operators.rejected] },
-      { group: "Money", commands: [receipts, claims, books, keys] },
-      { group: "Speech and models", commands: [say, lexicons, speech, models, pay, payer, agents] },
+      { group: "Events", commands: [publish, operators.trigger, operators.events, tail, listen] },
+      {
+        group: "Endpoints and deliveries",
+        commands: [operators.endpoints, operators.deliveries, operators.abandoned, operators.rejected]
+      },
+      { group: "Money", commands: [operators.receipts, operators.claims, operators.books, keys] },
+      { group: "Speech and models", commands: [say, lexicons, operators.speech, operators.models, pay, payer, agents] },
       { group: "Access", commands: [token, consents] },
       { group: "Where it runs", commands: [doctor, backup, broker, runner] },
       { group: "Working on Starling", commands: [check, test, load, docs, topology] }

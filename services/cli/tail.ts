@@ -8,7 +8,7 @@ import { printableLine } from "#contracts/printable"
 import { type Attempt, AttemptBatch, compileFilter, isoTime, storedEventName, unknownFilterNames } from "#contracts"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
-import { noSuchEvent } from "./operate/events.ts"
+import { noSuchEvent } from "./event-names.ts"
 
 export interface TailOrder {
   readonly patterns: ReadonlyArray<string>

@@ -1,26 +1,7 @@
-/** `publish`, `trigger`, `events`, `tail` and `listen`: events, as they are published and as they come. */
+/** `publish`, `tail` and `listen`: events, as they are published and as they come. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
-import {
-  cursor,
-  file,
-  json,
-  limit,
-  nats,
-  number,
-  orUndefined,
-  reason,
-  running,
-  since,
-  text,
-  texts,
-  toggle,
-  until,
-  url,
-  wholeNumber,
-  word,
-  words
-} from "../flags.ts"
+import { file, json, nats, orUndefined, running, texts, toggle, url, wholeNumber, word, words } from "../flags.ts"
 
 const flags = {
   file: file("file", "what to send, as a JSON object in a file, or - for standard input"),
@@ -98,61 +79,6 @@ export const tail = Command.make(
     { command: "starling tail 'work_item.*'", description: "all that happens to work items" },
     { command: "starling tail --attempts --last 100", description: "what receivers said lately" }
   ])
-)
-
-const loadEvents = () => import("../operate/events.ts")
-
-const eventsList = Command.make(
-  "list",
-  {
-    event: text("event", "NAME", "those of this name; patterns work"),
-    entity: text("entity", "ENTITY", "those about it, such as workItem:<id>"),
-    project: text("project", "ID", "those of this project"),
-    since,
-    until,
-    limit,
-    cursor,
-    json,
-    url
-  },
-  (given) => running(loadEvents, ({ listEvents }) => listEvents(given))
-).pipe(Command.withDescription("Published events, newest first."))
-
-const eventsShow = Command.make("show", { number, json, url }, (given) =>
-  running(loadEvents, ({ showEvent }) => showEvent(given))
-).pipe(Command.withDescription("One event with its envelope."))
-
-const event = word("event", "its name in the catalogue, such as work_item.merged")
-const set = texts(
-  "set",
-  "PATH=VALUE",
-  "a field to be other than the example's, such as workItem.title=x; again for more"
-)
-
-const eventsExample = Command.make("example", { event, set, url }, (given) =>
-  running(loadEvents, ({ showExample }) => showExample(given))
-).pipe(
-  Command.withDescription(
-    "The catalogue's example of an event, as JSON. Fields that are set get the type that the event's schema gives them; every fault is named by its path. Publishes nothing."
-  ),
-  Command.withExamples([{ command: "starling events example work_item.merged --set 'workItem.title=Mend it'" }])
-)
-
-export const events = Command.make("events").pipe(
-  Command.withShortDescription("list and look at published events, and at examples"),
-  Command.withDescription("Published events, of the last 35 days, and the catalogue's examples."),
-  Command.withExamples([{ command: "starling events list --event 'work_item.*' --since 2026-11-20T12:00:00Z" }]),
-  Command.withSubcommands([eventsList, eventsShow, eventsExample])
-)
-
-export const trigger = Command.make("trigger", { event, set, reason, json, url }, (given) =>
-  running(loadEvents, ({ trigger }) => trigger(given))
-).pipe(
-  Command.withShortDescription("publish an event's example, to try receivers"),
-  Command.withDescription(
-    "Publishes the catalogue's example of an event, with fields set otherwise and the time of now. Every endpoint that wants the event gets it; nothing of the pipeline changes."
-  ),
-  Command.withExamples([{ command: "starling trigger work_item.merged --set workItem.upstreamPushAttempts=2" }])
 )
 
 export const listen = Command.make(

@@ -1,21 +1,6 @@
 /** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. `payer`, `agents`: the same for programs. */
 import { Argument, Command, Flag } from "effect/cli"
-import {
-  cursor,
-  decimal,
-  file,
-  json,
-  limit,
-  orUndefined,
-  running,
-  text,
-  texts,
-  toggle,
-  url,
-  wholeNumber,
-  word,
-  words
-} from "../flags.ts"
+import { decimal, file, json, orUndefined, running, text, texts, toggle, wholeNumber, word, words } from "../flags.ts"
 
 export const say = Command.make(
   "say",
@@ -91,32 +76,6 @@ export const lexicons = Command.make("lexicons").pipe(
   Command.withShortDescription("how words are spoken: list, store, show and delete lexicons"),
   Command.withDescription("The lexicons of the running fleet's workspace: words, and how they are to be spoken."),
   Command.withSubcommands([listLexicons, storeLexicon, showLexicon, deleteLexicon])
-)
-
-export const speech = Command.make("speech", { json, url }, (given) =>
-  running(
-    () => import("../operate/speech-and-models.ts"),
-    ({ showSpeech }) => showSpeech(given)
-  )
-).pipe(
-  Command.withShortDescription("who speaks now, how soon it is heard, and the voices"),
-  Command.withDescription(
-    "Speech as the console sees it: the processes that serve it, with their figures of the last five minutes, and the voices that everybody has."
-  ),
-  Command.withExamples([{ command: "starling speech" }])
-)
-
-export const models = Command.make("models", { limit, cursor, json, url }, (given) =>
-  running(
-    () => import("../operate/speech-and-models.ts"),
-    ({ listModels }) => listModels(given)
-  )
-).pipe(
-  Command.withShortDescription("the models, their prices, and how often they answered"),
-  Command.withDescription(
-    "Models by name, with price, context and uptime: the share of the calls of the last 24 hours and thirty days that were answered, of those that a provider failed, broke off, or was left alone for. Calls that callers got wrong or left are not counted. With --json each has its history, and its providers."
-  ),
-  Command.withExamples([{ command: "starling models" }])
 )
 
 export const pay = Command.make(

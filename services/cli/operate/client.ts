@@ -115,11 +115,6 @@ const opened = (address: string) =>
     })
   })
 
-/** One thing of a list, by its number there. */
-export interface OneOrder extends OnConsole {
-  readonly number: string
-}
-
 export type Fields = Readonly<Record<string, unknown>>
 
 interface Listed {
@@ -143,6 +138,13 @@ export const printList = ({ items, nextCursor }: Listed, { json, columns, whole 
     yield* Effect.forEach(lines, print, { discard: true })
     if (nextCursor !== null) yield* note(`there is more: --cursor ${nextCursor}`)
   })
+
+/** A table for people that has no further pages. */
+export const printTable = (
+  columns: Readonly<Record<string, string>>,
+  items: ReadonlyArray<Fields>,
+  whole: ReadonlyArray<string> = []
+) => printList({ items, nextCursor: null }, { json: false, columns, whole })
 
 const cellCharactersMax = 80
 

@@ -1,2 +1,11 @@
 /** The commands that are derived from the console's contract. */
+export { abandoned } from "./abandoned.ts"
+export { books } from "./books.ts"
+export { claims } from "./claims.ts"
+export { deliveries } from "./deliveries.ts"
+export { endpoints } from "./endpoints.ts"
+export { events, trigger } from "./events.ts"
+export { models } from "./models.ts"
+export { receipts } from "./receipts.ts"
 export { rejected } from "./rejected.ts"
+export { speech } from "./speech.ts"

@@ -67,10 +67,10 @@ const merged = (schema: JsonSchema, definitions: Properties): JsonSchema => {
 
 /** Flags with the same words in every command. */
 const shared: Readonly<Record<string, Flag.Flag<unknown>>> = {
-  limit: Flag.map(limit, String),
-  cursor,
   since,
   until,
+  limit: Flag.map(limit, String),
+  cursor,
   dryRun,
   reason
 }
@@ -101,9 +101,17 @@ export const flagOf = (field: string, schema: JsonSchema): Flag.Flag<unknown> =>
     const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema as Readonly<Record<string, number>>
     return wholeNumber(name, { min: minimum, max: maximum, description: about }).pipe(orUndefined)
   }
+  const digits = digitsPattern.exec(String(schema["pattern"]))?.[1]
+  if (digits !== undefined) {
+    const number = wholeNumber(name, { min: 0, max: 10 ** Number(digits) - 1, description: about })
+    return number.pipe(Flag.map(String), orUndefined)
+  }
   const metavar = metavars[field] ?? field.toUpperCase()
   return schema["type"] === "array" ? texts(name, metavar, `${about}; again for more`) : text(name, metavar, about)
 }
+
+/** A whole number in a query, which is text on the wire. */
+const digitsPattern = /^\^\\d\{1,(\d+)\}\$$/u
 
 /** A list's flag is given once for each entry; the id of a thing is called as the thing. */
 const flagName = (field: string, schema: JsonSchema) =>
@@ -139,6 +147,6 @@ export const flagsOf = <Name extends EndpointName>(name: Name) => {
   const fields = Object.entries({ ...query, ...body }).toSorted(([left], [right]) => order(left) - order(right))
   const flags = fields.map(([field, schema]) => [field, shared[field] ?? flagOf(field, schema)] as const)
   return Object.fromEntries(flags) as {
-    readonly [Field in keyof FieldsOf<Name>]-?: Flag.Flag<FieldsOf<Name>[Field] | undefined>
+    readonly [Field in keyof FieldsOf<Name>]-?: Flag.Flag<FieldsOf<Name>[Field]>
   }
 }

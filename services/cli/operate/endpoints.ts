@@ -3,45 +3,15 @@
  * printed once: nothing shows it again.
  */
 import { randomBytes } from "node:crypto"
-import { Clock, Effect, Result, Schema } from "effect"
+import { Clock, Effect, Option, Result, Schema } from "effect"
+import { Flag } from "effect/cli"
 import { EndpointSettings, isoTime } from "#contracts"
 import type { EndpointView } from "#contracts/console"
-import { CommandRefused, misused, note, print, textIn } from "../console.ts"
-import {
-  type Client,
-  type Fields,
-  givenOf,
-  type OnConsole,
-  onConsole,
-  printAct,
-  printList,
-  printWhole
-} from "./client.ts"
-import { fieldsFrom } from "./events.ts"
-
-interface ListOrder extends OnConsole {
-  readonly limit: number
-  readonly cursor: string | undefined
-  readonly json: boolean
-}
-
-const columns = { endpoint: "name", state: "state", backlog: "backlog", from: "source", url: "to" }
-
-export const listEndpoints = ({ url, json, limit, cursor }: ListOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.gen(function* () {
-      const page = yield* client.listEndpoints({ query: { ...givenOf({ cursor }), limit: String(limit) } })
-      const nowMs = yield* Clock.currentTimeMillis
-      const items = json ? page.items : page.items.map((view) => rowOf(view, nowMs))
-      yield* printList({ items, nextCursor: page.nextCursor }, { json, columns })
-    })
-  )
-
-const rowOf = (view: EndpointView, nowMs: number): Fields => ({
-  ...view,
-  state: stateOf(view, nowMs),
-  to: view.settings?.["Url"]
-})
+import { CommandRefused, misused, note, print, secretIn } from "../console.ts"
+import { choice, file, json, orUndefined, reason, text, texts, wholeNumber, word } from "../flags.ts"
+import { type Client, givenOf, printAct } from "./client.ts"
+import { consoleCommand, family, operation } from "./operation.ts"
+import { fieldsFrom } from "./set-fields.ts"
 
 /** What is true of an endpoint now, in words. Pure. */
 export const stateOf = (view: EndpointView, nowMs: number): string => {
@@ -55,64 +25,76 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
   return "active"
 }
 
-interface OfEndpoint extends OnConsole {
-  readonly name: string
+const name = word("name", "the endpoint's name")
+const settings = {
+  event: texts("event", "PATTERN", "events to deliver, by name or pattern, again for more; else all but progress"),
+  header: texts("header", "'NAME: VALUE'", "a header that the receiver wants beside ours, again for more"),
+  description: text("description", "TEXT", "for who reads the list"),
+  set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4; again for more")
 }
 
-export const showEndpoint = ({ url, name, json }: OfEndpoint & { readonly json: boolean }) =>
-  onConsole({ url }, (client) =>
-    Effect.gen(function* () {
-      const view = yield* client.getEndpoint({ params: { name } })
-      const state = stateOf(view, yield* Clock.currentTimeMillis)
-      yield* printWhole(json ? view : { state, ...view }, json)
-    })
-  )
-
 /** How the settings are given: a few by flags of their own, each by `--set`. */
-interface SettingsOrder {
+interface Settings {
   readonly event: ReadonlyArray<string>
   readonly header: ReadonlyArray<string>
   readonly description: string | undefined
   readonly set: ReadonlyArray<string>
 }
 
-interface SecretOrder {
-  readonly sign: "both" | "service" | "standard" | "none" | undefined
-  /** A file with the secret, or `-`. */
-  readonly secret: string | undefined
-}
+const secret = file("secret", "your own secret, in a file or - for standard input; else one is made")
+const signatures = ["both", "service", "standard", "none"] as const
+const sign = (otherwise: string) =>
+  choice("sign", signatures, `with X-Service-Signature, the headers of Standard Webhooks, or both (${otherwise})`)
 
-interface AddOrder extends OfEndpoint, SettingsOrder, SecretOrder {
-  readonly to: string
-  readonly json: boolean
-  readonly reason: string
-}
-
-export const addEndpoint = ({ url, name, to, json, reason, ...order }: AddOrder) =>
-  onConsole({ url }, (client) =>
+const add = consoleCommand(
+  "add",
+  {
+    about:
+      "Makes an endpoint; it gets every event from now on. Its secret is shown this once, alone on standard output.",
+    examples: [
+      "starling endpoints add ci https://ci.example/hooks --event 'work_item.*'",
+      "starling endpoints add shop https://shop.example/hooks --set RetrySchedule=patient --secret shop.secret"
+    ],
+    flags: {
+      name,
+      to: word("receiver", "the URL that events are posted to"),
+      ...settings,
+      sign: sign("both"),
+      secret,
+      reason,
+      json
+    }
+  },
+  (client, { name, to, json, reason, sign = "both", ...order }) =>
     Effect.gen(function* () {
       const settings = { ...(yield* settingsOf(order)), Name: name, Url: to }
-      const secret = yield* secretOf(order)
-      const payload = { reason, settings, ...secret.of(order.sign ?? "both") }
-      const view = yield* client.createEndpoint({ payload })
+      const secret = yield* secretOf(order.secret)
+      const view = yield* client.createEndpoint({ payload: { reason, settings, ...secret.of(sign) } })
       yield* note(`${name} is made: it gets every event after ${view.startsAfter}`)
-      yield* shownOnce(view, { json, secret: order.sign === "none" ? undefined : secret.made })
+      yield* shownOnce(view, { json, secret: sign === "none" ? undefined : secret.made })
     })
-  )
+)
 
-interface EditOrder extends OfEndpoint, SettingsOrder {
-  readonly to: string | undefined
-  readonly unset: ReadonlyArray<string>
-  readonly json: boolean
-  readonly reason: string
-}
-
-export const editEndpoint = ({ url, name, to, unset, json, reason, ...order }: EditOrder) =>
-  onConsole({ url }, (client) =>
+const edit = consoleCommand(
+  "edit",
+  {
+    about:
+      "Changes an endpoint that was made at run time. Lists and headers are replaced whole. What waits for it stays.",
+    examples: ["starling endpoints edit ci --set Concurrency=4 --unset Description"],
+    flags: {
+      name,
+      to: text("to", "URL", "another receiver"),
+      ...settings,
+      unset: texts("unset", "KEY", "a key that gets its default again; again for more"),
+      reason,
+      json
+    }
+  },
+  (client, { name, to, unset, json, reason, ...order }) =>
     Effect.gen(function* () {
       const settings = {
         ...(yield* settingsOf(order)),
-        ...(to === undefined ? {} : { Url: to }),
+        ...givenOf({ Url: to }),
         ...Object.fromEntries(unset.map((key) => [key, null]))
       }
       if (Object.keys(settings).length === 0)
@@ -121,7 +103,7 @@ export const editEndpoint = ({ url, name, to, unset, json, reason, ...order }: E
       const view = yield* client.changeEndpoint({ params: { name }, payload: { reason, revision, settings } })
       yield* printAct(view, { json, text: `${name} is changed; this is its revision ${view.revision}` })
     })
-  )
+)
 
 /** An endpoint that can be changed here. */
 const runTime = Effect.fnUntraced(function* (client: Client, name: string) {
@@ -132,18 +114,35 @@ const runTime = Effect.fnUntraced(function* (client: Client, name: string) {
   })
 })
 
-interface RotateOrder extends OfEndpoint, SecretOrder {
-  readonly overlapSeconds: number | undefined
-  readonly json: boolean
-  readonly reason: string
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const overlapSecondsMax = 604_800
+
+const secondsOf = (given: string) => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/u.exec(given) ?? []
+  const seconds = Number(count) * (unitSeconds[unit] ?? Number.NaN)
+  return seconds <= overlapSecondsMax ? Option.some(seconds) : Option.none()
 }
 
-export const rotateEndpoint = ({ url, name, json, reason, overlapSeconds, sign, ...order }: RotateOrder) =>
-  onConsole({ url }, (client) =>
+const overlapSeconds = Flag.String("overlap").pipe(
+  Flag.withMetavar("TIME"),
+  Flag.withDescription("how long the secret before still signs: 0s, 30m, 24h, 7d (24h)"),
+  Flag.filterMap(secondsOf, () => "a time such as 30m, 24h or 7d, a week at most"),
+  orUndefined
+)
+
+const rotate = consoleCommand(
+  "rotate",
+  {
+    about:
+      "Gives an endpoint a new secret, which is shown this once, alone on standard output. The one before signs beside it for a while.",
+    examples: ["starling endpoints rotate ci --overlap 1h"],
+    flags: { name, overlapSeconds, sign: sign("as before"), secret, reason, json }
+  },
+  (client, { name, json, reason, overlapSeconds, sign, ...order }) =>
     Effect.gen(function* () {
       const { revision, isSigned, hasStandardWebhooks } = yield* runTime(client, name)
       const kinds = sign ?? (isSigned === hasStandardWebhooks ? "both" : isSigned ? "service" : "standard")
-      const secret = yield* secretOf(order)
+      const secret = yield* secretOf(order.secret)
       const payload = { reason, revision, ...givenOf({ overlapSeconds }), ...secret.of(kinds) }
       const view = yield* client.rotateEndpoint({ params: { name }, payload })
       const until = view.previousSecretUntilMs
@@ -152,7 +151,7 @@ export const rotateEndpoint = ({ url, name, json, reason, overlapSeconds, sign, 
       yield* note(`${name} signs with its new secret; ${before}`)
       yield* shownOnce(view, { json, secret: secret.made })
     })
-  )
+)
 
 /** The only place that prints a secret: alone on standard output, or beside what is known of its endpoint. */
 const shownOnce = (
@@ -167,23 +166,20 @@ const shownOnce = (
 const secretBytes = 32
 
 /** The secret of a file, or one that is made: in the form of Standard Webhooks, which the other signature takes too. */
-const secretOf = Effect.fnUntraced(function* ({ secret: file }: Pick<SecretOrder, "secret">) {
+const secretOf = Effect.fnUntraced(function* (file: string | undefined) {
   const made = file === undefined ? `whsec_${randomBytes(secretBytes).toString("base64")}` : undefined
   const value = made ?? (yield* secretIn(file ?? "-"))
   return {
     /** To be shown; undefined for one that the caller has. */
     made,
-    of: (kinds: NonNullable<SecretOrder["sign"]>) => ({
+    of: (kinds: (typeof signatures)[number]) => ({
       ...(kinds === "both" || kinds === "service" ? { secret: value } : {}),
       ...(kinds === "both" || kinds === "standard" ? { standardWebhooksSecret: value } : {})
     })
   }
 })
 
-/** The text of a file without its line's end. A secret is never an argument: others see those. */
-export const secretIn = (file: string) => Effect.map(textIn(file), (text) => text.trimEnd())
-
-const settingsOf = Effect.fnUntraced(function* ({ event, header, description, set }: SettingsOrder) {
+const settingsOf = Effect.fnUntraced(function* ({ event, header, description, set }: Settings) {
   const { schema, definitions } = Schema.toJsonSchemaDocument(EndpointSettings)
   const fields = fieldsFrom({ ...schema, $defs: definitions }, set)
   if (Result.isFailure(fields)) {
@@ -208,43 +204,22 @@ const headersOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   return headers
 })
 
-interface ActOrder extends OfEndpoint {
-  readonly reason: string
-  readonly json: boolean
-}
-
-type Acted = Effect.Effect<EndpointView | undefined, unknown>
-type Act = (client: Client, asked: ReturnType<typeof because>) => Acted
-
-const acts = {
-  pause: { ask: (client, asked) => client.pauseEndpoint(asked), done: "is paused" },
-  resume: { ask: (client, asked) => client.resumeEndpoint(asked), done: "is resumed" },
-  enable: { ask: (client, asked) => client.enableEndpoint(asked), done: "is enabled" },
-  disable: { ask: (client, asked) => client.disableEndpoint(asked), done: "is disabled" },
-  remove: { ask: (client, asked) => Effect.as(client.removeEndpoint(asked), undefined), done: "is removed" }
-} as const satisfies Readonly<Record<string, { readonly ask: Act; readonly done: string }>>
-
-const because = ({ name, reason }: ActOrder) => ({ params: { name }, payload: { reason } })
-
-export const actOnEndpoint = ({ act, json, ...order }: ActOrder & { readonly act: keyof typeof acts }) =>
-  onConsole(order, (client) =>
-    Effect.gen(function* () {
-      const { ask, done }: { readonly ask: Act; readonly done: string } = acts[act]
-      const view = yield* ask(client, because({ ...order, json }))
-      yield* printAct(view ?? { name: order.name }, { json, text: `${order.name} ${done}` })
-    })
-  )
-
-interface TestOrder extends ActOrder {
-  readonly event: string | undefined
-  readonly waitSeconds: number
-}
-
-const lookEvery = "250 millis"
-
-/** Sends a test and waits for its answer. */
-export const testEndpoint = ({ url, name, event, reason, waitSeconds, json }: TestOrder) =>
-  onConsole({ url }, (client) =>
+const test = consoleCommand(
+  "test",
+  {
+    about:
+      "Sends an example to one endpoint alone, marked as a test and tried once, and shows the answer. Ends with 1 when it was not taken.",
+    flags: {
+      name,
+      event: text("event", "NAME", "a name of the catalogue (work_item.merged)"),
+      waitSeconds: wholeNumber("wait", { min: 0, max: 600, description: "seconds to wait for its answer (15)" }).pipe(
+        Flag.withDefault(15)
+      ),
+      reason,
+      json
+    }
+  },
+  (client, { name, event, reason, waitSeconds, json }) =>
     Effect.gen(function* () {
       const { deliveryId } = yield* client.testEndpoint({
         params: { name },
@@ -264,7 +239,9 @@ export const testEndpoint = ({ url, name, event, reason, waitSeconds, json }: Te
         return yield* new CommandRefused({ reason: `${name} did not take the test: ${answer}` })
       }
     })
-  )
+)
+
+const lookEvery = "250 millis"
 
 const attemptOf = Effect.fnUntraced(function* (
   client: Client,
@@ -278,4 +255,45 @@ const attemptOf = Effect.fnUntraced(function* (
     yield* Effect.sleep(lookEvery)
   }
   return undefined
+})
+
+export const endpoints = family("endpoints", {
+  about: "The webhook endpoints of the configuration file, and those made at run time.",
+  examples: ['starling endpoints pause demo --reason "its disk is full"'],
+  commands: [
+    operation("list", "listEndpoints", {
+      about: "Every endpoint by name: its state, and how many deliveries are due.",
+      shown: (view, nowMs) => ({ ...view, state: stateOf(view, nowMs), to: view.settings?.["Url"] }),
+      columns: { endpoint: "name", state: "state", backlog: "backlog", from: "source", url: "to" }
+    }),
+    operation("show", "getEndpoint", {
+      about:
+        "One endpoint: its settings, its state, what is in flight, since when its oldest delivery is due, when it last took one. Never a secret.",
+      shown: (view, nowMs) => ({ state: stateOf(view, nowMs), ...view })
+    }),
+    add,
+    edit,
+    rotate,
+    test,
+    operation("pause", "pauseEndpoint", {
+      about: "Sends nothing more to an endpoint; it keeps its backlog and misses nothing.",
+      text: ({ name }) => `${name} is paused`
+    }),
+    operation("resume", "resumeEndpoint", {
+      about: "Goes on with a paused endpoint, and closes its breaker.",
+      text: ({ name }) => `${name} is resumed`
+    }),
+    operation("enable", "enableEndpoint", {
+      about: "Enables an endpoint again; it gets what it missed.",
+      text: ({ name }) => `${name} is enabled`
+    }),
+    operation("disable", "disableEndpoint", {
+      about: "Disables an endpoint made at run time: nothing is sent after the answer, its events are kept.",
+      text: ({ name }) => `${name} is disabled`
+    }),
+    operation("remove", "removeEndpoint", {
+      about: "Removes an endpoint made at run time. What waits for it goes to the abandoned deliveries.",
+      text: ({ name }) => `${name} is removed`
+    })
+  ]
 })

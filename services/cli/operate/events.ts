@@ -1,188 +1,26 @@
-/**
- * `events`: those that were published, and the catalogue's examples. `trigger` publishes an example.
- *
- * Fields set on a command line, `details.attempt=2`: each value gets the type that a JSON Schema gives its path, so that
- * nobody quotes numbers or texts. Every fault is named by its path. Pure.
- */
+/** `events`: those that were published, and the catalogue's examples. `trigger` publishes an example. */
 import { Effect, Result } from "effect"
-import { eventCatalogue, findEvent, unknownFilterNames } from "#contracts"
+import { Command } from "effect/cli"
+import { findEvent } from "#contracts"
 import { CommandRefused, misused, print } from "../console.ts"
-import { didYouMean } from "../faults.ts"
-import { type Client, givenOf, type OnConsole, onConsole, type OneOrder, printList, printWhole } from "./client.ts"
+import { noSuchEvent } from "../event-names.ts"
+import { json, reason, texts, word } from "../flags.ts"
+import { operatorsLines } from "../operators.ts"
+import { type Client, printAct } from "./client.ts"
+import { consoleCommand, family, operation } from "./operation.ts"
+import { fieldsFrom } from "./set-fields.ts"
 
-export type JsonSchema = Readonly<Record<string, unknown>>
-
-/** The values by their paths. */
-export const fieldsFrom = (
-  schema: JsonSchema,
-  assignments: ReadonlyArray<string>
-): Result.Result<Readonly<Record<string, unknown>>, ReadonlyArray<string>> => {
-  const fields: Record<string, unknown> = {}
-  const faults: Array<string> = []
-  for (const assignment of assignments) {
-    const [path = "", text] = split(assignment)
-    const value = text === undefined ? Result.fail("is written as path=value") : valueAt(schema, path, text)
-    if (Result.isSuccess(value)) fields[path] = value.success
-    else faults.push(`${path}: ${value.failure}`)
-  }
-  return faults.length > 0 ? Result.fail(faults) : Result.succeed(fields)
+const example = {
+  event: word("event", "its name in the catalogue, such as work_item.merged"),
+  set: texts("set", "PATH=VALUE", "a field to be other than the example's, such as workItem.title=x; again for more")
 }
 
-const split = (assignment: string): ReadonlyArray<string> => {
-  const at = assignment.indexOf("=")
-  return at < 0 ? [assignment] : [assignment.slice(0, at), assignment.slice(at + 1)]
-}
-
-const valueAt = (root: JsonSchema, path: string, text: string): Result.Result<unknown, string> => {
-  let here: ReadonlyArray<JsonSchema> = alternatives(root, root)
-  const walked: Array<string> = []
-  for (const step of path.split(".")) {
-    const next = here.flatMap((schema) => alternativesBelow(root, schema, step))
-    if (next.length === 0) return Result.fail(noField(here, walked, step))
-    walked.push(step)
-    here = next
-  }
-  return typed(here, text)
-}
-
-const noField = (here: ReadonlyArray<JsonSchema>, walked: ReadonlyArray<string>, step: string) => {
-  const names = here.flatMap(({ properties = {} }) => Object.keys(properties as object))
-  const where = walked.length === 0 ? "" : ` in ${walked.join(".")}`
-  if (names.length === 0) return `there are no fields${where}, it is ${kindsOf(here)}`
-  return `there is no field ${step}${where}${didYouMean(step, names) || `; there are ${names.join(", ")}`}`
-}
-
-/** A schema's alternatives, with every reference followed. Those of an unknown reference allow anything. */
-const alternatives = (root: JsonSchema, schema: JsonSchema, depth = 0): ReadonlyArray<JsonSchema> => {
-  // Deeper than any schema of ours; one that refers to itself ends here.
-  if (depth > 16) return []
-  const ref = schema["$ref"]
-  if (typeof ref === "string") {
-    const definitions = (root["$defs"] ?? {}) as Readonly<Record<string, JsonSchema>>
-    return alternatives(root, definitions[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}, depth + 1)
-  }
-  const inner = schema["anyOf"] ?? schema["oneOf"]
-  if (!Array.isArray(inner)) return [schema]
-  return (inner as ReadonlyArray<JsonSchema>).flatMap((each) => alternatives(root, each, depth + 1))
-}
-
-const alternativesBelow = (root: JsonSchema, schema: JsonSchema, step: string): ReadonlyArray<JsonSchema> => {
-  const { properties, additionalProperties, items } = schema as Readonly<Record<string, JsonSchema | undefined>>
-  const own = properties !== undefined && Object.hasOwn(properties, step) ? properties[step] : undefined
-  if (own !== undefined) return alternatives(root, own as JsonSchema)
-  if (/^\d+$/u.test(step) && items !== undefined) return alternatives(root, items)
-  // A record may have any key. An object with named fields has these: another one is most likely a slip.
-  const isRecord = properties === undefined && (schema["type"] === "object" || schema["type"] === undefined)
-  if (!isRecord) return []
-  return alternatives(root, typeof additionalProperties === "object" ? additionalProperties : {})
-}
-
-const typed = (options: ReadonlyArray<JsonSchema>, text: string): Result.Result<unknown, string> => {
-  const types = options.map(({ type }) => type)
-  const parsed = parsedOf(text)
-  if (parsed !== undefined && types.includes(typeOf(parsed))) return Result.succeed(parsed)
-  // A whole number is also a number.
-  if (Number.isInteger(parsed) && types.includes("integer")) return Result.succeed(parsed)
-  if (types.includes("string")) return Result.succeed(text)
-  if (types.includes(undefined)) return Result.succeed(parsed === undefined ? text : parsed)
-  return Result.fail(`is ${kindsOf(options)}, not ${text === "" ? "empty" : text}`)
-}
-
-const kindsOf = (options: ReadonlyArray<JsonSchema>) =>
-  [...new Set(options.map(({ type }) => String(type ?? "anything")))].join(" or ")
-
-/** Undefined for what is no JSON. */
-const parsedOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const typeOf = (value: unknown) => {
-  if (value === null) return "null"
-  // Texts stand as they are typed: quotes are part of them.
-  if (typeof value === "string") return undefined
-  return Array.isArray(value) ? "array" : typeof value
-}
-
-/** The refusal of a name that no event has. */
-export const noSuchEvent = (name: string): string => {
-  const names = eventCatalogue.map((event) => event.name)
-  const families = names.map((each) => `${each.slice(0, each.indexOf("."))}.*`)
-  return `there is no event ${name}${didYouMean(name, [...names, ...families])}`
-}
-
-/** A note for each filter that no event of the catalogue matches: allowed, for names are open, and likely a slip. */
-export const nearFilters = (filters: ReadonlyArray<string>) => unknownFilterNames(filters).map(noSuchEvent)
-
-interface ListOrder extends OnConsole {
-  readonly event: string | undefined
-  readonly entity: string | undefined
-  readonly project: string | undefined
-  readonly since: string | undefined
-  readonly until: string | undefined
-  readonly limit: number
-  readonly cursor: string | undefined
-  readonly json: boolean
-}
-
-const columns = {
-  number: "sequence",
-  stored: "storedAt",
-  event: "event",
-  entity: "entity",
-  project: "projectId",
-  bytes: "bytes"
-}
-
-export const listEvents = ({ url, json, limit, project: projectId, ...filter }: ListOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.flatMap(
-      client.listEvents({ query: { ...givenOf({ ...filter, projectId }), limit: String(limit) } }),
-      (page) => printList(page, { json, columns })
-    )
-  )
-
-export const showEvent = ({ url, number, json }: OneOrder & { readonly json: boolean }) =>
-  onConsole({ url }, (client) =>
-    Effect.flatMap(client.getEvent({ params: { sequence: number } }), (whole) => printWhole(whole, json))
-  )
-
-interface ExampleOrder extends OnConsole {
+interface Example {
   readonly event: string
   readonly set: ReadonlyArray<string>
 }
 
-/** Prints the envelope, and nothing else, so that it can become a file. */
-export const showExample = ({ url, ...order }: ExampleOrder) =>
-  onConsole({ url }, (client) =>
-    Effect.gen(function* () {
-      const { example, set } = yield* exampleOf(client, order)
-      if (order.set.length === 0) return yield* print(JSON.stringify(example, null, 2))
-      // The console checks the whole envelope, which the types of single fields do not tell.
-      const payload = { reason: "an example", event: order.event, set, dryRun: true }
-      const { envelope } = yield* client.publishExample({ payload })
-      yield* print(JSON.stringify(envelope, null, 2))
-    })
-  )
-
-export const trigger = ({
-  url,
-  json,
-  reason,
-  ...order
-}: ExampleOrder & { readonly json: boolean; readonly reason: string }) =>
-  onConsole({ url }, (client) =>
-    Effect.gen(function* () {
-      const { set } = yield* exampleOf(client, order)
-      const published = yield* client.publishExample({ payload: { reason, event: order.event, set } })
-      yield* print(json ? JSON.stringify(published) : `published ${order.event} as ${published.sequence} in EVENTS`)
-    })
-  )
-
-const exampleOf = Effect.fnUntraced(function* (client: Client, { event, set }: Omit<ExampleOrder, "url">) {
+const exampleOf = Effect.fnUntraced(function* (client: Client, { event, set }: Example) {
   if (findEvent(event) === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event) })
   const { schema, example } = yield* client.getCatalogueEvent({ params: { event } })
   const fields = fieldsFrom(schema, set)
@@ -193,3 +31,59 @@ const exampleOf = Effect.fnUntraced(function* (client: Client, { event, set }: O
   }
   return { example, set: fields.success }
 })
+
+/** Prints the envelope, and nothing else, so that it can become a file. */
+const showExample = consoleCommand(
+  "example",
+  {
+    about:
+      "The catalogue's example of an event, as JSON. Fields that are set get the type that the event's schema gives them; every fault is named by its path. Publishes nothing.",
+    examples: ["starling events example work_item.merged --set 'workItem.title=Mend it'"],
+    flags: example
+  },
+  (client, given) =>
+    Effect.gen(function* () {
+      const { example, set } = yield* exampleOf(client, given)
+      if (given.set.length === 0) return yield* print(JSON.stringify(example, null, 2))
+      // The console checks the whole envelope, which the types of single fields do not tell.
+      const payload = { reason: "an example", event: given.event, set, dryRun: true }
+      const { envelope } = yield* client.publishExample({ payload })
+      yield* print(JSON.stringify(envelope, null, 2))
+    })
+)
+
+export const events = family("events", {
+  about: "Published events, of the last 35 days, and the catalogue's examples.",
+  examples: ["starling events list --event 'work_item.*' --since 2026-11-20T12:00:00Z"],
+  commands: [
+    operation("list", "listEvents", {
+      about: "Published events, newest first.",
+      columns: {
+        number: "sequence",
+        stored: "storedAt",
+        event: "event",
+        entity: "entity",
+        project: "projectId",
+        bytes: "bytes"
+      }
+    }),
+    operation("show", "getEvent", { about: "One event with its envelope." }),
+    showExample
+  ]
+})
+
+export const trigger = consoleCommand(
+  "trigger",
+  {
+    about:
+      "Publishes the catalogue's example of an event, with fields set otherwise and the time of now. Every endpoint that wants the event gets it; nothing of the pipeline changes.",
+    examples: ["starling trigger work_item.merged --set workItem.upstreamPushAttempts=2"],
+    flags: { ...example, reason, json }
+  },
+  (client, { event, reason, json, ...given }) =>
+    Effect.gen(function* () {
+      const { set } = yield* exampleOf(client, { event, ...given })
+      const published = yield* client.publishExample({ payload: { reason, event, set } })
+      yield* printAct({ ...published }, { json, text: `published ${event} as ${published.sequence} in EVENTS` })
+    })
+).pipe(Command.withShortDescription(operatorsLines.trigger))

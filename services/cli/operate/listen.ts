@@ -18,11 +18,10 @@ import {
 } from "#contracts"
 import { LiveEvent } from "#contracts/console"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
-import { CommandRefused, misused, noFleet, note, print } from "../console.ts"
+import { CommandRefused, misused, noFleet, note, print, secretIn } from "../console.ts"
+import { nearFilters } from "../event-names.ts"
 import { isAbsent } from "../home-fleet.ts"
 import { givenOf, type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
-import { secretIn } from "./endpoints.ts"
-import { nearFilters } from "./events.ts"
 
 interface ListenOrder extends OnConsole {
   readonly forwardTo: string

@@ -4,10 +4,10 @@
  */
 import { Clock, Effect, type Layer } from "effect"
 import { Command, type Flag } from "effect/cli"
-import { setting } from "../console.ts"
+import { misused, note, setting } from "../console.ts"
 import { json, url } from "../flags.ts"
 import { type OperatorsCommand, operatorsLines } from "../operators.ts"
-import { type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
+import { type Client, type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
 import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
 
 /** An entry of a page, or else the whole answer. */
@@ -20,11 +20,13 @@ interface Operation<Params, Answer> {
   /** Flags in place of those derived, by their field. */
   readonly flags?: Readonly<Record<string, Flag.Flag<unknown>>>
   /** What people see in place of an entry, or of the whole answer. */
-  readonly shown?: (shown: Shown<Answer>, nowMs: number) => Fields
+  readonly shown?: (shown: Shown<Answer>, nowMs: number) => object
   /** Of a list: its headings, and the field of each. */
   readonly columns?: Readonly<Record<string, string>>
   /** Of a list: fields that are not cut to a cell's width. */
   readonly whole?: ReadonlyArray<string>
+  /** Of a list: what people are told below it. */
+  readonly note?: (items: ReadonlyArray<Shown<Answer>>) => string | undefined
   /** Of an act: what was done. */
   readonly text?: (params: Params, answer: Answer) => string
 }
@@ -38,21 +40,15 @@ export const operation = <const Name extends EndpointName>(
   row: Operation<ParamsOf<Name>, AnswerOf<Name>>
 ) => {
   const { params, query, body } = fieldsOf(name)
-  const flags: Command.Command.Config = { ...argumentsOf(params), ...flagsOf(name), ...row.flags, json, url }
-  return consoleCommand(command, { ...row, flags }, (values) =>
+  const flags: Command.Command.Config = { ...argumentsOf(params), ...flagsOf(name), ...row.flags, json }
+  return consoleCommand(command, { ...row, flags }, (client, given) =>
     Effect.gen(function* () {
-      const given = values as Given
       const path = only(given, params)
       const request = { params: path, query: only(given, query), payload: only(given, body) }
-      const answer = yield* onConsole(given, (client) => (client[name] as unknown as Call)(request))
-      yield* printAnswer(row as Operation<unknown, unknown>, { path, answer, json: given.json })
+      const answer = yield* (client[name] as unknown as Call)(request)
+      yield* printAnswer(row as Operation<unknown, unknown>, { path, answer, json: given["json"] === true })
     })
   )
-}
-
-interface Given extends Fields {
-  readonly json: boolean
-  readonly url: string | undefined
 }
 
 /** What was given of these fields. */
@@ -73,35 +69,50 @@ const printAnswer = Effect.fnUntraced(function* (row: Operation<unknown, unknown
   const nowMs = yield* Clock.currentTimeMillis
   const shown = (each: unknown) => (json || forPeople === undefined ? each : forPeople(each, nowMs)) as Fields
   if (columns === undefined) return yield* printWhole(shown(answer), json)
-  const { items, nextCursor = null } = answer as Page
-  return yield* printList({ items: items.map(shown), nextCursor }, { json, columns, whole })
+  const { items, nextCursor } = answer as Page
+  yield* printList({ items: items.map(shown), nextCursor }, { json, columns, whole })
+  const told = json ? undefined : row.note?.(items)
+  if (told !== undefined) yield* note(told)
 })
 
 interface Page {
   readonly items: ReadonlyArray<unknown>
-  readonly nextCursor?: string | null
+  readonly nextCursor: string | null
 }
 
 /** What an act was done to, where the console says no more. A place in a stream is a number, as in its other answers. */
 const numbered = ({ sequence, ...path }: Fields): Fields =>
   sequence === undefined ? path : { sequence: Number(sequence), ...path }
 
-interface ConsoleCommand<Flags> {
+interface ConsoleCommand<Flags extends Command.Command.Config> {
   readonly about: string
   readonly examples?: ReadonlyArray<string>
   readonly flags: Flags
+  /** Why the console need not be asked; undefined where it is. */
+  readonly misuse?: (given: Command.Command.Config.InferValue<Flags>) => string | undefined
 }
+
+type Body<Flags extends Command.Command.Config, E> = (
+  client: Client,
+  given: Command.Command.Config.InferValue<Flags>
+) => Effect.Effect<void, E, Layer.Success<typeof setting>>
 
 /** A command with a body of its own. */
 export const consoleCommand = <const Name extends string, const Flags extends Command.Command.Config, E>(
   name: Name,
-  { about, examples = [], flags }: ConsoleCommand<Flags>,
-  body: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, Layer.Success<typeof setting>>
+  { about, examples = [], flags, misuse }: ConsoleCommand<Flags>,
+  body: Body<Flags, E>
 ) =>
-  Command.make(name, flags, (given) => Effect.provide(body(given), setting)).pipe(
-    Command.withDescription(about),
-    Command.withExamples(examples.map((command) => ({ command })))
-  )
+  Command.make(name, { given: flags, url }, ({ given, url }) => {
+    const wrong = misuse?.(given)
+    if (wrong !== undefined) return Effect.fail(misused(wrong))
+    return Effect.provide(
+      onConsole({ url }, (client) => body(client, given)),
+      setting
+    )
+  }).pipe(Command.withDescription(about), withExamples(examples))
+
+const withExamples = (commands: ReadonlyArray<string>) => Command.withExamples(commands.map((command) => ({ command })))
 
 interface Family {
   readonly about: string
@@ -114,6 +125,6 @@ export const family = (name: OperatorsCommand, { about, examples, commands }: Fa
   Command.make(name).pipe(
     Command.withShortDescription(operatorsLines[name]),
     Command.withDescription(about),
-    Command.withExamples(examples.map((command) => ({ command }))),
+    withExamples(examples),
     Command.withSubcommands(commands)
   )

@@ -154,10 +154,12 @@ export const ReceiptPage = Schema.Struct(newestFirst(ReceiptView, "Receipts")).a
 
 const receiptFilter = {
   ...timeQuery,
-  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2.")),
+  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")),
   payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account.")),
   model: Schema.optionalKey(NameFilter).pipe(describe("Only those of this model.")),
-  outcome: Schema.optionalKey(Schema.Literals(outcomes)).pipe(describe("Only those that ended so.")),
+  outcome: Schema.optionalKey(Schema.Literals(outcomes)).pipe(
+    describe("Only those that ended so; `refunded`: what went back.")
+  ),
   transaction: Schema.optionalKey(TransactionId).pipe(describe("Only those of this transaction."))
 }
 
@@ -234,7 +236,7 @@ export const ClaimsQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(claimStates)).pipe(
     describe("Only those in this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
   ),
-  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2.")),
+  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")),
   payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
 })
 

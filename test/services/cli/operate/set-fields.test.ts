@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { findEvent, wholeEventSchema } from "#contracts"
-import { fieldsFrom } from "../../../../services/cli/operate/events.ts"
+import { fieldsFrom } from "../../../../services/cli/operate/set-fields.ts"
 
 const schemaOf = (event: string) => wholeEventSchema(findEvent(event) ?? assert.fail(event))
 const merged = schemaOf("work_item.merged")

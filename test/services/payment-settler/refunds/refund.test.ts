@@ -9,7 +9,7 @@ import {
   withChanged,
   withOrdered
 } from "../../../../services/payment-settler/refunds/refund.ts"
-import { unitsOf } from "../../../../services/cli/operate/money.ts"
+import { unitsOf } from "../../../../services/cli/operate/amounts.ts"
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const receipt: Receipt = {

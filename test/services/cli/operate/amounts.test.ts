@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { amountText } from "../../../../services/cli/operate/money.ts"
+import { amountText } from "../../../../services/cli/operate/amounts.ts"
 
 describe("an amount in a terminal", () => {
   it.each([

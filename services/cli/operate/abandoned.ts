@@ -1,0 +1,75 @@
+/** `abandoned`: deliveries that were given up. */
+import { Effect } from "effect"
+import { unknownFilterNames } from "#contracts"
+import { IdempotencyKey } from "#contracts/http"
+import { CommandRefused } from "../console.ts"
+import { noSuchEvent } from "../event-names.ts"
+import { json, optional, resendKey, toggle, word } from "../flags.ts"
+import { givenOf, printAct } from "./client.ts"
+import { flagsOf } from "./endpoint-flags.ts"
+import { consoleCommand, family, operation } from "./operation.ts"
+
+export const resentText = ({ count, dryRun }: { readonly count: number; readonly dryRun: boolean }) =>
+  dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`
+
+/** Nothing was found: a name that no event of the catalogue has is the likely reason. */
+const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) {
+  const [unknown] = unknownFilterNames(events)
+  if (unknown !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${noSuchEvent(unknown)}` })
+})
+
+const resend = consoleCommand(
+  "resend",
+  {
+    about: "Sends them again, as new deliveries that name the old ones.",
+    flags: {
+      number: optional(word("number", "a single one; without it, a filter selects")),
+      ...flagsOf("resendAllAbandoned"),
+      all: toggle("all", "all there are"),
+      key: resendKey,
+      json
+    },
+    misuse: ({ number, dryRun, endpoint, events = [], since, all }) => {
+      if (number !== undefined)
+        return dryRun ? "--dry-run counts what a filter selects; a delivery by its number is one" : undefined
+      const isNarrow = endpoint !== undefined || events.length > 0 || since !== undefined
+      return isNarrow || all ? undefined : "name a number, an --endpoint, an --event, --since when, or say --all"
+    }
+  },
+  (client, { number, all: _all, key, json, ...filter }) =>
+    Effect.gen(function* () {
+      if (number !== undefined) {
+        const payload = { reason: filter.reason }
+        const { deliveryId } = yield* client.resendAbandoned({ params: { sequence: number }, payload })
+        return yield* printAct({ deliveryId }, { json, text: `sent again as ${deliveryId}` })
+      }
+      const resent = yield* client.resendAllAbandoned({ payload: { ...givenOf(filter), reason: filter.reason } })
+      if (resent.count === 0) yield* refuseSlips(filter.events ?? [])
+      yield* printAct(resent, { json, text: resentText(resent) })
+    }).pipe(Effect.provideService(IdempotencyKey, key))
+)
+
+export const abandoned = family("abandoned", {
+  about: "Deliveries that were given up, of the last thirty days.",
+  examples: ["starling abandoned resend --endpoint demo --dry-run"],
+  commands: [
+    operation("list", "listAbandoned", {
+      about: "Deliveries that were given up, newest first.",
+      columns: {
+        number: "sequence",
+        abandoned: "abandonedAt",
+        endpoint: "endpoint",
+        event: "event",
+        attempts: "attempts",
+        status: "lastStatus",
+        reason: "reason"
+      }
+    }),
+    operation("show", "getAbandoned", { about: "One of them: why it was given up, and its body." }),
+    resend,
+    operation("discard", "discardAbandoned", {
+      about: "Takes one off the list for good.",
+      text: ({ sequence }) => `${sequence} is discarded`
+    })
+  ]
+})

@@ -1,0 +1,61 @@
+/** `models`: what is sold at which price, and how often it answered. */
+import { Command } from "effect/cli"
+import type { ModelView } from "#contracts/console"
+import { decimalAmount } from "#x402"
+import { operatorsLines } from "../operators.ts"
+import { operation } from "./operation.ts"
+
+type Priced = Pick<
+  ModelView,
+  "isFree" | "inputMicroUsdPerMillionTokens" | "outputMicroUsdPerMillionTokens" | "flatMicroUsd"
+>
+
+const microDecimals = 6
+const dollars = (microUsd: number | null) => decimalAmount(BigInt(microUsd ?? 0), microDecimals)
+
+/** Of each call, or of a million tokens. Pure. */
+export const priceText = (model: Priced): string => {
+  if (model.isFree) return "free"
+  if (model.flatMicroUsd !== null) return `${dollars(model.flatMicroUsd)} a call`
+  const [asked, answered] = [model.inputMicroUsdPerMillionTokens, model.outputMicroUsdPerMillionTokens]
+  return `${dollars(asked)} in, ${dollars(answered)} out, a million tokens`
+}
+
+/** A share as people say it, never rounded up to all or down to none. Pure. */
+export const percentText = (share: number | null): string => {
+  if (share === null) return "-"
+  const hundredths = share === 1 ? 10_000 : Math.min(9_999, Math.max(share === 0 ? 0 : 1, Math.round(share * 10_000)))
+  return `${hundredths / 100} %`
+}
+
+const noteBelow = (models: ReadonlyArray<ModelView>) => {
+  if (models.length === 0) return "this fleet sells no models"
+  return models.every(({ lastMonth }) => lastMonth.calls === 0)
+    ? "no call has been counted yet; ./starling pay makes one, and it is counted within a minute"
+    : undefined
+}
+
+export const models = operation("models", "listModels", {
+  about:
+    "Models by name, with price, context and uptime: the share of the calls of the last 24 hours and thirty days that were answered, of those that a provider failed, broke off, or was left alone for. Calls that callers got wrong or left are not counted. With --json each has its history, and its providers.",
+  examples: ["starling models"],
+  shown: (model) => ({
+    ...model,
+    price: priceText(model),
+    day: percentText(model.lastDay.uptime),
+    dayCalls: model.lastDay.calls,
+    month: percentText(model.lastMonth.uptime),
+    monthCalls: model.lastMonth.calls
+  }),
+  columns: {
+    model: "model",
+    "price, USD": "price",
+    context: "contextTokens",
+    "up, 24 h": "day",
+    calls: "dayCalls",
+    "up, 30 d": "month",
+    "calls ": "monthCalls"
+  },
+  whole: ["model"],
+  note: noteBelow
+}).pipe(Command.withShortDescription(operatorsLines.models))
