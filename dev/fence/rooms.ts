@@ -168,7 +168,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: [...payments, "dev/chain"],
     packages: ["@x402/*", "viem"]
   },
-  dev: { holds: "checks, tests, installers", knows: [], packages: ["oxc-parser", "recheck", "vitest", "node:module"] },
+  dev: {
+    holds: "checks, tests, mutants, installers",
+    knows: [],
+    packages: ["oxc-parser", "recheck", "typescript", "vite", "vitest", "node:module"]
+  },
   deploy: {
     holds: "images, manifests, backup, the doctor of clusters, the package of the contracts",
     knows: ["libs/contracts", "libs/bus", "dev/page", "dev/program"],

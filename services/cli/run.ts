@@ -18,7 +18,7 @@ import { faultLines } from "./faults.ts"
 import { signals } from "./flags.ts"
 import { writeError, writeOut } from "./screen.ts"
 import { consents, token } from "./commands/access.ts"
-import { check, docs, load, test, topology } from "./commands/development.ts"
+import { check, docs, load, mutants, test, topology } from "./commands/development.ts"
 import { listen, publish, tail } from "./commands/events.ts"
 import { consolePage, role, top, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
@@ -133,6 +133,6 @@ export const starlingWith = (operators: OperatorsCommands) =>
       { group: "Speech and models", commands: [say, lexicons, operators.speech, operators.models, pay, payer, agents] },
       { group: "Access", commands: [token, consents] },
       { group: "Where it runs", commands: [doctor, backup, broker, runner] },
-      { group: "Working on Starling", commands: [check, test, load, docs, topology] }
+      { group: "Working on Starling", commands: [check, test, mutants, load, docs, topology] }
     ])
   )

@@ -1,5 +1,5 @@
 /**
- * `check`, `test` and `load`, which the launcher runs; they are here for their help and completions. `docs` and
+ * `check`, `test`, `mutants` and `load`, which the launcher runs; they are here for their help and completions. `docs` and
  * `topology`: documents that are generated from the code.
  */
 import * as Effect from "effect/Effect"
@@ -22,6 +22,35 @@ export const test = Command.make("test", {}, launched("test")).pipe(
   Command.withDescription(
     "Every test: the checks, then real servers, whole fleets, and containers where there is a Docker engine. Installs what is missing. The last line counts them."
   )
+)
+
+export const mutants = Command.make(
+  "mutants",
+  {
+    room: Argument.String("room").pipe(
+      Argument.withDescription(
+        "a folder or a file of libs or services, as libs/bus; without one, the lines that changed"
+      ),
+      Argument.optional
+    ),
+    since: text("since", "REF", "changed since the work left this branch or commit (origin/main)"),
+    sample: text("sample", "N", "how many are tried (60)"),
+    seed: text("seed", "N", "of the sample, printed with every result; without one, another each time"),
+    list: toggle("list", "print them, and run no test"),
+    projects: text("projects", "NAMES", "the tests that try them, of unit, thorough and processes (unit)"),
+    tests: text("tests", "N", "how many files of tests try each, the nearest first (40)"),
+    atLeast: text("at-least", "PERCENT", "end with 1 when the tests notice less")
+  },
+  launched("mutants")
+).pipe(
+  Command.withShortDescription("find what the tests would not notice"),
+  Command.withDescription(
+    "Changes the code in small ways, one at a time and in memory alone, runs the tests that import it, and prints each change that none of them notices."
+  ),
+  Command.withExamples([
+    { command: "starling mutants" },
+    { command: "starling mutants libs/x402/claims --projects unit,thorough --sample 200" }
+  ])
 )
 
 export const load = Command.make(

@@ -38,7 +38,7 @@ describe("a command", () => {
     const pages = ["README.md", "docs/tour.md", "docs/operations.md"]
       .map((page) => readFileSync(page, "utf8"))
       .join("\n")
-    const houses = ["docs", "topology", "broker", "check"]
+    const houses = ["docs", "topology", "broker", "check", "mutants"]
     const unnamed = descriptor.subcommands.map(({ name }) => name).filter((name) => !pages.includes(`starling ${name}`))
     assert.deepStrictEqual(
       unnamed.filter((name) => !houses.includes(name)),

@@ -94,6 +94,7 @@ const alone = [
   "agents",
   "check",
   "test",
+  "mutants",
   "load",
   "docs",
   "topology"

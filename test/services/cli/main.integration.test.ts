@@ -26,11 +26,14 @@ describe("./starling", () => {
     assert.deepStrictEqual(starling("help", "token"), starling("token", "--help"))
   })
 
-  it.each(["check", "test", "load"])("prints help for %s, which the launcher runs, and starts nothing", (command) => {
-    const { code, out, error } = starling(command, "--help")
-    assert.deepStrictEqual([code, error], [0, ""])
-    assert.include(out, `starling ${command}`)
-  })
+  it.each(["check", "test", "mutants", "load"])(
+    "prints help for %s, which the launcher runs, and starts nothing",
+    (command) => {
+      const { code, out, error } = starling(command, "--help")
+      assert.deepStrictEqual([code, error], [0, ""])
+      assert.include(out, `starling ${command}`)
+    }
+  )
 
   it("names the missing half of an incomplete command", () => {
     const { code, out, error } = starling("token")

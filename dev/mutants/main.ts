@@ -1,0 +1,113 @@
+/**
+ * `./starling mutants [ROOM]`: what the tests would not notice. Changes the code of a room in small ways, one at a time and
+ * in memory alone, and runs the tests that import it; what none of them notices is printed.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { changedLines, firstKnown } from "./changed-lines.ts"
+import { compiles } from "./compiler.ts"
+import { isEquivalent } from "./equivalent.ts"
+import { type Entrances, importGraph } from "./import-graph.ts"
+import { type Mutant, mutatedText } from "./mutant.ts"
+import { mutantsOf } from "./operators.ts"
+import { lastLine, lineOf, scoreOf } from "./report.ts"
+import { shuffled } from "./sample.ts"
+import { testRunner } from "./test-run.ts"
+import { tryMutants } from "./trial.ts"
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    since: { type: "string" },
+    sample: { type: "string", default: "60" },
+    seed: { type: "string" },
+    list: { type: "boolean", default: false },
+    projects: { type: "string", default: "unit" },
+    tests: { type: "string", default: "40" },
+    "at-least": { type: "string" }
+  }
+})
+
+const usage = (message: string): never => {
+  process.stderr.write(`${message}\n`)
+  process.exit(2)
+}
+
+const whole = (name: string, text: string) => {
+  const value = Number(text)
+  return Number.isInteger(value) && value >= 0 ? value : usage(`--${name} takes a whole number, not ${text}`)
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const texts = new Map<string, string>()
+const textOf = (file: string) => {
+  const text = texts.get(file) ?? readFileSync(file, "utf8")
+  texts.set(file, text)
+  return text
+}
+
+/** A room's mutants, or those of the lines that changed. */
+const candidates = (room: string | undefined): ReadonlyArray<Mutant> => {
+  if (room !== undefined) {
+    const files = room.endsWith(".ts") ? globSync(room) : globSync(`${room}/**/*.ts`)
+    if (files.length === 0) return usage(`${room} is no room: name a folder or a file with code, as libs/bus`)
+    return files
+      .filter((file) => !file.endsWith(".test.ts"))
+      .toSorted()
+      .flatMap((file) => mutantsOf(file, textOf(file)))
+  }
+  const since = values.since ?? firstKnown(["origin/main", "main", "HEAD"]) ?? "HEAD"
+  const changed = [...changedLines(since)].filter(([file]) => file.endsWith(".ts"))
+  return changed.flatMap(([file, lines]) => mutantsOf(file, textOf(file)).filter(({ line }) => lines.has(line)))
+}
+
+/** As many of them as asked for that compile, in the order of the tree. */
+const sampled = async (all: ReadonlyArray<Mutant>, size: number, seed: number) => {
+  // About a third does not compile.
+  const drawn = shuffled(all, seed).slice(0, 2 * size + 20)
+  const originals = [...new Set(drawn.map(({ file }) => file))].map((file) => ({ file, text: textOf(file) }))
+  const fit = await compiles(
+    drawn.map(({ file, edit }) => ({ file, text: mutatedText(textOf(file), edit) })),
+    originals
+  )
+  const chosen = new Set(drawn.filter((_, at) => fit[at]).slice(0, size))
+  return all.filter((mutant) => chosen.has(mutant))
+}
+
+const main = async () => {
+  const begun = performance.now()
+  const room = positionals[0]?.replace(/\/$/u, "")
+  const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : whole("seed", values.seed)
+  const all = candidates(room)
+  const equivalent = all.filter(isEquivalent).length
+  const mutants = await sampled(
+    all.filter((mutant) => !isEquivalent(mutant)),
+    whole("sample", values.sample),
+    seed
+  )
+  if (values.list) return mutants.map(lineOf).forEach(print)
+  const { imports } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly imports: Entrances }
+  const sources = globSync(["libs", "services", "dev", "deploy", "load-tests", "test"].map((top) => `${top}/**/*.ts`))
+  const graph = importGraph(new Map(sources.map((file) => [file, textOf(file)])), imports)
+  const projects = values.projects.split(",")
+  const runner = await testRunner(projects)
+  const tried = await tryMutants(mutants, {
+    graph,
+    runner,
+    textOf,
+    projects,
+    testsMax: whole("tests", values.tests),
+    onTried: ({ mutant, verdict, tests }) => {
+      if (verdict === "survived") print(`${lineOf(mutant)}${tests === 0 ? "  (no test imports it)" : ""}`)
+    },
+    onUnfit: (test, reason) => print(`${test} is left out, it fails without a mutant: ${reason}`)
+  })
+  await runner.close()
+  const seconds = (performance.now() - begun) / 1_000
+  print(lastLine({ room: room ?? "changed lines", tried, equivalent, seconds, seed }))
+  // Vitest would end with 1 for every test that fails.
+  process.exitCode = values["at-least"] !== undefined && scoreOf(tried) < Number(values["at-least"]) ? 1 : 0
+}
+
+await main()
