@@ -8,7 +8,7 @@ import { exitCodes, print } from "./console.ts"
 import { Completions } from "effect/cli"
 import { helpText, interpret } from "./run.ts"
 import { starlingWith } from "./run.ts"
-import * as operators from "./operate/commands.ts"
+import { operatorsFor } from "./operators.ts"
 
 /** The documents of the contracts and the roles, the page of commands, and those of code to copy. */
 export const allDocuments = Effect.suspend(() =>
@@ -33,7 +33,7 @@ export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function*
 export const printTopology = print(topologyDocument(topology))
 
 /** The whole tree. */
-export const starling = starlingWith(operators)
+export const starling = starlingWith(await operatorsFor(() => true))
 
 /** Each command's path: `["token", "make"]`. */
 export const commandPaths = (): ReadonlyArray<ReadonlyArray<string>> =>

@@ -1,35 +1,64 @@
 /**
- * The commands that are derived from the console's contract, with their lines in the help. Their code is loaded only for
- * them: the contract would cost every other command, and every role, a quarter of its start and 18 MB.
+ * The commands that are derived from the console's contract, with their lines in the help. Each is loaded only where it is
+ * asked for: the contract costs 50 ms and 18 MB, which other commands and roles do without.
  */
 import { Command } from "effect/cli"
 
-export const operatorsLines = {
-  trigger: "publish an event's example, to try receivers",
-  events: "list and look at published events, and at examples",
-  endpoints: "list, make, change, test, pause and remove webhook endpoints",
-  deliveries: "list deliveries, look at one, send them again",
-  abandoned: "list deliveries that were given up, send them again, discard them",
-  rejected: "list messages that broke their schema, send them again, discard them",
-  receipts: "list receipts, look at one, sum them up, give a payment back",
-  claims: "list payments that are in use, look at one",
-  books: "what the comparison of chain and receipts found, and mending it",
-  speech: "who speaks now, how soon it is heard, and the voices",
-  models: "the models, their prices, and how often they answered"
+const operators = {
+  trigger: {
+    line: "publish an event's example, to try receivers",
+    load: async () => (await import("./operate/events.ts")).trigger
+  },
+  events: {
+    line: "list and look at published events, and at examples",
+    load: async () => (await import("./operate/events.ts")).events
+  },
+  endpoints: {
+    line: "list, make, change, test, pause and remove webhook endpoints",
+    load: async () => (await import("./operate/endpoints.ts")).endpoints
+  },
+  deliveries: {
+    line: "list deliveries, look at one, send them again",
+    load: async () => (await import("./operate/deliveries.ts")).deliveries
+  },
+  abandoned: {
+    line: "list deliveries that were given up, send them again, discard them",
+    load: async () => (await import("./operate/abandoned.ts")).abandoned
+  },
+  rejected: {
+    line: "list messages that broke their schema, send them again, discard them",
+    load: async () => (await import("./operate/rejected.ts")).rejected
+  },
+  receipts: {
+    line: "list receipts, look at one, sum them up, give a payment back",
+    load: async () => (await import("./operate/receipts.ts")).receipts
+  },
+  claims: {
+    line: "list payments that are in use, look at one",
+    load: async () => (await import("./operate/claims.ts")).claims
+  },
+  books: {
+    line: "what the comparison of chain and receipts found, and mending it",
+    load: async () => (await import("./operate/books.ts")).books
+  },
+  speech: {
+    line: "who speaks now, how soon it is heard, and the voices",
+    load: async () => (await import("./operate/speech.ts")).speech
+  },
+  models: {
+    line: "the models, their prices, and how often they answered",
+    load: async () => (await import("./operate/models.ts")).models
+  }
 }
 
-export type OperatorsCommand = keyof typeof operatorsLines
+export type OperatorsCommand = keyof typeof operators
 export type OperatorsCommands = Readonly<Record<OperatorsCommand, Command.Command.Any>>
 
-const line = (name: OperatorsCommand) => Command.make(name).pipe(Command.withShortDescription(operatorsLines[name]))
-
-/** Enough for the help of all commands. */
-const named = Object.fromEntries(
-  (Object.keys(operatorsLines) as ReadonlyArray<OperatorsCommand>).map((name) => [name, line(name)])
-) as OperatorsCommands
-
-/** Those that this command line needs. */
-export const operatorsFor = async (parameters: ReadonlyArray<string>): Promise<OperatorsCommands> =>
-  parameters.some((word) => word in operatorsLines || word.startsWith("--completions"))
-    ? await import("./operate/commands.ts")
-    : named
+/** Those that a command line names with all that they can, the others with their line in the help. */
+export const operatorsFor = async (isNamed: (name: string) => boolean): Promise<OperatorsCommands> => {
+  const commands = Object.entries(operators).map(async ([name, { line, load }]) => {
+    const command: Command.Command.Any = isNamed(name) ? await load() : Command.make(name)
+    return [name, Command.withShortDescription(command as Command.Command<string, unknown>, line)] as const
+  })
+  return Object.fromEntries(await Promise.all(commands)) as OperatorsCommands
+}

@@ -59,12 +59,14 @@ export interface Interpreting {
 export const interpret = (
   parameters: ReadonlyArray<string>,
   { version, presenter }: Interpreting
-): Effect.Effect<void, unknown> =>
-  Effect.promise(() => operatorsFor(parameters)).pipe(
+): Effect.Effect<void, unknown> => {
+  const isWhole = parameters.some((word) => word.startsWith("--completions"))
+  return Effect.promise(() => operatorsFor((name) => isWhole || parameters.includes(name))).pipe(
     Effect.flatMap((operators) => Command.runWith(starlingWith(operators), { version })(parameters)),
     Effect.provide(Layer.merge(surroundings, CliOutput.layerPresenter(presenter)))
     // The types would also allow a terminal and children; none of our commands needs them.
   ) as Effect.Effect<void, unknown>
+}
 
 // File names stay as written: a command resolves them from the user's folder, and `-` is no file.
 const surroundings = Layer.mergeAll(

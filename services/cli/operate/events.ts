@@ -1,11 +1,9 @@
 /** `events`: those that were published, and the catalogue's examples. `trigger` publishes an example. */
 import { Effect, Result } from "effect"
-import { Command } from "effect/cli"
 import { findEvent } from "#contracts"
 import { CommandRefused, misused, print } from "../console.ts"
 import { noSuchEvent } from "../event-names.ts"
 import { json, reason, texts, word } from "../flags.ts"
-import { operatorsLines } from "../operators.ts"
 import { type Client, printAct } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
@@ -86,4 +84,4 @@ export const trigger = consoleCommand(
       const published = yield* client.publishExample({ payload: { reason, event, set } })
       yield* printAct({ ...published }, { json, text: `published ${event} as ${published.sequence} in EVENTS` })
     })
-).pipe(Command.withShortDescription(operatorsLines.trigger))
+)

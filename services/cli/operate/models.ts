@@ -1,8 +1,6 @@
 /** `models`: what is sold at which price, and how often it answered. */
-import { Command } from "effect/cli"
 import type { ModelView } from "#contracts/console"
 import { decimalAmount } from "#x402"
-import { operatorsLines } from "../operators.ts"
 import { operation } from "./operation.ts"
 
 type Priced = Pick<
@@ -58,4 +56,4 @@ export const models = operation("models", "listModels", {
   },
   whole: ["model"],
   note: noteBelow
-}).pipe(Command.withShortDescription(operatorsLines.models))
+})

@@ -6,7 +6,6 @@ import { Clock, Effect, type Layer } from "effect"
 import { Command, type Flag } from "effect/cli"
 import { misused, note, setting } from "../console.ts"
 import { json, url } from "../flags.ts"
-import { type OperatorsCommand, operatorsLines } from "../operators.ts"
 import { type Client, type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
 import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
 
@@ -121,10 +120,5 @@ interface Family {
 }
 
 /** The commands on one kind of thing. */
-export const family = (name: OperatorsCommand, { about, examples, commands }: Family) =>
-  Command.make(name).pipe(
-    Command.withShortDescription(operatorsLines[name]),
-    Command.withDescription(about),
-    withExamples(examples),
-    Command.withSubcommands(commands)
-  )
+export const family = (name: string, { about, examples, commands }: Family) =>
+  Command.make(name).pipe(Command.withDescription(about), withExamples(examples), Command.withSubcommands(commands))

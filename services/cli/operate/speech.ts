@@ -1,9 +1,7 @@
 /** `speech`: who speaks now, how soon callers hear it, and the voices that there are. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
 import { note, print } from "../console.ts"
 import { json } from "../flags.ts"
-import { operatorsLines } from "../operators.ts"
 import { printTable } from "./client.ts"
 import { consoleCommand } from "./operation.ts"
 
@@ -44,4 +42,4 @@ export const speech = consoleCommand(
       const voices = seen.voices.map((voice) => ({ ...voice, languages: voice.languages.join(", ") }))
       yield* printTable(voiceColumns, voices)
     })
-).pipe(Command.withShortDescription(operatorsLines.speech))
+)
