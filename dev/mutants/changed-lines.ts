@@ -20,11 +20,14 @@ export const linesIn = (diff: string): ChangedLines => {
 
 const git = (...words: ReadonlyArray<string>) => execFileSync("git", words, { encoding: "utf8", maxBuffer: 1e8 })
 
+/** What is mutated where no room is named. */
+const tops = ["libs", "services"]
+
 /** Since the work left `since`, what is not committed too; whole files that git does not know yet. */
 export const changedLines = (since: string): ChangedLines => {
   const base = git("merge-base", since, "HEAD").trim()
-  const known = linesIn(git("diff", "--unified=0", "--no-color", "--no-ext-diff", base, "--", "libs", "services"))
-  const added = git("ls-files", "--others", "--exclude-standard", "--", "libs", "services").split("\n")
+  const known = linesIn(git("diff", "--unified=0", "--no-color", "--no-ext-diff", base, "--", ...tops))
+  const added = git("ls-files", "--others", "--exclude-standard", "--", ...tops).split("\n")
   const everyLine = new Set(Array.from({ length: 10_000 }, (_, at) => at + 1))
   return new Map([...known, ...added.filter((file) => file !== "").map((file) => [file, everyLine] as const)])
 }

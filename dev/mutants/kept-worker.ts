@@ -2,6 +2,7 @@
  * A process for tests that outlives a run of vitest: what a mutant does not change is loaded once. Vitest starts and stops
  * its workers with every run, so that the second start and all stops are answered here.
  */
+import { execFileSync } from "node:child_process"
 import { ForksPoolWorker, type PoolOptions, type PoolWorker, type WorkerRequest } from "vitest/node"
 
 type Callback = (...args: Array<unknown>) => void
@@ -23,25 +24,53 @@ export class KeptWorkers {
     const project = options.project.name
     const kept = this.byProject.get(project) ?? { worker: new ForksPoolWorker(options), isStarted: false }
     this.byProject.set(project, kept)
-    return visitTo(kept, () => this.end(project))
+    const forget = () => {
+      if (this.byProject.get(project) === kept) this.byProject.delete(project)
+    }
+    return visitTo(kept, { end: () => this.end(), forget })
   }
 
-  /** Ends the process of a project, whatever it does. */
-  async end(project: string): Promise<void> {
-    const kept = this.byProject.get(project)
-    this.byProject.delete(project)
-    if (kept?.isStarted === true) await kept.worker.stop()
+  has(project: string): boolean {
+    return this.byProject.has(project)
   }
 
-  async endAll(): Promise<void> {
-    await Promise.all(Array.from(this.byProject.keys(), (project) => this.end(project)))
+  /** Ends the processes, whatever they do, and the brokers and programs that their tests have started. */
+  async end(): Promise<void> {
+    const started = processesBelow(process.pid)
+    const workers = [...this.byProject.values()].filter(({ isStarted }) => isStarted)
+    this.byProject.clear()
+    await Promise.all(workers.map(({ worker }) => worker.stop()))
+    for (const pid of started) kill(pid)
+  }
+}
+
+/** The nearest first. */
+const processesBelow = (pid: number): ReadonlyArray<number> => {
+  const lines = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n")
+  const pairs = lines.map((line) => line.trim().split(/\s/u).filter(Boolean).map(Number))
+  const found = [pid]
+  for (const above of found) for (const [child = 0, parent] of pairs) if (parent === above) found.push(child)
+  return found.slice(1)
+}
+
+const kill = (pid: number) => {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended by itself.
   }
 }
 
 const answered = { __vitest_worker_response__: true } as const
 
+interface Ends {
+  readonly end: () => Promise<void>
+  /** Of a process that a mutant has brought down. */
+  readonly forget: () => void
+}
+
 /** One run's worker: its listeners go with it, the process stays. */
-const visitTo = (kept: Kept, end: () => Promise<void>): PoolWorker => {
+const visitTo = (kept: Kept, { end, forget }: Ends): PoolWorker => {
   const listeners: Array<readonly [event: string, callback: Callback]> = []
   let heapBytes = 0
   const answer = (type: string) => {
@@ -69,7 +98,9 @@ const visitTo = (kept: Kept, end: () => Promise<void>): PoolWorker => {
       return kept.worker.send(message)
     },
     start: async () => {
-      if (!kept.isStarted) await kept.worker.start()
+      if (kept.isStarted) return
+      await kept.worker.start()
+      kept.worker.on("exit", forget)
     },
     stop: async () => {
       for (const [event, callback] of listeners) kept.worker.off(event, callback)

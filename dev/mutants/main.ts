@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
     seed: { type: "string" },
     list: { type: "boolean", default: false },
     projects: { type: "string", default: "unit" },
-    tests: { type: "string", default: "40" },
+    tests: { type: "string" },
     "at-least": { type: "string" }
   }
 })
@@ -38,6 +38,9 @@ const whole = (name: string, text: string) => {
   return Number.isInteger(value) && value >= 0 ? value : usage(`--${name} takes a whole number, not ${text}`)
 }
 
+/** Tests of real processes take seconds each. */
+const testsByDefault = (project: string) => (project === "unit" ? 40 : 4)
+
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const texts = new Map<string, string>()
@@ -47,19 +50,21 @@ const textOf = (file: string) => {
   return text
 }
 
-/** A room's mutants, or those of the lines that changed. */
+/** A room's mutants, those of the lines that changed, or of both. */
 const candidates = (room: string | undefined): ReadonlyArray<Mutant> => {
-  if (room !== undefined) {
-    const files = room.endsWith(".ts") ? globSync(room) : globSync(`${room}/**/*.ts`)
-    if (files.length === 0) return usage(`${room} is no room: name a folder or a file with code, as libs/bus`)
-    return files
-      .filter((file) => !file.endsWith(".test.ts"))
-      .toSorted()
-      .flatMap((file) => mutantsOf(file, textOf(file)))
-  }
-  const since = values.since ?? firstKnown(["origin/main", "main", "HEAD"]) ?? "HEAD"
-  const changed = [...changedLines(since)].filter(([file]) => file.endsWith(".ts"))
-  return changed.flatMap(([file, lines]) => mutantsOf(file, textOf(file)).filter(({ line }) => lines.has(line)))
+  const since = values.since ?? (room === undefined ? firstKnown(["origin/main", "main", "HEAD"]) : undefined)
+  const changed = since === undefined ? undefined : changedLines(since)
+  const files = room === undefined ? [...(changed?.keys() ?? [])] : filesOf(room)
+  return files
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && changed?.has(file) !== false)
+    .toSorted()
+    .flatMap((file) => mutantsOf(file, textOf(file)))
+    .filter(({ file, line }) => changed?.get(file)?.has(line) !== false)
+}
+
+const filesOf = (room: string) => {
+  const files = room.endsWith(".ts") ? globSync(room) : globSync(`${room}/**/*.ts`)
+  return files.length === 0 ? usage(`${room} is no room: name a folder or a file with code, as libs/bus`) : files
 }
 
 /** As many of them as asked for that compile, in the order of the tree. */
@@ -92,12 +97,14 @@ const main = async () => {
   const graph = importGraph(new Map(sources.map((file) => [file, textOf(file)])), imports)
   const projects = values.projects.split(",")
   const runner = await testRunner(projects)
+  for (const signal of ["SIGINT", "SIGTERM"])
+    process.once(signal, () => void runner.close().finally(() => process.exit(130)))
   const tried = await tryMutants(mutants, {
     graph,
     runner,
     textOf,
     projects,
-    testsMax: whole("tests", values.tests),
+    testsMax: (project) => (values.tests === undefined ? testsByDefault(project) : whole("tests", values.tests)),
     onTried: ({ mutant, verdict, tests }) => {
       if (verdict === "survived") print(`${lineOf(mutant)}${tests === 0 ? "  (no test imports it)" : ""}`)
     },

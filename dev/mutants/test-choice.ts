@@ -1,4 +1,8 @@
-/** Which tests try a mutant, and in which order: the nearest first, then the quickest. Pure. */
+/**
+ * Which tests try a mutant, and in which order: the nearest first, those beside
+ * it in the tree, then the quickest. Pure.
+ */
+import { posix } from "node:path"
 import type { ImportGraph } from "./import-graph.ts"
 
 export interface ChosenTest {
@@ -19,26 +23,29 @@ export const projectOf = (path: string) => {
 
 export interface Choice {
   readonly projects: ReadonlyArray<string>
-  readonly testsMax: number
+  /** How many of each project. */
+  readonly testsMax: (project: string) => number
   /** How long each took before, where it is known. */
   readonly tookMs: ReadonlyMap<string, number>
 }
 
 /** Project by project in the order of `projects`. */
 export const testsOf = (graph: ImportGraph, file: string, { projects, testsMax, tookMs }: Choice) => {
-  const found = [...graph.usersOf(file)].flatMap(([path, steps]): ReadonlyArray<ChosenTest> => {
-    const project = projectOf(path)
-    return project !== undefined && projects.includes(project) ? [{ path, project, steps }] : []
-  })
-  const rank = ({ project }: ChosenTest) => projects.indexOf(project)
-  const took = ({ path }: ChosenTest) => tookMs.get(path) ?? Number.MAX_VALUE
-  return found
-    .toSorted(
+  const users = [...graph.usersOf(file)]
+  const folder = `test/${posix.dirname(file)}/`
+  const isAway = (path: string) => Number(!path.startsWith(folder))
+  const took = (path: string) => tookMs.get(path) ?? Number.MAX_VALUE
+  return projects.flatMap((project) => {
+    const found = users.flatMap(([path, steps]): ReadonlyArray<ChosenTest> =>
+      projectOf(path) === project ? [{ path, project, steps }] : []
+    )
+    const sorted = found.toSorted(
       (one, other) =>
-        rank(one) - rank(other) ||
         one.steps - other.steps ||
-        took(one) - took(other) ||
+        isAway(one.path) - isAway(other.path) ||
+        took(one.path) - took(other.path) ||
         (one.path < other.path ? -1 : 1)
     )
-    .slice(0, testsMax)
+    return sorted.slice(0, testsMax(project))
+  })
 }

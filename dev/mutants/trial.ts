@@ -20,7 +20,7 @@ export interface Trial {
   readonly runner: TestRunner
   readonly textOf: (file: string) => string
   readonly projects: ReadonlyArray<string>
-  readonly testsMax: number
+  readonly testsMax: (project: string) => number
   readonly onTried: (tried: Tried) => void
   /** A test that fails without any mutant judges none. */
   readonly onUnfit: (test: string, reason: string) => void
@@ -31,7 +31,7 @@ const limitMs = (tookMs: number) => 5 * tookMs + 10_000
 const firstLimitMs = 300_000
 
 export const tryMutants = async (mutants: ReadonlyArray<Mutant>, trial: Trial): Promise<ReadonlyArray<Tried>> => {
-  const known: Known = { tookMs: new Map(), unfit: new Set(), runs: { latest: 0 } }
+  const known: Known = { tookMs: new Map(), fit: new Map(), runs: { latest: 0 } }
   const tried: Array<Tried> = []
   for (const mutant of mutants) {
     const one = await tryMutant(mutant, trial, known)
@@ -43,7 +43,8 @@ export const tryMutants = async (mutants: ReadonlyArray<Mutant>, trial: Trial): 
 
 interface Known {
   readonly tookMs: Map<string, number>
-  readonly unfit: Set<string>
+  /** By file and test: whether the test passes while the file is loaded anew, but not changed. */
+  readonly fit: Map<string, boolean>
   readonly runs: { latest: number }
 }
 
@@ -56,29 +57,30 @@ const tryMutant = async (mutant: Mutant, trial: Trial, known: Known): Promise<Tr
   const unchanged = { run: (runs.latest += 1), file, text: textOf(file), anew }
   let tests = 0
   for (const test of testsOf(graph, file, { projects, testsMax, tookMs })) {
-    if (!(await isFit(test, unchanged, trial, known))) continue
-    tests += 1
     const { path, project } = test
+    const isKnown = tookMs.has(path) || (await isFit(test, unchanged, trial, known))
+    if (!isKnown || known.fit.get(`${file} ${path}`) === false) continue
+    tests += 1
     const outcome = await runner.run({ ...changed, test: path, project, limitMs: limitMs(tookMs.get(path) ?? 0) })
-    if (outcome.end === "failed") return { mutant, verdict: "killed", by: path, tests }
-    if (outcome.end === "timed out") return { mutant, verdict: "timed out", by: path, tests }
+    if (outcome.end === "passed" || !(await isFit(test, unchanged, trial, known))) continue
+    return { mutant, verdict: outcome.end === "failed" ? "killed" : "timed out", by: path, tests }
   }
   return { mutant, verdict: "survived", tests }
 }
 
-/** Whether it passes while nothing is changed: found out, with the time that it takes, where it is first needed. */
+/** Asked before a test is run for the first time, for the time that it takes, and before its failure counts. */
 const isFit = async (
   { path, project }: ChosenTest,
   unchanged: Omit<Attempt, "test" | "project" | "limitMs">,
   { runner, onUnfit }: Trial,
-  { tookMs, unfit }: Known
+  { tookMs, fit }: Known
 ) => {
-  if (tookMs.has(path) || unfit.has(path)) return tookMs.has(path)
+  const pair = `${unchanged.file} ${path}`
+  const known = fit.get(pair)
+  if (known !== undefined) return known
   const outcome = await runner.run({ ...unchanged, test: path, project, limitMs: firstLimitMs })
+  fit.set(pair, outcome.end === "passed")
   if (outcome.end === "passed") tookMs.set(path, outcome.tookMs)
-  else {
-    unfit.add(path)
-    onUnfit(path, outcome.end === "failed" ? outcome.by : outcome.end)
-  }
-  return tookMs.has(path)
+  else onUnfit(path, outcome.end === "failed" ? outcome.by : outcome.end)
+  return outcome.end === "passed"
 }

@@ -38,7 +38,7 @@ export const mutants = Command.make(
     seed: text("seed", "N", "of the sample, printed with every result; without one, another each time"),
     list: toggle("list", "print them, and run no test"),
     projects: text("projects", "NAMES", "the tests that try them, of unit, thorough and processes (unit)"),
-    tests: text("tests", "N", "how many files of tests try each, the nearest first (40)"),
+    tests: text("tests", "N", "how many files of each project try one, the nearest first (40, and 4 of slower ones)"),
     atLeast: text("at-least", "PERCENT", "end with 1 when the tests notice less")
   },
   launched("mutants")

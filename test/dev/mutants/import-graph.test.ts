@@ -17,7 +17,7 @@ const files = new Map([
   ["test/a/role.fleet.test.ts", 'import { role } from "../../services/a/role.ts"']
 ])
 const graph = importGraph(files, { "#bus": "./libs/bus/index.ts" })
-const choice = { projects: ["unit", "thorough", "processes"], testsMax: 10, tookMs: new Map<string, number>() }
+const choice = { projects: ["unit", "thorough", "processes"], testsMax: () => 10, tookMs: new Map<string, number>() }
 const chosen = (file: string, of = {}) => testsOf(graph, file, { ...choice, ...of }).map(({ path }) => path)
 
 describe("the tests of a file", () => {
@@ -46,7 +46,7 @@ describe("the tests of a file", () => {
       ["test/b.test.ts", 10],
       ["test/c.test.ts", 20]
     ])
-    const found = testsOf(graph, "libs/a.ts", { ...choice, testsMax: 2, tookMs })
+    const found = testsOf(graph, "libs/a.ts", { ...choice, testsMax: () => 2, tookMs })
     assert.deepStrictEqual(
       found.map(({ path }) => path),
       ["test/b.test.ts", "test/c.test.ts"]

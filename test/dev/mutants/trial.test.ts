@@ -25,7 +25,7 @@ const tryWith = async (outcomeOf: (attempt: Attempt) => Outcome["end"]) => {
     runner: { run, close: async () => {} },
     textOf: (file) => files.get(file) ?? "",
     projects: ["unit"],
-    testsMax: 10,
+    testsMax: () => 10,
     onTried: () => {},
     onUnfit: (test) => unfit.push(test)
   })
