@@ -2,9 +2,9 @@
  * The state of endpoints beyond the configuration, shared by all replicas and kept over restarts: who paused one and
  * why, and until when its breaker is open. It is read from a watched copy and changed by compare-and-set.
  */
-import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { isoTime, EndpointState } from "#contracts"
-import { type BusError, Kv, type KvBucket, RevisionConflict } from "#bus"
+import { type BusError, Kv, records, replaced } from "#bus"
 
 export interface Pause {
   readonly by: string
@@ -12,8 +12,6 @@ export interface Pause {
 }
 
 const bucketName = "endpoints"
-// A handful of replicas and operators at most write one key at a time.
-const conflictRetriesMax = 10
 
 export class EndpointStates extends Context.Service<
   EndpointStates,
@@ -33,6 +31,7 @@ export class EndpointStates extends Context.Service<
     EndpointStates,
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open(bucketName, EndpointState)
+      const states = records(bucket)
       const copy = new Map<string, EndpointState>()
       for (const entry of yield* bucket.entries) copy.set(entry.key, entry.value)
 
@@ -48,9 +47,9 @@ export class EndpointStates extends Context.Service<
       yield* Stream.runDrain(changes).pipe(Effect.forkScoped)
 
       const change = (endpointId: string, name: string, next: (state: EndpointState, at: string) => EndpointState) =>
-        changeState(bucket, { endpointId, name, next }).pipe(
-          Effect.tap((state) => Effect.sync(() => copy.set(endpointId, state))),
-          Effect.asVoid
+        Effect.map(
+          states.change(endpointId, (before, { nowMs }) => replaced(next(before ?? fresh(name), isoTime(nowMs)))),
+          ({ answer }) => void copy.set(endpointId, answer)
         )
       return EndpointStates.of({
         get: (endpointId) => copy.get(endpointId),
@@ -64,24 +63,5 @@ export class EndpointStates extends Context.Service<
     })
   )
 }
-
-interface StateChange {
-  readonly endpointId: string
-  readonly name: string
-  readonly next: (state: EndpointState, at: string) => EndpointState
-}
-
-const changeState = Effect.fnUntraced(
-  function* (bucket: KvBucket<EndpointState>, { endpointId, name, next }: StateChange) {
-    const at = isoTime(yield* Clock.currentTimeMillis)
-    const entry = yield* bucket.get(endpointId)
-    const before = Option.match(entry, { onNone: () => fresh(name), onSome: ({ value }) => value })
-    const after = next(before, at)
-    if (Option.isNone(entry)) yield* bucket.create(endpointId, after)
-    else yield* bucket.update(endpointId, after, entry.value.revision)
-    return after
-  },
-  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
-)
 
 const fresh = (name: string): EndpointState => ({ name, paused: null, breakerOpenUntilMs: null })

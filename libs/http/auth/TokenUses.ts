@@ -3,8 +3,8 @@
  * writes, once an hour for each token over all replicas. The bucket is not that of the tokens, so that a role that
  * records uses cannot make tokens.
  */
-import { Clock, Context, Effect, Layer, Option, Queue, Schema } from "effect"
-import { type BusError, Kv } from "#bus"
+import { Clock, Context, Effect, Layer, Queue, Schema } from "effect"
+import { type BusError, kept, Kv, records, replaced } from "#bus"
 import { isoTime, Timestamp } from "#contracts"
 import { supervise } from "#runtime"
 
@@ -41,23 +41,19 @@ export class TokenUses extends Context.Service<
           notBeforeMs.set(id, nowMs + grainMs)
         })
 
-      const write = Effect.fnUntraced(function* (id: string) {
-        const found = Option.getOrUndefined(yield* bucket.get(id))
-        const nowMs = yield* Clock.currentTimeMillis
-        if (found !== undefined && nowMs - Date.parse(found.value.at) < grainMs) return
-        const use = { at: isoTime(nowMs) }
-        yield* found === undefined ? bucket.create(id, use) : bucket.update(id, use, found.revision)
-      })
+      const uses = records(bucket)
+      const write = (id: string) =>
+        uses.change(id, (before, { nowMs }) =>
+          before !== undefined && nowMs - Date.parse(before.at) < grainMs
+            ? kept(before)
+            : replaced({ at: isoTime(nowMs) })
+        )
       const later = Effect.fnUntraced(function* (id: string, error: BusError) {
         notBeforeMs.set(id, (yield* Clock.currentTimeMillis) + againMs)
         yield* Effect.logWarning("the use of a token could not be noted", error)
       })
       const writeNext = Effect.flatMap(Queue.take(waiting), (id) =>
-        write(id).pipe(
-          // Another replica wrote first.
-          Effect.catchTag("RevisionConflict", () => Effect.void),
-          Effect.catch((error) => later(id, error))
-        )
+        Effect.catch(Effect.asVoid(write(id)), (error) => later(id, error))
       )
       yield* Effect.forkScoped(supervise("uses of tokens", Effect.forever(writeNext)))
 

@@ -6,7 +6,7 @@
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { type BusError, BusNotFound, Kv, type KvEntry } from "#bus"
+import { type BusError, BusNotFound, kept, Kv, type KvEntry, records, replaced } from "#bus"
 import {
   type ApiScope,
   apiScopes,
@@ -116,7 +116,6 @@ export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyT
 
 const prefix = "stl_"
 const idCharacters = 12
-const revokeTriesMax = 4
 const keyPattern = /^[\w=/-]{1,200}$/u
 // A session may make a code for another browser, and so on; each step is a look-up of every call.
 const makersMax = 4
@@ -146,7 +145,7 @@ export class Tokens extends Context.Service<
     Tokens,
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("tokens", TokenRecord)
-      const now = Effect.map(Clock.currentTimeMillis, (ms) => isoTime(ms))
+      const tokens = records(bucket)
 
       const draft = Effect.fn("Tokens.draft")(function* ({ lifetimeMs, ...request }: TokenRequest) {
         const token = `${prefix}${randomBytes(32).toString("base64url")}`
@@ -190,18 +189,17 @@ export class Tokens extends Context.Service<
         return Option.none<TokenRecord>()
       })
 
-      const revokeOnce = Effect.fnUntraced(function* (id: string) {
-        const entry = (yield* bucket.entries).find(({ value }) => value.id === id)
-        if (entry === undefined)
-          return yield* new BusNotFound({ operation: "revoke a token", detail: `no token ${id}` })
-        if (entry.value.revokedAt !== null) return entry.value
-        const revoked = { ...entry.value, revokedAt: yield* now }
-        yield* bucket.update(entry.key, revoked, entry.revision)
-        return revoked
+      const revoke = Effect.fn("Tokens.revoke")(function* (id: string) {
+        const unknown = new BusNotFound({ operation: "revoke a token", detail: `no token ${id}` })
+        const found = (yield* bucket.entries).find(({ value }) => value.id === id)
+        if (found === undefined) return yield* unknown
+        const { value } = yield* tokens.change(found.key, (before, { nowMs }) =>
+          before === undefined || before.revokedAt !== null
+            ? kept(before)
+            : replaced({ ...before, revokedAt: isoTime(nowMs) })
+        )
+        return value ?? (yield* unknown)
       })
-      // Two who revoke it at once have both revoked it.
-      const revoke = (id: string) =>
-        Effect.retry(revokeOnce(id), { times: revokeTriesMax, while: ({ _tag }) => _tag === "RevisionConflict" })
       const list = Effect.map(bucket.entries, (entries) => endedWithMakers(entries))
       // A wildcard would find another key's record.
       const broken = (key: string) => (keyPattern.test(key) ? bucket.broken(key) : Effect.succeedNone)

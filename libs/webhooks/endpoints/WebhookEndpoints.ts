@@ -4,7 +4,7 @@
  * they are read-only, and win by name.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
-import { type BusError, type KvBucket, type KvEntry, RevisionConflict, StreamReader } from "#bus"
+import { type BusError, kept, type KvBucket, type KvEntry, type Records, records, replaced, StreamReader } from "#bus"
 import {
   type Act,
   type DispatcherPresence,
@@ -114,18 +114,18 @@ export class WebhookEndpoints extends Context.Service<
         change: (request) =>
           Effect.map(
             write(deps, request, (before, act) => decideChange(before, request.changes, { ...request, seal, act })),
-            ({ value }) => shown(value, seal)
+            ({ record }) => shown(record, seal)
           ),
         rotate: (request) =>
           Effect.map(
             write(deps, request, (before, act, nowMs) =>
               decideRotation(before, request, { ...guardOf(request), seal, act, nowMs })
             ),
-            ({ value }) => shown(value, seal)
+            ({ record }) => shown(record, seal)
           ),
-        enable: (request) => Effect.map(enabling(request, true), ({ value }) => shown(value, seal)),
+        enable: (request) => Effect.map(enabling(request, true), ({ record }) => shown(record, seal)),
         disable: (request) =>
-          Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ value }) => shown(value, seal)),
+          Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ record }) => shown(record, seal)),
         remove: (request) => remove(deps, request)
       })
     })
@@ -134,6 +134,7 @@ export class WebhookEndpoints extends Context.Service<
 
 interface Dependencies {
   readonly store: EndpointStore
+  readonly endpoints: Records<EndpointRecord>
   readonly seal: SecretSeal
   readonly presences: KvBucket<DispatcherPresence>
   readonly reader: StreamReader["Service"]
@@ -154,7 +155,8 @@ export const configuredSeal = Effect.gen(function* () {
 const openDependencies = Effect.gen(function* () {
   const store = yield* openEndpointStore
   const presences = yield* openPresences
-  const deps: Dependencies = { store, seal: yield* configuredSeal, presences, reader: yield* StreamReader }
+  const endpoints = records(store.bucket)
+  const deps: Dependencies = { store, endpoints, seal: yield* configuredSeal, presences, reader: yield* StreamReader }
   return deps
 })
 
@@ -162,7 +164,7 @@ const guardOf = ({ revision }: Request) => ({ revision })
 
 const actedOn =
   ({ presences }: Dependencies) =>
-  ({ revision }: KvEntry<EndpointRecord>) =>
+  ({ revision }: { readonly revision: number }) =>
     awaitActedOn(presences, revision)
 
 // More endpoints than this need a second deployment; the configuration file has the same limit.
@@ -172,7 +174,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   deps: Dependencies,
   { by, ...creation }: Creation & { readonly by: string }
 ) {
-  const { store, seal, reader } = deps
+  const { seal, reader } = deps
   const nowMs = yield* Clock.currentTimeMillis
   const context = { seal, act: { at: isoTime(nowMs), by }, startsAfter: 0 }
   // Checked once before anything is asked of the broker.
@@ -189,12 +191,12 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   // The last thing before the write: what is published after the answer is the endpoint's own.
   const { lastSequence: startsAfter } = yield* reader.bounds("EVENTS")
   const { record } = yield* Effect.fromResult(decideCreation(undefined, creation, { ...context, startsAfter, goesOn }))
-  const raced = yield* store.bucket.create(id, record).pipe(
-    Effect.as(Option.none<KvEntry<EndpointRecord>>()),
-    Effect.catchTag("RevisionConflict", () => store.bucket.get(id))
+  const created = yield* deps.endpoints.change(id, (raced) =>
+    raced === undefined
+      ? replaced(record)
+      : Result.map(decideCreation(raced, creation, context), (decided) => ({ answer: decided.record }))
   )
-  if (Option.isNone(raced)) return shown(record, seal)
-  return shown((yield* Effect.fromResult(decideCreation(raced.value.value, creation, context))).record, seal)
+  return shown(created.answer, seal)
 })
 
 /** Answers whether one that has left the configuration still has its place. */
@@ -234,58 +236,53 @@ const present = Effect.fnUntraced(function* (
   return entry.value
 })
 
-// A handful of operators at most write one endpoint at a time.
-const conflictRetriesMax = 10
+type Deciding<E> = (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
 
-/** One compare-and-set; when another writer was first, it is decided again on what that one wrote. */
-const write = Effect.fn("WebhookEndpoints.write")(
-  function* <E>(
-    deps: Dependencies,
-    { name, by }: Request,
-    decide: (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
-  ) {
-    const before = yield* present(deps, name).pipe(
-      Effect.catchTag("NoSuchEndpoint", (absent) =>
-        Effect.andThen(refuseConfigured(deps, endpointIdOf(name), name), Effect.fail(absent))
+/** The record as the decision leaves it; undefined where there is none of this name. */
+const decideAndStore = <E>(
+  { endpoints }: Dependencies,
+  { name, by }: Request,
+  decide: Deciding<E>,
+  isGone = isAbsent
+) =>
+  Effect.map(
+    endpoints.change(endpointIdOf(name), (before, { nowMs }) => {
+      if (before === undefined || before.name !== name || isGone(before)) return kept(false)
+      return Result.map(decide(before, { at: isoTime(nowMs), by }, nowMs), ({ record, same }) =>
+        same ? { answer: true } : { answer: true, next: record }
       )
-    )
-    return yield* decideAndStore(deps, { before, by, decide })
-  },
-  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
-)
+    }),
+    ({ answer, value, revision }) => (answer && value !== undefined ? { record: value, revision } : undefined)
+  )
 
-interface Deciding<E> {
-  readonly before: KvEntry<EndpointRecord>
-  readonly by: string
-  readonly decide: (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
-}
+const isAbsent = ({ removed }: EndpointRecord) => removed !== null
 
-const decideAndStore = Effect.fnUntraced(function* <E>({ store }: Dependencies, { before, by, decide }: Deciding<E>) {
-  const nowMs = yield* Clock.currentTimeMillis
-  const { record, same } = yield* Effect.fromResult(decide(before.value, { at: isoTime(nowMs), by }, nowMs))
-  if (same) return before
-  const revision = yield* store.bucket.update(before.key, record, before.revision)
-  const entry: KvEntry<EndpointRecord> = { key: before.key, value: record, revision }
-  return entry
+const write = Effect.fn("WebhookEndpoints.write")(function* <E>(
+  deps: Dependencies,
+  request: Request,
+  decide: Deciding<E>
+) {
+  const written = yield* decideAndStore(deps, request, decide)
+  if (written !== undefined) return written
+  const { name } = request
+  yield* refuseConfigured(deps, endpointIdOf(name), name)
+  return yield* new NoSuchEndpoint({ name })
 })
 
-const remove = Effect.fn("WebhookEndpoints.remove")(
-  function* (deps: Dependencies, request: Request) {
-    const { name, by } = request
-    const id = endpointIdOf(name)
-    const before = yield* deps.store.bucket.get(id)
-    if (Option.isNone(before) || before.value.value.name !== name) {
-      yield* refuseConfigured(deps, id, name)
-      // It may be gone already while a dispatcher has yet to hear of it.
-      yield* awaitActedOn(deps.presences, yield* deps.store.lastRevision)
-      return false
-    }
-    const decide = (record: EndpointRecord, act: Act) => decideRemoval(record, { ...guardOf(request), act })
-    yield* actedOn(deps)(yield* decideAndStore(deps, { before: before.value, by, decide }))
+const remove = Effect.fn("WebhookEndpoints.remove")(function* (deps: Dependencies, request: Request) {
+  const { name } = request
+  const decide = (record: EndpointRecord, act: Act) => decideRemoval(record, { ...guardOf(request), act })
+  // Also of one that is removed already: its removal may not have been acted on.
+  const removed = yield* decideAndStore(deps, request, decide, () => false)
+  if (removed !== undefined) {
+    yield* actedOn(deps)(removed)
     return true
-  },
-  Effect.retry({ times: conflictRetriesMax, while: (error) => error instanceof RevisionConflict })
-)
+  }
+  yield* refuseConfigured(deps, endpointIdOf(name), name)
+  // It may be gone already while a dispatcher has yet to hear of it.
+  yield* awaitActedOn(deps.presences, yield* deps.store.lastRevision)
+  return false
+})
 
 const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
   const read = readSettings(record, seal)

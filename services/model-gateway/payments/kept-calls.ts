@@ -10,7 +10,7 @@
  */
 import { hash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
-import { type BusError, Kv, type Mailbox, Objects, parseJson } from "#bus"
+import { type BusError, kept, Kv, type Mailbox, Objects, parseJson, records, replaced } from "#bus"
 import type { PaymentPayload } from "#contracts"
 import { type Claim, type Claims, type PayerName, paymentIdentifier, type SettledPayment } from "#x402"
 
@@ -92,18 +92,8 @@ export class PaidJobs extends Context.Service<
           bucket.get(keyOf(claimKey)),
           Option.map(({ value }) => value)
         )
-      const put = Effect.fn("PaidJobs.put")(function* (claimKey: string, job: PaidJob) {
-        const key = keyOf(claimKey)
-        yield* bucket
-          .create(key, job)
-          .pipe(
-            Effect.catchTag("RevisionConflict", () =>
-              Effect.flatMap(bucket.get(key), (before) =>
-                bucket.update(key, job, Option.isSome(before) ? before.value.revision : 0)
-              )
-            )
-          )
-      })
+      const jobs = records(bucket)
+      const put = (claimKey: string, job: PaidJob) => Effect.asVoid(jobs.change(keyOf(claimKey), () => replaced(job)))
       return PaidJobs.of({ put, find })
     })
   )
@@ -128,7 +118,7 @@ export class CallNames extends Context.Service<
   static readonly layer = Layer.effect(
     CallNames,
     Effect.gen(function* () {
-      const bucket = yield* (yield* Kv).open("idempotency", NamedCall)
+      const calls = records(yield* (yield* Kv).open("idempotency", NamedCall))
       const take = Effect.fn("CallNames.take")(function* (
         { network, payer }: PayerName,
         identifier: string,
@@ -136,13 +126,10 @@ export class CallNames extends Context.Service<
       ) {
         const digest = hash("sha256", JSON.stringify([network, payer, identifier]), "hex")
         const key = `payment-identifier.${digest}`
-        const isNew = yield* bucket.create(key, call).pipe(
-          Effect.as(true),
-          Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
+        const { value: first } = yield* calls.change(key, (before) =>
+          before === undefined ? replaced(call) : kept(before)
         )
-        if (isNew) return true
-        const found = Option.getOrUndefined(yield* bucket.get(key))?.value
-        return found?.claimKey === call.claimKey && found.binding === call.binding
+        return first?.claimKey === call.claimKey && first.binding === call.binding
       })
       return CallNames.of({ take })
     })

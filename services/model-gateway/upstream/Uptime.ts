@@ -5,8 +5,8 @@
  * is killed takes its last minute along.
  */
 import { randomBytes } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Random } from "effect"
-import { type BusError, Kv, type KvBucket } from "#bus"
+import { Context, Effect, Layer, Random } from "effect"
+import { kept, Kv, records, replaced } from "#bus"
 import {
   callOutcomes,
   type CallOutcome,
@@ -30,8 +30,6 @@ export interface CountedCall {
 
 // As many as a turn's writes keep busy; a thousand models are written within a second.
 const writesAtOnce = 8
-// Processes that write the same model at the same moment come one after the other; who loses this often waits for its next turn.
-const conflictsMax = 8
 // The broker may be away when the process ends.
 const lastWriteWithin = "2 seconds"
 
@@ -49,14 +47,21 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
       const writeAll = Effect.gen(function* () {
         const batches = book.batches()
         if (batches.length === 0) return
-        const bucket = yield* kv.open("model-uptime", ModelUptime)
+        const uptimes = records(yield* kv.open("model-uptime", ModelUptime), { keptMs: () => modelUptimeKeptMs })
         yield* Effect.forEach(
           batches,
           (batch) =>
-            Effect.map(written(bucket, batch), () => {
-              book.stored(batch)
-              writes.inc({ outcome: "stored" })
-            }),
+            // A record that has the batch already stays as it is.
+            Effect.map(
+              uptimes.change(modelUptimeKey(batch.model), (before, { nowMs }) => {
+                const after = withBatch(before, batch, nowMs)
+                return after === undefined ? kept(before) : replaced(after)
+              }),
+              () => {
+                book.stored(batch)
+                writes.inc({ outcome: "stored" })
+              }
+            ),
           { concurrency: writesAtOnce, discard: true }
         )
       })
@@ -75,22 +80,6 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
     })
   )
 }
-
-/** Adds a batch to its model's record, if that does not have it yet. */
-const written = (bucket: KvBucket<ModelUptime>, batch: UptimeBatch): Effect.Effect<void, BusError> =>
-  Effect.gen(function* () {
-    const key = modelUptimeKey(batch.model)
-    const before = yield* bucket.get(key)
-    const after = withBatch(
-      Option.getOrUndefined(Option.map(before, ({ value }) => value)),
-      batch,
-      yield* Clock.currentTimeMillis
-    )
-    if (after === undefined) return
-    yield* Option.isSome(before)
-      ? bucket.update(key, after, before.value.revision, modelUptimeKeptMs)
-      : bucket.create(key, after, modelUptimeKeptMs)
-  }).pipe(Effect.retry({ while: ({ _tag }) => _tag === "RevisionConflict", times: conflictsMax }))
 
 interface CallBook {
   readonly count: (call: CountedCall, nowMs: number) => void

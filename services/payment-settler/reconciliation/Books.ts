@@ -3,8 +3,8 @@
  * finding ended, and how far it is. A finding is kept until it has ended, and thirty days longer.
  */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import { type BusError, kept, Kv, type KvEntry, records, replaced } from "#bus"
 import { addressKeyOf, BookFinding, BookState, type FindingEnd, findingPartsMax, type PaymentNetwork } from "#contracts"
 import type { ChainTransfer } from "#x402"
 import type { Finding } from "./findings.ts"
@@ -47,38 +47,31 @@ export class Books extends Context.Service<
       const kv = yield* Kv
       const findings = yield* kv.open("payment-books", BookFinding)
       const states = yield* kv.open("payment-books", BookState)
+      const keptMs = ({ end }: BookFinding) => (end === null ? undefined : endedKeptMs)
+      const finding = records(findings, { keptMs })
+      const state = records(states)
 
       const find = (id: string) => Stream.runHead(findings.scan(`finding.*.*.${id}`))
 
-      const keep = Effect.fn("Books.keep")(function* (finding: BookFinding, others: number) {
-        if (others >= (finding.end === null ? keptMax : keptMendedMax)) return false
-        const key = findingKey(finding)
-        const before = yield* findings.get(key)
-        const ttlMs = finding.end === null ? undefined : endedKeptMs
-        if (Option.isNone(before)) yield* findings.create(key, finding, ttlMs)
-        else if (before.value.value.end !== null && before.value.value.end.how !== "accepted") {
-          yield* findings.update(key, finding, before.value.revision, ttlMs)
-        }
+      const keep = Effect.fn("Books.keep")(function* (found: BookFinding, others: number) {
+        if (others >= (found.end === null ? keptMax : keptMendedMax)) return false
+        yield* finding.change(findingKey(found), (before) =>
+          before === undefined || (before.end !== null && before.end.how !== "accepted")
+            ? replaced(found)
+            : kept(before)
+        )
         return true
       })
 
       const end = Effect.fn("Books.end")(function* (id: string, { how, by, reason }: End) {
-        for (let tries = 0; tries < triesMax; tries += 1) {
-          const found = yield* find(id)
-          if (Option.isNone(found) || found.value.value.end !== null) return Option.map(found, ({ value }) => value)
-          const { key, value, revision } = found.value
-          const atMs = yield* Clock.currentTimeMillis
-          const ended: BookFinding = { ...value, end: { how, atMs, by: by ?? null, reason: reason ?? null } }
-          const written = yield* findings.update(key, ended, revision, endedKeptMs).pipe(
-            Effect.asSome,
-            Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
-          )
-          if (Option.isSome(written)) return Option.some(ended)
-        }
-        return yield* new BusUnavailable({
-          operation: `end finding ${id}`,
-          detail: `other writes came first ${triesMax} times`
-        })
+        const found = yield* find(id)
+        if (Option.isNone(found)) return Option.none<BookFinding>()
+        const { value } = yield* finding.change(found.value.key, (before, { nowMs: atMs }) =>
+          before === undefined || before.end !== null
+            ? kept(before)
+            : replaced({ ...before, end: { how, atMs, by: by ?? null, reason: reason ?? null } })
+        )
+        return Option.fromUndefinedOr(value)
       })
 
       return Books.of({
@@ -92,20 +85,12 @@ export class Books extends Context.Service<
             states.get(stateKey(receiver)),
             Option.map(({ value }) => value)
           ),
-        note: Effect.fn("Books.note")(function* (state) {
-          const key = stateKey({ Network: state.network, PayTo: state.payTo })
-          const before = yield* states.get(key)
-          const revision = Option.isSome(before) ? before.value.revision : 0
-          // Of two settlers that write at once either one's words will do.
-          yield* Effect.catchTag(states.update(key, state, revision), "RevisionConflict", () => Effect.void)
-        })
+        note: (noted) =>
+          Effect.asVoid(state.change(stateKey({ Network: noted.network, PayTo: noted.payTo }), () => replaced(noted)))
       })
     })
   )
 }
-
-// The settlers and an operator; hardly more write one finding.
-const triesMax = 8
 
 const stateKey = ({ Network, PayTo }: Receiver) => `state.${addressKeyOf(Network, PayTo)}`
 const findingKey = ({ network, payTo, id }: BookFinding) => `finding.${addressKeyOf(network, payTo)}.${id}`

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvBucket, type KvEntry } from "#bus"
+import { type BusError, kept, Kv, type KvBucket, type KvEntry, type Records, records, replaced } from "#bus"
 import { inOneCase, isSameAddress, type Refund, type RefundAnswer, RefundedPayment, type RefundOrder } from "#contracts"
 import { Configuration, InvalidConfiguration, Metrics } from "#runtime"
 import {
@@ -31,6 +31,7 @@ export interface RefundingNetwork extends SettlingNetwork {
 
 type Networked = ReadonlyMap<string, RefundingNetwork>
 type Bucket = KvBucket<RefundedPayment>
+type Payments = Records<RefundedPayment>
 
 /** A refund among those of its payment. */
 interface RefundName {
@@ -62,6 +63,7 @@ export class Refunds extends Context.Service<
       const parts: Parts = {
         networks,
         bucket,
+        payments: records(bucket, { keptMs: (payment) => (isOpen(payment) ? undefined : endedKeptMs) }),
         ledger: yield* Ledger,
         ended: ({ receipt }, { amount }, outcome) => {
           total.inc({ network: receipt.network, outcome })
@@ -87,6 +89,7 @@ export class Refunds extends Context.Service<
 interface Parts {
   readonly networks: Networked
   readonly bucket: Bucket
+  readonly payments: Payments
   readonly ledger: Ledger["Service"]
   readonly ended: (payment: RefundedPayment, refund: Refund, outcome: "made" | "failed") => void
 }
@@ -109,7 +112,7 @@ const refundingNetworks = Effect.gen(function* () {
 const refusedFor = (why: string): RefundAnswer => ({ _tag: "Refused", why })
 
 const ordered = Effect.fn("Refunds.order")(function* (
-  { networks, bucket, ledger }: Parts,
+  { networks, payments, ledger }: Parts,
   order: RefundOrder
 ): Effect.fn.Return<RefundAnswer, BusError> {
   const receipt = Option.getOrUndefined(yield* ledger.at(order.sequence))
@@ -124,51 +127,22 @@ const ordered = Effect.fn("Refunds.order")(function* (
   }
   const nowMs = yield* Clock.currentTimeMillis
   const ordering = { order, from: network.refunder.address, nonce: `0x${randomBytes(32).toString("hex")}`, nowMs }
-  const written = yield* changed(bucket, order.claimKey, (before) =>
-    withOrdered(before ?? { receipt, refunds: [] }, ordering)
+  const written = yield* Effect.result(
+    payments.change(order.claimKey, (before) =>
+      Result.map(withOrdered(before ?? { receipt, refunds: [] }, ordering), (after) =>
+        after === before ? { answer: after } : { answer: after, next: after }
+      )
+    )
   )
-  if (Result.isFailure(written)) return refusedFor(written.failure)
-  const refund = refundOf(written.success, order.key)
+  if (Result.isFailure(written)) {
+    return typeof written.failure === "string" ? refusedFor(written.failure) : yield* written.failure
+  }
+  const refund = refundOf(written.success.answer, order.key)
   return refund === undefined ? refusedFor("it is gone") : { _tag: "Done", refund }
 })
 
-// The settlers and an operator; hardly more write one payment's refunds.
-const triesMax = 8
 // Longer than the receipt of the payment, after which nothing of it can be ordered.
 const endedKeptMs = 400 * 86_400_000
-
-/** One change of a payment's refunds, decided anew when another write came first. */
-const changed = Effect.fnUntraced(function* (
-  bucket: Bucket,
-  claimKey: string,
-  decide: (before: RefundedPayment | undefined) => Result.Result<RefundedPayment, string>
-): Effect.fn.Return<Result.Result<RefundedPayment, string>, BusError> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const before = Option.getOrUndefined(yield* bucket.get(claimKey))
-    const decided = decide(before?.value)
-    if (Result.isFailure(decided) || decided.success === before?.value) return decided
-    const isWritten = yield* written(bucket, { claimKey, before, after: decided.success })
-    if (isWritten) return decided
-  }
-  return yield* tooMany(claimKey)
-})
-
-interface Write {
-  readonly claimKey: string
-  readonly before: KvEntry<RefundedPayment> | undefined
-  readonly after: RefundedPayment
-}
-
-/** False when another write came first. */
-const written = (bucket: Bucket, { claimKey, before, after }: Write) => {
-  const ttlMs = isOpen(after) ? undefined : endedKeptMs
-  const write =
-    before === undefined ? bucket.create(claimKey, after) : bucket.update(claimKey, after, before.revision, ttlMs)
-  return write.pipe(
-    Effect.as(true),
-    Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
-  )
-}
 
 /** A refund that has not ended, as it was last read. */
 interface Open extends RefundName {
@@ -238,7 +212,7 @@ const send = Effect.fnUntraced(function* (
 
 /** The transaction's name is written down before it is sent. The lease of the key is ended whatever comes between. */
 const sent = Effect.fnUntraced(function* (
-  { bucket }: Parts,
+  { payments }: Parts,
   { claimKey, refund, network: { pool, exact } }: Open,
   payment: CheckedPayment
 ): Effect.fn.Return<string, BusError | ChainUnavailable> {
@@ -247,7 +221,7 @@ const sent = Effect.fnUntraced(function* (
       const signer = yield* pool.take(null)
       const unsent = () => signer.end("unsent")
       const prepared = yield* Effect.onError(restore(exact.prepare(payment, signer.lease)), unsent)
-      const noting = alter(bucket, { claimKey, refund }, { transaction: prepared.transaction })
+      const noting = alter(payments, { claimKey, refund }, { transaction: prepared.transaction })
       const isOurs = (yield* Effect.onError(noting, unsent)) !== undefined
       if (!isOurs) {
         yield* unsent()
@@ -287,11 +261,11 @@ const endFailed = Effect.fnUntraced(function* (parts: Parts, open: Open, fault: 
 })
 
 const end = Effect.fnUntraced(function* (
-  { bucket, ended }: Parts,
+  { payments, ended }: Parts,
   open: Open,
   change: Partial<Refund> & { readonly state: "made" | "failed" }
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
-  const after = yield* alter(bucket, open, change)
+  const after = yield* alter(payments, open, change)
   if (after !== undefined) return ended(after, open.refund, change.state)
   if (change.state === "failed") return yield* elsewhere
 })
@@ -303,25 +277,18 @@ const elsewhere = later("another settler goes on with it")
  * was signed must not meet another that has just signed it. What the chain has made is made, whoever signed last.
  * Undefined where another settler has changed it.
  */
-const alter = Effect.fnUntraced(function* (
-  bucket: Bucket,
+const alter = (
+  payments: Payments,
   { claimKey, refund }: Pick<Open, "claimKey" | "refund">,
   change: Partial<Refund>
-): Effect.fn.Return<RefundedPayment | undefined, BusError> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const before = Option.getOrUndefined(yield* bucket.get(claimKey))
-    const present = before && refundOf(before.value, refund.key)
-    if (before === undefined || present === undefined) return undefined
-    if (present.transaction !== refund.transaction && change.state !== "made") return undefined
-    const after = withChanged(before.value, refund.key, change)
-    if (after === undefined) return undefined
-    if (yield* written(bucket, { claimKey, before, after })) return after
-  }
-  return yield* tooMany(claimKey)
-})
-
-const tooMany = (claimKey: string) =>
-  new BusUnavailable({
-    operation: `change the refunds of ${claimKey}`,
-    detail: `other writes came first ${triesMax} times`
-  })
+): Effect.Effect<RefundedPayment | undefined, BusError> =>
+  Effect.map(
+    payments.change(claimKey, (before) => {
+      const present = before && refundOf(before, refund.key)
+      if (before === undefined || present === undefined) return kept(undefined)
+      if (present.transaction !== refund.transaction && change.state !== "made") return kept(undefined)
+      const after = withChanged(before, refund.key, change)
+      return after === undefined ? kept(undefined) : replaced(after)
+    }),
+    ({ answer }) => answer
+  )

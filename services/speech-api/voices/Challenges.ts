@@ -3,8 +3,8 @@
  * compare-and-set, so of two creates at once one is refused. Another workspace's challenge is not found, by the same
  * read as one that never existed.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { type BusError, Kv } from "#bus"
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { type BusError, kept, Kv, records } from "#bus"
 import { faultOfName, isoTime } from "#contracts"
 import { fullNameBytesMax } from "#contracts/speech-api"
 import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
@@ -59,6 +59,7 @@ export class Challenges extends Context.Service<
     Effect.gen(function* () {
       const { VoiceCloning } = yield* Configuration
       const bucket = yield* (yield* Kv).open("consent-challenges", ChallengeRecord)
+      const challenges = records(bucket)
       const window = yield* sharedWindow({
         name: "consent_challenges",
         limit: VoiceCloning.ChallengesPerHour,
@@ -93,25 +94,23 @@ export class Challenges extends Context.Service<
 
       const use = Effect.fn("Challenges.use")(function* (workspace: string, id: string, by: string | null) {
         const key = keyOf(workspace, id)
-        const entry = key === undefined ? Option.none() : yield* bucket.get(key)
-        if (Option.isNone(entry)) return yield* new ChallengeRefused({ reason: "not_found" })
-        const { value: challenge, revision } = entry.value
-        const nowMs = yield* Clock.currentTimeMillis
-        switch (standingOf(challenge, by, nowMs)) {
-          case "expired":
-            return yield* new ChallengeRefused({ reason: "expired" })
-          case "used":
-            return yield* new ChallengeRefused({ reason: "already_used" })
-          case "resumed":
-            return { challenge, voiceId: challenge.used?.voiceId ?? crypto.randomUUID() }
-          case "open": {
-            const used = { at: isoTime(nowMs), by, voiceId: crypto.randomUUID() }
-            yield* bucket
-              .update(entry.value.key, { ...challenge, used }, revision)
-              .pipe(Effect.catchTag("RevisionConflict", () => new ChallengeRefused({ reason: "already_used" })))
-            return { challenge: { ...challenge, used }, voiceId: used.voiceId }
+        if (key === undefined) return yield* refused("not_found")
+        const voiceId = crypto.randomUUID()
+        return (yield* challenges.change(key, (before, { nowMs }) => {
+          if (before === undefined) return Result.fail(refused("not_found"))
+          switch (standingOf(before, by, nowMs)) {
+            case "expired":
+              return Result.fail(refused("expired"))
+            case "used":
+              return Result.fail(refused("already_used"))
+            case "resumed":
+              return kept({ challenge: before, voiceId: before.used?.voiceId ?? voiceId })
+            case "open": {
+              const challenge = { ...before, used: { at: isoTime(nowMs), by, voiceId } }
+              return Result.succeed({ answer: { challenge, voiceId }, next: challenge })
+            }
           }
-        }
+        })).answer
       })
       return Challenges.of({ make, use })
     })
@@ -119,6 +118,8 @@ export class Challenges extends Context.Service<
 }
 
 const hourMs = 3_600_000
+
+const refused = (reason: ChallengeRefused["reason"]) => new ChallengeRefused({ reason })
 
 /** A name that is too long is refused with its measured length. */
 export const faultOfFullName = (fullName: string): WireError | undefined => {

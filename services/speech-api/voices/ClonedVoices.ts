@@ -3,8 +3,8 @@
  * when all of it is there (`Ready`), and stops being one before anything of it is removed (`Leaving`). Whatever a dying
  * process leaves behind therefore stands under a record that the sweep finds. Reads go to the leader.
  */
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvEntry } from "#bus"
+import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
+import { type BusError, BusUnavailable, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
 import { isoTime } from "#contracts"
 import { Configuration } from "#runtime"
 import type { VoiceAddress } from "./VoiceFiles.ts"
@@ -46,8 +46,8 @@ export class ClonedVoices extends Context.Service<
     Effect.gen(function* () {
       const { VoiceCloning } = yield* Configuration
       const bucket = yield* (yield* Kv).open("voices", VoiceRecord)
+      const voices = records(bucket)
       const voicesMax = VoiceCloning.VoicesPerWorkspace
-      const now = Effect.map(Clock.currentTimeMillis, isoTime)
 
       const read = Effect.fnUntraced(function* (workspace: string, id: string) {
         const key = keyOf(workspace, id)
@@ -64,14 +64,11 @@ export class ClonedVoices extends Context.Service<
 
       const reserve = Effect.fn("ClonedVoices.reserve")(function* ({ workspace, id }: VoiceAddress) {
         const key = keyFor({ workspace, id })
-        const before = Option.getOrUndefined(yield* bucket.get(key))
-        if (before?.value._tag === "Ready") return before.value
-        if (before?.value._tag === "Leaving") {
+        const { value: reserved, revision } = yield* voices.change(key, reserving({ workspace, id }))
+        if (reserved?._tag === "Ready") return reserved
+        if (reserved?._tag === "Leaving") {
           return yield* new BusUnavailable({ operation: "reserve a voice", detail: "it is being removed" })
         }
-        const making: VoiceRecord = { _tag: "Making", id, workspace, changedAt: yield* now }
-        const revision =
-          before === undefined ? yield* bucket.create(key, making) : yield* bucket.update(key, making, before.revision)
         if (voicesBefore(yield* entriesOf(workspace), { key, revision }) < voicesMax) {
           return { workspace, id, key, revision }
         }
@@ -80,16 +77,10 @@ export class ClonedVoices extends Context.Service<
       })
 
       const retire = Effect.fn("ClonedVoices.retire")(function* ({ workspace, id }: VoiceAddress, expected?: number) {
-        const entry = Option.getOrUndefined(yield* read(workspace, id))
-        if (entry === undefined) return false
-        const { key, value, revision } = entry
-        if (expected === undefined ? value._tag !== "Ready" : revision !== expected) return false
-        if (value._tag === "Leaving") return true
-        const leaving: VoiceRecord = { _tag: "Leaving", id, workspace, changedAt: yield* now }
-        return yield* bucket.update(key, leaving, revision).pipe(
-          Effect.as(true),
-          Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
-        )
+        const key = keyOf(workspace, id)
+        if (key === undefined) return false
+        const { answer } = yield* voices.change(key, retiring({ workspace, id }, expected))
+        return answer
       })
 
       const erase = Effect.fn("ClonedVoices.erase")(function* ({ workspace, id }: VoiceAddress) {
@@ -115,6 +106,23 @@ export class ClonedVoices extends Context.Service<
     })
   )
 }
+
+const reserving =
+  ({ workspace, id }: VoiceAddress) =>
+  (before: VoiceRecord | undefined, { nowMs }: Standing) =>
+    before !== undefined && before._tag !== "Making"
+      ? kept(before)
+      : replaced<VoiceRecord>({ _tag: "Making", id, workspace, changedAt: isoTime(nowMs) })
+
+const retiring =
+  ({ workspace, id }: VoiceAddress, expected: number | undefined) =>
+  (before: VoiceRecord | undefined, { revision, nowMs }: Standing) => {
+    const isMeant = expected === undefined ? before?._tag === "Ready" : revision === expected
+    if (before === undefined || !isMeant) return kept(false)
+    if (before._tag === "Leaving") return kept(true)
+    const next: VoiceRecord = { _tag: "Leaving", id, workspace, changedAt: isoTime(nowMs) }
+    return Result.succeed({ answer: true, next })
+  }
 
 const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
   record._tag === "Ready" ? Option.some(record) : Option.none()

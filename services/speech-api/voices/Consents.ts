@@ -1,8 +1,8 @@
 /**
  * The consent record: which speaker agreed to a cloned voice. It is written before the voice exists, and outlives it.
  */
-import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
-import { type BusError, Kv } from "#bus"
+import { Context, Effect, Layer, Stream } from "effect"
+import { type BusError, kept, Kv, records, replaced } from "#bus"
 import { isoTime } from "#contracts"
 import { ConsentRecord, keyFor, keysOf } from "./records.ts"
 import type { VoiceAddress } from "./VoiceFiles.ts"
@@ -27,28 +27,21 @@ export class Consents extends Context.Service<
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("consents", ConsentRecord)
 
-      const keep = Effect.fn("Consents.keep")(function* (record: ConsentRecord) {
-        const key = keyFor({ workspace: record.workspace, id: record.voiceId })
-        const before = yield* bucket.get(key)
-        if (Option.isNone(before)) yield* bucket.create(key, record)
-        else yield* bucket.update(key, record, before.value.revision)
-      })
+      const consents = records(bucket)
 
-      const closeOnce = Effect.fnUntraced(function* (address: VoiceAddress) {
-        const entry = yield* bucket.get(keyFor(address))
-        if (Option.isNone(entry)) return false
-        const { key, value, revision } = entry.value
-        if (value.voiceDeletedAt !== null) return true
-        const voiceDeletedAt = isoTime(yield* Clock.currentTimeMillis)
-        yield* bucket.update(key, { ...value, voiceDeletedAt }, revision)
-        return true
-      })
-      const close = Effect.fn("Consents.close")((address: VoiceAddress) =>
-        Effect.retry(closeOnce(address), {
-          while: (error) => error._tag === "RevisionConflict",
-          schedule: Schedule.recurs(closeTriesMax)
-        })
-      )
+      const keep = (record: ConsentRecord) =>
+        Effect.asVoid(
+          consents.change(keyFor({ workspace: record.workspace, id: record.voiceId }), () => replaced(record))
+        )
+      const close = (address: VoiceAddress) =>
+        Effect.map(
+          consents.change(keyFor(address), (before, { nowMs }) =>
+            before === undefined || before.voiceDeletedAt !== null
+              ? kept(before)
+              : replaced({ ...before, voiceDeletedAt: isoTime(nowMs) })
+          ),
+          ({ value }) => value !== undefined
+        )
       return Consents.of({
         keep,
         close,
@@ -58,6 +51,3 @@ export class Consents extends Context.Service<
     })
   )
 }
-
-// At most two deletes and a sweep run at once.
-const closeTriesMax = 5

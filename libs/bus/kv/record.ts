@@ -1,0 +1,235 @@
+/**
+ * A record: the value at a key of a bucket, changed by a pure decision, by whoever writes first. A decision that loses its
+ * write is made again on what was written meanwhile. After a write of which nobody knows whether it was stored, nothing
+ * more is written, unless the record itself can say that it was not.
+ */
+import { Clock, Deferred, Effect, Exit, Option, Random, Result } from "effect"
+import { type BusError, BusUnavailable } from "../errors.ts"
+import type { KvBucket, KvEntry } from "./bucket.ts"
+
+/** What a decision makes of a record. */
+export interface Change<S, A> {
+  readonly answer: A
+  /** The value to store; undefined: nothing is stored. */
+  readonly next?: S | undefined
+}
+
+/** The record as it stands when it is decided on. `revision` 0: there is none. */
+export interface Standing {
+  readonly nowMs: number
+  readonly revision: number
+}
+
+/** Pure, and called again after each lost write. */
+export type Decide<S, A, E> = (before: S | undefined, standing: Standing) => Result.Result<Change<S, A>, E>
+
+/** A decision's answer, with the record as it was stored last: with the changes that shared the write. */
+export interface Changed<S, A> {
+  readonly answer: A
+  readonly value: S | undefined
+  readonly revision: number
+}
+
+export interface ChangeOptions<S> {
+  /** The record as it was read or written before. It may allow a change; it never refuses one. */
+  readonly known?: KvEntry<S> | undefined
+  /** Whether a record shows that `written` was stored, by the write whose answer was lost or since. */
+  readonly isOurs?: (found: S, written: S) => boolean
+}
+
+export interface RecordsOptions<S> {
+  /** How long a record is kept after its last write; undefined: for good. */
+  readonly keptMs?: (value: S, nowMs: number) => number | undefined
+  /** Changes of one key that come to this process at once share a write, in their order. */
+  readonly together?: boolean
+}
+
+export interface Records<S> {
+  /** Fails with `BusUnavailable` when other writes always came first. */
+  readonly change: <A, E = never>(
+    key: string,
+    decide: Decide<S, A, E>,
+    options?: ChangeOptions<S>
+  ) => Effect.Effect<Changed<S, A>, E | BusError>
+}
+
+export const records = <S>(bucket: KvBucket<S>, { keptMs, together = false }: RecordsOptions<S> = {}): Records<S> => {
+  const store: Store<S> = { bucket, keptMs: keptMs ?? (() => undefined) }
+  if (together) return { change: sharedChanges(store) }
+  return {
+    change: (key, decide, options) =>
+      Effect.flatMap(changedAll(store, key, [{ decide, ...options }]), ([only]) =>
+        only === undefined ? Effect.die("a decision has no answer") : Effect.fromResult(only)
+      )
+  }
+}
+
+interface Store<S> {
+  readonly bucket: KvBucket<S>
+  readonly keptMs: (value: S, nowMs: number) => number | undefined
+}
+
+interface Member<S, A, E> extends ChangeOptions<S> {
+  readonly decide: Decide<S, A, E>
+}
+
+type Outcome<S, A, E> = Result.Result<Changed<S, A>, E>
+
+// Each lost write is the success of another, and no more processes change one record at once.
+const triesMax = 64
+// Writers that lost to each other do not come back at the same moment.
+const pauseMsMax = 16
+
+/** Decides for all members in their order, and stores what they make of the record by one write. */
+const changedAll = Effect.fnUntraced(function* <S, A, E>(
+  { bucket, keptMs }: Store<S>,
+  key: string,
+  members: ReadonlyArray<Member<S, A, E>>
+): Effect.fn.Return<ReadonlyArray<Outcome<S, A, E>>, BusError> {
+  let remembered = newest(members)
+  let unsure: { readonly failure: BusUnavailable; readonly outcomes: Decided<S, A, E> } | undefined
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const isRemembered = remembered !== undefined
+    const before = remembered ?? Option.getOrUndefined(yield* bucket.get(key))
+    remembered = undefined
+    if (before !== undefined && unsure?.outcomes.isStored(before) === true) return unsure.outcomes.foundIn(before)
+    const nowMs = yield* Clock.currentTimeMillis
+    const decided = decideAll(members, before, nowMs)
+    if (isRemembered && decided.needsSight) continue
+    if (decided.next === undefined) return decided.at(before?.revision ?? 0)
+    const ttlMs = keptMs(decided.next, nowMs)
+    const written = yield* Effect.result(
+      before === undefined
+        ? bucket.create(key, decided.next, ttlMs)
+        : bucket.update(key, decided.next, before.revision, ttlMs)
+    )
+    if (Result.isSuccess(written)) return decided.at(written.success)
+    const { failure } = written
+    if (failure._tag === "BusUnavailable" && decided.canTell && unsure === undefined) {
+      unsure = { failure, outcomes: decided }
+    } else if (failure._tag !== "RevisionConflict") return yield* failure
+    else if (tries > 0) yield* Effect.sleep(yield* Random.nextIntBetween(0, Math.min(2 * tries, pauseMsMax)))
+  }
+  const detail = `other writes came first ${triesMax} times`
+  return yield* new BusUnavailable({ operation: `change ${key}`, detail })
+})
+
+const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): KvEntry<S> | undefined =>
+  members.reduce<KvEntry<S> | undefined>(
+    (best, { known }) => (known !== undefined && known.revision > (best?.revision ?? 0) ? known : best),
+    undefined
+  )
+
+interface Decided<S, A, E> {
+  /** The value to store. */
+  readonly next: S | undefined
+  /** A decision that refuses or stores nothing is made on a record that was read for it. */
+  readonly needsSight: boolean
+  /** Whether the record tells if this was stored. */
+  readonly canTell: boolean
+  readonly isStored: (found: KvEntry<S>) => boolean
+  readonly at: (revision: number) => ReadonlyArray<Outcome<S, A, E>>
+  /** Others may have changed the record since. */
+  readonly foundIn: (found: KvEntry<S>) => ReadonlyArray<Outcome<S, A, E>>
+}
+
+const decideAll = <S, A, E>(
+  members: ReadonlyArray<Member<S, A, E>>,
+  before: KvEntry<S> | undefined,
+  nowMs: number
+): Decided<S, A, E> => {
+  const standing: Standing = { nowMs, revision: before?.revision ?? 0 }
+  let value = before?.value
+  const made = members.map(({ decide, isOurs }) => {
+    const result = decide(value, standing)
+    const next = Result.isSuccess(result) ? result.success.next : undefined
+    if (next !== undefined) value = next
+    return { result, next, isOurs }
+  })
+  const changes = made.filter(({ next }) => next !== undefined)
+  const outcomes = (stored: S | undefined, revision: number) =>
+    made.map(({ result }) => Result.map(result, ({ answer }) => ({ answer, value: stored, revision })))
+  return {
+    next: changes.at(-1)?.next,
+    needsSight: changes.length < made.length,
+    canTell: changes.every(({ isOurs }) => isOurs !== undefined),
+    isStored: (found) =>
+      found.revision > standing.revision &&
+      changes.every(({ next, isOurs }) => next !== undefined && isOurs?.(found.value, next) === true),
+    at: (revision) => outcomes(value, revision),
+    foundIn: (found) => outcomes(found.value, found.revision)
+  }
+}
+
+/** A change that waits for its turn, its answer's type forgotten. */
+interface Waiting<S> extends Member<S, unknown, unknown> {
+  readonly done: Deferred.Deferred<Changed<S, unknown>, unknown>
+}
+
+// One write takes so many changes; more would only delay the first of them. Callers bound how many wait.
+const membersMax = 512
+
+/**
+ * One write at a time for each key: what comes meanwhile shares the next one. A change whose caller leaves before its turn
+ * is not made.
+ */
+const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
+  const queues = new Map<string, Array<Waiting<S>>>()
+
+  const inTurn = Effect.fnUntraced(function* (key: string, queue: Array<Waiting<S>>) {
+    let remembered: KvEntry<S> | undefined
+    while (queue.length > 0) {
+      const members = queue.splice(0, membersMax)
+      const [first, ...rest] = members
+      if (first === undefined) break
+      const seen = newest([first, { known: remembered }])
+      const made = yield* Effect.exit(changedAll(store, key, [{ ...first, known: seen }, ...rest]))
+      remembered = Exit.isSuccess(made) ? lastOf(key, made.value) : undefined
+      members.forEach(({ done }, index) => {
+        Deferred.doneUnsafe(done, Exit.isSuccess(made) ? exitOf(made.value[index]) : Exit.failCause(made.cause))
+      })
+    }
+    // In the turn that found nothing left, so that the next change begins anew.
+    queues.delete(key)
+  })
+
+  return <A, E>(key: string, decide: Decide<S, A, E>, options: ChangeOptions<S> = {}) =>
+    Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<Changed<S, unknown>, unknown>()
+      const waiting: Waiting<S> = { decide, ...options, done }
+      const others = queues.get(key)
+      const queue = others ?? []
+      queue.push(waiting)
+      if (others === undefined) queues.set(key, queue)
+      const leave = Effect.sync(() => {
+        const place = queue.indexOf(waiting)
+        if (place >= 0) queue.splice(place, 1)
+      })
+      // Detached: the caller that came first may be interrupted while others wait. All questions to the broker end.
+      const begun =
+        others === undefined ? Effect.forkDetach(inTurn(key, queue), { startImmediately: true }) : Effect.void
+      const answered = Effect.onInterrupt(Deferred.await(done), () => leave)
+      // The decision is the caller's own, and so are the types of its answer and its refusal.
+      return Effect.andThen(begun, answered as Effect.Effect<Changed<S, A>, E | BusError>)
+    })
+}
+
+const exitOf = <S, A, E>(outcome: Outcome<S, A, E> | undefined): Exit.Exit<Changed<S, A>, E> => {
+  if (outcome === undefined) return Exit.die("a decision has no answer")
+  return Result.isSuccess(outcome) ? Exit.succeed(outcome.success) : Exit.fail(outcome.failure)
+}
+
+/** The record after these, where one of them tells. */
+const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unknown>>): KvEntry<S> | undefined => {
+  const told = outcomes.find((outcome) => Result.isSuccess(outcome))
+  if (told === undefined || Result.isFailure(told)) return undefined
+  const { value, revision } = told.success
+  return value === undefined ? undefined : { key, value, revision }
+}
+
+/** Answers without a change. */
+export const kept = <A>(answer: A): Result.Result<{ readonly answer: A }> => Result.succeed({ answer })
+
+/** Stores `next`, and answers with it. */
+export const replaced = <S>(next: S): Result.Result<{ readonly answer: S; readonly next: S }> =>
+  Result.succeed({ answer: next, next })
