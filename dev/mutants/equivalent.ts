@@ -13,3 +13,9 @@ export const equivalents: ReadonlyArray<Equivalent> = []
 const keys = new Set(equivalents.map(keyOf))
 
 export const isEquivalent = (mutant: Mutant) => keys.has(keyOf(mutant))
+
+/** Those of a list that none of the mutants is. */
+export const goneOf = (list: ReadonlyArray<Equivalent>, mutants: ReadonlyArray<Mutant>) => {
+  const made = new Set(mutants.map(keyOf))
+  return list.filter((each) => !made.has(keyOf(each)))
+}

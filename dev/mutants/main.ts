@@ -15,24 +15,31 @@ import { shuffled } from "./sample.ts"
 import { testRunner } from "./test-run.ts"
 import { tryMutants } from "./trial.ts"
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    since: { type: "string" },
-    sample: { type: "string", default: "60" },
-    seed: { type: "string" },
-    list: { type: "boolean", default: false },
-    projects: { type: "string", default: "unit" },
-    tests: { type: "string" },
-    "at-least": { type: "string" }
+const given = () => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        since: { type: "string" },
+        sample: { type: "string", default: "60" },
+        seed: { type: "string" },
+        list: { type: "boolean", default: false },
+        projects: { type: "string", default: "unit" },
+        tests: { type: "string" },
+        "at-least": { type: "string" }
+      }
+    })
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : String(error))
   }
-})
+}
 
 const usage = (message: string): never => {
   process.stderr.write(`${message}\n`)
   process.exit(2)
 }
 
+const { values, positionals } = given()
 const whole = (name: string, text: string) => {
   const value = Number(text)
   return Number.isInteger(value) && value >= 0 ? value : usage(`--${name} takes a whole number, not ${text}`)

@@ -77,9 +77,13 @@ const isUnboundEffect = (node: Node | undefined, text: string): node is Node => 
   if (node?.type !== "ExpressionStatement") return false
   const expression = child(node, "expression")
   if (!isOneOf(expression, "YieldExpression", "AwaitExpression")) return false
-  return !isLog(codeOf(child(expression, "argument"), text))
+  return !isWords(codeOf(child(expression, "argument"), text))
 }
-const isLog = (code: string) => /^Effect\.(?:log|annotate|withSpan|withLogSpan)/u.test(code)
+/** Words for who reads a log, a trace or a page. */
+const isWords = (code: string) =>
+  /^(?:Effect\.(?:log|with(?:Span|LogSpan))|[A-Z]\w*\.(?:annotate|with(?:Description|ShortDescription|Metavar|Examples)))/u.test(
+    code
+  )
 
 const droppedEffect: Change = ({ node, above: [parent] }, text) =>
   isUnboundEffect(node, text) ? [replaced(node, emptyIn(parent))] : []
@@ -129,7 +133,7 @@ const droppedStep: Change = ({ node }, text) => {
   if (!isMember(callee, "pipe")) return []
   const steps = children(node, "arguments")
   return steps.flatMap((step, at) => {
-    if (isLog(codeOf(step, text))) return []
+    if (isWords(codeOf(step, text))) return []
     if (steps.length === 1) return [{ start: child(callee, "object").end, end: node.end, text: "" }]
     const next = steps[at + 1]
     const [start, end] = next ? [step.start, next.start] : [steps[at - 1]?.end ?? step.start, step.end]
@@ -142,18 +146,28 @@ const isMember = (node: Node, ...names: ReadonlyArray<string>) =>
   node["computed"] !== true &&
   names.includes(String(child(node, "property")["name"]))
 
-const moved: Change = ({ node, above: [parent] }, text) => {
-  if (node.type !== "Literal" || isName(node, parent)) return []
+const moved: Change = ({ node, above }, text) => {
+  if (node.type !== "Literal" || isBeside(node, above)) return []
   const code = codeOf(node, text)
   if (typeof node["value"] === "bigint") return [replaced(node, `${node["value"] + 1n}n`)]
   if (typeof node["value"] !== "number") return []
   return [replaced(node, Number.isInteger(node["value"]) ? String(node["value"] + 1) : `(${code} + 1)`)]
 }
-const isName = (node: Node, parent: Node | undefined) =>
-  parent?.type === "Property" && parent["key"] === node && parent["computed"] !== true
 
-const flipped: Change = ({ node }) =>
-  node.type === "Literal" && typeof node["value"] === "boolean" ? [replaced(node, String(!node["value"]))] : []
+/** Another value of these makes no difference that anybody asks for. */
+const unasked = ["concurrency", "buckets", "discard"]
+
+const isBeside = (node: Node, [parent, above]: ReadonlyArray<Node>) => {
+  const property = parent?.type === "ArrayExpression" ? above : parent
+  if (property?.type !== "Property" || property["computed"] === true) return false
+  const key = child(property, "key")
+  return key === node || unasked.includes(String(key["name"]))
+}
+
+const flipped: Change = ({ node, above }) =>
+  node.type === "Literal" && typeof node["value"] === "boolean" && !isBeside(node, above)
+    ? [replaced(node, String(!node["value"]))]
+    : []
 
 const callOf = (node: Node, ...names: ReadonlyArray<string>) =>
   node.type === "CallExpression" && isMember(child(node, "callee"), ...names) ? child(node, "callee") : undefined

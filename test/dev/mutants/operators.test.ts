@@ -69,11 +69,19 @@ describe("the mutants of a file", () => {
     assert.deepStrictEqual(changes("const f = () => []"), [])
   })
 
+  it("drops no words for a log or a page from a pipe", () => {
+    const code = 'f(g.pipe(Effect.annotateLogs({ a }), Flag.withDescription("b"), Effect.withSpan("c"), d))'
+    assert.deepStrictEqual(changes(`const x = ${code}`), [`no step: const x = ${code.replace(", d", "")}`])
+  })
+
   it("tells logs nothing, and types and imports neither", () => {
     assert.deepStrictEqual(changesIn('yield* Effect.logInfo("a")'), [])
     assert.deepStrictEqual(changes("type A = 1 | true\ninterface B { readonly c: 2 }\nimport { d } from './e.ts'"), [])
     assert.deepStrictEqual(changes("const a = b as 3\nconst c: 4 = d\nconst e = f<5>()"), [])
-    assert.deepStrictEqual(changes('const a = { _tag: "A", 5: b }\nf["c"]'), [])
+    assert.deepStrictEqual(
+      changes('const a = { _tag: "A", 5: b, concurrency: 6, buckets: [7], discard: true }\nf["c"]'),
+      []
+    )
   })
 
   it("says where each lies", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { linesIn } from "../../../dev/mutants/changed-lines.ts"
-import { equivalents } from "../../../dev/mutants/equivalent.ts"
+import { equivalents, goneOf } from "../../../dev/mutants/equivalent.ts"
 import { keyOf } from "../../../dev/mutants/mutant.ts"
 import { mutantsOf } from "../../../dev/mutants/operators.ts"
 import { shuffled } from "../../../dev/mutants/sample.ts"
@@ -51,10 +51,18 @@ describe("the lines that a diff changes", () => {
 describe("the list of equivalent mutants", () => {
   it("names mutants that the code still has, each once and with a reason", () => {
     const files = [...new Set(equivalents.map(({ file }) => file))]
-    const made = new Set(files.flatMap((file) => mutantsOf(file, readFileSync(file, "utf8")).map(keyOf)))
-    const gone = equivalents.filter((each) => !made.has(keyOf(each)))
-    assert.deepStrictEqual(gone, [])
+    const made = files.flatMap((file) => mutantsOf(file, readFileSync(file, "utf8")))
+    assert.deepStrictEqual(goneOf(equivalents, made), [])
     assert.strictEqual(new Set(equivalents.map(keyOf)).size, equivalents.length)
     for (const { reason } of equivalents) assert.match(reason, /\w+ \w+/u)
+  })
+
+  it("knows a mutant when lines above it come, and not when its code or its function is another", () => {
+    const code = "const isMore = (a: number) => a > 7"
+    const [first] = mutantsOf("libs/a.ts", code)
+    const list = first === undefined ? [] : [{ ...first, reason: "nobody has seven of them" }]
+    const gone = (text: string) => goneOf(list, mutantsOf("libs/a.ts", text)).length
+    const texts = [`// more\n\n${code}`, code.replace("7", "9"), code.replace("isMore", "isMuch")]
+    assert.deepStrictEqual(texts.map(gone), [0, 1, 1])
   })
 })
