@@ -3,8 +3,8 @@
  * typed client stands beside it, and the one route of the log of acts.
  */
 import { Context, Effect, Schema } from "effect"
-import { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { BearerToken, clientToken, described, DescriptionGroup } from "../../http/declaration.ts"
+import { HttpApi, HttpApiClient, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BearerToken, clientToken, DescriptionGroup } from "../../http/declaration.ts"
 import { ErrorEnvelope } from "../../http/refusals.ts"
 import { AbandonedGroup } from "./abandoned.ts"
 import { BooksGroup } from "./books.ts"
@@ -20,7 +20,8 @@ import { TokensGroup } from "./tokens.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { describe } from "../../primitives.ts"
 import { auditActions, AuditEntry } from "../audit.ts"
-import { listCodes, newestFirst, refusals } from "./parts.ts"
+import { newestFirst } from "./parts.ts"
+import { read } from "./routes.ts"
 
 const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
   identifier: "AuditPage"
@@ -28,22 +29,16 @@ const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).an
 
 export const AuditGroup = HttpApiGroup.make("audit", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listAudit", "/audit", {
-      disableCodecs: true,
+    read("listAudit", "/audit", {
       query: {
         ...pageQuery,
         action: Schema.optionalKey(Schema.Literals(auditActions)).pipe(describe("Only these acts."))
       },
       success: AuditPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List what operators did",
-        description:
-          "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
-      })
-    )
+      summary: "List what operators did",
+      description:
+        "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
+    })
   )
   .middleware(BearerToken)
 

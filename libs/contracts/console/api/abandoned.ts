@@ -1,20 +1,11 @@
 /** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp, Uuid } from "../../primitives.ts"
-import {
-  Because,
-  listCodes,
-  NameFilter,
-  newestFirst,
-  readCodes,
-  Reason,
-  refusals,
-  sequenceParams,
-  writeCodes
-} from "./parts.ts"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { NameFilter, newestFirst, Reason, sequenceParams } from "./parts.ts"
+import { act, read } from "./routes.ts"
+import { BearerToken } from "../../http/declaration.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the abandoned; the id in paths.")),
@@ -78,73 +69,45 @@ export const ResentDelivery = Schema.Struct({
 
 export const AbandonedGroup = HttpApiGroup.make("abandoned", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listAbandoned", "/abandoned", {
-      disableCodecs: true,
+    read("listAbandoned", "/abandoned", {
       query: AbandonedQuery.fields,
       success: AbandonedPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List abandoned deliveries",
-        description: "Deliveries that were given up in the last thirty days."
-      })
-    ),
-    HttpApiEndpoint.get("getAbandoned", "/abandoned/:sequence", {
-      disableCodecs: true,
+      summary: "List abandoned deliveries",
+      description: "Deliveries that were given up in the last thirty days."
+    }),
+    read("getAbandoned", "/abandoned/:sequence", {
       params: sequenceParams,
       success: AbandonedWhole,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at an abandoned delivery",
-        description: "Why it was given up, and the body that was sent."
-      })
-    ),
-    HttpApiEndpoint.post("resendAllAbandoned", "/abandoned/resend", {
-      disableCodecs: true,
+      summary: "Look at an abandoned delivery",
+      description: "Why it was given up, and the body that was sent."
+    }),
+    act("resendAllAbandoned", "/abandoned/resend", {
       payload: ResendAbandoned,
       success: ResentCount,
-      error: refusals(...writeCodes, "idempotency_conflict")
-    }).annotateMerge(
-      described({
-        scope: "console:write",
-        summary: "Send abandoned deliveries again",
-        description:
-          "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
-          "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
-          "sends nothing more, also where one of them was given up once more.",
-        example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
-      })
-    ),
-    HttpApiEndpoint.post("resendAbandoned", "/abandoned/:sequence/resend", {
-      disableCodecs: true,
+      refused: ["idempotency_conflict"],
+      scope: "console:write",
+      summary: "Send abandoned deliveries again",
+      description:
+        "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
+        "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
+        "sends nothing more, also where one of them was given up once more.",
+      example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
+    }),
+    act("resendAbandoned", "/abandoned/:sequence/resend", {
       params: sequenceParams,
-      payload: Because,
       success: ResentDelivery,
-      error: refusals(...writeCodes, "not_found", "conflict", "idempotency_conflict")
-    }).annotateMerge(
-      described({
-        scope: "console:write",
-        summary: "Send an abandoned delivery again",
-        description: "It becomes a new delivery that names the old one, and leaves the list.",
-        example: { reason: "the receiver is back" }
-      })
-    ),
-    HttpApiEndpoint.post("discardAbandoned", "/abandoned/:sequence/discard", {
-      disableCodecs: true,
+      refused: ["conflict", "idempotency_conflict"],
+      scope: "console:write",
+      summary: "Send an abandoned delivery again",
+      description: "It becomes a new delivery that names the old one, and leaves the list.",
+      example: { reason: "the receiver is back" }
+    }),
+    act("discardAbandoned", "/abandoned/:sequence/discard", {
       params: sequenceParams,
-      payload: Because,
-      success: HttpApiSchema.NoContent,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Discard an abandoned delivery",
-        description: "Takes it off the list for good; it can no longer be sent again.",
-        example: { reason: "the receiver is gone" }
-      })
-    )
+      scope: "console:operate",
+      summary: "Discard an abandoned delivery",
+      description: "Takes it off the list for good; it can no longer be sent again.",
+      example: { reason: "the receiver is gone" }
+    })
   )
   .middleware(BearerToken)

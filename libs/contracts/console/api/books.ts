@@ -1,12 +1,12 @@
 /** The payment books as operators see them, what their comparison found, and the routes to look at it and end it. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { HttpApiGroup } from "effect/http-api"
+import { BearerToken } from "../../http/declaration.ts"
 import { findingEnds, FindingId, findingKinds } from "../../payments/books.ts"
 import { AtomicAmount } from "../../payments/primitives.ts"
 import { pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { Because, listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
+import { act, read } from "./routes.ts"
 import { ClaimSummary, ReceiptOfFinding, token } from "./money.ts"
 
 export const BookView = Schema.Struct({
@@ -89,63 +89,40 @@ export const findingParams = { finding: Schema.String }
 
 export const BooksGroup = HttpApiGroup.make("books", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("getBooks", "/books", {
-      disableCodecs: true,
+    read("getBooks", "/books", {
       query: BooksQuery.fields,
       success: Books,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at the payment books",
-        description:
-          "How far the settlers' comparison of chain, claims and receipts is, and what it found. A finding stands until it is " +
-          "mended or accepted, or a later comparison finds nothing any more."
-      })
-    ),
-    HttpApiEndpoint.get("getFinding", "/books/:finding", {
-      disableCodecs: true,
+      summary: "Look at the payment books",
+      description:
+        "How far the settlers' comparison of chain, claims and receipts is, and what it found. A finding stands until it is " +
+        "mended or accepted, or a later comparison finds nothing any more."
+    }),
+    read("getFinding", "/books/:finding", {
       params: findingParams,
       success: FindingWhole,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at a finding",
-        description: "With its transfer, its receipts and its claims, what it means, and what to do about it."
-      })
-    ),
-    HttpApiEndpoint.post("mendFinding", "/books/:finding/mend", {
-      disableCodecs: true,
+      summary: "Look at a finding",
+      description: "With its transfer, its receipts and its claims, what it means, and what to do about it."
+    }),
+    act("mendFinding", "/books/:finding/mend", {
       params: findingParams,
-      payload: Because,
       success: FindingSummary,
-      error: refusals(...writeCodes, "not_found", "conflict")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Mend a finding",
-        description:
-          "A settler does what is safe: it settles an overdue payment, after a look at the chain; it writes a missing receipt; it " +
-          "serves a payer again who has paid after all. Nothing is paid twice, and a repetition changes nothing. 409 where only a " +
-          "person can explain the finding; 503 where no settler answers, or a chain does not say yet.",
-        example: { reason: "the node is back" }
-      })
-    ),
-    HttpApiEndpoint.post("acceptFinding", "/books/:finding/accept", {
-      disableCodecs: true,
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Mend a finding",
+      description:
+        "A settler does what is safe: it settles an overdue payment, after a look at the chain; it writes a missing receipt; it " +
+        "serves a payer again who has paid after all. Nothing is paid twice, and a repetition changes nothing. 409 where only a " +
+        "person can explain the finding; 503 where no settler answers, or a chain does not say yet.",
+      example: { reason: "the node is back" }
+    }),
+    act("acceptFinding", "/books/:finding/accept", {
       params: findingParams,
-      payload: Because,
       success: FindingSummary,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Accept a finding",
-        description:
-          "It is explained, as the reason says, and is not told again. No money moves, and no receipt changes.",
-        example: { reason: "a gift; sent back on 20 November" }
-      })
-    )
+      scope: "console:operate",
+      summary: "Accept a finding",
+      description:
+        "It is explained, as the reason says, and is not told again. No money moves, and no receipt changes.",
+      example: { reason: "a gift; sent back on 20 November" }
+    })
   )
   .middleware(BearerToken)

@@ -5,7 +5,8 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "../../primitives.ts"
 import { Act } from "../../webhook-endpoints.ts"
-import { Because, listCodes, NameFilter, readCodes, Reason, refusals, writeCodes } from "./parts.ts"
+import { NameFilter, Reason, refusals, writeCodes } from "./parts.ts"
+import { act, read } from "./routes.ts"
 
 const reason = Reason.pipe(describe("Why, for the log of acts."))
 const Settings = Schema.Record(Schema.String, Schema.Unknown)
@@ -104,59 +105,42 @@ export const SentTest = Schema.Struct({
   deliveryId: Uuid.pipe(describe("As the receiver sees it in `X-Service-Delivery`, beside `X-Service-Test: true`."))
 }).annotate({ identifier: "SentTest" })
 
-const changeRefusals = refusals(...writeCodes, "not_found", "conflict")
 const example = { reason: "its receiver moves" }
 
 const reads = HttpApiGroup.make("endpoints", { topLevel: true }).add(
-  HttpApiEndpoint.get("listEndpoints", "/endpoints", {
-    disableCodecs: true,
+  read("listEndpoints", "/endpoints", {
     query: EndpointsQuery.fields,
     success: EndpointPage,
-    error: refusals(...listCodes)
-  }).annotateMerge(
-    described({
-      scope: "console:read",
-      summary: "List webhook endpoints",
-      description: "Those of the configuration file and those made at run time, by name, with their state."
-    })
-  ),
-  HttpApiEndpoint.get("getEndpoint", "/endpoints/:name", {
-    disableCodecs: true,
+    summary: "List webhook endpoints",
+    description: "Those of the configuration file and those made at run time, by name, with their state."
+  }),
+  read("getEndpoint", "/endpoints/:name", {
     params: nameParams,
     success: EndpointView,
-    error: refusals(...readCodes, "not_found")
-  }).annotateMerge(
-    described({
-      scope: "console:read",
-      summary: "Look at a webhook endpoint",
-      description:
-        "Its settings and its state, with what is in flight and when it last took something. No secret is shown."
-    })
-  )
+    summary: "Look at a webhook endpoint",
+    description:
+      "Its settings and its state, with what is in flight and when it last took something. No secret is shown."
+  })
 )
 
 const changes = reads.add(
-  HttpApiEndpoint.post("createEndpoint", "/endpoints", {
-    disableCodecs: true,
+  act("createEndpoint", "/endpoints", {
     payload: CreateEndpoint,
     success: EndpointView.pipe(HttpApiSchema.status(201)),
-    error: refusals(...writeCodes, "conflict")
-  }).annotateMerge(
-    described({
-      scope: "console:operate",
-      summary: "Make a webhook endpoint",
-      description:
-        "It gets every event after `startsAfter` of the answer. The same request again makes no second one; an endpoint " +
-        "of that name that differs is a conflict.",
-      example: { reason: "a new receiver", settings: { Name: "ci", Url: "https://ci.example/hooks" } }
-    })
-  ),
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Make a webhook endpoint",
+    description:
+      "It gets every event after `startsAfter` of the answer. The same request again makes no second one; an endpoint " +
+      "of that name that differs is a conflict.",
+    example: { reason: "a new receiver", settings: { Name: "ci", Url: "https://ci.example/hooks" } }
+  }),
   HttpApiEndpoint.patch("changeEndpoint", "/endpoints/:name", {
     disableCodecs: true,
     params: nameParams,
     payload: ChangeEndpoint,
     success: EndpointView,
-    error: changeRefusals
+    error: refusals(...writeCodes, "not_found", "conflict")
   }).annotateMerge(
     described({
       scope: "console:operate",
@@ -165,109 +149,75 @@ const changes = reads.add(
       example: { ...example, revision: 1, settings: { Url: "https://new.example/hooks" } }
     })
   ),
-  HttpApiEndpoint.post("rotateEndpoint", "/endpoints/:name/rotate", {
-    disableCodecs: true,
+  act("rotateEndpoint", "/endpoints/:name/rotate", {
     params: nameParams,
     payload: RotateSecrets,
     success: EndpointView,
-    error: changeRefusals
-  }).annotateMerge(
-    described({
-      scope: "console:operate",
-      summary: "Rotate an endpoint's secrets",
-      description: "The secret before signs beside the new one for the overlap, and is gone afterwards.",
-      example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
-    })
-  ),
-  HttpApiEndpoint.post("removeEndpoint", "/endpoints/:name/remove", {
-    disableCodecs: true,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Rotate an endpoint's secrets",
+    description: "The secret before signs beside the new one for the overlap, and is gone afterwards.",
+    example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
+  }),
+  act("removeEndpoint", "/endpoints/:name/remove", {
     params: nameParams,
     payload: OfRevision,
-    success: HttpApiSchema.NoContent,
-    error: changeRefusals
-  }).annotateMerge(
-    described({
-      scope: "console:operate",
-      summary: "Remove a webhook endpoint",
-      description: "Nothing is sent to it after the answer. What waits for it goes to the abandoned deliveries.",
-      example
-    })
-  )
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Remove a webhook endpoint",
+    description: "Nothing is sent to it after the answer. What waits for it goes to the abandoned deliveries.",
+    example
+  })
 )
 
 export const EndpointsGroup = changes
   .add(
-    HttpApiEndpoint.post("enableEndpoint", "/endpoints/:name/enable", {
-      disableCodecs: true,
+    act("enableEndpoint", "/endpoints/:name/enable", {
       params: nameParams,
       payload: OfRevision,
       success: EndpointView,
-      error: changeRefusals
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Enable a webhook endpoint",
-        description: "It gets what it missed while it was disabled, up to `ParkedMaxDays`.",
-        example
-      })
-    ),
-    HttpApiEndpoint.post("disableEndpoint", "/endpoints/:name/disable", {
-      disableCodecs: true,
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Enable a webhook endpoint",
+      description: "It gets what it missed while it was disabled, up to `ParkedMaxDays`.",
+      example
+    }),
+    act("disableEndpoint", "/endpoints/:name/disable", {
       params: nameParams,
       payload: OfRevision,
       success: EndpointView,
-      error: changeRefusals
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Disable a webhook endpoint",
-        description: "Nothing is sent to it after the answer; its events are kept.",
-        example
-      })
-    ),
-    HttpApiEndpoint.post("pauseEndpoint", "/endpoints/:name/pause", {
-      disableCodecs: true,
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Disable a webhook endpoint",
+      description: "Nothing is sent to it after the answer; its events are kept.",
+      example
+    }),
+    act("pauseEndpoint", "/endpoints/:name/pause", {
       params: nameParams,
-      payload: Because,
       success: EndpointView,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Pause a webhook endpoint",
-        description: "Also one of the configuration file. It keeps its backlog and misses nothing.",
-        example
-      })
-    ),
-    HttpApiEndpoint.post("resumeEndpoint", "/endpoints/:name/resume", {
-      disableCodecs: true,
+      scope: "console:operate",
+      summary: "Pause a webhook endpoint",
+      description: "Also one of the configuration file. It keeps its backlog and misses nothing.",
+      example
+    }),
+    act("resumeEndpoint", "/endpoints/:name/resume", {
       params: nameParams,
-      payload: Because,
       success: EndpointView,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Resume a webhook endpoint",
-        description: "Goes on with it, and closes its breaker.",
-        example
-      })
-    ),
-    HttpApiEndpoint.post("testEndpoint", "/endpoints/:name/test", {
-      disableCodecs: true,
+      scope: "console:operate",
+      summary: "Resume a webhook endpoint",
+      description: "Goes on with it, and closes its breaker.",
+      example
+    }),
+    act("testEndpoint", "/endpoints/:name/test", {
       params: nameParams,
       payload: TestEndpoint,
       success: SentTest,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Send a test to a webhook endpoint",
-        description:
-          "One delivery to this endpoint alone, of the catalogue's example, with the header `X-Service-Test: true`. It is " +
-          "tried once. A paused endpoint gets it when it is resumed.",
-        example: { ...example, event: "work_item.merged" }
-      })
-    )
+      scope: "console:operate",
+      summary: "Send a test to a webhook endpoint",
+      description:
+        "One delivery to this endpoint alone, of the catalogue's example, with the header `X-Service-Test: true`. It is " +
+        "tried once. A paused endpoint gets it when it is resumed.",
+      example: { ...example, event: "work_item.merged" }
+    })
   )
   .middleware(BearerToken)

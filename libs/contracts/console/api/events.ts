@@ -3,21 +3,12 @@
  * try receivers with; with their routes.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import {
-  listCodes,
-  NameFilter,
-  newestFirst,
-  readCodes,
-  Reason,
-  refusals,
-  sequenceParams,
-  timeQuery,
-  writeCodes
-} from "./parts.ts"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
+import { act, read } from "./routes.ts"
+import { BearerToken } from "../../http/declaration.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place in EVENTS; the id in paths.")),
@@ -103,73 +94,46 @@ export const ExamplePublished = Schema.Struct({
 
 export const EventsGroup = HttpApiGroup.make("events", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listEvents", "/events", {
-      disableCodecs: true,
+    read("listEvents", "/events", {
       query: EventsQuery.fields,
       success: EventPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List events",
-        description: "Those of the last 35 days. A page may be short, or empty with a cursor, where few match."
-      })
-    ),
-    HttpApiEndpoint.get("streamEvents", "/events/live", {
-      disableCodecs: true,
+      summary: "List events",
+      description: "Those of the last 35 days. A page may be short, or empty with a cursor, where few match."
+    }),
+    read("streamEvents", "/events/live", {
       query: LiveQuery.fields,
       success: HttpApiSchema.StreamSse({ data: LiveEvent }),
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Hear events as they are published",
-        description:
-          "Server-sent events without end, from now on; each has the event's sequence as its id. Comments keep the connection " +
-          "alive. A process serves 64 such streams at once, and answers 503 to more."
-      })
-    ),
-    HttpApiEndpoint.get("listCatalogue", "/events/catalogue", {
-      disableCodecs: true,
+      summary: "Hear events as they are published",
+      description:
+        "Server-sent events without end, from now on; each has the event's sequence as its id. Comments keep the connection " +
+        "alive. A process serves 64 such streams at once, and answers 503 to more."
+    }),
+    read("listCatalogue", "/events/catalogue", {
       success: Catalogue,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({ scope: "console:read", summary: "List the catalogue", description: "Every event, by name." })
-    ),
-    HttpApiEndpoint.get("getCatalogueEvent", "/events/catalogue/:event", {
-      disableCodecs: true,
+      summary: "List the catalogue",
+      description: "Every event, by name."
+    }),
+    read("getCatalogueEvent", "/events/catalogue/:event", {
       params: { event: Schema.String },
       success: CatalogueEvent,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at an event of the catalogue",
-        description: "With the schema of its envelope, and an example."
-      })
-    ),
-    HttpApiEndpoint.get("getEvent", "/events/:sequence", {
-      disableCodecs: true,
+      summary: "Look at an event of the catalogue",
+      description: "With the schema of its envelope, and an example."
+    }),
+    read("getEvent", "/events/:sequence", {
       params: sequenceParams,
       success: PublishedEvent,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({ scope: "console:read", summary: "Look at an event", description: "With its envelope." })
-    ),
-    HttpApiEndpoint.post("publishExample", "/events", {
-      disableCodecs: true,
+      summary: "Look at an event",
+      description: "With its envelope."
+    }),
+    act("publishExample", "/events", {
       payload: PublishExample,
       success: ExamplePublished,
-      error: refusals(...writeCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:write",
-        summary: "Publish an example",
-        description:
-          "The catalogue's example of an event, with fields set otherwise and the time of now, to every endpoint that wants " +
-          "it. It is checked first; nothing of the pipeline changes by it.",
-        example: { reason: "a look at our receiver", event: "work_item.merged", set: { "workItem.title": "Mend it" } }
-      })
-    )
+      scope: "console:write",
+      summary: "Publish an example",
+      description:
+        "The catalogue's example of an event, with fields set otherwise and the time of now, to every endpoint that wants " +
+        "it. It is checked first; nothing of the pipeline changes by it.",
+      example: { reason: "a look at our receiver", event: "work_item.merged", set: { "workItem.title": "Mend it" } }
+    })
   )
   .middleware(BearerToken)

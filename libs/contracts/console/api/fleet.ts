@@ -3,10 +3,11 @@
  * the console's own process. Secrets are shown to nobody.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BearerToken } from "../../http/declaration.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, NameFilter, readCodes, refusals } from "./parts.ts"
+import { NameFilter } from "./parts.ts"
+import { read } from "./routes.ts"
 import { FigureVoice, recentFigures } from "../../speech/figures.ts"
 import { settingSourceNames } from "../../configuration/effective-settings.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
@@ -95,32 +96,20 @@ const LiveFrame = Schema.Struct(frame)
 
 export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("getFleet", "/fleet", {
-      disableCodecs: true,
+    read("getFleet", "/fleet", {
       success: FleetFrame,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at the fleet",
-        description:
-          "Roles with their processes, releases and readiness, backlogs, rates and latencies over the last seconds. While nobody " +
-          "else watches, the answer waits a second for a second reading."
-      })
-    ),
-    HttpApiEndpoint.get("streamFleet", "/fleet/live", {
-      disableCodecs: true,
+      summary: "Look at the fleet",
+      description:
+        "Roles with their processes, releases and readiness, backlogs, rates and latencies over the last seconds. While nobody " +
+        "else watches, the answer waits a second for a second reading."
+    }),
+    read("streamFleet", "/fleet/live", {
       success: HttpApiSchema.StreamSse({ data: LiveFrame }),
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Watch the fleet",
-        description:
-          "The same as server-sent events, a frame each second; a reader that is slower gets fewer. It ends when the process " +
-          "does: connect again. It shares its limit of 64 streams a process with `/events/live`."
-      })
-    )
+      summary: "Watch the fleet",
+      description:
+        "The same as server-sent events, a frame each second; a reader that is slower gets fewer. It ends when the process " +
+        "does: connect again. It shares its limit of 64 streams a process with `/events/live`."
+    })
   )
   .middleware(BearerToken)
 
@@ -150,18 +139,12 @@ export interface SpeechView extends Schema.Schema.Type<typeof SpeechView> {}
 
 export const SpeechGroup = HttpApiGroup.make("speech", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("getSpeech", "/speech", {
-      disableCodecs: true,
+    read("getSpeech", "/speech", {
       success: SpeechView,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at speech",
-        description:
-          "Who speaks now, how soon callers hear the first byte, how often sound ran out, and which voices there are."
-      })
-    )
+      summary: "Look at speech",
+      description:
+        "Who speaks now, how soon callers hear the first byte, how often sound ran out, and which voices there are."
+    })
   )
   .middleware(BearerToken)
 
@@ -193,21 +176,15 @@ const SettingsQuery = Schema.Struct({
 
 export const SettingsGroup = HttpApiGroup.make("settings", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listSettings", "/settings", {
-      disableCodecs: true,
+    read("listSettings", "/settings", {
       query: SettingsQuery.fields,
       success: SettingPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List settings",
-        description:
-          "Every key of the configuration, with its value in the console's process, where the value comes from, and what it " +
-          "is for. All roles read the same file; a variable that only another role's process has is not seen here. Webhook " +
-          "endpoints are under `/endpoints`."
-      })
-    )
+      summary: "List settings",
+      description:
+        "Every key of the configuration, with its value in the console's process, where the value comes from, and what it " +
+        "is for. All roles read the same file; a variable that only another role's process has is not seen here. Webhook " +
+        "endpoints are under `/endpoints`."
+    })
   )
   .middleware(BearerToken)
 
@@ -287,42 +264,24 @@ export const Leases = Schema.Struct({
 
 export const StreamsGroup = HttpApiGroup.make("streams", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listStreams", "/streams", {
-      disableCodecs: true,
+    read("listStreams", "/streams", {
       success: BrokerStreams,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List streams",
-        description:
-          "Every stream, bucket and store of the fleet with its size, its limits and its consumers. One that the broker does " +
-          "not speak of within two seconds is listed with the reason. An answer may be a second old."
-      })
-    ),
-    HttpApiEndpoint.get("listConsumers", "/streams/:stream/consumers", {
-      disableCodecs: true,
+      summary: "List streams",
+      description:
+        "Every stream, bucket and store of the fleet with its size, its limits and its consumers. One that the broker does " +
+        "not speak of within two seconds is listed with the reason. An answer may be a second old."
+    }),
+    read("listConsumers", "/streams/:stream/consumers", {
       params: streamParams,
       query: ConsumersQuery.fields,
       success: ConsumerPage,
-      error: refusals(...listCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List a stream's consumers",
-        description: "All of them, by name. DELIVERIES has one for each endpoint."
-      })
-    ),
-    HttpApiEndpoint.get("listLeases", "/leases", {
-      disableCodecs: true,
+      summary: "List a stream's consumers",
+      description: "All of them, by name. DELIVERIES has one for each endpoint."
+    }),
+    read("listLeases", "/leases", {
       success: Leases,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List leases",
-        description: "Which process does what only one may do: relays, sweeps, keys of settlers."
-      })
-    )
+      summary: "List leases",
+      description: "Which process does what only one may do: relays, sweeps, keys of settlers."
+    })
   )
   .middleware(BearerToken)

@@ -1,11 +1,11 @@
 /** Models as operators see them: what is sold, and how its calls ended. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { modelKinds } from "../../configuration/gateway.ts"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { BearerToken } from "../../http/declaration.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
-import { listCodes, refusals } from "./parts.ts"
+import { read } from "./routes.ts"
 
 const Micro = Schema.NullOr(Count)
 
@@ -72,19 +72,13 @@ const ModelPage = Schema.Struct({
 
 export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listModels", "/models", {
-      disableCodecs: true,
+    read("listModels", "/models", {
       query: pageQuery,
       success: ModelPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List models with their uptime",
-        description:
-          "The models of the configuration, paid and free alike, with prices, and how their calls ended over 24 hours and over thirty " +
-          "days. Each process of the gateway writes its counts once a minute (`UptimeWriteSeconds`)."
-      })
-    )
+      summary: "List models with their uptime",
+      description:
+        "The models of the configuration, paid and free alike, with prices, and how their calls ended over 24 hours and over thirty " +
+        "days. Each process of the gateway writes its counts once a minute (`UptimeWriteSeconds`)."
+    })
   )
   .middleware(BearerToken)

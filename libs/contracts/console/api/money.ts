@@ -3,25 +3,16 @@
  * whole number of the smallest unit of its asset, with the decimals of the asset beside it.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BearerToken } from "../../http/declaration.ts"
 import { paymentSchemes } from "../../payments/chains.ts"
 import { channelScheme } from "../../payments/channels.ts"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, TransactionId } from "../../payments/primitives.ts"
 import { RefundKey, refundStates } from "../../payments/refunds.ts"
 import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
 import { Count, describe, text, Timestamp } from "../../primitives.ts"
-import {
-  listCodes,
-  NameFilter,
-  newestFirst,
-  readCodes,
-  Reason,
-  refusals,
-  sequenceParams,
-  timeQuery,
-  writeCodes
-} from "./parts.ts"
+import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
+import { act, read } from "./routes.ts"
 
 /** The token that an amount is of. */
 export const token = {
@@ -246,110 +237,70 @@ const count = (value: number) => value.toLocaleString("en-US")
 
 export const ReceiptsGroup = HttpApiGroup.make("receipts", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listReceipts", "/receipts", {
-      disableCodecs: true,
+    read("listReceipts", "/receipts", {
       query: ReceiptsQuery.fields,
       success: ReceiptPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List receipts",
-        description:
-          "The ends of payments of the last 400 days, as far as 8 GiB hold them. By chain and payer they are found at once; by " +
-          "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
-      })
-    ),
-    HttpApiEndpoint.get("getReceiptsCsv", "/receipts.csv", {
-      disableCodecs: true,
+      summary: "List receipts",
+      description:
+        "The ends of payments of the last 400 days, as far as 8 GiB hold them. By chain and payer they are found at once; by " +
+        "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
+    }),
+    read("getReceiptsCsv", "/receipts.csv", {
       query: ReceiptsCsvQuery.fields,
       success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" }),
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Get receipts as a table",
-        description:
-          `CSV with a line of headings, oldest first, ${count(csvLinesMax)} lines at most: with so many, go on with \`after\`. ` +
-          `A time that holds more than ${count(csvReadMax)} receipts is refused. A connection that breaks before its last chunk ` +
-          "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
-      })
-    ),
-    HttpApiEndpoint.get("sumReceipts", "/receipts/sums", {
-      disableCodecs: true,
+      summary: "Get receipts as a table",
+      description:
+        `CSV with a line of headings, oldest first, ${count(csvLinesMax)} lines at most: with so many, go on with \`after\`. ` +
+        `A time that holds more than ${count(csvReadMax)} receipts is refused. A connection that breaks before its last chunk ` +
+        "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
+    }),
+    read("sumReceipts", "/receipts/sums", {
       query: SumsQuery.fields,
       success: ReceiptSums,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Sum up receipts",
-        description:
-          "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
-          `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
-      })
-    ),
-    HttpApiEndpoint.get("getReceipt", "/receipts/:sequence", {
-      disableCodecs: true,
+      summary: "Sum up receipts",
+      description:
+        "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
+        `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
+    }),
+    read("getReceipt", "/receipts/:sequence", {
       params: sequenceParams,
       success: ReceiptWhole,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at a receipt",
-        description: "With its claim, while that is kept, and what was given back of it."
-      })
-    ),
-    HttpApiEndpoint.post("refundReceipt", "/receipts/:sequence/refunds", {
-      disableCodecs: true,
+      summary: "Look at a receipt",
+      description: "With its claim, while that is kept, and what was given back of it."
+    }),
+    act("refundReceipt", "/receipts/:sequence/refunds", {
       params: sequenceParams,
       payload: RefundRequest,
       success: RefundView,
-      error: refusals(...writeCodes, "not_found", "conflict")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Give a payment back",
-        description:
-          "A settler transfers it on the chain to the account that had paid, from the account of `Payments.Refunds`; however often it is " +
-          "asked, and whoever dies, once. All refunds of a payment are never more than it was. `ordered` where the chain does " +
-          "not say within seconds: it goes on, and the same request tells how far it is. 409 where nothing can go back; 503 " +
-          "where no settler answers, which may have taken the order all the same: send the same request again.",
-        example: { key: "ticket-4711", amount: "1000", reason: "the answer was empty" }
-      })
-    )
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Give a payment back",
+      description:
+        "A settler transfers it on the chain to the account that had paid, from the account of `Payments.Refunds`; however often it is " +
+        "asked, and whoever dies, once. All refunds of a payment are never more than it was. `ordered` where the chain does " +
+        "not say within seconds: it goes on, and the same request tells how far it is. 409 where nothing can go back; 503 " +
+        "where no settler answers, which may have taken the order all the same: send the same request again.",
+      example: { key: "ticket-4711", amount: "1000", reason: "the answer was empty" }
+    })
   )
   .middleware(BearerToken)
 
 export const ClaimsGroup = HttpApiGroup.make("claims", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listClaims", "/claims", {
-      disableCodecs: true,
+    read("listClaims", "/claims", {
       query: ClaimsQuery.fields,
       success: ClaimPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List claims",
-        description:
-          "Payments in use for a call. Those that have not ended are found at once; the ended ones are kept for a day after " +
-          "their payment's own end, and are better looked for among receipts. Signatures are not shown."
-      })
-    ),
-    HttpApiEndpoint.get("getClaim", "/claims/:key", {
-      disableCodecs: true,
+      summary: "List claims",
+      description:
+        "Payments in use for a call. Those that have not ended are found at once; the ended ones are kept for a day after " +
+        "their payment's own end, and are better looked for among receipts. Signatures are not shown."
+    }),
+    read("getClaim", "/claims/:key", {
       params: claimParams,
       success: ClaimWhole,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at a claim",
-        description: "With its receipts, and what holds of its payer."
-      })
-    )
+      summary: "Look at a claim",
+      description: "With its receipts, and what holds of its payer."
+    })
   )
   .middleware(BearerToken)
 
@@ -368,20 +319,16 @@ export const TrialPayment = Schema.Struct({
 
 export const TrialsGroup = HttpApiGroup.make("trials", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("signTrialPayment", "/trials/payments", {
-      disableCodecs: true,
+    act("signTrialPayment", "/trials/payments", {
       payload: TrialQuote,
       success: TrialPayment,
-      error: refusals(...writeCodes, "conflict")
-    }).annotateMerge(
-      described({
-        scope: "console:write",
-        summary: "Sign a trial's payment",
-        description:
-          "Only where `./starling up` made the chain, whose money is worth nothing: the fleet signs the quote's first offer, up to " +
-          "a dollar. Elsewhere it is a conflict. The key stays with the fleet.",
-        example: { quote: "eyJ4NDAyVmVyc2lvbiI6Mn0=" }
-      })
-    )
+      refused: ["conflict"],
+      scope: "console:write",
+      summary: "Sign a trial's payment",
+      description:
+        "Only where `./starling up` made the chain, whose money is worth nothing: the fleet signs the quote's first offer, up to " +
+        "a dollar. Elsewhere it is a conflict. The key stays with the fleet.",
+      example: { quote: "eyJ4NDAyVmVyc2lvbiI6Mn0=" }
+    })
   )
   .middleware(BearerToken)

@@ -45,6 +45,8 @@ export const consoleErrorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
+export type ConsoleErrorCode = keyof typeof consoleErrorCodes
+
 export const refusals = refusalsFrom(consoleErrorCodes)
 
 /** The codes of every route that needs a token. */

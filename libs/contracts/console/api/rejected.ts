@@ -1,19 +1,11 @@
 /** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup } from "effect/http-api"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { Count, describe, Fault, Timestamp } from "../../primitives.ts"
-import {
-  Because,
-  listCodes,
-  NameFilter,
-  newestFirst,
-  readCodes,
-  refusals,
-  sequenceParams,
-  writeCodes
-} from "./parts.ts"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { NameFilter, newestFirst, sequenceParams } from "./parts.ts"
+import { act, read } from "./routes.ts"
+import { BearerToken } from "../../http/declaration.ts"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the rejected; the id in paths.")),
@@ -55,59 +47,35 @@ export const RejectedResent = Schema.Struct({
 
 export const RejectedGroup = HttpApiGroup.make("rejected", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listRejected", "/rejected", {
-      disableCodecs: true,
+    read("listRejected", "/rejected", {
       query: RejectedQuery.fields,
       success: RejectedPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "List rejected messages",
-        description: "Messages that broke their schema, of the last seven days."
-      })
-    ),
-    HttpApiEndpoint.get("getRejected", "/rejected/:sequence", {
-      disableCodecs: true,
+      summary: "List rejected messages",
+      description: "Messages that broke their schema, of the last seven days."
+    }),
+    read("getRejected", "/rejected/:sequence", {
       params: sequenceParams,
       success: RejectedMessage,
-      error: refusals(...readCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:read",
-        summary: "Look at a rejected message",
-        description: "With every fault and its path, and with what came."
-      })
-    ),
-    HttpApiEndpoint.post("resendRejected", "/rejected/:sequence/resend", {
-      disableCodecs: true,
+      summary: "Look at a rejected message",
+      description: "With every fault and its path, and with what came."
+    }),
+    act("resendRejected", "/rejected/:sequence/resend", {
       params: sequenceParams,
-      payload: Because,
       success: RejectedResent,
-      error: refusals(...writeCodes, "not_found", "conflict", "still_invalid")
-    }).annotateMerge(
-      described({
-        scope: "console:write",
-        summary: "Send a rejected event again",
-        description:
-          "Publishes the event as it is kept, where this release accepts it, and takes it off the list. " +
-          "Other messages are sent again by those who sent them.",
-        example: { reason: "the schema is mended" }
-      })
-    ),
-    HttpApiEndpoint.post("discardRejected", "/rejected/:sequence/discard", {
-      disableCodecs: true,
+      refused: ["conflict", "still_invalid"],
+      scope: "console:write",
+      summary: "Send a rejected event again",
+      description:
+        "Publishes the event as it is kept, where this release accepts it, and takes it off the list. " +
+        "Other messages are sent again by those who sent them.",
+      example: { reason: "the schema is mended" }
+    }),
+    act("discardRejected", "/rejected/:sequence/discard", {
       params: sequenceParams,
-      payload: Because,
-      success: HttpApiSchema.NoContent,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "console:operate",
-        summary: "Discard a rejected message",
-        description: "Takes it off the list for good.",
-        example: { reason: "a test's" }
-      })
-    )
+      scope: "console:operate",
+      summary: "Discard a rejected message",
+      description: "Takes it off the list for good.",
+      example: { reason: "a test's" }
+    })
   )
   .middleware(BearerToken)

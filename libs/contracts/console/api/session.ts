@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
 import { describe, text, Timestamp } from "../../primitives.ts"
-import { Because, refusals, writeCodes } from "./parts.ts"
+import { refusals } from "./parts.ts"
+import { act } from "./routes.ts"
 
 /** The APIs that a console may pass calls on to. */
 export const passedOnApis = ["pipeline", "models", "speech"] as const
@@ -48,21 +49,16 @@ const openCodes = [
 
 export const SessionGroup = HttpApiGroup.make("session", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("makeSignInCode", "/session/codes", {
-      disableCodecs: true,
-      payload: Because,
+    act("makeSignInCode", "/session/codes", {
       success: SignInCode.pipe(HttpApiSchema.status(201)),
-      error: refusals(...writeCodes, "conflict")
-    }).annotateMerge(
-      described({
-        scope: "tokens:manage",
-        summary: "Make a sign-in code",
-        description:
-          "It signs one browser in within ten minutes, with the caller's rights and for twelve hours at most. " +
-          "`./starling console` makes one.",
-        example: { reason: "to look at the page" }
-      })
-    )
+      refused: ["conflict"],
+      scope: "tokens:manage",
+      summary: "Make a sign-in code",
+      description:
+        "It signs one browser in within ten minutes, with the caller's rights and for twelve hours at most. " +
+        "`./starling console` makes one.",
+      example: { reason: "to look at the page" }
+    })
   )
   .middleware(BearerToken)
   .add(

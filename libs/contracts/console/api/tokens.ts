@@ -1,11 +1,12 @@
 /** Bearer tokens as owners see and make them. A token itself is shown once, to who makes it. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { tokenLifetimeMsDefault, tokenLimits } from "../../http/refusals.ts"
-import { BearerToken, described } from "../../http/declaration.ts"
+import { BearerToken } from "../../http/declaration.ts"
 import { pageQuery } from "../../pipeline/api/parts.ts"
 import { describe, isName, text, Timestamp } from "../../primitives.ts"
-import { Because, listCodes, newestFirst, Reason, refusals, writeCodes } from "./parts.ts"
+import { newestFirst, Reason } from "./parts.ts"
+import { act, read } from "./routes.ts"
 
 const Kind = Schema.Literals(["member", "service"])
 const TokenRole = Schema.Literals(["owner", "admin", "member", "viewer"])
@@ -60,46 +61,31 @@ export const tokenParams = { id: Schema.String }
 
 export const TokensGroup = HttpApiGroup.make("tokens", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listTokens", "/tokens", {
-      disableCodecs: true,
+    read("listTokens", "/tokens", {
       query: TokensQuery.fields,
       success: TokenPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "tokens:manage",
-        summary: "List tokens",
-        description: "Those of the caller's workspace. One that ended stays for thirty days."
-      })
-    ),
-    HttpApiEndpoint.post("makeToken", "/tokens", {
-      disableCodecs: true,
+      scope: "tokens:manage",
+      summary: "List tokens",
+      description: "Those of the caller's workspace. One that ended stays for thirty days."
+    }),
+    act("makeToken", "/tokens", {
       payload: MakeToken,
       success: MadeToken.pipe(HttpApiSchema.status(201)),
-      error: refusals(...writeCodes, "conflict")
-    }).annotateMerge(
-      described({
-        scope: "tokens:manage",
-        summary: "Make a token",
-        description:
-          "In the caller's workspace, with no right that the caller's own token lacks: more is `insufficient_scope`. The token " +
-          "itself is in this answer alone.",
-        example: { reason: "a build server", label: "ci", scopes: ["console:read"], lifetimeSeconds: 2_592_000 }
-      })
-    ),
-    HttpApiEndpoint.post("revokeToken", "/tokens/:id/revoke", {
-      disableCodecs: true,
+      refused: ["conflict"],
+      scope: "tokens:manage",
+      summary: "Make a token",
+      description:
+        "In the caller's workspace, with no right that the caller's own token lacks: more is `insufficient_scope`. The token " +
+        "itself is in this answer alone.",
+      example: { reason: "a build server", label: "ci", scopes: ["console:read"], lifetimeSeconds: 2_592_000 }
+    }),
+    act("revokeToken", "/tokens/:id/revoke", {
       params: tokenParams,
-      payload: Because,
       success: TokenView,
-      error: refusals(...writeCodes, "not_found")
-    }).annotateMerge(
-      described({
-        scope: "tokens:manage",
-        summary: "Revoke a token",
-        description: "One of the caller's workspace, for good. It is refused everywhere within five seconds.",
-        example: { reason: "its laptop was stolen" }
-      })
-    )
+      scope: "tokens:manage",
+      summary: "Revoke a token",
+      description: "One of the caller's workspace, for good. It is refused everywhere within five seconds.",
+      example: { reason: "its laptop was stolen" }
+    })
   )
   .middleware(BearerToken)
