@@ -31,8 +31,8 @@ export interface Changed<S, A> {
 }
 
 export interface ChangeOptions<S> {
-  /** The record as it was read or written before. It may allow a change; it never refuses one. */
-  readonly known?: KvEntry<S> | undefined
+  /** The record, or its absence, as it was read or written before. It may allow a change; it never refuses one. */
+  readonly known?: Option.Option<KvEntry<S>> | undefined
   /** Whether a record shows that `written` was stored, by the write whose answer was lost or since. */
   readonly isOurs?: (found: S, written: S) => boolean
 }
@@ -58,8 +58,10 @@ export const records = <S>(bucket: KvBucket<S>, { keptMs, together = false }: Re
   if (together) return { change: sharedChanges(store) }
   return {
     change: (key, decide, options) =>
-      Effect.flatMap(changedAll(store, key, [{ decide, ...options }]), ([only]) =>
-        only === undefined ? Effect.die("a decision has no answer") : Effect.fromResult(only)
+      Clock.clockWith((clock) =>
+        Effect.flatMap(changedAll(store, key, [{ decide, ...options, clock }]), ([only]) =>
+          only === undefined ? Effect.die("a decision has no answer") : Effect.fromResult(only)
+        )
       )
   }
 }
@@ -71,6 +73,8 @@ interface Store<S> {
 
 interface Member<S, A, E> extends ChangeOptions<S> {
   readonly decide: Decide<S, A, E>
+  /** Of its caller. */
+  readonly clock: Clock.Clock
 }
 
 type Outcome<S, A, E> = Result.Result<Changed<S, A>, E>
@@ -90,14 +94,13 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
   let unsure: { readonly failure: BusUnavailable; readonly outcomes: Decided<S, A, E> } | undefined
   for (let tries = 0; tries < triesMax; tries += 1) {
     const isRemembered = remembered !== undefined
-    const before = remembered ?? Option.getOrUndefined(yield* bucket.get(key))
+    const before = Option.getOrUndefined(remembered ?? (yield* bucket.get(key)))
     remembered = undefined
     if (before !== undefined && unsure?.outcomes.isStored(before) === true) return unsure.outcomes.foundIn(before)
-    const nowMs = yield* Clock.currentTimeMillis
-    const decided = decideAll(members, before, nowMs)
+    const decided = decideAll(members, before)
     if (isRemembered && decided.needsSight) continue
     if (decided.next === undefined) return decided.at(before?.revision ?? 0)
-    const ttlMs = keptMs(decided.next, nowMs)
+    const ttlMs = keptMs(decided.next, yield* Clock.currentTimeMillis)
     const written = yield* Effect.result(
       before === undefined
         ? bucket.create(key, decided.next, ttlMs)
@@ -114,9 +117,14 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
   return yield* new BusUnavailable({ operation: `change ${key}`, detail })
 })
 
-const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): KvEntry<S> | undefined =>
-  members.reduce<KvEntry<S> | undefined>(
-    (best, { known }) => (known !== undefined && known.revision > (best?.revision ?? 0) ? known : best),
+type Entry<S> = Option.Option<KvEntry<S>>
+
+const revisionOf = <S>(entry: Entry<S>) => (Option.isSome(entry) ? entry.value.revision : 0)
+
+const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): Entry<S> | undefined =>
+  members.reduce<Entry<S> | undefined>(
+    (best, { known }) =>
+      known !== undefined && (best === undefined || revisionOf(known) > revisionOf(best)) ? known : best,
     undefined
   )
 
@@ -135,28 +143,27 @@ interface Decided<S, A, E> {
 
 const decideAll = <S, A, E>(
   members: ReadonlyArray<Member<S, A, E>>,
-  before: KvEntry<S> | undefined,
-  nowMs: number
+  before: KvEntry<S> | undefined
 ): Decided<S, A, E> => {
-  const standing: Standing = { nowMs, revision: before?.revision ?? 0 }
+  const revision = before?.revision ?? 0
   let value = before?.value
-  const made = members.map(({ decide, isOurs }) => {
-    const result = decide(value, standing)
+  const made = members.map(({ decide, isOurs, clock }) => {
+    const result = decide(value, { nowMs: clock.currentTimeMillisUnsafe(), revision })
     const next = Result.isSuccess(result) ? result.success.next : undefined
     if (next !== undefined) value = next
     return { result, next, isOurs }
   })
   const changes = made.filter(({ next }) => next !== undefined)
-  const outcomes = (stored: S | undefined, revision: number) =>
-    made.map(({ result }) => Result.map(result, ({ answer }) => ({ answer, value: stored, revision })))
+  const outcomes = (stored: S | undefined, at: number) =>
+    made.map(({ result }) => Result.map(result, ({ answer }) => ({ answer, value: stored, revision: at })))
   return {
     next: changes.at(-1)?.next,
     needsSight: changes.length < made.length,
     canTell: changes.every(({ isOurs }) => isOurs !== undefined),
     isStored: (found) =>
-      found.revision > standing.revision &&
+      found.revision > revision &&
       changes.every(({ next, isOurs }) => next !== undefined && isOurs?.(found.value, next) === true),
-    at: (revision) => outcomes(value, revision),
+    at: (stored) => outcomes(value, stored),
     foundIn: (found) => outcomes(found.value, found.revision)
   }
 }
@@ -177,7 +184,7 @@ const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
   const queues = new Map<string, Array<Waiting<S>>>()
 
   const inTurn = Effect.fnUntraced(function* (key: string, queue: Array<Waiting<S>>) {
-    let remembered: KvEntry<S> | undefined
+    let remembered: Entry<S> | undefined
     while (queue.length > 0) {
       const members = queue.splice(0, membersMax)
       const [first, ...rest] = members
@@ -194,9 +201,9 @@ const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
   })
 
   return <A, E>(key: string, decide: Decide<S, A, E>, options: ChangeOptions<S> = {}) =>
-    Effect.suspend(() => {
+    Clock.clockWith((clock) => {
       const done = Deferred.makeUnsafe<Changed<S, unknown>, unknown>()
-      const waiting: Waiting<S> = { decide, ...options, done }
+      const waiting: Waiting<S> = { decide, ...options, clock, done }
       const others = queues.get(key)
       const queue = others ?? []
       queue.push(waiting)
@@ -220,11 +227,11 @@ const exitOf = <S, A, E>(outcome: Outcome<S, A, E> | undefined): Exit.Exit<Chang
 }
 
 /** The record after these, where one of them tells. */
-const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unknown>>): KvEntry<S> | undefined => {
+const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unknown>>): Entry<S> | undefined => {
   const told = outcomes.find((outcome) => Result.isSuccess(outcome))
   if (told === undefined || Result.isFailure(told)) return undefined
   const { value, revision } = told.success
-  return value === undefined ? undefined : { key, value, revision }
+  return value === undefined ? Option.none() : Option.some({ key, value, revision })
 }
 
 /** Answers without a change. */

@@ -88,7 +88,7 @@ export interface RateRefused {
   readonly retryAfterMs: number
 }
 
-type RateDecision = RateTaken | RateRefused
+export type RateDecision = RateTaken | RateRefused
 
 interface Rule {
   readonly limit: number

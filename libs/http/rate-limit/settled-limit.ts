@@ -6,8 +6,8 @@
  * store falls behind or cannot be reached, takes wait until they are counted, and fail when they cannot be.
  */
 import { hash } from "node:crypto"
-import { Array as Arr, Clock, Deferred, Effect, Order, Random, Schema } from "effect"
-import { type BusError, BusUnavailable, Kv, RevisionConflict } from "#bus"
+import { Array as Arr, Clock, Deferred, Effect, Option, Order, Schema } from "effect"
+import { type BusError, BusUnavailable, Kv, type KvEntry, records, replaced } from "#bus"
 import { Metrics } from "#runtime"
 import { rateLimited, serviceUnavailable } from "../WireError.ts"
 import { sharedWindowTakes } from "../metrics.ts"
@@ -36,8 +36,6 @@ const settleEveryMs = 250
 const unsettledMsMax = 2 * settleEveryMs
 // Shorter than any caller waits for a refusal.
 const withinMs = 3_000
-// Each replica loses a round to another that settles the same key.
-const triesMax = 24
 // A replica's keys settle side by side, so that their requests leave in one write.
 const atOnce = 256
 // Beyond this number the key with the oldest last take is forgotten; the store still has it.
@@ -56,8 +54,8 @@ interface Known {
   log: RateLog
   /** Its own that are not in the store yet. */
   unsettled: ReadonlyArray<Take>
-  /** Of the store's log; undefined before it was written or read. */
-  revision: number | undefined
+  /** The store's log; none before it was written or read. */
+  stored: Option.Option<KvEntry<RateLog>>
 }
 
 /** The decision, and the log to keep when a place was taken. The longest window decides first. Pure. */
@@ -166,7 +164,7 @@ const knownKeys = () => {
       }
       if (known.size >= keysMax) forgetOldest()
       if (known.size >= keysMax) return undefined
-      const made: Known = { log: [], unsettled: [], revision: undefined }
+      const made: Known = { log: [], unsettled: [], stored: Option.none() }
       known.set(key, made)
       return made
     },
@@ -181,35 +179,24 @@ const storeOf = Effect.fnUntraced(function* (longestFirst: Windows, { waiting }:
   const [{ name, windowMs }] = longestFirst
   const limitMax = Math.max(...longestFirst.map(({ limit }) => limit))
   const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
+  // A log lives a window longer than its last take; by then all its times are over.
+  const logs = records(bucket, { keptMs: () => windowMs + 1_000 })
   const takes = (yield* Metrics).counter(sharedWindowTakes)
   let isFailing = false
 
-  /** Tries again while other replicas win the race. */
   const write = Effect.fnUntraced(function* (id: string, known: Known) {
-    for (let tries = 1; tries <= triesMax; tries++) {
-      const sent = known.unsettled
-      // A log lives a window longer than its last take; by then all its times are over.
-      const written = yield* Effect.catchTag(
-        known.revision === undefined
-          ? bucket.create(id, known.log, windowMs + 1_000)
-          : bucket.update(id, known.log, known.revision, windowMs + 1_000),
-        "RevisionConflict",
-        () => Effect.succeed(undefined)
-      )
-      if (written !== undefined) {
-        known.revision = written
-        const stored = new Set(sent)
-        known.unsettled = known.unsettled.filter((take) => !stored.has(take))
-        return sent
-      }
-      const found = yield* bucket.get(id)
-      const { value, revision } = found._tag === "Some" ? found.value : { value: [], revision: undefined }
-      const unsettled = known.unsettled.map(({ atMs }) => atMs)
-      known.log = mergedLog(value, unsettled, limitMax)
-      known.revision = revision
-      yield* Effect.sleep(yield* Random.nextIntBetween(0, tries * 2))
-    }
-    return yield* new RevisionConflict({ operation: `count calls in ${name}`, detail: `${triesMax} tries, all lost` })
+    const sent = known.unsettled
+    const times = sent.map(({ atMs }) => atMs)
+    const { value = [], revision } = yield* logs.change(
+      id,
+      (stored = []) => replaced(mergedLog(stored, times, limitMax)),
+      { known: known.stored }
+    )
+    known.stored = Option.some({ key: id, value, revision })
+    known.unsettled = known.unsettled.filter((take) => !sent.includes(take))
+    const since = known.unsettled.map(({ atMs }) => atMs)
+    known.log = mergedLog(value, since, limitMax)
+    return sent
   })
 
   const settle = Effect.fnUntraced(function* (key: string, known: Known) {

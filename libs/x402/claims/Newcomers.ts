@@ -3,8 +3,8 @@
  * from the payers' records and puts the sum beside its checkpoint, and a process adds what it has given since. Only a
  * call that is lost is written down, in a record of its own.
  */
-import { Clock, Duration, Effect, Option, Schema } from "effect"
-import { type BusError, BusUnavailable, Kv } from "#bus"
+import { Duration, Effect, Option, Schema } from "effect"
+import { type BusError, Kv, records, replaced } from "#bus"
 import { claimBucket } from "./ClaimStore.ts"
 import { type CreditTerms, hasRoom, Owed, owedMore } from "./credit.ts"
 
@@ -37,8 +37,6 @@ const owedKey = "newcomers"
 const lookEvery = Duration.seconds(1)
 // The bound of money comes first, unless calls cost next to nothing.
 const givenMax = 4_096
-// Each failed try is another loss that was written.
-const triesMax = 64
 
 interface Given {
   readonly beyond: number
@@ -78,16 +76,9 @@ export const openNewcomers = Effect.fnUntraced(function* (
   }
 
   const lost = Effect.fnUntraced(function* (microUsd: number): Effect.fn.Return<void, BusError> {
-    for (let tries = 0; tries < triesMax; tries += 1) {
-      const found = Option.getOrUndefined(yield* losses.get(owedKey))
-      const owed = owedMore(found?.value ?? { microUsd: 0, atMs: 0 }, microUsd, yield* Clock.currentTimeMillis)
-      const written = yield* losses.update(owedKey, owed, found?.revision ?? 0).pipe(
-        Effect.as(true),
-        Effect.catchTag("RevisionConflict", () => Effect.succeed(false))
-      )
-      if (written) return
-    }
-    return yield* new BusUnavailable({ operation: "note a loss", detail: `other writes came first ${triesMax} times` })
+    yield* records(losses).change(owedKey, (before = { microUsd: 0, atMs: 0 }, { nowMs }) =>
+      replaced(owedMore(before, microUsd, nowMs))
+    )
   })
 
   return {

@@ -6,8 +6,8 @@
  * nothing any more expires by itself, and one with history alone after a month. Changes of one payer that come to one process at once are made in their order, by
  * one write: a wallet that pays for a hundred calls at once does not block itself.
  */
-import { Deferred, Effect, Exit, Option, Schema } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvBucket, type KvEntry } from "#bus"
+import { Effect, Option, Result, Schema } from "effect"
+import { type BusError, Kv, type KvEntry, records } from "#bus"
 import { AtomicAmount, ChainAddress, ClaimKey, Network, payerKeyOf } from "#contracts"
 import type { Funds } from "../scheme.ts"
 import { claimBucket } from "./ClaimStore.ts"
@@ -249,118 +249,25 @@ export interface ChangedPayer {
   readonly revision: number
 }
 
-// Each failed try is another process's success; no more processes change one wallet at once.
-const triesMax = 64
-
 export const recordOf = (name: PayerName, entry: PayerEntry): PayerRecord =>
   Option.isSome(entry) ? entry.value.value : newPayer(name.network, name.payer)
 
 export const openPayerStore = Effect.fnUntraced(function* (): Effect.fn.Return<PayerStore, BusError, Kv> {
   const bucket = yield* (yield* Kv).open(claimBucket, PayerRecord)
-  const read = ({ network, payer }: PayerName) => bucket.get(payerKeyOf(network, payer))
-  // One per payer in work in this process; the roles bound their number.
-  const queues = new Map<string, Array<Waiting>>()
-  const change = (name: PayerName, change: PayerChange, seen?: PayerEntry) =>
-    Effect.suspend(() => {
-      const key = payerKeyOf(name.network, name.payer)
-      const waiting: Waiting = { change, seen, done: Deferred.makeUnsafe() }
-      const queue = queues.get(key)
-      if (queue !== undefined) {
-        queue.push(waiting)
-        return Deferred.await(waiting.done)
-      }
-      const own = [waiting]
-      queues.set(key, own)
-      const over = () => void queues.delete(key)
-      const working = Effect.onExit(inTurn({ bucket, read, name }, own, over), () => leave(own, key, over))
-      // The first caller may be interrupted while others wait on. All questions to the broker end.
-      return Effect.andThen(Effect.forkDetach(working, { startImmediately: true }), Deferred.await(waiting.done))
-    })
-  return { read, change }
-})
-
-interface Waiting {
-  readonly change: PayerChange
-  readonly seen: PayerEntry | undefined
-  readonly done: Deferred.Deferred<ChangedPayer, BusError>
-}
-
-interface Target {
-  readonly bucket: KvBucket<PayerRecord>
-  readonly read: PayerStore["read"]
-  readonly name: PayerName
-}
-
-/** A process that ends fails the changes that still wait. */
-const leave = (left: Array<Waiting>, key: string, over: () => void) =>
-  Effect.sync(() => {
-    if (left.length === 0) return
-    over()
-    const gone = new BusUnavailable({ operation: `change ${key}`, detail: "the process ends" })
-    for (const { done } of left) Deferred.doneUnsafe(done, Exit.fail(gone))
-  })
-
-/** Makes all waiting changes, again and again until none is left. */
-const inTurn = Effect.fnUntraced(function* (
-  target: Target,
-  queue: Array<Waiting>,
-  over: () => void
-): Effect.fn.Return<void> {
-  let entry: PayerEntry | undefined
-  while (queue.length > 0) {
-    const batch = [...queue]
-    const made = yield* Effect.exit(changeAll(target, batch, newest([entry, ...batch.map(({ seen }) => seen)])))
-    if (Exit.isSuccess(made)) entry = made.value.entry
-    queue.splice(0, batch.length)
-    batch.forEach(({ done }, index) => {
-      const result = Exit.map(made, ({ records, entry }) => ({
-        record: records[index] ?? recordOf(target.name, Option.none()),
-        revision: revisionOf(entry)
-      }))
-      Deferred.doneUnsafe(done, result)
-    })
+  const payers = records(bucket, { together: true, keptMs: timeToLiveMs })
+  return {
+    read: ({ network, payer }) => bucket.get(payerKeyOf(network, payer)),
+    change: ({ network, payer }, change, seen) =>
+      Effect.map(
+        payers.change(
+          payerKeyOf(network, payer),
+          (before = newPayer(network, payer)) => {
+            const next = change(before)
+            return Result.succeed({ answer: next ?? before, next })
+          },
+          { known: seen }
+        ),
+        ({ answer, revision }) => ({ record: answer, revision })
+      )
   }
-  // In the same turn that found no change left, so that the next change begins anew.
-  over()
-})
-
-const revisionOf = (entry: PayerEntry) => (Option.isSome(entry) ? entry.value.revision : 0)
-
-const newest = (entries: ReadonlyArray<PayerEntry | undefined>): PayerEntry | undefined =>
-  entries.reduce(
-    (best, entry) =>
-      entry !== undefined && (best === undefined || revisionOf(entry) > revisionOf(best)) ? entry : best,
-    undefined
-  )
-
-interface Changed {
-  readonly entry: PayerEntry
-  /** The record after each change, in their order. */
-  readonly records: ReadonlyArray<PayerRecord>
-}
-
-const changeAll = Effect.fnUntraced(function* (
-  { bucket, read, name }: Target,
-  batch: ReadonlyArray<Waiting>,
-  seen: PayerEntry | undefined
-): Effect.fn.Return<Changed, BusError> {
-  const key = payerKeyOf(name.network, name.payer)
-  let entry = seen ?? (yield* read(name))
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const before = recordOf(name, entry)
-    let next = before
-    const records = batch.map(({ change }) => (next = change(next) ?? next))
-    if (next === before) return { entry, records }
-    const write = bucket.update(key, next, revisionOf(entry), timeToLiveMs(next))
-    const written = yield* write.pipe(
-      Effect.asSome,
-      Effect.catchTag("RevisionConflict", () => Effect.succeedNone)
-    )
-    if (Option.isSome(written)) {
-      return { entry: Option.some({ key, value: next, revision: written.value }), records }
-    }
-    entry = yield* read(name)
-  }
-  const detail = `other writes came first ${triesMax} times`
-  return yield* new BusUnavailable({ operation: `change payer ${name.payer}`, detail })
 })

@@ -45,7 +45,7 @@ describe("a change of a record", () => {
         reads.push(before?.length ?? 0)
         return append("y", 3)(before)
       }
-      assert.strictEqual((yield* change("a", refusing, { known: full })).answer, 2)
+      assert.strictEqual((yield* change("a", refusing, { known: Option.some(full) })).answer, 2)
       assert.deepStrictEqual(
         [reads, stored("a")?.value],
         [
@@ -55,7 +55,7 @@ describe("a change of a record", () => {
       )
       // An older one that allows it loses its write, and is decided again.
       const old: KvEntry<Log> = { key: "a", value: [], revision: 1 }
-      assert.strictEqual((yield* change("a", append("z"), { known: old })).answer, 3)
+      assert.strictEqual((yield* change("a", append("z"), { known: Option.some(old) })).answer, 3)
     })
   )
 
@@ -132,6 +132,23 @@ describe("changes of one key that come together", () => {
       yield* Fiber.interrupt(first)
       assert.strictEqual((yield* Fiber.join(third)).answer, 2)
       assert.deepStrictEqual(stored("k")?.value, ["a", "c"])
+    })
+  )
+
+  it.effect("fail together with their write, and not with the next one", () =>
+    Effect.gen(function* () {
+      const fates: Array<Fate> = ["stored", "lost before"]
+      const { bucket, stored } = memoryBucket<Log>(
+        () => fates.shift() ?? "stored",
+        () => 2
+      )
+      const { change } = records(bucket, { together: true })
+      const made = yield* Effect.forEach(["a", "b", "c"], (id) => Effect.exit(change("k", append(id))), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(made.map(Exit.isSuccess), [true, false, false])
+      assert.strictEqual((yield* change("k", append("d"))).answer, 2)
+      assert.deepStrictEqual(stored("k")?.value, ["a", "d"])
     })
   )
 

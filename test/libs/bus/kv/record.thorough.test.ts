@@ -1,6 +1,6 @@
 /** Histories of a record at random: writers that race, crash, remember what they read, and lose answers. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Random, Result } from "effect"
+import { Effect, Fiber, Option, Random, Result } from "effect"
 import { type KvEntry, records } from "#bus"
 import type { RecordsOptions } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
@@ -27,7 +27,7 @@ const race = (seed: number, options: RecordsOptions<Log>, canTell: boolean) =>
     const writer = (name: string) =>
       Effect.gen(function* () {
         const { change } = records(bucket, options)
-        let known: KvEntry<Log> | undefined
+        let known: Option.Option<KvEntry<Log>> = Option.none()
         const one = (id: string) =>
           Effect.gen(function* () {
             const remembers = below(2) === 0 ? { known } : {}
@@ -38,7 +38,7 @@ const race = (seed: number, options: RecordsOptions<Log>, canTell: boolean) =>
               return void ends.set(id, typeof made.failure === "string" ? made.failure : made.failure._tag)
             const { answer, value = [], revision } = made.success
             ends.set(id, answer)
-            known = { key: "k", value, revision }
+            known = Option.some({ key: "k", value, revision })
           })
         const ids = Array.from({ length: 6 }, (_, index) => `${name}${index}`)
         yield* Effect.forEach(ids, one, { concurrency: 1 + below(3), discard: true })

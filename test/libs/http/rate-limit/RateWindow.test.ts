@@ -3,7 +3,6 @@ import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { rateLimitHeaders, rateWindow } from "#http"
 import { giveBackToLog, type RateLog, takeFromLog } from "../../../../libs/http/rate-limit/RateWindow.ts"
-import { rememberedRefusals } from "../../../../libs/http/rate-limit/shared-window.ts"
 
 describe("a rate window of one process", () => {
   it.effect("grants a key its limit, and says exactly when there is room again", () =>
@@ -96,28 +95,5 @@ describe("a sliding window", () => {
     for (const from of passed) {
       assert.isAtMost(passed.filter((at) => at >= from && at < from + 1_000).length, limit)
     }
-  })
-})
-
-describe("remembered refusals", () => {
-  it("hold for at most a second, and never longer than the refusal", () => {
-    const refusals = rememberedRefusals(2)
-    const refusal = (resetAtMs: number) =>
-      ({ _tag: "Refused", limit: 2, remaining: 0, resetMs: 0, resetAtMs, retryAfterMs: 0 }) as const
-    refusals.remember("a", refusal(10_000), 1_000)
-    refusals.remember("b", refusal(1_200), 1_000)
-    assert.deepInclude(refusals.find("a", 1_999), { _tag: "Some" })
-    assert.deepInclude(refusals.find("a", 2_000), { _tag: "None" })
-    assert.deepInclude(refusals.find("b", 1_200), { _tag: "None" })
-    refusals.forget("a")
-    assert.deepInclude(refusals.find("a", 1_500), { _tag: "None" })
-  })
-
-  it("are bounded in number", () => {
-    const refusals = rememberedRefusals(2)
-    const refusal = { _tag: "Refused", limit: 2, remaining: 0, resetMs: 0, resetAtMs: 9_000, retryAfterMs: 0 } as const
-    for (let n = 0; n <= 10_000; n++) refusals.remember(`k${n}`, refusal, 1_000)
-    assert.deepInclude(refusals.find("k0", 1_000), { _tag: "None" })
-    assert.deepInclude(refusals.find("k10000", 1_000), { _tag: "Some" })
   })
 })

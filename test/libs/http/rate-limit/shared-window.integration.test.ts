@@ -3,7 +3,6 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { type BusError, Nats } from "#bus"
 import { type RateWindow, sharedWindow, type SharedWindowOptions } from "#http"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
-import { watchProcessorShare } from "../../../support/processor-share.ts"
 import { later, standingAt } from "../../../support/clock.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 
@@ -68,7 +67,7 @@ describe("a rate window over all replicas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("returns a place, locally at once and elsewhere within about a second", () =>
+  it.live("returns a place, at once on every replica", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       const options = { ...hourly, limit: 1 }
@@ -81,11 +80,7 @@ describe("a rate window over all replicas", () => {
       const again = yield* here.take("w1")
       assert.strictEqual(again._tag, "Taken")
       if (again._tag === "Taken") yield* here.giveBack("w1", again)
-      const share = watchProcessorShare()
-      const givenBackAtMs = performance.now()
-      yield* eventually(Effect.map(there.take("w1"), ({ _tag }) => _tag === "Taken"))
-      const tookMs = performance.now() - givenBackAtMs
-      assert.isBelow(tookMs, 3_000 / (yield* Effect.promise(share.end)))
+      assert.strictEqual((yield* there.take("w1"))._tag, "Taken")
     }).pipe(Effect.scoped)
   )
 
