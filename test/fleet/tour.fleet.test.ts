@@ -79,6 +79,7 @@ const everyExample = (): ReadonlyArray<Example> => {
 const leftOut: ReadonlyArray<readonly [command: RegExp, why: string]> = [
   [/^\.\/starling up/u, "it is the fleet that the others run on: up.fleet.test.ts"],
   [/^\.\/starling (?:test|check)\b/u, "runs this test among all others"],
+  [/^\.\/starling mutants/u, "changes code and runs tests for minutes; test/dev/mutants/ runs it on a room of its own"],
   [/^\.\/starling load/u, "measures the machine for minutes; the load tests have tests of their own"],
   [/^\.\/starling say "Hello there\." --marks/u, "plays to a sound card; say.fleet.test.ts has a player of its own"],
   [/^\.\/starling consents get <voice id>/u, "needs a person's recordings: voices-consent.fleet.test.ts"],
