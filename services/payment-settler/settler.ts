@@ -111,7 +111,7 @@ const settleAsRead = Effect.fnUntraced(function* (
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
   if (found === undefined) return stale
   const claim = isAskedFor(found, assumed)
-    ? yield* claims.move(withFiguresOf(assumed, found), ClaimMove.Settle())
+    ? yield* claims.move({ ...found, record: withFiguresOf(assumed.record, found.record) }, ClaimMove.Settle())
     : found
   const known = endOf(claim)
   if (known === undefined) {

@@ -33,8 +33,6 @@ export interface Changed<S, A> {
 export interface ChangeOptions<S> {
   /** The record, or its absence, as it was read or written before. It may allow a change; it never refuses one. */
   readonly known?: Option.Option<KvEntry<S>> | undefined
-  /** Whether a record shows that `written` was stored, by the write whose answer was lost or since. */
-  readonly isOurs?: (found: S, written: S) => boolean
 }
 
 export interface RecordsOptions<S> {
@@ -42,6 +40,8 @@ export interface RecordsOptions<S> {
   readonly keptMs?: (value: S, nowMs: number) => number | undefined
   /** Changes of one key that come to this process at once share a write, in their order. */
   readonly together?: boolean
+  /** Whether a record shows that `written` was stored, by a write whose answer was lost. */
+  readonly isOurs?: (found: S, written: S) => boolean
 }
 
 export interface Records<S> {
@@ -51,25 +51,38 @@ export interface Records<S> {
     decide: Decide<S, A, E>,
     options?: ChangeOptions<S>
   ) => Effect.Effect<Changed<S, A>, E | BusError>
+  /** Stores a value over the revision that its writer has seen; 0: where there is none. False where another came first. */
+  readonly replace: (key: string, next: S, seen: number) => Effect.Effect<Changed<S, boolean>, BusError>
 }
 
-export const records = <S>(bucket: KvBucket<S>, { keptMs, together = false }: RecordsOptions<S> = {}): Records<S> => {
-  const store: Store<S> = { bucket, keptMs: keptMs ?? (() => undefined) }
-  if (together) return { change: sharedChanges(store) }
-  return {
-    change: (key, decide, options) =>
-      Clock.clockWith((clock) =>
-        Effect.flatMap(changedAll(store, key, [{ decide, ...options, clock }]), ([only]) =>
-          only === undefined ? Effect.die("a decision has no answer") : Effect.fromResult(only)
-        )
-      )
-  }
+export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {}): Records<S> => {
+  const { keptMs = () => undefined, together = false, isOurs } = options
+  const store: Store<S> = { bucket, keptMs, isOurs }
+  const change = together ? sharedChanges(store) : ownChanges(store)
+  const replace = (key: string, next: S, seen: number) =>
+    change(
+      key,
+      (_, { revision }) => Result.succeed(revision === seen ? { answer: true, next } : { answer: false }),
+      // The decision looks at the revision alone.
+      { known: seen === 0 ? Option.none() : Option.some({ key, value: next, revision: seen }) }
+    )
+  return { change, replace }
 }
 
 interface Store<S> {
   readonly bucket: KvBucket<S>
   readonly keptMs: (value: S, nowMs: number) => number | undefined
+  readonly isOurs: ((found: S, written: S) => boolean) | undefined
 }
+
+const ownChanges =
+  <S>(store: Store<S>): Records<S>["change"] =>
+  (key, decide, options) =>
+    Clock.clockWith((clock) =>
+      Effect.flatMap(changedAll(store, key, [{ decide, ...options, clock }]), ([only]) =>
+        only === undefined ? Effect.die("a decision has no answer") : Effect.fromResult(only)
+      )
+    )
 
 interface Member<S, A, E> extends ChangeOptions<S> {
   readonly decide: Decide<S, A, E>
@@ -86,30 +99,31 @@ const pauseMsMax = 16
 
 /** Decides for all members in their order, and stores what they make of the record by one write. */
 const changedAll = Effect.fnUntraced(function* <S, A, E>(
-  { bucket, keptMs }: Store<S>,
+  { bucket, keptMs, isOurs }: Store<S>,
   key: string,
   members: ReadonlyArray<Member<S, A, E>>
 ): Effect.fn.Return<ReadonlyArray<Outcome<S, A, E>>, BusError> {
   let remembered = newest(members)
-  let unsure: { readonly failure: BusUnavailable; readonly outcomes: Decided<S, A, E> } | undefined
+  // What may have been stored, by a write whose answer was lost.
+  let unsure: Unsure<S, A, E> | undefined
   for (let tries = 0; tries < triesMax; tries += 1) {
     const isRemembered = remembered !== undefined
     const before = Option.getOrUndefined(remembered ?? (yield* bucket.get(key)))
     remembered = undefined
-    if (before !== undefined && unsure?.outcomes.isStored(before) === true) return unsure.outcomes.foundIn(before)
+    if (before !== undefined && unsure !== undefined && isIn(before, unsure)) return unsure.outcomes(before)
     const decided = decideAll(members, before)
     if (isRemembered && decided.needsSight) continue
-    if (decided.next === undefined) return decided.at(before?.revision ?? 0)
-    const ttlMs = keptMs(decided.next, yield* Clock.currentTimeMillis)
+    const { next, outcomes } = decided
+    const revision = before?.revision ?? 0
+    if (next === undefined) return outcomes({ value: before?.value, revision })
+    const ttlMs = keptMs(next, yield* Clock.currentTimeMillis)
     const written = yield* Effect.result(
-      before === undefined
-        ? bucket.create(key, decided.next, ttlMs)
-        : bucket.update(key, decided.next, before.revision, ttlMs)
+      before === undefined ? bucket.create(key, next, ttlMs) : bucket.update(key, next, revision, ttlMs)
     )
-    if (Result.isSuccess(written)) return decided.at(written.success)
+    if (Result.isSuccess(written)) return outcomes({ value: next, revision: written.success })
     const { failure } = written
-    if (failure._tag === "BusUnavailable" && decided.canTell && unsure === undefined) {
-      unsure = { failure, outcomes: decided }
+    if (failure._tag === "BusUnavailable" && isOurs !== undefined && unsure === undefined) {
+      unsure = { isOurs, next, outcomes, revision }
     } else if (failure._tag !== "RevisionConflict") return yield* failure
     else if (tries > 0) yield* Effect.sleep(yield* Random.nextIntBetween(0, Math.min(2 * tries, pauseMsMax)))
   }
@@ -133,13 +147,18 @@ interface Decided<S, A, E> {
   readonly next: S | undefined
   /** A decision that refuses or stores nothing is made on a record that was read for it. */
   readonly needsSight: boolean
-  /** Whether the record tells if this was stored. */
-  readonly canTell: boolean
-  readonly isStored: (found: KvEntry<S>) => boolean
-  readonly at: (revision: number) => ReadonlyArray<Outcome<S, A, E>>
-  /** Others may have changed the record since. */
-  readonly foundIn: (found: KvEntry<S>) => ReadonlyArray<Outcome<S, A, E>>
+  readonly outcomes: (stored: Pick<Changed<S, A>, "value" | "revision">) => ReadonlyArray<Outcome<S, A, E>>
 }
+
+interface Unsure<S, A, E> extends Pick<Decided<S, A, E>, "outcomes"> {
+  readonly isOurs: (found: S, written: S) => boolean
+  readonly next: S
+  /** Of the record that it was to replace. */
+  readonly revision: number
+}
+
+const isIn = <S, A, E>(found: KvEntry<S>, { isOurs, next, revision }: Unsure<S, A, E>) =>
+  found.revision > revision && isOurs(found.value, next)
 
 const decideAll = <S, A, E>(
   members: ReadonlyArray<Member<S, A, E>>,
@@ -147,24 +166,19 @@ const decideAll = <S, A, E>(
 ): Decided<S, A, E> => {
   const revision = before?.revision ?? 0
   let value = before?.value
-  const made = members.map(({ decide, isOurs, clock }) => {
+  let changes = 0
+  const made = members.map(({ decide, clock }) => {
     const result = decide(value, { nowMs: clock.currentTimeMillisUnsafe(), revision })
-    const next = Result.isSuccess(result) ? result.success.next : undefined
-    if (next !== undefined) value = next
-    return { result, next, isOurs }
+    if (Result.isSuccess(result) && result.success.next !== undefined) {
+      value = result.success.next
+      changes += 1
+    }
+    return result
   })
-  const changes = made.filter(({ next }) => next !== undefined)
-  const outcomes = (stored: S | undefined, at: number) =>
-    made.map(({ result }) => Result.map(result, ({ answer }) => ({ answer, value: stored, revision: at })))
   return {
-    next: changes.at(-1)?.next,
-    needsSight: changes.length < made.length,
-    canTell: changes.every(({ isOurs }) => isOurs !== undefined),
-    isStored: (found) =>
-      found.revision > revision &&
-      changes.every(({ next, isOurs }) => next !== undefined && isOurs?.(found.value, next) === true),
-    at: (stored) => outcomes(value, stored),
-    foundIn: (found) => outcomes(found.value, found.revision)
+    next: changes === 0 ? undefined : value,
+    needsSight: changes < made.length,
+    outcomes: (stored) => made.map((result) => Result.map(result, ({ answer }) => ({ answer, ...stored })))
   }
 }
 

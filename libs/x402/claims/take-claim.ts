@@ -132,14 +132,14 @@ const takeFirstSeen = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Claim, Refusal> {
   const { store } = parts
   const reserving = { ...parts, ...asked, checked, place: placeOf(checked.claimKey, fresh) }
-  const both = [Effect.result(reserve(reserving)), Effect.result(store.write(checked.claimKey, fresh, 0))] as const
+  const creating = store.records.replace(checked.claimKey, fresh, 0)
+  const both = [Effect.result(reserve(reserving)), Effect.result(creating)] as const
   const [reserved, created] = yield* Effect.all(both, { concurrency: 2 })
-  if (Result.isFailure(created)) {
+  if (Result.isFailure(created) || !created.success.answer) {
     if (Result.isSuccess(reserved)) yield* giveBack(reserving)
-    if (created.failure._tag === "RevisionConflict") return yield* takeAsFound(parts, checked, fresh, asked)
-    return yield* created.failure
+    return Result.isFailure(created) ? yield* created.failure : yield* takeAsFound(parts, checked, fresh, asked)
   }
-  const claim = created.success
+  const claim: Claim = { key: checked.claimKey, revision: created.success.revision, record: fresh }
   if (Result.isSuccess(reserved)) return claim
   yield* releaseAgain(store, claim)
   return yield* reserved.failure
@@ -178,16 +178,17 @@ const write = (
   record: ClaimRecord,
   found: Claim | undefined
 ): Effect.Effect<Claim, ClaimRefused | BusError> =>
-  Effect.catchTag(store.write(checked.claimKey, record, found?.revision ?? 0), "RevisionConflict", () =>
-    Effect.fail(found?.record.state === "CLAIMED" ? stillMoved : refused(checked, "replay"))
-  )
+  Effect.flatMap(store.records.replace(checked.claimKey, record, found?.revision ?? 0), ({ answer, revision }) => {
+    if (answer) return Effect.succeed({ key: checked.claimKey, revision, record })
+    return Effect.fail(found?.record.state === "CLAIMED" ? stillMoved : refused(checked, "replay"))
+  })
 
 const stillMoved = new BusUnavailable({ operation: "take a claim over", detail: "its verifier still moves it" })
 
 /** A claim that cannot be released now is released by the sweep. */
 const releaseAgain = (store: ClaimStore, { key, record, revision }: Claim) => {
   const next = moved(record, { _tag: "Release", reason: "no place" }, record.claimedAtMs)
-  return next === undefined ? Effect.void : Effect.ignore(store.write(key, next, revision))
+  return next === undefined ? Effect.void : Effect.ignore(store.records.replace(key, next, revision))
 }
 
 interface Asked {

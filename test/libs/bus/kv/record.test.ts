@@ -69,7 +69,7 @@ describe("a change of a record", () => {
     Effect.gen(function* () {
       const fates: Array<Fate> = [row.fate]
       const { bucket, stored, writes } = memoryBucket<Log>(() => fates.shift() ?? "stored", noTurns)
-      const made = yield* Effect.result(records(bucket).change("a", append("x"), row.can ? { isOurs: holdsAll } : {}))
+      const made = yield* Effect.result(records(bucket, row.can ? { isOurs: holdsAll } : {}).change("a", append("x")))
       assert.strictEqual(Result.isSuccess(made) ? made.success.answer : endOf(made.failure), row.ends)
       assert.deepStrictEqual([stored("a")?.value, writes()], [row.stored, row.writes])
     })
@@ -78,8 +78,19 @@ describe("a change of a record", () => {
   it.effect("ends when its answer is lost a second time", () =>
     Effect.gen(function* () {
       const { bucket, writes } = memoryBucket<Log>(() => "lost before", noTurns)
-      const failed = yield* Effect.flip(records(bucket).change("a", append("x"), { isOurs: holdsAll }))
+      const failed = yield* Effect.flip(records(bucket, { isOurs: holdsAll }).change("a", append("x")))
       assert.deepStrictEqual([endOf(failed), writes()], ["BusUnavailable", 2])
+    })
+  )
+
+  it.effect("may replace the very revision that was seen, and no other", () =>
+    Effect.gen(function* () {
+      const { bucket } = memoryBucket<Log>(never, noTurns)
+      const { replace } = records(bucket)
+      assert.deepStrictEqual(yield* replace("a", ["x"], 0), { answer: true, value: ["x"], revision: 1 })
+      assert.deepStrictEqual(yield* replace("a", ["y"], 0), { answer: false, value: ["x"], revision: 1 })
+      assert.deepStrictEqual(yield* replace("a", ["y"], 1), { answer: true, value: ["y"], revision: 2 })
+      assert.deepStrictEqual(yield* replace("a", ["z"], 1), { answer: false, value: ["y"], revision: 2 })
     })
   )
 

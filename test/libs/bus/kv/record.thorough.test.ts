@@ -26,14 +26,12 @@ const race = (seed: number, options: RecordsOptions<Log>, canTell: boolean) =>
     const ends = new Map<string, string | number>()
     const writer = (name: string) =>
       Effect.gen(function* () {
-        const { change } = records(bucket, options)
+        const { change } = records(bucket, canTell ? { ...options, isOurs: holdsAll } : options)
         let known: Option.Option<KvEntry<Log>> = Option.none()
         const one = (id: string) =>
           Effect.gen(function* () {
             const remembers = below(2) === 0 ? { known } : {}
-            const made = yield* Effect.result(
-              change("k", append(id, lengthMax), { ...remembers, ...(canTell ? { isOurs: holdsAll } : {}) })
-            )
+            const made = yield* Effect.result(change("k", append(id, lengthMax), remembers))
             if (Result.isFailure(made))
               return void ends.set(id, typeof made.failure === "string" ? made.failure : made.failure._tag)
             const { answer, value = [], revision } = made.success

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Result } from "effect"
-import { RevisionConflict } from "#bus"
-import { ClaimMove } from "../../../../libs/x402/claims/claim.ts"
+import { Effect, Result } from "effect"
+import { records } from "#bus"
+import { ClaimMove, type ClaimRecord } from "../../../../libs/x402/claims/claim.ts"
 import { type Claim, type ClaimStore, moveClaim } from "../../../../libs/x402/claims/ClaimStore.ts"
 import { claimOfJob, receiptCodec, settlementJob, settlementJobCodec } from "../../../../libs/x402/claims/ClaimStore.ts"
+import { memoryBucket } from "../../../support/memory-bucket.ts"
 import { receiptOf } from "../../../support/money.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 
@@ -46,15 +47,15 @@ describe("what a call's provider took", () => {
 
   it.effect("is written with the claim's next move, even when a renewal comes between", () =>
     Effect.gen(function* () {
-      const renewed: Claim = { ...taken, revision: 4, record: { ...taken.record, moves: 2 } }
-      const store: Pick<ClaimStore, "read" | "write"> = {
-        read: () => Effect.succeed(Option.some(renewed)),
-        write: (key, record, revision) =>
-          revision === renewed.revision
-            ? Effect.succeed({ key, record, revision: revision + 1 })
-            : Effect.fail(new RevisionConflict({ operation: "update", detail: "renewed" }))
-      }
-      const { record } = yield* moveClaim(store as ClaimStore, costing, ClaimMove.Settle(), false)
+      const { bucket } = memoryBucket<ClaimRecord>(
+        () => "stored",
+        () => 0
+      )
+      const store: Pick<ClaimStore, "records"> = { records: records(bucket) }
+      const first = yield* store.records.replace(claimKey, taken.record, 0)
+      yield* store.records.replace(claimKey, { ...taken.record, moves: 2 }, first.revision)
+      const known = { ...costing, revision: first.revision }
+      const { record } = yield* moveClaim(store as ClaimStore, known, ClaimMove.Settle(), false)
       assert.include(record, { state: "SETTLING", moves: 3, providerCost: "300" })
     })
   )
