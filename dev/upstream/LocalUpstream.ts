@@ -57,7 +57,10 @@ export const startLocalUpstream = (options: LocalUpstreamOptions = {}) =>
   Effect.acquireRelease(
     Effect.callback<LocalUpstream & { readonly close: Effect.Effect<void> }, Error>((resume) => {
       const calls: Array<UpstreamCall> = []
-      const server = createServer((request, response) => void serve(options, calls, request, response))
+      const served = { count: 0 }
+      const server = createServer(
+        (request, response) => void serve(options, { calls, nth: (served.count += 1) }, request, response)
+      )
       server.once("error", (error) => resume(Effect.fail(error)))
       server.listen(options.port ?? 0, "127.0.0.1", () => {
         const { port } = server.address() as AddressInfo
@@ -73,7 +76,7 @@ export const startLocalUpstream = (options: LocalUpstreamOptions = {}) =>
 
 const serve = async (
   { key }: LocalUpstreamOptions,
-  calls: Array<UpstreamCall>,
+  { calls, nth }: { readonly calls: Array<UpstreamCall>; readonly nth: number },
   request: IncomingMessage,
   response: ServerResponse
 ) => {
@@ -108,7 +111,7 @@ const serve = async (
   }
   const thinks =
     (judge?.thinks === "always" && !isTold(jsonOf(body))) || (judge?.thinks === "when asked" && asked.wantsThought)
-  const run = { face, asked, order: orderOf(asked.message), nth: calls.length, thinks, response, gone: gone.signal }
+  const run = { face, asked, order: orderOf(asked.message), nth, thinks, response, gone: gone.signal }
   // A caller that left during a wait gets no answer.
   return perform(run).catch(() => response.destroy())
 }

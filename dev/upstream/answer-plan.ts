@@ -111,6 +111,8 @@ const undeclared: Call = { name: "look_up", input: '{"word":"starling"}' }
 /** Calls are made once, or a model that is asked again with their results would call for ever. */
 const orderedCalls = ({ tools, rounds }: Asked, order: Order): ReadonlyArray<Call> => {
   if (order._tag === "Use") {
+    // Who asks for a summary gives the order along, and no tools.
+    if (tools.length === 0) return []
     return (order.steps[rounds] ?? []).map(({ name, text }) =>
       callOf(tools.find((tool) => tool.name === name) ?? { name, schema: { type: "object" }, isCustom: false }, text)
     )

@@ -226,3 +226,18 @@ describe("the official Anthropic client", () => {
     })
   )
 })
+
+describe("the answers of the local upstream", () => {
+  it.live("have ids of their own, also after more calls than it remembers", () =>
+    withUpstream(async (url) => {
+      const body = JSON.stringify({ model: "demo/echo", messages: [{ role: "user", content: "hello" }] })
+      const headers = { "content-type": "application/json" }
+      const ids = new Set<string>()
+      for (let call = 0; call < 1_003; call += 1) {
+        const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body })
+        ids.add(((await answer.json()) as { readonly id: string }).id)
+      }
+      assert.strictEqual(ids.size, 1_003)
+    })
+  )
+})

@@ -129,6 +129,10 @@ describe("an order to call tools", () => {
     assert.deepStrictEqual([calls({ messages: third, tools }), text({ messages: third, tools })], [[], "Monday"])
   })
 
+  it("calls none of a request without tools, as one for a summary is", () => {
+    assert.deepStrictEqual(calls({ messages: [user("Sum it up:\n!use look {}")] }), [])
+  })
+
   it("is none of an agent's notes beside results in Anthropic's shape", () => {
     const asked = [
       user([
