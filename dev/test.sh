@@ -30,7 +30,8 @@ if [[ ${1:-} == --kubernetes ]]; then
   ensure_schemas
   exec dev/test-kubernetes.sh "${@:2}"
 fi
-# Clients of others, at their newest versions: what they think of us may change by the day, so they are asked by hand.
+# Clients of others, at their newest versions: what they think of us may change by the day, so they are asked by hand. With
+# STARLING_JUDGES_RECORD a whole run notes the versions with which all passed, for docs/compatibility.md.
 if [[ ${1:-} == --judges ]]; then
   ensure_nats_server || exit
   exec node_modules/.bin/vitest run --project judges "${@:2}"

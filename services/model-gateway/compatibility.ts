@@ -7,6 +7,8 @@ import { table } from "#http"
 import type { ApiDialect } from "./conversation/Conversation.ts"
 import { soldTools } from "./conversation/sold-tools.ts"
 import type { Takes } from "./conversation/Written.ts"
+import { judgedClients, judgedTasks } from "./judged-clients.ts"
+import judgedVersions from "./judged-versions.json" with { type: "json" }
 import type { ModelRoute } from "./models/ModelRegistry.ts"
 import { readConversation, standIn, writtenFor } from "./requests/dialects.ts"
 import type { JsonObject } from "./translate/json.ts"
@@ -268,6 +270,30 @@ const cellOf = (feature: Feature, column: Column): string => {
   return told.map(({ dialect, outcome }) => `${dialect}: ${outcome}`).join("; ")
 }
 
+interface Passed {
+  readonly on: string
+  readonly tests: number
+  readonly versions: Readonly<Record<string, string>>
+}
+
+const passed: Readonly<Record<string, Passed | undefined>> = judgedVersions
+
+const clientRows = () =>
+  judgedClients.map(({ name, title, dialects: spoken, ways, tasks, only = {} }) => [
+    title,
+    versionsOf(passed[name]),
+    spoken.join(", "),
+    ways.join(", "),
+    tasks.map((task) => (only[task] === undefined ? task : `${task} by ${only[task].join(" and ")}`)).join(", ")
+  ])
+
+const versionsOf = (record: Passed | undefined) =>
+  record === undefined
+    ? "never yet"
+    : `${Object.entries(record.versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(", ")} on ${record.on}, ${record.tests} tests`
+
 export const compatibilityPage = (): string => {
   const rows = features.map((feature) => [
     feature.name,
@@ -281,7 +307,11 @@ export const compatibilityPage = (): string => {
       "What an `openai` provider takes is said by `Parameters` and `Thoughts` of its entry ([settings.md](settings.md)), or follows from its host.",
       table(["feature", "in dialects", ...columns.map(({ name }) => name)], rows),
       "## Clients",
-      "`./starling test --judges` has the newest clients of others do a task of several turns on a model of each column, unmodified: Vercel's AI SDK by chat, messages and responses, OpenAI's Agents SDK by chat and responses, LangChain by all three, Codex, Claude Code, opencode, and compatcanary's profile `modern`. [agents.md](agents.md) says how an agent is configured, and how one pays that knows no x402."
+      "`./starling test --judges` has the newest clients of others, unmodified, do the whole work of an agent on a model of each column: given away, paid by `./starling payer`, and paid by the client itself, with x402's own packages in its `fetch`. A row is what the tests of a client ask; the versions are those with which all of them passed last. compatcanary's profile `modern` is asked, too. [agents.md](agents.md) says how an agent is configured, and how one pays that knows no x402.",
+      table(["client", "passed with", "in dialects", "paid", "does"], clientRows()),
+      `What it does: ${Object.entries(judgedTasks)
+        .map(([name, says]) => `*${name}*: ${says}`)
+        .join("; ")}.`
     ].join("\n\n") + "\n"
   )
 }
