@@ -185,7 +185,7 @@ export const withRig = async <A>(
 /** All records of channels, read by an observer that is none of the roles. */
 const channelsOn = Effect.fnUntraced(function* (nats: TestNatsServer) {
   const bus = yield* busOf(nats)
-  const layer = Layer.build(Channels.layer({ holder: null }))
+  const layer = Layer.build(Channels.layer)
   const { all } = yield* Effect.provideContext(
     Effect.flatMap(layer, (context) => Effect.provideContext(Channels, context)),
     bus

@@ -50,7 +50,7 @@ export const paymentSettler = Layer.mergeAll(
   answerChannelOrders,
   channelKeeper
 ).pipe(
-  Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer({ holder: null }))),
+  Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer)),
   Layer.provide(Settler.layer),
   Layer.provide(Layer.mergeAll(Books.layer, Refunds.layer)),
   Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer)),

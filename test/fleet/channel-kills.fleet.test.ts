@@ -87,10 +87,7 @@ beforeAll(async () => {
   scope = Scope.makeUnsafe()
   channels = await inScope(
     Effect.gen(function* () {
-      const context = yield* Effect.provideContext(
-        Layer.build(Channels.layer({ holder: null })),
-        yield* busOf(fleet.server)
-      )
+      const context = yield* Effect.provideContext(Layer.build(Channels.layer), yield* busOf(fleet.server))
       return yield* Effect.provideContext(Channels, context)
     })
   )

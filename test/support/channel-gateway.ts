@@ -10,7 +10,7 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 export const holder = "gateway-1"
 
 export const channelGateway = Effect.fnUntraced(function* (server: TestNatsServer, network: string) {
-  const context = yield* Layer.build(Layer.fresh(Channels.layer({ holder }).pipe(Layer.provideMerge(busOn(server)))))
+  const context = yield* Layer.build(Layer.fresh(Channels.layer.pipe(Layer.provideMerge(busOn(server)))))
   const { channels, requests, kv, publisher } = yield* Effect.provideContext(
     Effect.all({ channels: Channels, requests: Requests, kv: Kv, publisher: Publisher }),
     context

@@ -12,7 +12,7 @@
  * and the next command is refused.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
-import { BusUnavailable, type BusError, jsonCodec, Kv, type KvBucket, type KvEntry } from "#bus"
+import { type BusError, jsonCodec, Kv, type KvBucket, type KvEntry, type Records, records } from "#bus"
 import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#contracts"
 import { keyedQueue, Metrics } from "#runtime"
 import { channelCommands } from "../metrics.ts"
@@ -22,7 +22,6 @@ import {
   type ChannelDecision,
   channelReason,
   decideAll,
-  isLapsed,
   withoutAnswer
 } from "./channel.ts"
 
@@ -59,11 +58,6 @@ export interface StoredChannel {
   readonly revision: number
 }
 
-interface ChannelsOptions {
-  /** This process's name in the work that it begins; null for one that begins none. */
-  readonly holder: string | null
-}
-
 export class Channels extends Context.Service<
   Channels,
   {
@@ -84,56 +78,59 @@ export class Channels extends Context.Service<
     readonly changes: KvBucket<Channel>["changesInBatches"]
   }
 >()("starling/x402/Channels") {
-  static readonly layer = ({ holder }: ChannelsOptions) =>
-    Layer.effect(
-      Channels,
-      Effect.gen(function* () {
-        const bucket = yield* (yield* Kv).open(bucketName, Channel)
-        const commands = (yield* Metrics).counter(channelCommands)
-        const parts: Parts = { bucket, holder, remembered: new Map(), ahead: new Map(), contested: new Map() }
-        const queue = keyedQueue(waitingMax)
-        const run = Effect.fnUntraced(function* (name: ChannelName, command: ChannelCommand) {
-          const key = channelKeyOf(name)
-          const busy = Effect.suspend(() => refusal(channelReason.busy, parts.remembered.get(key)?.channel ?? null))
-          return yield* queue.run(key, busy, carryOut(parts, key, command)).pipe(
-            Effect.tap(() => Effect.sync(() => commands.inc({ command: command._tag, outcome: "done" }))),
-            Effect.tapError(({ _tag }) =>
-              Effect.sync(() =>
-                commands.inc({ command: command._tag, outcome: _tag === "ChannelRefused" ? "refused" : "failed" })
-              )
+  static readonly layer = Layer.effect(
+    Channels,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open(bucketName, Channel)
+      const commands = (yield* Metrics).counter(channelCommands)
+      const parts: Parts = {
+        // After a lost answer the command itself finds its work in the record, by its ticket.
+        records: records(bucket, { isOurs: () => false }),
+        remembered: new Map(),
+        ahead: new Map(),
+        contested: new Map()
+      }
+      const queue = keyedQueue(waitingMax)
+      const run = Effect.fnUntraced(function* (name: ChannelName, command: ChannelCommand) {
+        const key = channelKeyOf(name)
+        const busy = Effect.suspend(() => refusal(channelReason.busy, parts.remembered.get(key)?.channel ?? null))
+        return yield* queue.run(key, busy, carryOut(parts, key, command)).pipe(
+          Effect.tap(() => Effect.sync(() => commands.inc({ command: command._tag, outcome: "done" }))),
+          Effect.tapError(({ _tag }) =>
+            Effect.sync(() =>
+              commands.inc({ command: command._tag, outcome: _tag === "ChannelRefused" ? "refused" : "failed" })
             )
           )
-        })
-        const beginAhead = (name: ChannelName, begin: Begin) =>
-          Effect.map(Clock.currentTimeMillis, (nowMs) => {
-            const key = channelKeyOf(name)
-            const known = rememberedOf(parts, key, true)
-            const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
-            if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
-            if (decideAll(known.channel, begin, nowMs).refused !== null) return false
-            forgetOldest(parts, nowMs)
-            parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
-            return true
-          })
-        return Channels.of({
-          run,
-          beginAhead,
-          isAhead: (name) =>
-            Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
-          read: (name) =>
-            Effect.map(
-              bucket.get(channelKeyOf(name)),
-              Option.map(({ value }) => value)
-            ),
-          all: bucket.scan(">"),
-          changes: bucket.changesInBatches
-        })
+        )
       })
-    )
+      const beginAhead = (name: ChannelName, begin: Begin) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          const key = channelKeyOf(name)
+          const known = rememberedOf(parts, key, true)
+          const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
+          if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
+          if (decideAll(known.channel, begin, nowMs).refused !== null) return false
+          forgetOldest(parts, nowMs)
+          parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
+          return true
+        })
+      return Channels.of({
+        run,
+        beginAhead,
+        isAhead: (name) =>
+          Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
+        read: (name) =>
+          Effect.map(
+            bucket.get(channelKeyOf(name)),
+            Option.map(({ value }) => value)
+          ),
+        all: bucket.scan(">"),
+        changes: bucket.changesInBatches
+      })
+    })
+  )
 }
 
-// Each failed try is another process's success, and only few processes share a channel.
-const triesMax = 16
 // A payer that has more calls than this under way on one channel is refused without a look.
 const waitingMax = 1_024
 // A record takes a kilobyte; channels that are not used are read again.
@@ -142,8 +139,7 @@ const rememberedMax = 16_384
 const contestedMs = 3_600_000
 
 interface Parts {
-  readonly bucket: KvBucket<Channel>
-  readonly holder: string | null
+  readonly records: Records<Channel>
   readonly remembered: Map<string, RememberedChannel>
   readonly ahead: Map<string, AheadWork>
   /** Of channels whose work another process took before it was stored: when. */
@@ -160,13 +156,6 @@ interface AheadWork {
   readonly atMs: number
   /** A write of it was sent: only the record can tell whether it was stored. */
   isTried: boolean
-}
-
-/** A channel as far as it is known here. `revision` 0: no record. */
-interface Known {
-  readonly channel: Channel | null
-  readonly revision: number
-  readonly isFresh: boolean
 }
 
 const carryOut = Effect.fnUntraced(function* (
@@ -201,38 +190,31 @@ interface Writing {
 const write = Effect.fnUntraced(function* (
   parts: Parts,
   key: string,
-  { command, ahead }: Writing
+  writing: Writing
 ): Effect.fn.Return<Channel, ChannelRefused | BusError> {
-  let known: Known | undefined = rememberedOf(parts, key, command._tag === "Begin" || ahead !== undefined)
-  const foreseen = known?.channel?.charged
-  let unsure: BusError | undefined
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const nowMs = yield* Clock.currentTimeMillis
-    const { channel, revision, isFresh }: Known = known ?? (yield* load(parts, key))
-    known = undefined
-    const { facts, after, refused } = decided(channel, { command, ahead }, nowMs)
-    const isCertain = isFresh || isOwnWork(parts, channel, nowMs)
-    if (!isCertain && (refused !== null || facts.length === 0)) continue
-    const next = facts.length === 0 || after === null ? undefined : after
-    if (next !== undefined) {
-      // The first write's answer was lost, and what was read since does not show it: it was not stored.
-      const written = yield* Effect.result(parts.bucket.update(key, next, revision))
-      if (written._tag === "Failure") {
-        parts.remembered.delete(key)
-        if (written.failure._tag === "BusUnavailable") {
-          if (unsure !== undefined) return yield* unsure
-          unsure = written.failure
-        } else if (written.failure._tag !== "RevisionConflict") return yield* written.failure
-        continue
-      }
-      remember(parts, { key, channel: next, revision: written.success })
-    }
-    if (refused !== null && ahead !== undefined && isTaken(channel, foreseen)) contest(parts, key, nowMs)
-    if (refused !== null || after === null) return yield* refusal(refused ?? channelReason.missing, after)
-    return after
-  }
-  const detail = `other writes came first ${triesMax} times`
-  return yield* new BusUnavailable({ operation: `change channel ${key}`, detail })
+  const { command, ahead } = writing
+  const known = rememberedOf(parts, key, command._tag === "Begin" || ahead !== undefined)
+  const foreseen = known?.channel.charged
+  const changed = yield* parts.records
+    .change(
+      key,
+      (found, { nowMs }) => {
+        const before = found ?? null
+        const { facts, after, refused } = decided(before, writing, nowMs)
+        if (refused !== null && ahead !== undefined && isTaken(before, foreseen)) contest(parts, key, nowMs)
+        return Result.succeed({
+          answer: { after, refused },
+          next: facts.length === 0 || after === null ? undefined : after
+        })
+      },
+      { known: known && Option.some({ key, value: known.channel, revision: known.revision }) }
+    )
+    .pipe(Effect.tapError(() => Effect.sync(() => parts.remembered.delete(key))))
+  const { answer, value, revision } = changed
+  if (value === undefined) parts.remembered.delete(key)
+  else remember(parts, { key, channel: value, revision })
+  const { after, refused } = answer
+  return refused === null && after !== null ? after : yield* refusal(refused ?? channelReason.missing, after)
 })
 
 /** Where the record has the work, a write whose answer was lost has stored it. */
@@ -281,23 +263,11 @@ const isContested = ({ contested }: Parts, key: string, nowMs: number) =>
 
 const refusal = (reason: string, channel: Channel | null) => Effect.fail(new ChannelRefused({ reason, channel }))
 
-/** A channel that this process uses now; no other may write it before the lease of that work is over. */
-const isOwnWork = ({ holder }: Parts, channel: Channel | null, nowMs: number) =>
-  channel?.work?.holder === holder && holder !== null && channel !== null && !isLapsed(channel, nowMs)
-
 /** A record that is remembered without its answer is good for the next call alone, which gives the answer up. */
-const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): Known | undefined => {
+const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): StoredChannel | undefined => {
   const found = remembered.get(key)
-  if (found === undefined || (found.lacksAnswer && !begins)) return undefined
-  return { channel: found.channel, revision: found.revision, isFresh: false }
+  return found === undefined || (found.lacksAnswer && !begins) ? undefined : found
 }
-
-const load = Effect.fnUntraced(function* (parts: Parts, key: string): Effect.fn.Return<Known, BusError> {
-  const found = Option.getOrUndefined(yield* parts.bucket.get(key))
-  if (found === undefined) return { channel: null, revision: 0, isFresh: true }
-  remember(parts, { key, channel: found.value, revision: found.revision })
-  return { channel: found.value, revision: found.revision, isFresh: true }
-})
 
 /** The channels used last stay, without their answers: those are several times as long as the rest. */
 const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {

@@ -90,11 +90,10 @@ export class ChannelCalls extends Context.Service<
     readonly refund: (offered: OfferedVoucher) => Effect.Effect<RefundedChannel, PaymentRefusal>
   }
 >()("starling/model-gateway/ChannelCalls") {
-  static readonly layer = Layer.unwrap(
-    Effect.map(Mailbox, ({ instance }) =>
-      Layer.effect(ChannelCalls, make).pipe(Layer.provide(Channels.layer({ holder: instance })))
-    )
-  )
+  static readonly layer = Layer.effect(
+    ChannelCalls,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(Channels.layer))
 }
 
 interface Parts {

@@ -25,9 +25,8 @@ const twoGateways = <A, E>(
 ): Effect.Effect<A, unknown> =>
   Effect.gen(function* () {
     const server = yield* natsServer
-    const gateway = (holder: string) =>
-      Layer.build(Layer.fresh(Channels.layer({ holder }).pipe(Layer.provideMerge(busOn(server)))))
-    const [one, two] = yield* Effect.all([gateway("gateway-1"), gateway("gateway-2")])
+    const gateway = Layer.build(Layer.fresh(Channels.layer.pipe(Layer.provideMerge(busOn(server)))))
+    const [one, two] = yield* Effect.all([gateway, gateway])
     const serviceIn = (context: typeof one) => Effect.provideContext(Channels, context)
     return yield* Effect.provideContext(test(yield* serviceIn(one), yield* serviceIn(two)), one)
   }).pipe(Effect.scoped)
