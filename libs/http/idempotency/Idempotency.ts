@@ -10,7 +10,16 @@
  */
 import { randomUUID } from "node:crypto"
 import { Cause, Clock, Context, Effect, Exit, Layer, Option, Result, Schema } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvBucket, RevisionConflict } from "#bus"
+import {
+  type BusError,
+  BusUnavailable,
+  kept,
+  Kv,
+  type KvBucket,
+  type Records,
+  records as recordsIn,
+  replaced
+} from "#bus"
 import { Metrics } from "#runtime"
 import { HttpCall } from "../HttpCall.ts"
 import { type RenderError, renderStandardError, serviceUnavailable, WireError } from "../WireError.ts"
@@ -78,8 +87,9 @@ export class Idempotency extends Context.Service<
       Idempotency,
       Effect.gen(function* () {
         const kv = yield* Kv
-        const records = yield* kv.open("idempotency", IdempotencyRecord)
-        const choices = yield* kv.open("idempotency", ChoiceRecord)
+        const records = idempotencyRecords(yield* kv.open("idempotency", IdempotencyRecord), leaseMs)
+        const choiceBucket = yield* kv.open("idempotency", ChoiceRecord)
+        const choices = recordsIn(choiceBucket)
         const outcomes = (yield* Metrics).counter(idempotencyOutcomes)
 
         const runOnce = Effect.fn("Idempotency.run")(function* <R>(
@@ -102,7 +112,7 @@ export class Idempotency extends Context.Service<
           handle: Effect.Effect<Answer, WireError, R>,
           { count, lastWord, restore }: Course
         ) {
-          const claimed = yield* claimKey(records, identity, leaseMs).pipe(
+          const claimed = yield* claimKey(records, identity).pipe(
             Effect.timeout(claimWithinMs),
             Effect.catch((error) => Effect.andThen(count("unavailable"), unavailable(error)))
           )
@@ -121,14 +131,16 @@ export class Idempotency extends Context.Service<
         ) {
           if (key === undefined) return yield* choose
           const place = recordKey(workspace, route, key, "choice")
-          const found = Option.getOrUndefined(yield* Effect.catch(choices.get(place), unavailable))
+          const found = Option.getOrUndefined(yield* Effect.catch(choiceBucket.get(place), unavailable))
           if (found?.value.fingerprint === fingerprint) return found.value.choice
           const choice = yield* choose
-          const record = { fingerprint, choice }
-          const write =
-            found === undefined ? choices.create(place, record) : choices.update(place, record, found.revision)
-          yield* Effect.catch(write, unavailable)
-          return choice
+          const { answer } = yield* Effect.catch(
+            choices.change(place, (before) =>
+              before?.fingerprint === fingerprint ? kept(before) : replaced({ fingerprint, choice })
+            ),
+            unavailable
+          )
+          return answer.choice
         })
         return Idempotency.of({
           chosen,
@@ -194,7 +206,7 @@ const answerOf = Effect.fnUntraced(function* (exit: Ended, renderError: RenderEr
 
 // Never fails: the work is done, and its caller gets the answer even when a repetition cannot.
 const endClaim = Effect.fnUntraced(
-  function* (records: Records, claim: Claim, answer: Answer | undefined) {
+  function* (records: ClaimRecords, claim: Claim, answer: Answer | undefined) {
     const stored = answer === undefined ? undefined : storedAnswer(answer)
     if (stored !== undefined) {
       yield* settleClaim(records, claim, stored)
@@ -222,7 +234,20 @@ const endClaim = Effect.fnUntraced(
   )
 )
 
-export type Records = KvBucket<IdempotencyRecord>
+type ClaimRecords = Records<IdempotencyRecord>
+
+// How long a freed key waits for its retry.
+const releasedForMs = 60_000
+
+/** A claim lives for its lease, a freed key for a minute, and an answer for as long as the bucket keeps it. */
+export const idempotencyRecords = (bucket: KvBucket<IdempotencyRecord>, leaseMs: number): ClaimRecords =>
+  recordsIn(bucket, {
+    keptMs: ({ state }) => {
+      if (state === "working") return leaseMs
+      return state === "released" ? releasedForMs : undefined
+    },
+    isOurs: (found, written) => found.holder === written.holder && found.state === written.state
+  })
 
 export interface Claim {
   readonly key: string
@@ -237,35 +262,26 @@ type Claimed = { readonly _tag: "Claimed"; readonly claim: Claim } | Exclude<Sta
 /** Another request holds the key, or may hold it by now. */
 export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", { key: Schema.String }) {}
 
-// Losing a try means that another request came first; by the last try it works, has answered, or has freed the key.
-const triesMax = 5
-// How long a freed key waits for its retry.
-const releasedForMs = 60_000
-
 /** Takes a free key, or returns its state. */
-export const claimKey = Effect.fnUntraced(function* (
-  records: Records,
-  identity: Omit<Claim, "revision">,
-  leaseMs: number
-): Effect.fn.Return<Claimed, BusError> {
-  const working = workingOf(identity)
-  const claimed = (revision: number): Claimed => ({ _tag: "Claimed", claim: { ...identity, revision } })
-  for (let tries = 0; tries < triesMax; tries++) {
-    const created = yield* unlessConflict(records.create(identity.key, working, leaseMs))
-    if (Option.isSome(created)) return claimed(created.value)
-    const found = yield* records.get(identity.key)
-    if (Option.isNone(found)) continue
-    const standing = standingOf(found.value.value, identity.fingerprint)
-    if (standing._tag !== "Free") return standing
-    const taken = yield* unlessConflict(records.update(identity.key, working, found.value.revision, leaseMs))
-    if (Option.isSome(taken)) return claimed(taken.value)
-  }
-  return yield* new RevisionConflict({ operation: `claim ${identity.key}`, detail: `${triesMax} tries, all lost` })
-})
+export const claimKey = (records: ClaimRecords, identity: Omit<Claim, "revision">): Effect.Effect<Claimed, BusError> =>
+  Effect.map(
+    records.change(
+      identity.key,
+      (before) => {
+        const standing = before === undefined ? free : standingOf(before, identity.fingerprint)
+        return Result.succeed({ answer: standing, next: standing._tag === "Free" ? workingOf(identity) : undefined })
+      },
+      // Most keys are new.
+      { known: Option.none() }
+    ),
+    ({ answer, revision }) => (answer._tag === "Free" ? { _tag: "Claimed", claim: { ...identity, revision } } : answer)
+  )
+
+const free: Standing = { _tag: "Free" }
 
 /** Renews the claim forever; fails when it is lost, or could be lost before the next renewal. */
 const holdClaim = Effect.fnUntraced(function* (
-  records: Records,
+  records: ClaimRecords,
   claim: Claim,
   leaseMs: number
 ): Effect.fn.Return<never, ClaimLost> {
@@ -277,7 +293,7 @@ const holdClaim = Effect.fnUntraced(function* (
     yield* Effect.sleep(everyMs)
     const askedAtMs = yield* nowMs
     const renewed = yield* Effect.result(
-      Effect.timeoutOrElse(writeOwn(records, claim, workingOf(claim), leaseMs), {
+      Effect.timeoutOrElse(writeOwn(records, claim, workingOf(claim)), {
         duration: leaseMs / 8,
         orElse: () => Effect.fail(new BusUnavailable({ operation: `renew ${claim.key}`, detail: "no answer in time" }))
       })
@@ -290,17 +306,17 @@ const holdClaim = Effect.fnUntraced(function* (
 
 /** Replaces the claim with the final answer. */
 export const settleClaim = (
-  records: Records,
+  records: ClaimRecords,
   claim: Claim,
   answer: Extract<IdempotencyRecord, { readonly state: "answered" }>["answer"]
 ) => {
   const { holder, fingerprint } = claim
-  return writeOwn(records, claim, { state: "answered", holder, fingerprint, answer }, undefined)
+  return writeOwn(records, claim, { state: "answered", holder, fingerprint, answer })
 }
 
 /** Frees the key for the next request with it, whatever that request asks for. */
-const releaseClaim = (records: Records, claim: Claim) =>
-  writeOwn(records, claim, { state: "released", holder: claim.holder }, releasedForMs)
+const releaseClaim = (records: ClaimRecords, claim: Claim) =>
+  writeOwn(records, claim, { state: "released", holder: claim.holder })
 
 const nowMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
@@ -310,33 +326,24 @@ const workingOf = ({ holder, fingerprint }: Omit<Claim, "revision">): Idempotenc
   fingerprint
 })
 
-const unlessConflict = <A>(write: Effect.Effect<A, BusError>) =>
-  Effect.catchTag(Effect.asSome(write), "RevisionConflict", () => Effect.succeed(Option.none<A>()))
-
-/** Changes the record while we own it. An earlier write whose reply was lost may have changed it already. */
-const writeOwn = Effect.fnUntraced(function* (
-  records: Records,
+/**
+ * Changes the record while we own it. A claim that expired while this process was suspended, and that no other request
+ * took, is ours again.
+ */
+const writeOwn = (
+  records: ClaimRecords,
   claim: Claim,
-  record: IdempotencyRecord,
-  ttlMs: number | undefined
-): Effect.fn.Return<void, BusError | ClaimLost> {
-  let failure: BusError | undefined
-  for (let tries = 0; tries < triesMax; tries++) {
-    const written = yield* Effect.result(records.update(claim.key, record, claim.revision, ttlMs))
-    if (Result.isSuccess(written)) return void (claim.revision = written.success)
-    failure = written.failure
-    if (failure._tag !== "RevisionConflict" && failure._tag !== "BusUnavailable") return yield* failure
-    const found = yield* records.get(claim.key)
-    if (Option.isNone(found)) {
-      // The claim expired while this process was suspended, and no other request took the key: it is ours again.
-      const created = yield* unlessConflict(records.create(claim.key, record, ttlMs))
-      if (Option.isSome(created)) return void (claim.revision = created.value)
-      continue
-    }
-    const { value, revision } = found.value
-    if (value.holder !== claim.holder) return yield* new ClaimLost({ key: claim.key })
-    claim.revision = revision
-    if (value.state !== "working") return
-  }
-  return yield* failure ?? new RevisionConflict({ operation: `change ${claim.key}`, detail: "all tries lost" })
-})
+  record: IdempotencyRecord
+): Effect.Effect<void, BusError | ClaimLost> =>
+  Effect.map(
+    records.change(
+      claim.key,
+      (before) => {
+        if (before !== undefined && before.holder !== claim.holder)
+          return Result.fail(new ClaimLost({ key: claim.key }))
+        return before !== undefined && before.state !== "working" ? kept(before) : replaced(record)
+      },
+      { known: Option.some({ key: claim.key, value: workingOf(claim), revision: claim.revision }) }
+    ),
+    ({ revision }) => void (claim.revision = revision)
+  )
