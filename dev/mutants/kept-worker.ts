@@ -2,8 +2,8 @@
  * A process for tests that outlives a run of vitest: what a mutant does not change is loaded once. Vitest starts and stops
  * its workers with every run, so that the second start and all stops are answered here.
  */
-import { execFileSync } from "node:child_process"
 import { ForksPoolWorker, type PoolOptions, type PoolWorker, type WorkerRequest } from "vitest/node"
+import { kill, processesBelow } from "./processes.ts"
 
 type Callback = (...args: Array<unknown>) => void
 
@@ -41,23 +41,6 @@ export class KeptWorkers {
     this.byProject.clear()
     await Promise.all(workers.map(({ worker }) => worker.stop()))
     for (const pid of started) kill(pid)
-  }
-}
-
-/** The nearest first. */
-const processesBelow = (pid: number): ReadonlyArray<number> => {
-  const lines = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n")
-  const pairs = lines.map((line) => line.trim().split(/\s/u).filter(Boolean).map(Number))
-  const found = [pid]
-  for (const above of found) for (const [child = 0, parent] of pairs) if (parent === above) found.push(child)
-  return found.slice(1)
-}
-
-const kill = (pid: number) => {
-  try {
-    process.kill(pid, "SIGKILL")
-  } catch {
-    // It has ended by itself.
   }
 }
 

@@ -2,7 +2,7 @@
  * `./starling mutants [ROOM]`: what the tests would not notice. Changes the code of a room in small ways, one at a time and
  * in memory alone, and runs the tests that import it; what none of them notices is printed.
  */
-import { globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync, rmSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { changedLines, firstKnown } from "./changed-lines.ts"
 import { compiles } from "./compiler.ts"
@@ -10,9 +10,10 @@ import { isEquivalent } from "./equivalent.ts"
 import { type Entrances, importGraph } from "./import-graph.ts"
 import { type Mutant, mutatedText } from "./mutant.ts"
 import { mutantsOf } from "./operators.ts"
+import { kill, processesBelow } from "./processes.ts"
 import { lastLine, lineOf, scoreOf } from "./report.ts"
 import { shuffled } from "./sample.ts"
-import { testRunner } from "./test-run.ts"
+import { storesFolder, testRunner } from "./test-run.ts"
 import { tryMutants } from "./trial.ts"
 
 const given = () => {
@@ -103,9 +104,7 @@ const main = async () => {
   const sources = globSync(["libs", "services", "dev", "deploy", "load-tests", "test"].map((top) => `${top}/**/*.ts`))
   const graph = importGraph(new Map(sources.map((file) => [file, textOf(file)])), imports)
   const projects = values.projects.split(",")
-  const runner = await testRunner(projects)
-  for (const signal of ["SIGINT", "SIGTERM"])
-    process.once(signal, () => void runner.close().finally(() => process.exit(130)))
+  const runner = await testRunner(projects, stores)
   const tried = await tryMutants(mutants, {
     graph,
     runner,
@@ -123,5 +122,14 @@ const main = async () => {
   // Vitest would end with 1 for every test that fails.
   process.exitCode = values["at-least"] !== undefined && scoreOf(tried) < Number(values["at-least"]) ? 1 : 0
 }
+
+const stores = storesFolder()
+process.once("exit", () => rmSync(stores, { recursive: true, force: true }))
+// What was started has its own processes and folders, and goes with this one.
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.once(signal, () => {
+    for (const pid of processesBelow(process.pid)) kill(pid)
+    process.exit(130)
+  })
 
 await main()

@@ -1,5 +1,5 @@
 /** Runs test files with a mutant in vitest, in processes that stay. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -51,9 +51,11 @@ const startMs = 60_000
 
 const urlOf = (path: string) => pathToFileURL(resolve(path)).href
 
-export const testRunner = async (projects: ReadonlyArray<string>): Promise<TestRunner> => {
+/** A folder for the brokers of a run's tests. */
+export const storesFolder = () => mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "starling-mutants-"))
+
+export const testRunner = async (projects: ReadonlyArray<string>, stores: string): Promise<TestRunner> => {
   const kept = new KeptWorkers()
-  const stores = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "starling-mutants-"))
   const vitest = await createVitest(
     "test",
     { config: false, watch: false, reporters: [{}], passWithNoTests: true, cache: false },
@@ -65,7 +67,6 @@ export const testRunner = async (projects: ReadonlyArray<string>): Promise<TestR
     close: async () => {
       await vitest.close()
       await kept.end()
-      rmSync(stores, { recursive: true, force: true })
     }
   }
 }
