@@ -29,10 +29,10 @@ export const refsIn = (value: unknown): ReadonlyArray<string> => {
   return Object.entries(value).flatMap(([key, inner]) => (key === "$ref" ? [String(inner)] : refsIn(inner)))
 }
 
-/** A header of an answer, named or as it is. */
-const headerOf = (document: Json, header: Json): Json => {
-  const ref = header["$ref"]
-  return typeof ref === "string" ? at(resolved(document, ref)) : header
+/** A header, or an answer, that is named, or as it is. */
+export const wholeOf = (document: Json, part: Json): Json => {
+  const ref = part["$ref"]
+  return typeof ref === "string" ? at(resolved(document, ref)) : part
 }
 
 export const events = "text/event-stream"
@@ -62,10 +62,11 @@ export const contractOf = (document: Json) => {
   }
   const breaches = (method: string, template: string, answer: Answered): ReadonlyArray<string> => {
     const responses = at(document, "paths", template, method.toLowerCase(), "responses")
-    const response = responses[String(answer.status)] as Json | undefined
-    if (response === undefined) return [`${answer.status} is not described`]
+    const described = responses[String(answer.status)] as Json | undefined
+    if (described === undefined) return [`${answer.status} is not described`]
+    const response = wholeOf(document, described)
     const missing = Object.entries(at(response, "headers"))
-      .filter(([, header]) => headerOf(document, header as Json)["required"] === true)
+      .filter(([, header]) => wholeOf(document, header as Json)["required"] === true)
       .filter(([name]) => !answer.headers.has(name))
       .map(([name]) => `the header ${name} is missing`)
     const type = answer.contentType.split(";")[0] ?? ""

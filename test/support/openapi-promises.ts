@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { at, dataOf, events, type Json } from "./openapi-answers.ts"
+import { at, dataOf, events, type Json, wholeOf } from "./openapi-answers.ts"
 
 export const promisesOf = (document: Json): ReadonlyArray<string> => {
   const operations = Object.entries(at(document, "paths")).flatMap(([path, methods]) =>
@@ -43,7 +43,7 @@ const ofOperation = (verb: string, operation: Json, document: Json): ReadonlyArr
           ]
         })),
     ...Object.entries(at(operation, "responses")).flatMap(([status, response]) =>
-      ofResponse(`${verb} ${status}`, response)
+      ofResponse(`${verb} ${status}`, wholeOf(document, response as Json))
     )
   ]
 }

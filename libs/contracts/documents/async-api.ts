@@ -1,6 +1,7 @@
 /**
  * AsyncAPI 3.0 of the pipeline's messages: events, the POST that receivers get, and the reports, commands and pickup
- * requests that runners, internal services and operators send. Pure; a test fails when docs/asyncapi.json is stale.
+ * requests that runners, internal services and operators send. An event's payload is its own schema's file. Pure; a
+ * test fails when docs/asyncapi.json is stale.
  *
  * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. Definitions that events share
  * (work item, project, usage, ...) stand once, at `refPrefix`.
@@ -26,6 +27,9 @@ const documentOf = (event: EventDeclaration) => Schema.toJsonSchemaDocument(enve
 
 const withRefs = (schema: unknown, refPrefix: string): JsonObject =>
   JSON.parse(JSON.stringify(schema).replaceAll("#/$defs/", refPrefix)) as JsonObject
+
+/** From the folder of the documents. */
+const eventFile = ({ name }: EventDeclaration) => `events/${name}.schema.json`
 
 /** The schema of one event; its references point below `refPrefix`. */
 export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSchemaFile}#/$defs/`): JsonObject => ({
@@ -93,11 +97,7 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
       ...Object.fromEntries(eventCatalogue.map((event) => [event.name, message(event)])),
       ...pipelineMessages()
     },
-    schemas: {
-      ...sharedDefinitions(schemaRefs),
-      ...pipelineSchemas(schemaRefs),
-      ...Object.fromEntries(eventCatalogue.map((event) => [event.name, payloadSchema(event)]))
-    },
+    schemas: { WebhookHeaders: webhookHeaders, ...pipelineSchemas(schemaRefs) },
     securitySchemes: {
       user: {
         type: "userPassword",
@@ -115,11 +115,6 @@ export const asyncApiDocument = (): Record<string, unknown> => ({
 })
 
 const schemaRefs = "#/components/schemas/"
-
-const payloadSchema = (event: EventDeclaration) => {
-  const { $schema: _dialect, $id: _id, ...schema } = eventJsonSchema(event, schemaRefs)
-  return schema
-}
 
 const messageRef = (event: EventDeclaration) => ({ $ref: `#/components/messages/${event.name}` })
 
@@ -143,7 +138,7 @@ const publishOperation = (event: EventDeclaration) => ({
   messages: [{ $ref: `#/channels/${event.name}/messages/${event.name}` }]
 })
 
-const headers = {
+const webhookHeaders = {
   type: "object",
   properties: {
     "Content-Type": { const: "application/json; charset=utf-8" },
@@ -161,8 +156,8 @@ const message = (event: EventDeclaration) => ({
   title: event.name,
   summary: `Sent when ${event.firedWhen}.`,
   contentType: "application/json",
-  headers,
-  payload: { $ref: `#/components/schemas/${event.name}` }
+  headers: { $ref: `${schemaRefs}WebhookHeaders` },
+  payload: { $ref: eventFile(event) }
 })
 
 /** A message of the document. Its channel and its schema have the same name. */
@@ -293,7 +288,7 @@ export const contractDocuments = (): ReadonlyArray<GeneratedDocument> => [
   { path: "docs/asyncapi.json", content: json(asyncApiDocument()) },
   { path: `docs/events/${sharedSchemaFile}`, content: json(sharedJsonSchema()) },
   ...eventCatalogue.map((event) => ({
-    path: `docs/events/${event.name}.schema.json`,
+    path: `docs/${eventFile(event)}`,
     content: json(eventJsonSchema(event))
   }))
 ]

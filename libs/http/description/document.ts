@@ -131,12 +131,13 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
   const { openapi, info, servers = [], tags, paths, components } = OpenApi.fromApi(api, documentOptions)
   const described: Record<string, Record<string, JsonObject>> = {}
   const nullableBodies: Array<unknown> = []
+  const refusals = sharedRefusals(parts)
   for (const endpoint of endpointsOf(api)) {
     const path = templateOf(endpoint.path)
     const method = endpoint.method.toLowerCase() as OpenApi.OpenAPISpecMethodName
     const made = paths[path]?.[method]
     if (made === undefined) continue
-    const operation = operationOf(endpoint, made, parts)
+    const operation = operationOf(endpoint, made, { ...parts, refusals })
     described[path] = { ...described[path], [method]: operation }
     if (hasNullableBody(endpoint)) nullableBodies.push(operation["requestBody"])
   }
@@ -151,10 +152,44 @@ export const openApiOf = <Id extends string, Groups extends HttpApiGroup.Constra
       securitySchemes: components.securitySchemes,
       parameters: parts.requests,
       headers: parts.answers,
+      responses: inOrder(refusals.all()),
       schemas: inOrder(takingNulls(tidied(components.schemas) as Record<string, JsonObject>, nullableBodies))
     }
   }
 }
+
+interface SharedRefusals {
+  /** The refusal by its reference. */
+  readonly named: (name: string, refusal: JsonObject) => JsonObject
+  readonly other: JsonObject
+  readonly all: () => Record<string, JsonObject>
+}
+
+/** Refusals stand once, by their codes: most endpoints refuse in the same ways. */
+const sharedRefusals = ({ envelope, givenWith }: ApiParts): SharedRefusals => {
+  const names = new Map<string, string>()
+  const found: Record<string, JsonObject> = {}
+  const named = (name: string, refusal: JsonObject): JsonObject => {
+    const text = JSON.stringify(refusal)
+    let known = names.get(text)
+    if (known === undefined) {
+      known = name
+      for (let nth = 2; known in found; nth += 1) known = `${name}-${nth}`
+      names.set(text, known)
+      found[known] = refusal
+    }
+    return { $ref: `#/components/responses/${known}` }
+  }
+  const other = named("any_other", {
+    description: "Any other refusal.",
+    headers: referencesTo("headers", givenWith(0)),
+    content: jsonContent(refTo(envelope))
+  })
+  return { named, other, all: () => found }
+}
+
+const referencesTo = (kind: string, names: ReadonlyArray<string>) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
 
 const hasNullableBody = (endpoint: HttpApiEndpoint.Top) => {
   const { body, isForm } = bodyOf(endpoint)
@@ -210,12 +245,10 @@ const operationOf = (
     requestBody,
     responses
   }: OpenApi.OpenAPISpecOperation,
-  parts: ApiParts
+  parts: ApiParts & { readonly refusals: SharedRefusals }
 ): JsonObject => {
   const scopes = Option.getOrElse(Context.getOption(endpoint.annotations, NeededScopes), () => [])
-  const references = (kind: string, names: ReadonlyArray<string>) =>
-    Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]))
-  const headersOf = (status: number) => references("headers", parts.givenWith(status, endpoint))
+  const headersOf = (status: number) => referencesTo("headers", parts.givenWith(status, endpoint))
   const headersOfCodes = ({ headers }: Refusal) =>
     Object.fromEntries(
       headers.map(({ name, isAlways }) => [
@@ -226,11 +259,11 @@ const operationOf = (
   const successes = Object.entries(responses).filter(([status]) => Number(status) < 400)
   const refusals = refusalsOf(endpoint).map((refusal) => [
     refusal.status,
-    {
+    parts.refusals.named(nameOf(refusal), {
       description: refusal.description,
       headers: { ...headersOf(refusal.status), ...headersOfCodes(refusal) },
       content: jsonContent(bodyShape(refusal))
-    }
+    })
   ])
   return {
     tags,
@@ -242,7 +275,7 @@ const operationOf = (
         Object.fromEntries(Object.keys(each).map((name) => [name, needed]))
       )
     ),
-    parameters: [...parameters.map(parameterOf), ...Object.values(references("parameters", parts.takenBy(endpoint)))],
+    parameters: [...parameters.map(parameterOf), ...Object.values(referencesTo("parameters", parts.takenBy(endpoint)))],
     ...(requestBody === undefined ? {} : { requestBody: requestBodyOf(endpoint, requestBody) }),
     responses: {
       ...Object.fromEntries(
@@ -256,13 +289,15 @@ const operationOf = (
         ])
       ),
       ...Object.fromEntries(refusals),
-      default: {
-        description: "Any other refusal.",
-        headers: references("headers", parts.givenWith(0)),
-        content: jsonContent(refTo(parts.envelope))
-      }
+      default: parts.refusals.other
     }
   }
+}
+
+/** Its codes, or its status where it has none. */
+const nameOf = ({ status, shapes }: Refusal) => {
+  const codes = new Set(shapes.flatMap((shape) => shape.codes ?? []))
+  return codes.size === 0 ? `status_${status}` : [...codes].join(".")
 }
 
 const bodyShape = ({ shapes }: Refusal): JsonObject => {

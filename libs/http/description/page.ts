@@ -108,7 +108,7 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
     Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => {
       const parameters = (operation["parameters"] ?? []) as ReadonlyArray<JsonObject>
       const security = (operation["security"] ?? []) as ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
-      const responses = at(operation, "responses") as Record<string, JsonObject>
+      const responses = responsesOf(document, operation)
       return {
         method: method.toUpperCase(),
         path: template.replaceAll(/\{(\w+)\}/gu, ":$1"),
@@ -129,6 +129,17 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
         )
       }
     })
+  )
+
+/** By their statuses, with those that stand among the document's components. */
+const responsesOf = (document: JsonObject, operation: JsonObject): Record<string, JsonObject> =>
+  Object.fromEntries(
+    Object.entries(at(operation, "responses") as Record<string, JsonObject>).map(([status, response]) => [
+      status,
+      "$ref" in response
+        ? at(document, "components", "responses", String(response["$ref"]).split("/").at(-1) ?? "")
+        : response
+    ])
   )
 
 const bodyOf = (operation: JsonObject): Operation["body"] => {

@@ -26,7 +26,7 @@ import { planSpeech, type SpeechRoute } from "../../../services/speech-api/speak
 import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/form.ts"
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voices/list.ts"
 import { sharedSpeakable } from "../../../services/speech-api/voices/speakable.ts"
-import { at, contractOf, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
+import { at, contractOf, type Json, refsIn, resolved, wholeOf } from "../../support/openapi-answers.ts"
 import { assertPromisesKept } from "../../support/openapi-promises.ts"
 import { usedChallenge } from "./voices/records.ts"
 
@@ -65,7 +65,9 @@ describe("the speech API's OpenAPI document", () => {
       const responses = at(operation, "responses")
       assert.includeMembers(Object.keys(responses), ["500", "default"], path)
       assert.strictEqual(Object.keys(responses).filter((status) => status.startsWith("2")).length, 1, path)
-      for (const response of Object.values(responses)) assert.isNotEmpty((response as Json)["description"])
+      for (const response of Object.values(responses)) {
+        assert.isNotEmpty(wholeOf(document, response as Json)["description"])
+      }
       const named = (operation["parameters"] as ReadonlyArray<Json>).filter((parameter) => parameter["in"] === "path")
       const parts = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name]) => name)
       assert.deepStrictEqual(
@@ -80,7 +82,7 @@ describe("the speech API's OpenAPI document", () => {
       const responses = at(document, "paths", templateOf(endpoint.path), endpoint.method.toLowerCase(), "responses")
       for (const code of refusalsOf(endpoint).flatMap(({ codes }) => codes)) {
         const { status } = speechErrorCodes[code as keyof typeof speechErrorCodes]
-        const response = responses[String(status)] as Json
+        const response = wholeOf(document, responses[String(status)] as Json)
         assert.include(String(response["description"]), `\`${code}\``, endpoint.identifier)
         const body = renderSpeechError(new WireError({ status, code, message: "no" }), "req_1") as {
           readonly error: object

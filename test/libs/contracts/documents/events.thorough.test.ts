@@ -40,7 +40,11 @@ describe("the generated documents", () => {
     const document = parsed.get("docs/asyncapi.json") ?? {}
     assert.strictEqual(document["asyncapi"], "3.0.0")
     assert.containsAllKeys(document, ["info", "channels", "operations", "components"])
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]*)"/gu)].map((match) => match[1] ?? "")
+    const all = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/gu)].map(([, reference = ""]) => reference)
+    const files = all.filter((reference) => !reference.startsWith("#"))
+    assert.lengthOf(files, eventCatalogue.length)
+    for (const file of files) assert.isDefined(parsed.get(`docs/${file}`), file)
+    const references = all.flatMap((reference) => (reference.startsWith("#") ? [reference.slice(1)] : []))
     assert.isAbove(references.length, 300)
     for (const reference of new Set(references)) {
       const target = reference
