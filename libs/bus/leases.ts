@@ -33,7 +33,7 @@ const timeToLiveSeconds = 3
 const timeToLive = `${timeToLiveSeconds}s`
 const beatMs = 1_000
 // Each process has a moment of its own, by its start: the broker is not to be asked by all of them at once.
-const beatOffsetMs = performance.timeOrigin % beatMs
+const beatOffsetMs = Math.floor(performance.timeOrigin) % beatMs
 
 const codec = jsonCodec(Schema.Struct({ holder: Schema.String }))
 
