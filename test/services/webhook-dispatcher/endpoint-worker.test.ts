@@ -87,7 +87,60 @@ describe("deliveries that a process has taken while it may send nothing", () => 
   )
 })
 
+/** A worker whose attempts go as the test says. */
+const workerWhose = (attempt: (sequence: number, leaving: Leaves) => Effect.Effect<unknown>) => {
+  const services = {
+    attempts: {
+      attempt: (_: unknown, { delivery }: { readonly delivery: { readonly sequence: number } }, leaving: Leaves) =>
+        attempt(delivery.sequence, leaving),
+      conclude: () => Effect.succeed(ack)
+    },
+    metrics: { left: () => undefined, postponed: () => undefined },
+    breakerLimits: endpointBreakerLimits,
+    mayLeave: () => true
+  }
+  const retry = { waitsMs: [1_000], jitter: 0, retryAfterMsMax: 0 }
+  const settings = { name: "a", hasBreaker: false, retry } as unknown as EndpointSettings
+  const worker = endpointWorker(settings, services as unknown as WorkerServices)
+  return (sequence: number, attemptNumber = 1) =>
+    worker.handle({
+      value: { delivery: { sequence, attempt: attemptNumber, entity: "workItem:a", dueAt: 0 } }
+    } as never)
+}
+
 describe("first attempts for one entity", () => {
+  it.effect("go on when the one before them has failed before its bytes left", () =>
+    Effect.gen(function* () {
+      const sent: Array<number> = []
+      const refused = { result: { _tag: "NotAnswered", error: "AddressRefused" }, error: { _tag: "AddressRefused" } }
+      const take = workerWhose((sequence, { onLeave }) =>
+        Effect.sync(() => {
+          if (sequence === 1) return refused
+          onLeave()
+          sent.push(sequence)
+          return { result: { _tag: "Answered", status: 204 }, error: undefined }
+        })
+      )
+      const taken = yield* Effect.forEach([1, 2, 3], (sequence) => Effect.forkChild(take(sequence)))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(sent, [2, 3])
+      assert.deepStrictEqual(yield* Effect.forEach(taken, Fiber.join), [ack, ack, ack])
+    })
+  )
+
+  it.effect("are not waited for by a retry", () =>
+    Effect.gen(function* () {
+      const sent: Array<number> = []
+      const take = workerWhose((sequence) => (sequence === 1 ? Effect.never : Effect.sync(() => sent.push(sequence))))
+      const stuck = yield* Effect.forkChild(take(1))
+      const behind = yield* Effect.forkChild(take(2))
+      const retried = yield* Effect.forkChild(Effect.ignoreCause(take(3, 2)))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(sent, [3])
+      yield* Fiber.interruptAll([stuck, behind, retried])
+    })
+  )
+
   it.effect("leave in the order of arrival", () =>
     Effect.gen(function* () {
       const entities = entityOrder()
