@@ -3,16 +3,8 @@
  * audio formats opens it, and decodes no more of it than may be used. At most `readingMax` are read at once and
  * `waitingMax` wait. The caller owns the file and removes it; nothing is written here.
  */
-import { Clock, Context, Effect, Layer, Option, Semaphore } from "effect"
-import {
-  type ContainedLimits,
-  type ContainedRun,
-  defineCounter,
-  defineGauge,
-  defineHistogram,
-  Metrics,
-  runContained
-} from "#runtime"
+import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import { type ContainedLimits, type ContainedRun, defineCounter, defineGauge, Metrics, runContained } from "#runtime"
 import { FfmpegMissing, IntakeBusy, RecordingUnusable } from "./errors.ts"
 import { pcmFromBytes } from "./samples.ts"
 
@@ -52,7 +44,6 @@ export class RecordingIntake extends Context.Service<
         const metrics = yield* Metrics
         const outcomes = metrics.counter(recordingsRead)
         const reading = metrics.gauge(recordingsReading)
-        const durations = metrics.histogram(recordingSeconds)
         const queue = yield* Semaphore.make(readingMax + waitingMax)
         const slots = yield* Semaphore.make(readingMax)
         let running = 0
@@ -64,13 +55,11 @@ export class RecordingIntake extends Context.Service<
           })
 
         const decode = Effect.fnUntraced(function* (path: string, limits: RecordingLimits) {
-          const startedMs = yield* Clock.currentTimeMillis
           const run = yield* runContained(ffmpegPath, decodeParameters(path), {
             ...options.limits,
             outputBytesMax: Math.ceil(limits.secondsMax + 1) * recordingHz * 2
           }).pipe(Effect.mapError(({ path, detail }) => new FfmpegMissing({ path, detail })))
           const recording = readDecoded(run, limits.name)
-          durations.observe({}, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
           if (recording instanceof RecordingUnusable) return yield* recording
           const fault = judgeRecording(recording, limits)
           return fault === null ? recording : yield* fault
@@ -114,14 +103,7 @@ const recordingsReading = defineGauge({
   labels: []
 })
 
-const recordingSeconds = defineHistogram({
-  name: "audio_recording_read_seconds",
-  help: "Time to decode and measure one recording, whatever came of it.",
-  labels: [],
-  buckets: [0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 4, 8, 16]
-})
-
-export const intakeMetrics = [recordingsRead, recordingsReading, recordingSeconds]
+export const intakeMetrics = [recordingsRead, recordingsReading]
 
 // A decoded share of the announced length below this means that the file's end is missing.
 const wholeShareMin = 0.9

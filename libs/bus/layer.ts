@@ -28,7 +28,7 @@ import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
 import { busUnusable, tryBroker } from "./trials.ts"
 import { partOf, streamOf, topologyOf } from "./topology/topology.ts"
-import { relayActive, relayConflicts, relayPosition, relayRunSize } from "./relay/relay.ts"
+import { relayActive, relayConflicts, relayPosition } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
   Effect.gen(function* () {
@@ -124,7 +124,6 @@ export const busMetrics = [
   busRedelivered,
   busRejected,
   questionsTurnedAway,
-  relayRunSize,
   relayConflicts,
   relayActive,
   relayPosition

@@ -7,7 +7,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Socket } from "node:net"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Pool } from "undici"
-import { defineCounter, defineGauge, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
+import { defineCounter, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange, type Route } from "./exchange.ts"
 import { guardedConnector, Resolver, type TlsIdentity } from "./connector.ts"
@@ -21,25 +21,13 @@ const socketsOpened = defineCounter({
   labels: ["use"]
 })
 
-const socketsReused = defineCounter({
-  name: "egress_sockets_reused_total",
-  help: "Requests that went over a connection that was open already, by use.",
-  labels: ["use"]
-})
-
 export const refusals = defineCounter({
   name: "egress_refusals_total",
   help: "Connections refused by the address guard, by use and by the range that was hit.",
   labels: ["use", "range"]
 })
 
-const poolsHeld = defineGauge({
-  name: "egress_pools",
-  help: "Pools of connections held open, by use.",
-  labels: ["use"]
-})
-
-export const egressMetrics = [socketsOpened, socketsReused, refusals, poolsHeld]
+export const egressMetrics = [socketsOpened, refusals]
 
 export interface EgressClient {
   readonly request: (request: EgressRequest) => Effect.Effect<EgressResponse, EgressError>
@@ -112,14 +100,12 @@ const openClient = Effect.fn("openClient")(function* (
     request: (request) => {
       const target = targetOf(lanes, request.url)
       if (target instanceof InvalidUrl) return Effect.fail(target)
-      const { route, onLeave } = prepare(lanes, request, target)
-      return exchange(route, target, { ...request, onLeave })
+      return exchange(routeOf(lanes, request, target), target, request)
     },
     stream: (request) => {
       const target = targetOf(lanes, request.url)
       if (target instanceof InvalidUrl) return Effect.fail(target)
-      const { route, onLeave } = prepare(lanes, request, target)
-      return streamExchange(route.pool, target, { ...request, onLeave })
+      return streamExchange(routeOf(lanes, request, target).pool, target, request)
     }
   }
 })
@@ -129,20 +115,12 @@ export interface Target {
   readonly path: string
 }
 
-interface Lane {
-  readonly route: Route
-  /** Connections that no request has used yet. */
-  readonly connections: { fresh: number }
-}
-
 interface Lanes {
   readonly options: ClientOptions
-  readonly makePool: (origin: string, connectionsMax: number) => Lane
-  readonly countReused: () => void
-  readonly countHeld: (pools: number) => void
+  readonly makePool: (origin: string, connectionsMax: number) => Route
   readonly targets: Map<string, Target | InvalidUrl>
   /** In the order of last use. */
-  readonly byKey: Map<string, Lane>
+  readonly byKey: Map<string, Route>
 }
 
 // Below the idle time of common servers (Node 5 s, nginx 75 s), so that we hang up first.
@@ -155,24 +133,20 @@ const headerBytesMax = 64 * 1_024
 const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const metrics = yield* Metrics
   const opened = metrics.counter(socketsOpened)
-  const reused = metrics.counter(socketsReused)
   const refused = metrics.counter(refusals)
-  const held = metrics.gauge(poolsHeld)
   const use = { use: options.use }
   if (options.isGuarded) for (const { name } of refusedRanges) refused.begin({ ...use, range: name })
   opened.begin(use)
-  reused.begin(use)
   const guard = options.isGuarded ? addressGuard(options.allowCidrs) : undefined
   const resolve = yield* Resolver
-  const byKey = new Map<string, Lane>()
+  const byKey = new Map<string, Route>()
   yield* Effect.addFinalizer(() =>
-    Effect.promise(() => Promise.all([...byKey.values()].map(({ route }) => route.pool.destroy())))
+    Effect.promise(() => Promise.all([...byKey.values()].map(({ pool }) => pool.destroy())))
   )
   const onSocket = yield* socketFinder
 
-  const makePool = (origin: string, connectionsMax: number): Lane => {
-    const connections = { fresh: 0 }
-    const newPool = (connectionsOfPool: number, onFresh: () => void) => {
+  const makePool = (origin: string, connectionsMax: number): Route => {
+    const newPool = (connectionsOfPool: number) => {
       const connect = guardedConnector({
         guard,
         resolve,
@@ -180,25 +154,13 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
         trusted: options.trusted,
         identity: options.identity,
         onRefused: (range) => refused.inc({ use: options.use, range }),
-        onOpened: () => {
-          onFresh()
-          opened.inc(use)
-        }
+        onOpened: () => opened.inc(use)
       })
       return new Pool(origin, { ...poolOptions, connect, connections: connectionsOfPool })
     }
-    const pool = newPool(connectionsMax, () => void (connections.fresh += 1))
-    // A request that is sent again has been counted.
-    return { route: { pool, newPool: () => newPool(1, () => undefined), onSocket }, connections }
+    return { pool: newPool(connectionsMax), newPool: () => newPool(1), onSocket }
   }
-  const lanes: Lanes = {
-    options,
-    makePool,
-    countReused: () => reused.inc(use),
-    countHeld: (pools) => held.set(use, pools),
-    targets: new Map(),
-    byKey
-  }
+  const lanes: Lanes = { options, makePool, targets: new Map(), byKey }
   return lanes
 })
 
@@ -233,20 +195,10 @@ const socketFinder = Effect.gen(function* () {
   return (next: (socket: Socket, isReused: boolean) => void) => void (found = next)
 })
 
-type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax" | "onLeave">
+type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax">
 
-const prepare = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
-  const { route, connections } = laneOf(lanes, request, origin)
-  const onLeave = () => {
-    if (connections.fresh > 0) connections.fresh -= 1
-    else lanes.countReused()
-    request.onLeave?.()
-  }
-  return { route, onLeave }
-}
-
-const laneOf = (lanes: Lanes, request: LaneRequest, origin: string) => {
-  const { options, byKey, makePool, countHeld } = lanes
+const routeOf = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
+  const { options, byKey, makePool } = lanes
   const key = request.lane === undefined ? origin : `${request.lane} ${origin}`
   const known = byKey.get(key)
   const found = known ?? makePool(origin, request.connectionsMax ?? options.connectionsPerLaneMax)
@@ -255,7 +207,6 @@ const laneOf = (lanes: Lanes, request: LaneRequest, origin: string) => {
   byKey.delete(key)
   byKey.set(key, found)
   closeOldest(lanes)
-  countHeld(byKey.size)
   return found
 }
 
@@ -264,7 +215,7 @@ const closeOldest = ({ options, byKey }: Lanes) => {
   const [oldest] = byKey
   if (oldest === undefined) return
   byKey.delete(oldest[0])
-  void oldest[1].route.pool.close()
+  void oldest[1].pool.close()
 }
 
 const targetOf = ({ options, targets }: Lanes, url: string) => {

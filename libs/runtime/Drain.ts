@@ -2,9 +2,9 @@
  * The orderly end of a process. Work that must not be cut off registers how it drains; at the end all of it drains at
  * once, within 30 s together. Work that is not done by then is named, and the process ends all the same.
  */
-import { Context, Duration, Effect, Layer, Ref, type Scope } from "effect"
+import { Context, Effect, Layer, Ref, type Scope } from "effect"
 import { Health } from "./Health.ts"
-import { defineCounter, defineGauge, Metrics } from "./Metrics.ts"
+import { defineCounter, Metrics } from "./Metrics.ts"
 
 export interface DrainReport {
   readonly finished: number
@@ -14,18 +14,13 @@ export interface DrainReport {
 // A deployment grants 45 s between the signal and the kill: this, and time to flush and exit.
 export const drainMsMax = 30_000
 
-export const drainSeconds = defineGauge({
-  name: "drain_seconds",
-  help: "How long the last drain took.",
-  labels: []
-})
 export const drained = defineCounter({
   name: "drain_work_total",
   help: "Work that a drain met, by what became of it: finished, or handed_back to another process.",
   labels: ["outcome"],
   values: { outcome: ["finished", "handed_back"] }
 })
-export const drainMetrics = [drainSeconds, drained]
+export const drainMetrics = [drained]
 
 export class Drain extends Context.Service<
   Drain,
@@ -39,9 +34,7 @@ export class Drain extends Context.Service<
     Drain,
     Effect.gen(function* () {
       const health = yield* Health
-      const metrics = yield* Metrics
-      const seconds = metrics.gauge(drainSeconds)
-      const work = metrics.counter(drained)
+      const work = (yield* Metrics).counter(drained)
       const drains = new Map<string, Effect.Effect<DrainReport>>()
       const draining = yield* Ref.make(false)
       yield* health.readiness(
@@ -67,8 +60,7 @@ export class Drain extends Context.Service<
         )
       const run = Effect.gen(function* () {
         if (yield* Ref.getAndSet(draining, true)) return true
-        const [took, ended] = yield* Effect.timed(Effect.forEach([...drains], drainOne, { concurrency: "unbounded" }))
-        seconds.set({}, Duration.toSeconds(took))
+        const ended = yield* Effect.forEach([...drains], drainOne, { concurrency: "unbounded" })
         return ended.every((inTime) => inTime)
       })
       return Drain.of({

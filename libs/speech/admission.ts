@@ -259,7 +259,6 @@ export interface Listeners {
   readonly load: (group: string, nowMs: number) => Omit<Load, "lateMs">
   /** A listener waits for sound and has little left, or takes long to begin. */
   readonly isAnyInNeed: (nowMs: number) => boolean
-  readonly leastStoreMs: (nowMs: number) => number
   readonly counts: (nowMs: number) => { readonly unheard: number; readonly young: number; readonly thin: number }
 }
 
@@ -378,10 +377,6 @@ export const listeners = (): Listeners => {
         const takesMs = takenByOne(group, nowMs)
         return [...group.present].some((state) => isInNeed(state, nowMs, takesMs))
       }),
-    leastStoreMs: (nowMs) => {
-      const grown = allOf(groups).filter((state) => !state.isYoung && state.wantsSinceMs !== undefined && state.plays)
-      return grown.length === 0 ? grownMs : Math.min(...grown.map((state) => Math.max(0, storeOf(state, nowMs))))
-    },
     counts: (nowMs) => {
       for (const group of groups.values()) settle(group, [...group.present], nowMs)
       const present = allOf(groups)

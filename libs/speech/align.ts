@@ -18,23 +18,15 @@ interface AlignChunk {
   readonly turn: number | undefined
 }
 
-export interface Aligned {
-  readonly marks: ReadonlyArray<WordMark>
-  /** Words whose start the engine reported; the others are interpolated between their neighbours. */
-  readonly timedByEngine: number
-}
-
-export const alignChunk = (chunk: AlignChunk): Aligned => {
-  const reported = firstStarts(chunk)
-  const starts = monotone(interpolated(chunk, reported))
-  const marks = chunk.tokens.map(({ start, end, value }, index) => {
+export const alignChunk = (chunk: AlignChunk): ReadonlyArray<WordMark> => {
+  const starts = monotone(interpolated(chunk, firstStarts(chunk)))
+  return chunk.tokens.map(({ start, end, value }, index) => {
     const from = starts[index] ?? 0
     const to = Math.max(from, starts[index + 1] ?? chunk.speechEndSample)
     const times = { start_time: timeOf(chunk.startSample + from), end_time: timeOf(chunk.startSample + to) }
     const turn = chunk.turn === undefined ? {} : { turn: chunk.turn }
     return { type: "word" as const, start, end, ...times, value, ...turn }
   })
-  return { marks, timedByEngine: reported.filter((start) => start !== undefined).length }
 }
 
 /** The time of a sample in milliseconds, rounded to a tenth. */

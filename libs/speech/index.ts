@@ -14,7 +14,7 @@ export {
   type Load,
   soundMsOf
 } from "./admission.ts"
-export { alignChunk, type Aligned } from "./align.ts"
+export { alignChunk } from "./align.ts"
 export {
   type Catalogue,
   catalogueOf,

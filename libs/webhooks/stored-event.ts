@@ -15,11 +15,10 @@ export interface StoredEvent {
   readonly body: Uint8Array
 }
 
-/** A valid event, with the parts of it that the event catalogue does not know. */
+/** A valid event. `known`: its name is in the catalogue. */
 export interface ReadEvent {
   readonly event: StoredEvent
   readonly known: boolean
-  readonly unknownFields: ReadonlyArray<string>
 }
 
 /**
@@ -29,7 +28,7 @@ export interface ReadEvent {
 export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
   parseUnambiguousJson(message.data).pipe(
     Result.flatMap(decodeEnvelope),
-    Result.flatMap(({ envelope, known, unknownFields }) => {
+    Result.flatMap(({ envelope, known }) => {
       const fault = misplaced(envelope.event, message.subject)
       if (fault !== undefined) return Result.fail([{ path: "/event", message: fault }])
       const event: StoredEvent = {
@@ -41,7 +40,7 @@ export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent
         entity: entityOf(envelope),
         body: unmarked(message.data)
       }
-      return Result.succeed({ event, known, unknownFields })
+      return Result.succeed({ event, known })
     })
   )
 

@@ -1,5 +1,5 @@
 /** The metrics of payments. */
-import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+import { defineCounter, defineGauge } from "#runtime"
 import { rpcMetrics } from "./chains/json-rpc.ts"
 
 export const claimsTaken = defineCounter({
@@ -21,57 +21,11 @@ export const unpaidLost = defineCounter({
   labels: []
 })
 
-export const claimMoves = defineCounter({
-  name: "x402_claim_moves_total",
-  help: "Moves of claims from state to state, and whether they were made (moved) or another write was first (lost).",
-  labels: ["move", "outcome"],
-  values: {
-    move: ["Renew", "Serve", "Settle", "AskAgain", "Prepare", "Settled", "Uncollected", "Release"],
-    outcome: ["moved", "lost"]
-  }
-})
-
-export const claimSweeps = defineCounter({
-  name: "x402_claim_sweeps_total",
-  help: "What the sweep did about claims whose holders are gone: released, sent to be settled, requested again.",
-  labels: ["move"],
-  values: { move: ["Release", "Settle", "AskAgain"] }
-})
-
-export const channelCommands = defineCounter({
-  name: "x402_channel_commands_total",
-  help: "Commands to payment channels: done, refused by the channel, or failed because its record could not be read or written.",
-  labels: ["command", "outcome"],
-  values: {
-    command: [
-      "Mirror",
-      "Begin",
-      "Renew",
-      "Serve",
-      "Charge",
-      "Release",
-      "Abandon",
-      "Lapse",
-      "Receipted",
-      "SignRefund",
-      "Forget"
-    ],
-    outcome: ["done", "refused", "failed"]
-  }
-})
-
 export const facilitatorCalls = defineCounter({
   name: "x402_facilitator_calls_total",
   help: "Calls to a remote facilitator: accepted, refused, pending (the outcome is unknown), unavailable.",
   labels: ["operation", "outcome"],
   values: { operation: ["verify", "settle", "supported"], outcome: ["accepted", "refused", "pending", "unavailable"] }
-})
-
-export const facilitatorSeconds = defineHistogram({
-  name: "x402_facilitator_seconds",
-  help: "How long a remote facilitator took to answer.",
-  labels: ["operation"],
-  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
 
 export const facilitatorUnconfirmed = defineCounter({
@@ -88,13 +42,9 @@ export const tokenMismatch = defineGauge({
 
 export const x402Metrics = [
   claimsTaken,
-  claimMoves,
-  claimSweeps,
   unpaidNow,
   unpaidLost,
-  channelCommands,
   facilitatorCalls,
-  facilitatorSeconds,
   facilitatorUnconfirmed,
   tokenMismatch,
   ...rpcMetrics

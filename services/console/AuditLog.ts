@@ -4,21 +4,10 @@
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Publisher } from "#bus"
-import { type AuditAction, auditActions, type AuditEntry, type AuditRecord, subjects } from "#contracts"
+import { type AuditAction, type AuditEntry, type AuditRecord, subjects } from "#contracts"
 import { auditCodec, Caller, HttpCall, jsonAnswer, routesOf, type WireError, writeAudit } from "#http"
-import { defineCounter, Metrics } from "#runtime"
 import { AuditGroup } from "#contracts/console"
 import { apiOptions, pageOf, placeOf, refusing } from "./http/requests.ts"
-
-export const actsTotal = defineCounter({
-  name: "console_acts_total",
-  help: "Acts of operators that were written down in AUDIT, by action.",
-  labels: ["action"],
-  values: { action: auditActions }
-})
-
-/** For the generated page. */
-export const consoleMetrics = [actsTotal]
 
 export interface Act {
   readonly action: AuditAction
@@ -46,13 +35,11 @@ export class AuditLog extends Context.Service<
     AuditLog,
     Effect.gen(function* () {
       const publisher = yield* Publisher
-      const acts = (yield* Metrics).counter(actsTotal)
 
       const writeAs = Effect.fn("AuditLog.write")(function* (by: Actor, { action, target, reason }: Act) {
         const { requestId } = yield* HttpCall
         const written = writeAudit({ action, target, reason, by, requestId })
         yield* refusing(Effect.provideService(written, Publisher, publisher))
-        acts.inc({ action })
         yield* Effect.logInfo("an operator acted").pipe(Effect.annotateLogs({ action, target, by: by.tokenId }))
       })
       const write = (act: Act) => Effect.flatMap(Caller, (caller) => writeAs(caller, act))

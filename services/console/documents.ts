@@ -13,8 +13,6 @@ import {
   retryAfter
 } from "#http"
 
-export { consoleMetrics } from "./AuditLog.ts"
-
 export const consoleOpenApi = (): JsonObject => openApiOf(ConsoleHttpApi, consoleParts)
 
 const answerHeaders = {

@@ -16,7 +16,7 @@ import {
   modelGatewayPage,
   paymentMetrics
 } from "#model-gateway/documents"
-import { consoleMetrics, consoleOpenApi, consolePage } from "#console/documents"
+import { consoleOpenApi, consolePage } from "#console/documents"
 import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
 import { speechApiMetrics, speechAsyncApi, speechOpenApi, speechPage } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
@@ -52,7 +52,6 @@ export const generatedDocuments = () => [
       { title: "speech-api", metrics: speechApiMetrics },
       { title: "speech-sequencer", metrics: sequencerMetrics },
       { title: "speech-synthesizer", metrics: synthesizerMetrics },
-      { title: "console", metrics: consoleMetrics },
       { title: "Speech engines", metrics: [...engineMetrics, ...modelMetrics] },
       { title: "Cloned voices", metrics: [...intakeMetrics, ...consentMetrics, ...cloningMetrics] },
       { title: "Encoders", metrics: audioMetrics },

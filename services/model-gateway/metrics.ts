@@ -80,12 +80,6 @@ export const providerCost = defineCounter({
   help: "What providers take for whole answers, in US dollars, by model and provider; of upstreams whose cost is configured.",
   labels: ["model", "provider"]
 })
-export const uptimeWrites = defineCounter({
-  name: "gateway_uptime_writes_total",
-  help: "Writes of what became of a model's calls, at most one a model and minute: stored, or put off to the next turn because the broker was away.",
-  labels: ["outcome"],
-  values: { outcome: ["stored", "put off"] }
-})
 export const imageJobs = defineCounter({
   name: "gateway_image_jobs_total",
   help: "Image jobs by how they ended: completed, failed.",
@@ -107,7 +101,6 @@ export const modelGatewayMetrics = [
   charged,
   signedAndCharged,
   providerCost,
-  uptimeWrites,
   imageJobs
 ]
 

@@ -57,13 +57,6 @@ export const standingFindings = defineGauge({
   labels: ["network", "finding"]
 })
 
-export const repairs = defineCounter({
-  name: "payment_book_repairs_total",
-  help: "Findings that were corrected: a payment looked up again, a missing receipt written.",
-  labels: ["network", "repair"],
-  values: { repair: ["settled", "withheld", "uncollected", "receipt"] }
-})
-
 export const transferredUnits = defineCounter({
   name: "payment_books_transferred_units_total",
   help: "Transfers to our accounts that the reconciliation has read on the chain, by network.",
@@ -154,7 +147,6 @@ export const settlerMetrics = [
   gapsFilled,
   findings,
   standingFindings,
-  repairs,
   transferredUnits,
   receiptedUnits,
   reconciledAt,

@@ -24,10 +24,4 @@ export const verificationsRunning = defineGauge({
   labels: []
 })
 
-export const facilitatorAnswers = defineCounter({
-  name: "payment_facilitator_answers_total",
-  help: "What other x402 servers were answered at the facilitator's API, by operation and status.",
-  labels: ["operation", "status"]
-})
-
-export const verifierMetrics = [verifications, verificationSeconds, verificationsRunning, facilitatorAnswers]
+export const verifierMetrics = [verifications, verificationSeconds, verificationsRunning]

@@ -20,9 +20,8 @@ import {
   type WorkItemState
 } from "#contracts"
 import type { CommandOf, StateOf } from "#pipeline"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import { Commands } from "./Commands.ts"
-import { commandsAnswered } from "./metrics.ts"
 import { agentView, projectView, queueView, releaseView, workItemView } from "./views.ts"
 
 const answerCodec = jsonCodec(CommandAnswer)
@@ -51,8 +50,6 @@ export const answerCommands = Effect.gen(function* () {
 
 const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(entity: Entity) {
   const commands = yield* Commands
-  const answered = (yield* Metrics).counter(commandsAnswered)
-  answered.begin({ entity })
 
   const carryOut = Effect.fnUntraced(function* ({ id, commandId, command }: CommandRequest) {
     const decoded = decodeCommand(entity, command)
@@ -71,20 +68,8 @@ const carriedOut = Effect.fnUntraced(function* <Entity extends CommandEntity>(en
     return accepted
   })
 
-  return Effect.fnUntraced(function* (request: CommandRequest) {
-    const given = yield* Effect.catch(carryOut(request), (error) => notCarriedOut(error))
-    answered.inc({ entity, answer: labels[given._tag] })
-    return given
-  })
+  return (request: CommandRequest) => Effect.catch(carryOut(request), notCarriedOut)
 })
-
-const labels = {
-  Accepted: "accepted",
-  Refused: "refused",
-  NotFound: "not_found",
-  Busy: "busy",
-  Invalid: "invalid"
-} as const satisfies Record<CommandAnswer["_tag"], string>
 
 const notCarriedOut = (error: CommandError): Effect.Effect<CommandAnswer> => {
   switch (error._tag) {

@@ -1,6 +1,6 @@
 /** The metrics of the pipeline beside those of its actors: reports, pickup, follow-ups. */
 import { PickupNothing } from "#contracts"
-import { defineCounter, defineGauge, defineHistogram } from "#runtime"
+import { defineCounter, defineGauge } from "#runtime"
 
 export const reportsTotal = defineCounter({
   name: "pipeline_reports_total",
@@ -9,32 +9,11 @@ export const reportsTotal = defineCounter({
   values: { outcome: ["decided", "unchanged", "refused", "unknown", "told", "ignored", "handed_back"] }
 })
 
-export const commandsAnswered = defineCounter({
-  name: "pipeline_commands_answered_total",
-  help: "Commands from the bus by entity and answer: accepted, refused, not_found, busy, invalid.",
-  labels: ["entity", "answer"],
-  values: { answer: ["accepted", "refused", "not_found", "busy", "invalid"] }
-})
-
 export const pickupsTotal = defineCounter({
   name: "pipeline_pickups_total",
   help: "Runners that asked for something to do, by what they were given: dispatch (a new one, or the same once more), or why nothing.",
   labels: ["answer"],
   values: { answer: ["dispatch", ...PickupNothing.fields.why.literals] }
-})
-
-export const pickupSeconds = defineHistogram({
-  name: "pipeline_pickup_dispatch_seconds",
-  help: "From looking for an item to its dispatch, without the wait for one to come up, in seconds.",
-  labels: [],
-  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
-})
-
-export const pickupTries = defineCounter({
-  name: "pipeline_pickup_tries_total",
-  help: "Items that pickup tried, by what came of it: dispatched, lost (to another runner, or to a change on the way), paused, put_off.",
-  labels: ["outcome"],
-  values: { outcome: ["dispatched", "lost", "paused", "put_off"] }
 })
 
 export const readyItems = defineGauge({
@@ -49,13 +28,6 @@ export const pickupWaiters = defineGauge({
   labels: []
 })
 
-export const followUpsTotal = defineCounter({
-  name: "pipeline_follow_ups_total",
-  help: "Commands that followed from records of the log, by entity and outcome: decided, unchanged, repeated, refused, not_found.",
-  labels: ["entity", "outcome"],
-  values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found"] }
-})
-
 export const followUpsBehind = defineGauge({
   name: "pipeline_follow_ups_behind",
   help: "Records of the log that have not been followed up yet.",
@@ -63,14 +35,4 @@ export const followUpsBehind = defineGauge({
 })
 
 /** For the generated page. */
-export const pipelineMetrics = [
-  reportsTotal,
-  commandsAnswered,
-  pickupsTotal,
-  pickupSeconds,
-  pickupTries,
-  readyItems,
-  pickupWaiters,
-  followUpsTotal,
-  followUpsBehind
-]
+export const pipelineMetrics = [reportsTotal, pickupsTotal, readyItems, pickupWaiters, followUpsBehind]

@@ -71,17 +71,6 @@ export const beginSeconds = defineGauge({
   help: "Measured capacity: how long a beginning takes just now, by engine.",
   labels: ["engine"]
 })
-export const leastStore = defineGauge({
-  name: "speech_least_store_seconds",
-  help: "Of all who wait for more sound, what the one with the least has in store; 3 when nobody waits.",
-  labels: []
-})
-export const lexiconsChanged = defineCounter({
-  name: "speech_lexicon_changes_total",
-  help: "Lexicons that callers stored or deleted.",
-  labels: ["change"],
-  values: { change: ["stored", "deleted"] }
-})
 export const charactersSpoken = defineCounter({
   name: "speech_billable_characters_total",
   help: "Characters of input spoken, as they are billed.",
@@ -130,31 +119,10 @@ export const liveCloses = defineCounter({
   values: { code: ["1000", "1001", "1003", "1005", "1006", "1007", "1008", "1009", "1011", "4408", "other"] }
 })
 
-export const challengesAsked = defineCounter({
-  name: "speech_consent_challenges_total",
-  help: "Consent challenges asked for, by outcome: given, or the code of the refusal.",
-  labels: ["outcome"]
-})
 export const voicesCreated = defineCounter({
   name: "speech_voice_creates_total",
   help: "Voices asked for, by flow (challenge, declared) and outcome: created, or the code of the refusal.",
   labels: ["flow", "outcome"]
-})
-export const voicesDeleted = defineCounter({
-  name: "speech_voice_deletes_total",
-  help: "Cloned voices deleted by their workspaces.",
-  labels: []
-})
-export const voiceStageSeconds = defineHistogram({
-  name: "speech_voice_stage_seconds",
-  help: "Parts of making a voice: challenge, decode, verify, measure, store.",
-  labels: ["stage"],
-  buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
-})
-export const voicesSwept = defineCounter({
-  name: "speech_voices_swept_total",
-  help: "Voices cleared away that were neither finished nor removed by whoever began it.",
-  labels: []
 })
 
 export const speechApiMetrics = [
@@ -170,8 +138,6 @@ export const speechApiMetrics = [
   beginnings,
   waitingCallers,
   beginSeconds,
-  leastStore,
-  lexiconsChanged,
   charactersSpoken,
   cacheLookups,
   cacheBytes,
@@ -180,9 +146,5 @@ export const speechApiMetrics = [
   liveContexts,
   liveFirstAudioSeconds,
   liveCloses,
-  challengesAsked,
-  voicesCreated,
-  voicesDeleted,
-  voiceStageSeconds,
-  voicesSwept
+  voicesCreated
 ]

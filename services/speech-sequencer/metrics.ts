@@ -35,12 +35,6 @@ export const creditWaits = defineCounter({
   help: "Times that audio was ready and the client had no credit for it.",
   labels: []
 })
-export const wordsMarked = defineCounter({
-  name: "speech_marks_total",
-  help: "Words marked, by the source of their time: reported by the engine, or interpolated between words that it reported (placed).",
-  labels: ["source"],
-  values: { source: ["engine", "placed"] }
-})
 
 export const sequencerMetrics = [
   sessionsActive,
@@ -48,6 +42,5 @@ export const sequencerMetrics = [
   sessionsRefused,
   chunksRequested,
   chunkSeconds,
-  creditWaits,
-  wordsMarked
+  creditWaits
 ]

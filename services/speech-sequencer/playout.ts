@@ -16,7 +16,7 @@ import {
   speechSampleRateHz,
   type WordMark
 } from "#contracts"
-import { alignChunk, type Aligned, type Chunk, readInput } from "#speech"
+import { alignChunk, type Chunk, readInput } from "#speech"
 import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 
 export interface Playout {
@@ -46,7 +46,6 @@ const silence = new Int16Array(0)
 
 interface State {
   readonly script: Script
-  readonly onAligned: (aligned: Aligned) => void
   readonly intakes: Map<number, ChunkIntake>
   readonly requested: Set<number>
   readonly queue: PcmQueue
@@ -67,12 +66,11 @@ interface State {
   isEnded: boolean
 }
 
-export const playout = (script: Script, resume: ResumePoint | null, onAligned: (aligned: Aligned) => void): Playout => {
+export const playout = (script: Script, resume: ResumePoint | null): Playout => {
   const { lines } = script
   const queue = pcmQueue(resume?.chunkStartSample ?? 0, resume?.fromSample ?? 0)
   const state: State = {
     script,
-    onAligned,
     intakes: new Map(),
     requested: new Set(),
     queue,
@@ -131,15 +129,14 @@ const advance = (state: State) => {
     const isLastOfTurn = script.lines[state.current + 1]?.turn !== line.turn
     if (isLastOfTurn && !state.hasSound) return void (state.silentTurn = line.turn)
     if (isLastOfTurn) state.hasSound = false
-    const aligned = alignChunk({
+    const marks = alignChunk({
       tokens: line.chunk.tokens,
       words: intake.words(),
       startSample: state.speechStart,
       speechEndSample: intake.speechEnd(),
       turn: script.isDialogue ? line.turn : undefined
     })
-    state.marks.push(...aligned.marks)
-    state.onAligned(aligned)
+    state.marks.push(...marks)
     queue.silence(pauseAfterMs)
     intakes.delete(state.current)
     state.current += 1

@@ -16,7 +16,7 @@ import {
 } from "#contracts"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
 import { type Listener, nothingToSay } from "#speech"
-import { chunksRequested, chunkSeconds, creditWaits, wordsMarked } from "./metrics.ts"
+import { chunksRequested, chunkSeconds, creditWaits } from "./metrics.ts"
 import { type Playout, playout, type Script } from "./playout.ts"
 
 type SessionEnd = "spoken" | "refused" | "cancelled" | "abandoned" | "failed"
@@ -97,7 +97,6 @@ const sessionOf = Effect.fnUntraced(function* (
   listener: Listener
 ): Effect.fn.Return<Session, never, Mailbox | Publisher | Metrics | Scope.Scope> {
   const clock = yield* Clock.Clock
-  const counted = yield* counting
   const nowMs = () => clock.currentTimeMillisUnsafe()
   return {
     request,
@@ -105,14 +104,11 @@ const sessionOf = Effect.fnUntraced(function* (
     listener,
     mailbox: yield* Mailbox,
     publisher: yield* Publisher,
-    counted,
+    counted: yield* counting,
     nowMs,
     scope: yield* Effect.scope,
     mail: yield* Queue.unbounded<Uint8Array | typeof tick>(),
-    play: playout(script, request.resume, ({ marks, timedByEngine }) => {
-      counted.marked.inc({ source: "engine" }, timedByEngine)
-      counted.marked.inc({ source: "placed" }, marks.length - timedByEngine)
-    }),
+    play: playout(script, request.resume),
     requests: new Map(),
     synthesizers: new Set(),
     stall: ownStall(tickMs, nowMs()),
@@ -127,8 +123,7 @@ const sessionOf = Effect.fnUntraced(function* (
 const counting = Effect.map(Metrics, (metrics) => ({
   requested: metrics.counter(chunksRequested),
   seconds: metrics.histogram(chunkSeconds),
-  waits: metrics.counter(creditWaits),
-  marked: metrics.counter(wordsMarked)
+  waits: metrics.counter(creditWaits)
 }))
 type Counted = Effect.Success<typeof counting>
 

@@ -1,12 +1,5 @@
 /** The metrics of the synthesizers, beside those of their engines. */
-import { defineCounter, defineGauge } from "#runtime"
-
-export const jobsTotal = defineCounter({
-  name: "speech_jobs_total",
-  help: "Chunks that a synthesizer took up, by outcome: made, cancelled or failed.",
-  labels: ["outcome"],
-  values: { outcome: ["made", "cancelled", "failed"] }
-})
+import { defineGauge } from "#runtime"
 
 export const chunksWaiting = defineGauge({
   name: "speech_chunks_waiting",
@@ -20,4 +13,4 @@ export const engineUsable = defineGauge({
   labels: ["engine"]
 })
 
-export const synthesizerMetrics = [jobsTotal, chunksWaiting, engineUsable]
+export const synthesizerMetrics = [chunksWaiting, engineUsable]

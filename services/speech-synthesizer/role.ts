@@ -12,10 +12,10 @@
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
-import { Configuration, type CounterOf, Drain, Metrics, supervise } from "#runtime"
+import { Configuration, Drain, Metrics, supervise } from "#runtime"
 import type { EngineFrame, EngineJob, SpeechEngine } from "#speech"
 import { Engines, engineStatesTold, References } from "./Engines.ts"
-import { chunksWaiting, jobsTotal } from "./metrics.ts"
+import { chunksWaiting } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 
 // A job without a heartbeat for a second goes to another process; the bus sends three in that time.
@@ -108,7 +108,6 @@ interface Work {
   readonly mailbox: Mailbox["Service"]
   readonly engines: ReadonlyMap<string, BoundedEngine>
   readonly nowMs: () => number
-  readonly jobs: CounterOf<typeof jobsTotal>
   /** Jobs in work by their session; each ends when its deferred is done. */
   readonly cancels: Map<string, Set<Deferred.Deferred<void>>>
   /** Of the engines whose jobs are taken now. */
@@ -132,7 +131,6 @@ const workOf = Effect.gen(function* () {
     mailbox: yield* Mailbox,
     engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, boundedOf(engine)])),
     nowMs: () => clock.currentTimeMillisUnsafe(),
-    jobs: (yield* Metrics).counter(jobsTotal),
     cancels: new Map(),
     consumptions: new Set(),
     runs: 0
@@ -151,10 +149,7 @@ const handle = Effect.fnUntraced(function* (
   const cancelled = Deferred.makeUnsafe<void>()
   const ofSession = cancels.get(job.sessionId) ?? new Set()
   cancels.set(job.sessionId, ofSession.add(cancelled))
-  const outcome = yield* Effect.raceFirst(
-    make(work, job),
-    Effect.as(Deferred.await(cancelled), "cancelled" as const)
-  ).pipe(
+  yield* Effect.raceFirst(make(work, job), Deferred.await(cancelled)).pipe(
     Effect.catchCause((cause) => reportFailure(work, job, cause)),
     Effect.ensuring(
       Effect.sync(() => {
@@ -163,7 +158,6 @@ const handle = Effect.fnUntraced(function* (
       })
     )
   )
-  work.jobs.inc({ outcome })
   return ack
 })
 
@@ -174,7 +168,6 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
   yield* Effect.raceFirst(inTurn(work, bounded, { job, send }), Effect.repeat(alive, Schedule.forever))
   send.last()
-  return "made" as const
 })
 
 // 350 ms of espeak-ng, a sixth of a short first sentence: enough for any format's first bytes, and a player outlasts with
@@ -273,7 +266,6 @@ const reportFailure = Effect.fnUntraced(function* (
   const reason = String(Cause.squash(cause)).slice(0, 500)
   const head = { _tag: "ChunkFailed" as const, chunk, synthesizer: mailbox.instance, reason }
   mailbox.send(sequencer, sessionId, mailCodec.encode({ head, pcm: silence }))
-  return "failed" as const
 })
 
 const drain = (consumptions: ReadonlySet<Consumption>) =>

@@ -23,14 +23,14 @@ import {
   workItemFacts
 } from "#contracts"
 import { type ViewRow, Views } from "#actors"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import { CommandClient, findingsOf, type PlannedCommand, type Sent, toProject } from "./command-client.ts"
-import { type Run, spendPosition, type Sweep } from "./sweeps.ts"
+import type { Run, Sweep } from "./sweeps.ts"
 
 export interface SpendLedger {
   readonly book: SpendBook
-  /** Counts the new records of LOG and stores the sums. Returns the position. */
-  readonly catchUp: (nowMs: number) => Effect.Effect<number, BusError>
+  /** Counts the new records of LOG and stores the sums. */
+  readonly catchUp: (nowMs: number) => Effect.Effect<void, BusError>
 }
 
 // A crash while a long log is counted loses no more work than this.
@@ -102,7 +102,6 @@ export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect
     }
     book.prune(nowMs)
     yield* store
-    return position
   })
   return { book, catchUp }
 })
@@ -245,15 +244,10 @@ const headOf = (message: SourceMessage, bytes: Buffer) => {
 
 export const budgetSweep = Effect.fnUntraced(function* ({
   epoch
-}: Run): Effect.fn.Return<
-  Sweep,
-  never,
-  CommandClient | Configuration | Kv | Metrics | Rejections | StreamReader | Views
-> {
+}: Run): Effect.fn.Return<Sweep, never, CommandClient | Configuration | Kv | Rejections | StreamReader | Views> {
   const { Sweeper } = yield* Configuration
   const client = yield* CommandClient
   const views = yield* Views
-  const position = (yield* Metrics).gauge(spendPosition)
   const open = Effect.provideContext(openSpendLedger(), yield* Effect.context<Kv | StreamReader | Rejections>())
 
   const begin = Effect.sync(() => {
@@ -263,7 +257,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
 
     const countUp = Effect.fnUntraced(function* (nowMs: number) {
       const counting = (ledger ??= yield* open)
-      position.set({}, yield* counting.catchUp(nowMs))
+      yield* counting.catchUp(nowMs)
       return counting.book
     })
     const remember = ({ planned, answer }: Sent) => {

@@ -48,21 +48,7 @@ export const sweepCommands = defineCounter({
   labels: ["sweep", "outcome"],
   values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found", "busy", "invalid", "left"] }
 })
-export const spendPosition = defineGauge({
-  name: "sweeper_spend_position",
-  help: "The record of LOG up to which spending is counted.",
-  labels: []
-})
-
-export const sweeperMetrics = [
-  sweepHeld,
-  sweepLastRun,
-  sweepSeconds,
-  sweepFindings,
-  sweepFailures,
-  sweepCommands,
-  spendPosition
-]
+export const sweeperMetrics = [sweepHeld, sweepLastRun, sweepSeconds, sweepFindings, sweepFailures, sweepCommands]
 
 const sweepNames = [
   "budget",

@@ -13,7 +13,6 @@ import type { EndpointSettings } from "./endpoints/settings.ts"
 import { type AttemptResult, type Decision, isSuccess } from "./retry-policy.ts"
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-const backoffSeconds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 120, 300, 1800, 7200, 36000]
 
 export const eventsReceived = defineCounter({
   name: "webhook_events_received_total",
@@ -23,19 +22,6 @@ export const eventsReceived = defineCounter({
     event: [...eventCatalogue.map(({ name }) => name), "other"],
     publisher: ["fleet", ...outsiders.map(userOf)]
   }
-})
-
-export const unknownReceived = defineCounter({
-  name: "webhook_unknown_total",
-  help: "Additive parts that came in and passed: kind is event (a name outside the catalogue) or field.",
-  labels: ["kind"],
-  values: { kind: ["event", "field"] }
-})
-
-export const deliveriesMade = defineCounter({
-  name: "webhook_deliveries_queued_total",
-  help: "Deliveries written by the fan-out, by endpoint.",
-  labels: ["endpoint"]
 })
 
 export const deliveries = defineCounter({
@@ -71,19 +57,6 @@ export const publishToDeliveredSeconds = defineHistogram({
   help: "From an event's storage in EVENTS to its delivery, retries included.",
   labels: ["endpoint"],
   buckets: [...latencySeconds, 120, 300, 900, 3600]
-})
-
-export const backoff = defineHistogram({
-  name: "webhook_backoff_seconds",
-  help: "How long failed deliveries were made to wait before their next attempt.",
-  labels: ["endpoint"],
-  buckets: backoffSeconds
-})
-
-export const currentBackoff = defineGauge({
-  name: "webhook_backoff_current_seconds",
-  help: "The wait given to the endpoint's latest failed delivery; 0 after a success.",
-  labels: ["endpoint"]
 })
 
 export const retryLateness = defineHistogram({
@@ -169,15 +142,11 @@ export const postponed = defineCounter({
 
 export const webhookMetrics = [
   eventsReceived,
-  unknownReceived,
-  deliveriesMade,
   deliveries,
   attempts,
   receiverSeconds,
   publishToFirstByteSeconds,
   publishToDeliveredSeconds,
-  backoff,
-  currentBackoff,
   retryLateness,
   inFlight,
   backlog,
@@ -231,10 +200,7 @@ export class DeliveryMetrics extends Context.Service<
       const receiver = metrics.histogram(receiverSeconds)
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
-      const backoffSeconds = metrics.histogram(backoff)
-      const backoffNow = metrics.gauge(currentBackoff)
       const lateness = metrics.histogram(retryLateness)
-      const backedOff = new Set<string>()
       const series = yield* endpointSeries
       return DeliveryMetrics.of({
         left: (endpoint, delivery, nowMs) => {
@@ -247,24 +213,14 @@ export class DeliveryMetrics extends Context.Service<
           const labels = { endpoint: endpoint.name }
           attemptsTotal.inc({ endpoint: endpoint.name, status_class: statusClass(sent.result, sent.error) })
           receiver.observe(labels, seconds(sent.durationMs))
-          if (decision._tag === "Retry") {
-            backoffSeconds.observe(labels, seconds(decision.delayMs))
-            backoffNow.set(labels, seconds(decision.delayMs))
-            backedOff.add(endpoint.id)
-            return
-          }
-          if (backedOff.delete(endpoint.id)) backoffNow.set(labels, 0)
+          if (decision._tag === "Retry") return
           if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - delivery.storedAt))
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
         postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason }),
         begin: series.begin,
-        end: (id) =>
-          Effect.andThen(
-            Effect.sync(() => void backedOff.delete(id)),
-            series.end(id)
-          )
+        end: series.end
       })
     })
   )
@@ -278,18 +234,13 @@ const endpointSeries = Effect.gen(function* () {
     metrics.counter(deliveries),
     metrics.counter(postponed),
     metrics.counter(tests),
-    metrics.counter(deliveriesMade),
     metrics.counter(parkedExpired)
   ]
-  const histograms = [
-    receiverSeconds,
-    publishToFirstByteSeconds,
-    publishToDeliveredSeconds,
-    backoff,
-    retryLateness
-  ].map((definition) => metrics.histogram(definition))
-  const gauges = [currentBackoff, parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused].map(
-    (definition) => metrics.gauge(definition)
+  const histograms = [receiverSeconds, publishToFirstByteSeconds, publishToDeliveredSeconds, retryLateness].map(
+    (definition) => metrics.histogram(definition)
+  )
+  const gauges = [parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused].map((definition) =>
+    metrics.gauge(definition)
   )
   const parked = metrics.gauge(parkedEvents)
   const names = new Map<string, string>()

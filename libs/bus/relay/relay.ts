@@ -11,7 +11,7 @@
  * may offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
-import { defineCounter, defineGauge, defineHistogram, type HealthLoop, Metrics } from "#runtime"
+import { defineCounter, defineGauge, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
 import { type BusError, isTooLarge, mayHoldTooLarge } from "../errors.ts"
 import { readInOrder } from "../ordered-reader.ts"
@@ -28,13 +28,6 @@ import {
   writeCursor,
   writeStep
 } from "./cursor.ts"
-
-export const relayRunSize = defineHistogram({
-  name: "bus_relay_run_messages",
-  help: "Source messages that one atomic relay write covered, by relay.",
-  labels: ["relay"],
-  buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256]
-})
 
 export const relayConflicts = defineCounter({
   name: "bus_relay_conflicts_total",
@@ -160,7 +153,6 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
 ): Effect.fn.Return<never, BusError | E, R | Nats | Metrics | Scope.Scope> {
   const nats = yield* Nats
   const metrics = yield* Metrics
-  const runSize = metrics.histogram(relayRunSize)
   const conflicts = metrics.counter(relayConflicts)
   conflicts.begin({ relay: options.name })
   const position = metrics.gauge(relayPosition)
@@ -193,10 +185,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     options.loop.beat()
     const taken = yield* Queue.takeBetween(source, 1, options.nextRunMax?.() ?? runMessagesMax)
     const run = taken.filter((message) => message !== tick)
-    if (run.length > 0) {
-      runSize.observe({ relay: options.name }, run.length)
-      yield* giver.give(run)
-    }
+    if (run.length > 0) yield* giver.give(run)
     yield* giver.giveAside
   }
 })

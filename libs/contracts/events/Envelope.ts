@@ -1,7 +1,7 @@
 /**
  * The envelope: the message that is published per event, and the body that receivers get. Each event has one schema,
  * made from its declaration; decoding reports every fault with its path. Names and fields that the catalogue does not
- * know pass as additive and are listed, so that they can be counted.
+ * know pass as additive and are listed.
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { type EventDeclaration, type Presence, Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"

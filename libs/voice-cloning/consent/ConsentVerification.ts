@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingLimits, type RecordingUnusable } from "#audio"
 import type { ConfigurationFile } from "#contracts"
-import { defineCounter, defineHistogram, Metrics, timed } from "#runtime"
+import { defineCounter, Metrics } from "#runtime"
 import { PhraseCheck, pocketsphinxLayer } from "./PhraseCheck.ts"
 import { SpeakerCheck, speakerCheckLayer } from "./SpeakerCheck.ts"
 import { type ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./verdict.ts"
@@ -54,14 +54,7 @@ const consentChecks = defineCounter({
   values: { outcome: ["verified", "phrase_mismatch", "speaker_mismatch", "unusable", "unavailable"] }
 })
 
-const consentStageSeconds = defineHistogram({
-  name: "speech_consent_stage_seconds",
-  help: "Time of one stage of a verification, by stage: phrase, speaker.",
-  labels: ["stage"],
-  buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]
-})
-
-export const consentMetrics = [consentChecks, consentStageSeconds]
+export const consentMetrics = [consentChecks]
 
 export class ConsentVerification extends Context.Service<
   ConsentVerification,
@@ -74,20 +67,15 @@ export class ConsentVerification extends Context.Service<
         const limits = consentLimits(section)
         const phrase = yield* PhraseCheck
         const speaker = yield* SpeakerCheck
-        const metrics = yield* Metrics
-        const outcomes = metrics.counter(consentChecks)
-        const durations = metrics.histogram(consentStageSeconds)
+        const outcomes = (yield* Metrics).counter(consentChecks)
         const queue = yield* Semaphore.make(section.VerificationsMax + waitingMax)
         const slots = yield* Semaphore.make(section.VerificationsMax)
 
         const inStage = <A>(stage: "phrase" | "speaker", check: Effect.Effect<A, VerificationUnavailable>) =>
-          timed(
-            (took) => durations.observe({ stage }, took),
-            Effect.timeoutOrElse(check, {
-              duration: stageMsMax,
-              orElse: () => Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
-            })
-          )
+          Effect.timeoutOrElse(check, {
+            duration: stageMsMax,
+            orElse: () => Effect.fail(unavailable(stage, "timeout", `no answer within ${stageMsMax} ms`))
+          })
 
         const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
           const fault = judgeRecording(sample, limits.sample) ?? judgeRecording(recording, limits.consentRecording)

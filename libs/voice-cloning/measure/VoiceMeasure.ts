@@ -3,10 +3,10 @@
  * stutter. At most two run at once, some wait, further callers are told to come back; one that takes long is given up.
  */
 import { Worker } from "node:worker_threads"
-import { Clock, Context, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
+import { Context, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import { type Recording, recordingHz } from "#audio"
 import type { VoiceTraits } from "#contracts"
-import { defineCounter, defineHistogram, Metrics } from "#runtime"
+import { defineCounter, Metrics } from "#runtime"
 import type { MeasureOrder } from "./thread.ts"
 import { type Measured, voicedSecondsMin } from "./measure-voice.ts"
 
@@ -46,14 +46,7 @@ const voicesMeasured = defineCounter({
   values: { outcome: ["measured", "too_little_voice", "unavailable", "cancelled"] }
 })
 
-const measureSeconds = defineHistogram({
-  name: "speech_voice_measure_seconds",
-  help: "Time to measure one sample, the start of its thread included.",
-  labels: [],
-  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
-})
-
-export const cloningMetrics = [voicesMeasured, measureSeconds]
+export const cloningMetrics = [voicesMeasured]
 
 export class VoiceMeasure extends Context.Service<
   VoiceMeasure,
@@ -66,23 +59,18 @@ export class VoiceMeasure extends Context.Service<
   static readonly layer = Layer.effect(
     VoiceMeasure,
     Effect.gen(function* () {
-      const metrics = yield* Metrics
-      const clock = yield* Clock.Clock
-      const outcomes = metrics.counter(voicesMeasured)
-      const seconds = metrics.histogram(measureSeconds)
+      const outcomes = (yield* Metrics).counter(voicesMeasured)
       const queue = yield* Semaphore.make(atOnceMax + waitingMax)
       const slots = yield* Semaphore.make(atOnceMax)
       const busy = () => Effect.fail(unavailable("busy", `${waitingMax} samples wait already`))
 
       const measured = Effect.fnUntraced(function* (samples: Int16Array) {
-        const begunMs = clock.currentTimeMillisUnsafe()
         const result = yield* inThread({ samples, rateHz: recordingHz }).pipe(
           Effect.timeoutOrElse({
             duration: measureMsMax,
             orElse: () => Effect.fail(unavailable("timeout", `no end after ${measureMsMax} ms`))
           })
         )
-        seconds.observe({}, (clock.currentTimeMillisUnsafe() - begunMs) / 1_000)
         if (result.kind === "measured") return result.traits
         return yield* new TooLittleVoice({ voicedSeconds: result.voicedSeconds, voicedSecondsMin })
       })

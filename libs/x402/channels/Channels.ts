@@ -14,8 +14,7 @@
 import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, type KvEntry, type Records, records } from "#bus"
 import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#contracts"
-import { keyedQueue, Metrics } from "#runtime"
-import { channelCommands } from "../metrics.ts"
+import { keyedQueue } from "#runtime"
 import {
   Channel,
   type ChannelCommand,
@@ -82,7 +81,6 @@ export class Channels extends Context.Service<
     Channels,
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open(bucketName, Channel)
-      const commands = (yield* Metrics).counter(channelCommands)
       const parts: Parts = {
         // After a lost answer the command itself finds its work in the record, by its ticket.
         records: records(bucket, { isOurs: () => false }),
@@ -94,14 +92,7 @@ export class Channels extends Context.Service<
       const run = Effect.fnUntraced(function* (name: ChannelName, command: ChannelCommand) {
         const key = channelKeyOf(name)
         const busy = Effect.suspend(() => refusal(channelReason.busy, parts.remembered.get(key)?.channel ?? null))
-        return yield* queue.run(key, busy, carryOut(parts, key, command)).pipe(
-          Effect.tap(() => Effect.sync(() => commands.inc({ command: command._tag, outcome: "done" }))),
-          Effect.tapError(({ _tag }) =>
-            Effect.sync(() =>
-              commands.inc({ command: command._tag, outcome: _tag === "ChannelRefused" ? "refused" : "failed" })
-            )
-          )
-        )
+        return yield* queue.run(key, busy, carryOut(parts, key, command))
       })
       const beginAhead = (name: ChannelName, begin: Begin) =>
         Effect.map(Clock.currentTimeMillis, (nowMs) => {

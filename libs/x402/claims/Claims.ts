@@ -7,7 +7,7 @@ import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { payerKeyOf, type Payments, type SettlementJob, subjects } from "#contracts"
 import { Configuration, Metrics } from "#runtime"
-import { claimMoves, unpaidLost } from "../metrics.ts"
+import { unpaidLost } from "../metrics.ts"
 import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { type Claim, jobId, moveClaim, openClaimStore, settlementJob, settlementJobCodec } from "./ClaimStore.ts"
@@ -106,9 +106,7 @@ export class Claims extends Context.Service<
         const payers = yield* openPayerStore()
         const newcomers = yield* openNewcomers(options.credit)
         const publisher = yield* Publisher
-        const metrics = yield* Metrics
-        const count = metrics.counter(claimMoves)
-        const losses = metrics.counter(unpaidLost)
+        const losses = (yield* Metrics).counter(unpaidLost)
         const decimals = options.decimals ?? new Map<string, number>()
         const microUsdOf = (network: string, amount: bigint) => microUsdOfAmount(amount, decimals.get(network) ?? 6)
         const partsOf = (isAsRead: boolean): Parts => ({
@@ -122,13 +120,7 @@ export class Claims extends Context.Service<
               Effect.sync(() => losses.inc({}, microUsd / 1e6)),
               beyond > 0 ? newcomers.lost(beyond) : Effect.void
             ),
-          write: (claim, step) =>
-            moveClaim(store, claim, step, isAsRead).pipe(
-              Effect.tap(() => Effect.sync(() => count.inc({ move: countedAs(step), outcome: "moved" }))),
-              Effect.tapErrorTag("ClaimLost", () =>
-                Effect.sync(() => count.inc({ move: countedAs(step), outcome: "lost" }))
-              )
-            )
+          write: (claim, step) => moveClaim(store, claim, step, isAsRead)
         })
         const [inItsLife, asRead] = [partsOf(false), partsOf(true)]
         const seen = firstSeen()
@@ -162,9 +154,6 @@ export class Claims extends Context.Service<
       })
     )
 }
-
-/** Both ends without the money count as one. */
-const countedAs = ({ _tag }: ClaimMove) => (_tag === "Withheld" ? "Uncollected" : _tag)
 
 interface Parts {
   readonly payers: PayerStore

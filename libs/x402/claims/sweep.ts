@@ -9,7 +9,7 @@ import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type
 import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
-import { claimSweeps, unpaidNow } from "../metrics.ts"
+import { unpaidNow } from "../metrics.ts"
 import { Checkpoint, checkpointKey } from "./Newcomers.ts"
 import { isPlaceNeeded, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
@@ -91,16 +91,12 @@ const sweepOnce = Effect.fnUntraced(function* (
   { times }: SweepOptions,
   live: LiveClaims,
   nowMs: number
-): Effect.fn.Return<void, never, Claims | Metrics> {
+): Effect.fn.Return<void, never, Claims> {
   const claims = yield* Claims
-  const swept = (yield* Metrics).counter(claimSweeps)
   const sweepIfDue = ([key, claim]: ReturnType<LiveClaims["claims"]>[number]) => {
     const due = dueMove(claim, nowMs, times)
     if (due === undefined) return Effect.void
-    return sweepClaim(claims, { key, revision: claim.revision, due }).pipe(
-      Effect.tap((isMade) => Effect.sync(() => (isMade ? swept.inc({ move: due }) : undefined))),
-      ignoreFaults(key)
-    )
+    return ignoreFaults(key)(sweepClaim(claims, { key, revision: claim.revision, due }))
   }
   yield* Effect.forEach(live.claims(), sweepIfDue, { concurrency: sweepsAtOnce, discard: true })
   yield* Effect.forEach(
@@ -123,16 +119,14 @@ interface Due {
 export const sweepClaim = Effect.fn("Claims.sweep")(function* (
   claims: Claims["Service"],
   { key, revision, due }: Due
-): Effect.fn.Return<boolean, BusError> {
+): Effect.fn.Return<void, BusError> {
   const found = Option.getOrUndefined(yield* claims.read(key))
-  if (found?.revision !== revision) return false
+  if (found?.revision !== revision) return
   const swept = yield* claims.moveAsRead(found, moveOf(due)).pipe(
     Effect.asSome,
     Effect.catchTag("ClaimLost", () => Effect.succeedNone)
   )
-  if (Option.isNone(swept)) return false
-  if (due !== "Release") yield* claims.requestSettlement(swept.value, null)
-  return true
+  if (Option.isSome(swept) && due !== "Release") yield* claims.requestSettlement(swept.value, null)
 })
 
 /**

@@ -22,7 +22,7 @@ import {
 } from "#egress"
 import { Metrics } from "#runtime"
 import { ChainUnavailable, codeOf, PaymentRefused, SettlementPending, SettlementRefused } from "../errors.ts"
-import { facilitatorCalls, facilitatorSeconds } from "../metrics.ts"
+import { facilitatorCalls } from "../metrics.ts"
 import type { CheckedPayment, PaymentScheme, Settlement } from "../scheme.ts"
 
 interface FacilitatorOptions {
@@ -124,24 +124,14 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 }
 
 const counting = Effect.gen(function* () {
-  const metrics = yield* Metrics
-  const calls = metrics.counter(facilitatorCalls)
-  const seconds = metrics.histogram(facilitatorSeconds)
-  return Effect.fnUntraced(function* <A, E extends { readonly _tag: string }>(
-    operation: Operation,
-    call: Effect.Effect<A, E>
-  ) {
-    const startedMs = yield* Clock.currentTimeMillis
-    const count = (outcome: Outcome) =>
-      Effect.map(Clock.currentTimeMillis, (nowMs) => {
-        calls.inc({ operation, outcome })
-        seconds.observe({ operation }, (nowMs - startedMs) / 1_000)
-      })
-    return yield* call.pipe(
+  const calls = (yield* Metrics).counter(facilitatorCalls)
+  return <A, E extends { readonly _tag: string }>(operation: Operation, call: Effect.Effect<A, E>) => {
+    const count = (outcome: Outcome) => Effect.sync(() => calls.inc({ operation, outcome }))
+    return call.pipe(
       Effect.tap(() => count("accepted")),
       Effect.tapError(({ _tag }) => count(outcomes[_tag] ?? "unavailable"))
     )
-  })
+  }
 })
 
 /** What must stay hidden of a facilitator at this URL: its host, and keys that stand in the path. */

@@ -18,8 +18,7 @@ import {
   type UptimeBatch,
   withBatch
 } from "#contracts"
-import { Configuration, Metrics, supervise } from "#runtime"
-import { uptimeWrites } from "../metrics.ts"
+import { Configuration, supervise } from "#runtime"
 
 export interface CountedCall {
   readonly model: string
@@ -42,7 +41,6 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
       const kv = yield* Kv
       const { ModelGateway } = yield* Configuration
       const book = makeCallBook(randomBytes(9).toString("base64url"))
-      const writes = (yield* Metrics).counter(uptimeWrites)
 
       const writeAll = Effect.gen(function* () {
         const batches = book.batches()
@@ -57,18 +55,14 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
                 const after = withBatch(before, batch, nowMs)
                 return after === undefined ? kept(before) : replaced(after)
               }),
-              () => {
-                book.stored(batch)
-                writes.inc({ outcome: "stored" })
-              }
+              () => book.stored(batch)
             ),
           { concurrency: writesAtOnce, discard: true }
         )
       })
-      const turn = Effect.catch(writeAll, (error) => {
-        writes.inc({ outcome: "put off" })
-        return Effect.logWarning("calls of models are counted and not written yet", error)
-      })
+      const turn = Effect.catch(writeAll, (error) =>
+        Effect.logWarning("calls of models are counted and not written yet", error)
+      )
       yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(turn), lastWriteWithin))
       const everyMs = ModelGateway.UptimeWriteSeconds * 1_000
       // Processes that began together do not write together.

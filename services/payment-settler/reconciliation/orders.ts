@@ -5,10 +5,8 @@
 import { Effect, Layer, Option } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
 import { type BookFinding, BooksAnswer, BooksOrder, canBeMended, type FindingEnd, subjects } from "#contracts"
-import { Metrics } from "#runtime"
 import { Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
-import { repairs } from "../metrics.ts"
 import { Settler } from "../settler.ts"
 import { Books } from "./Books.ts"
 import { complete } from "./reconciler.ts"
@@ -40,8 +38,7 @@ const dependencies = Effect.gen(function* () {
     books: yield* Books,
     claims: yield* Claims,
     ledger: yield* Ledger,
-    settler: yield* Settler,
-    repaired: (yield* Metrics).counter(repairs)
+    settler: yield* Settler
   }
 })
 interface Dependencies extends Effect.Success<typeof dependencies> {}
@@ -80,7 +77,7 @@ const mend = (deps: Dependencies, finding: BookFinding): Effect.Effect<Mended, B
   if (!canBeMended(finding) || claimKey === undefined) return Effect.succeed(refused(onlyToAccept))
   if (finding.kind === "SettlingOverdue") return settleAgain(deps, finding, claimKey)
   if (finding.kind === "UncollectedButPaid") return serveAgain(deps, finding, claimKey)
-  return writeReceipt(deps, finding, claimKey)
+  return writeReceipt(deps, claimKey)
 }
 
 const onlyToAccept = "nothing here can be mended without a person's knowledge: accept it once it is explained"
@@ -92,7 +89,6 @@ const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }
   const settling = yield* deps.settler.settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
   if (settling._tag === "Later") return later(`its end is not known yet: ${settling.detail}`)
   if (settling._tag === "Stale") return mendedBy("resolved")
-  deps.repaired.inc({ network, repair: settling.how })
   return mendedBy(settling.how)
 })
 
@@ -103,8 +99,8 @@ const serveAgain = Effect.fnUntraced(function* (deps: Dependencies, { transfer }
   return mendedBy("payer-served")
 })
 
-const writeReceipt = Effect.fnUntraced(function* (deps: Dependencies, { network }: BookFinding, claimKey: string) {
-  const isWritten = yield* complete(deps, network, claimKey)
+const writeReceipt = Effect.fnUntraced(function* (deps: Dependencies, claimKey: string) {
+  const isWritten = yield* complete(deps, claimKey)
   return isWritten
     ? mendedBy("receipt-written")
     : refused("its claim has not ended, is gone, or has a receipt already: accept it once it is explained")

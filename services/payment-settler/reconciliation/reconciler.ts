@@ -10,7 +10,7 @@ import { type BookFinding, type BookState, type FindingEnd, findingKinds, type P
 import { Configuration, Metrics, supervise } from "#runtime"
 import { type ChainUnavailable, type Claim, Claims } from "#x402"
 import { Ledger } from "../ledger.ts"
-import { findings, receiptedUnits, reconciledAt, repairs, standingFindings, transferredUnits } from "../metrics.ts"
+import { findings, receiptedUnits, reconciledAt, standingFindings, transferredUnits } from "../metrics.ts"
 import { Networks, type SettlingNetwork } from "../networks.ts"
 import { Settler } from "../settler.ts"
 import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiver, resolvedIds } from "./Books.ts"
@@ -30,7 +30,7 @@ export const reconciler = Layer.effectDiscard(
     const { PaymentSettler } = yield* Configuration
     const deps = yield* dependenciesOfReconciler
     if (networks.size === 0) return
-    const counters = [deps.found, deps.repaired, deps.transferred, deps.receipted]
+    const counters = [deps.found, deps.transferred, deps.receipted]
     for (const network of networks.keys()) for (const counter of counters) counter.begin({ network })
 
     const reconciling = Effect.gen(function* () {
@@ -86,7 +86,6 @@ const dependenciesOfReconciler = Effect.gen(function* () {
     holder: (yield* Mailbox).instance,
     graceMs: PaymentSettler.BooksGraceSeconds * 1_000,
     found: metrics.counter(findings),
-    repaired: metrics.counter(repairs),
     transferred: metrics.counter(transferredUnits),
     receipted: metrics.counter(receiptedUnits),
     reconciledAt: metrics.gauge(reconciledAt),
@@ -220,10 +219,10 @@ const treat = Effect.fnUntraced(function* (
   account: Account,
   finding: Finding
 ): Effect.fn.Return<void> {
-  const { network, open } = account
+  const { open } = account
   // Old receipts are not in memory, so the stream decides whether it is there.
   if (finding._tag === "ClaimWithoutReceipt") {
-    const completed = yield* Effect.result(complete(deps, network, finding.claim.key))
+    const completed = yield* Effect.result(complete(deps, finding.claim.key))
     if (completed._tag === "Success") {
       return completed.success ? yield* report(deps, account, finding, "receipt-written") : undefined
     }
@@ -237,9 +236,7 @@ const treat = Effect.fnUntraced(function* (
     return yield* report(deps, account, finding, null)
   }
   // Where this fails its claim has ended without a receipt, which the next reading finds.
-  const completing = Effect.tapError(complete(deps, network, finding.claimKey), (error) =>
-    Effect.logWarning(notRepaired, error)
-  )
+  const completing = Effect.tapError(complete(deps, finding.claimKey), (error) => Effect.logWarning(notRepaired, error))
   const isWritten = yield* Effect.orElseSucceed(completing, () => false)
   yield* report(deps, account, finding, isWritten ? "receipt-written" : null)
 })
@@ -263,28 +260,22 @@ const report = Effect.fnUntraced(function* (
 })
 
 const settleOverdue = Effect.fnUntraced(function* (
-  { settler, repaired }: Dependencies,
+  { settler }: Dependencies,
   { key, network, requestedAtMs }: ReconciledClaim
 ) {
   const settling = yield* settler.settle({ claimKey: key, network, requestedAtMs })
-  if (settling._tag !== "Ended") return null
-  repaired.inc({ network, repair: settling.how })
-  return settling.how
+  return settling._tag === "Ended" ? settling.how : null
 })
 
 /** Writes the receipt of a claim that has ended without one. False when it has one. */
 export const complete = Effect.fnUntraced(function* (
-  deps: Pick<Dependencies, "claims" | "ledger" | "repaired">,
-  network: string,
+  { claims, ledger }: Pick<Dependencies, "claims" | "ledger">,
   claimKey: string
 ) {
-  const { claims, ledger, repaired } = deps
   const claim = Option.getOrUndefined(yield* claims.read(claimKey))
   const end = claim === undefined ? undefined : endOf(claim)
   if (claim === undefined || end === undefined) return false
-  const isNew = yield* ledger.write(claim, end, true)
-  if (isNew) repaired.inc({ network, repair: "receipt" })
-  return isNew
+  return yield* ledger.write(claim, end, true)
 })
 
 /** A claim that ended long ago was read when it did. */

@@ -25,9 +25,8 @@ import {
 } from "#contracts"
 import { sanitise } from "#egress"
 import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
-import { Addresses, Configuration, Metrics } from "#runtime"
+import { Addresses, Configuration } from "#runtime"
 import { offerOf, type OpenNetwork, type PaymentRefused, type SettlerKey, statedAmount, TokenWatch } from "#x402"
-import { facilitatorAnswers } from "../metrics.ts"
 import { type Checked, Networks, Verifier } from "../verifier.ts"
 import { FacilitatorChannels, type SettledChannel, type VerifiedChannel } from "./channels.ts"
 import { FacilitatorSettlements } from "./settlements.ts"
@@ -37,11 +36,8 @@ type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 // A payment is about 1 kB, and its header's limit is eight. A claim of a hundred channels has 80 kB.
 const bodyBytesMax = 131_072
 
-const counted = (operation: string, { status, headers, body }: FacilitatorAnswer<unknown>) =>
-  Effect.map(Metrics, (metrics): Answer => {
-    metrics.counter(facilitatorAnswers).inc({ operation, status: String(status) })
-    return jsonAnswer(body, { status, headers: { "cache-control": "no-store", ...headers } })
-  })
+const unstored = ({ status, headers, body }: FacilitatorAnswer<unknown>): Answer =>
+  jsonAnswer(body, { status, headers: { "cache-control": "no-store", ...headers } })
 
 const readRequest = Effect.fnUntraced(function* () {
   const json = yield* readJsonValue({ bytesMax: bodyBytesMax })
@@ -75,7 +71,7 @@ const answerVerify = Effect.gen(function* () {
   const request = yield* readRequest()
   if (request._tag === "Failure") {
     const invalidMessage = faultText(request.failure)
-    return yield* counted("verify", {
+    return unstored({
       status: 400,
       headers: {},
       body: { isValid: false, invalidReason: "invalid_payload", invalidMessage }
@@ -83,26 +79,26 @@ const answerVerify = Effect.gen(function* () {
   }
   const { paymentPayload, paymentRequirements } = request.success
   const foreign = foreignTerms(yield* Networks, paymentRequirements)
-  if (foreign !== undefined) return yield* counted("verify", verifyAnswer(refusal(foreign)))
+  if (foreign !== undefined) return unstored(verifyAnswer(refusal(foreign)))
   if (isChannelRequest(request.success)) {
     const verified = (yield* FacilitatorChannels).verify(request.success).pipe(
       Effect.map((good) => ({ _tag: "Verified" as const, ...good })),
       Effect.catch((refused) => Effect.succeed(refused))
     )
-    return yield* counted("verify", verifyAnswer(yield* verified))
+    return unstored(verifyAnswer(yield* verified))
   }
   const verdict = yield* (yield* Verifier).wouldSettle(paymentPayload, paymentRequirements).pipe(
     Effect.map(({ payment }) => ({ _tag: "Verified" as const, payer: payment.payer })),
     Effect.catch((refused) => Effect.succeed(refused))
   )
-  return yield* counted("verify", verifyAnswer(verdict))
+  return unstored(verifyAnswer(verdict))
 })
 
 const answerSettle = Effect.gen(function* () {
   const request = yield* readRequest()
   if (request._tag === "Failure") {
     const errorMessage = faultText(request.failure)
-    return yield* counted("settle", {
+    return unstored({
       status: 400,
       headers: {},
       body: { success: false, errorReason: "invalid_payload", errorMessage, transaction: "", network: "" }
@@ -115,10 +111,10 @@ const answerSettle = Effect.gen(function* () {
       onSuccess: (sent) => sentAnswer(sent, paymentRequirements),
       onFailure: (outcome) => settleAnswer(outcome, paymentRequirements, null)
     })
-    return yield* counted("settle", yield* settling)
+    return unstored(yield* settling)
   }
   const [outcome, payer] = foreign === undefined ? yield* settled(request.success) : [refusedFor(foreign), null]
-  return yield* counted("settle", settleAnswer(outcome, paymentRequirements, payer))
+  return unstored(settleAnswer(outcome, paymentRequirements, payer))
 })
 
 const refusedFor = (reason: string): SettlementOutcome => ({ _tag: "Refused", code: "PAYMENT_INVALID", reason })
@@ -168,7 +164,7 @@ const answerSupported = Effect.gen(function* () {
       address
     }))
   )
-  return yield* counted("supported", {
+  return unstored({
     status: 200,
     headers: {},
     body: supportedAnswer([...offered, ...channels], settlers)

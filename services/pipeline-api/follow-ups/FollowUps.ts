@@ -9,14 +9,14 @@
  */
 import { Context, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import { type BusError, BusUnavailable, Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
-import { agentOfId, commandEntities, type CommandEntity, Count } from "#contracts"
+import { agentOfId, type CommandEntity, Count } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
 import { type CommandError, Views } from "#actors"
 import { priorityDefault } from "#contracts/pipeline-api"
 import { type CommandOf, projectSnapshot } from "#pipeline"
 import { readRecord } from "../History.ts"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
-import { followUpsBehind, followUpsTotal } from "../metrics.ts"
+import { followUpsBehind } from "../metrics.ts"
 import { type FollowUp, followUpsOf, mayBeFollowed } from "./follow-ups-of.ts"
 import { type AgentRoster, agentRoster } from "../Routing.ts"
 import { Commands } from "../Commands.ts"
@@ -42,14 +42,11 @@ export class FollowUpCommands extends Context.Service<
     FollowUpCommands,
     Effect.gen(function* () {
       const configured = yield* Configuration
-      const counted = (yield* Metrics).counter(followUpsTotal)
-      for (const entity of Object.keys(commandEntities)) counted.begin({ entity })
       const parts: Parts = {
         configured,
         roster: agentRoster(configured.Agents),
         commands: yield* Commands,
-        views: yield* Views,
-        count: (entity, outcome) => counted.inc({ entity, outcome })
+        views: yield* Views
       }
       return FollowUpCommands.of({
         carryOut: Effect.fn("FollowUpCommands.carryOut")(function* (
@@ -70,7 +67,6 @@ interface Parts {
   readonly roster: AgentRoster
   readonly commands: Commands["Service"]
   readonly views: Views["Service"]
-  readonly count: (entity: CommandEntity, outcome: (typeof followUpsTotal.values.outcome)[number]) => void
 }
 
 /** The record behind the follow-up, and the id of its command. */
@@ -94,23 +90,19 @@ interface Address<Entity extends CommandEntity> {
 }
 
 const runCommand = <Entity extends CommandEntity>(
-  { commands, count }: Parts,
+  { commands }: Parts,
   { entity, id, commandId }: Address<Entity>,
   command: CommandOf<Entity>
 ) =>
   commands.run(entity, { id, commandId }, command).pipe(
-    Effect.map(({ was }) => was),
+    Effect.asVoid,
     Effect.catchTags({
       Refusal: ({ state, reason }) =>
-        Effect.as(
-          Effect.logInfo("what followed from a record was refused").pipe(
-            Effect.annotateLogs({ entity, id, commandId, state, reason })
-          ),
-          "refused" as const
+        Effect.logInfo("what followed from a record was refused").pipe(
+          Effect.annotateLogs({ entity, id, commandId, state, reason })
         ),
-      EntityNotFound: () => Effect.succeed("not_found" as const)
-    }),
-    Effect.map((outcome) => count(entity, outcome))
+      EntityNotFound: () => Effect.void
+    })
   )
 
 /** Creates the item that mends the findings of a deep audit, by its project's present settings. */

@@ -22,12 +22,11 @@ import type {
   WorkItemState
 } from "#contracts"
 import { capDeferral, eventItem, isQueuePaused, progressGrainMs } from "#pipeline"
-import { Configuration, keyedQueue, Metrics } from "#runtime"
+import { Configuration, keyedQueue } from "#runtime"
 import { Answers, Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { History } from "../History.ts"
 import { agentRoster, type AgentRoster } from "../Routing.ts"
-import { pickupTries } from "../metrics.ts"
 import type { Nothing, ReadyItem } from "./ready-items.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 
@@ -152,7 +151,6 @@ export class Dispatches extends Context.Service<
       }
       const { ready } = parts
       const actors = yield* Actors
-      const tries = (yield* Metrics).counter(pickupTries)
 
       const first = Effect.fn("Dispatches.first")(function* (
         question: PickupQuestion,
@@ -165,7 +163,6 @@ export class Dispatches extends Context.Service<
           if (passedOver.has(item.projectId) || !ready.isFree(item)) continue
           if (left-- === 0) return notGiven("busy")
           const given = yield* claim(parts, { item, question, preconditions })
-          tries.inc({ outcome: outcomeOf(given) })
           if (given === undefined) continue
           if (given._tag === "Dispatch" || given.why === "again") return given
           passedOver.set(item.projectId, given)
@@ -322,12 +319,6 @@ const answerOf = Effect.fnUntraced(function* (
 
 const hasCap = ({ settings }: ProjectState) =>
   settings.maxInFlightItems !== null || settings.maxInFlightItemsPerAgent !== null
-
-const outcomeOf = (given: PickupDispatch | NotGiven | undefined) => {
-  if (given?._tag === "Dispatch") return "dispatched"
-  if (given?.why === "budget") return "put_off"
-  return given?.why === "project-paused" ? "paused" : "lost"
-}
 
 interface DispatchMaterial {
   readonly item: WorkItemState

@@ -29,10 +29,10 @@ import {
   queueId,
   subjects
 } from "#contracts"
-import { Configuration, Drain, type HistogramHandle, Metrics } from "#runtime"
+import { Configuration, Drain, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
-import { pickupSeconds, pickupsTotal } from "../metrics.ts"
+import { pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { Ready, type Waiting, type Wanted } from "./Ready.ts"
 import {
@@ -137,8 +137,7 @@ export class Pickup extends Context.Service<
     Pickup,
     Effect.gen(function* () {
       const configured = yield* Configuration
-      const metrics = yield* Metrics
-      const answered = metrics.counter(pickupsTotal)
+      const answered = (yield* Metrics).counter(pickupsTotal)
       const ready = yield* Ready
       let isStopped = false
       const parts: Parts = {
@@ -150,7 +149,6 @@ export class Pickup extends Context.Service<
         ready,
         fullDisks: yield* FullDisks,
         caughtUp: yield* catchUp,
-        seconds: metrics.histogram(pickupSeconds),
         isStopped: () => isStopped
       }
 
@@ -179,7 +177,6 @@ interface Parts {
   readonly ready: Ready["Service"]
   readonly fullDisks: FullDisks["Service"]
   readonly caughtUp: (wanted: Wanted) => Effect.Effect<void, BusError>
-  readonly seconds: HistogramHandle<never>
   readonly isStopped: () => boolean
 }
 
@@ -199,21 +196,17 @@ const untilGiven = Effect.fnUntraced(function* (
   const endsAtMs = (yield* Clock.currentTimeMillis) + waitMs
   let isBehind = true
   while (true) {
-    const startedMs = yield* Clock.currentTimeMillis
     if (parts.isStopped()) return nothing(parts, { why: "draining", reason: null })
     const given = yield* attempt(parts, question, wanted)
-    const nowMs = yield* Clock.currentTimeMillis
-    if (given._tag === "Dispatch") {
-      parts.seconds.observe({}, (nowMs - startedMs) / 1_000)
-      return given
-    }
+    if (given._tag === "Dispatch") return given
     if (isBehind && isAsShown(given)) {
       isBehind = false
       yield* parts.caughtUp(wanted)
       continue
     }
-    if (!waitedOut.has(given.why) || nowMs >= endsAtMs) return given
-    yield* ready.wait(wanted, endsAtMs - nowMs)
+    const leftMs = endsAtMs - (yield* Clock.currentTimeMillis)
+    if (!waitedOut.has(given.why) || leftMs <= 0) return given
+    yield* ready.wait(wanted, leftMs)
   }
 })
 

@@ -28,7 +28,7 @@ import {
   withHeaders
 } from "#http"
 import { Configuration, Metrics } from "#runtime"
-import { challengesAsked, voicesCreated } from "../metrics.ts"
+import { voicesCreated } from "../metrics.ts"
 import { Challenges, faultOfFullName } from "../voices/Challenges.ts"
 import { VoiceCreation } from "../voices/VoiceCreation.ts"
 import { listedClone, type ListedVoice, voiceBody, withOldGender } from "../voices/list.ts"
@@ -56,15 +56,6 @@ const limitHeaders = ({ limit, remaining, resetMs }: RateTaken) => ({
   "ratelimit-reset": String(Math.ceil(resetMs / 1_000))
 })
 
-/** Counts requests that were served or refused here, not replays. */
-const countedChallenge = Effect.fnUntraced(function* <A, R>(work: Effect.Effect<A, WireError, R>) {
-  const asked = (yield* Metrics).counter(challengesAsked)
-  return yield* work.pipe(
-    Effect.tap(() => Effect.sync(() => asked.inc({ outcome: "given" }))),
-    Effect.tapError(({ code }) => Effect.sync(() => asked.inc({ outcome: code })))
-  )
-})
-
 /** Starts a consent: a phrase for one speaker, at most so many an hour for each workspace. */
 export const createConsentChallenge = Effect.fnUntraced(function* ({
   body
@@ -74,7 +65,7 @@ export const createConsentChallenge = Effect.fnUntraced(function* ({
   const request = yield* body
   const key = yield* idempotencyKey(request.idempotency_key)
   const fault = faultOfFullName(request.full_name)
-  if (fault !== undefined) return yield* countedChallenge(Effect.fail(fault))
+  if (fault !== undefined) return yield* fault
   // Only the first answer carries the window's headers: on a replay they would describe another time.
   let taken: RateTaken | undefined
   const fullName = request.full_name.trim()
@@ -85,7 +76,7 @@ export const createConsentChallenge = Effect.fnUntraced(function* ({
       key,
       fingerprint: jsonFingerprint({ full_name: request.full_name })
     },
-    countedChallenge(makeChallenge(fullName, (now) => (taken = now)))
+    makeChallenge(fullName, (now) => (taken = now))
   )
   return taken === undefined ? answer : withHeaders(answer, limitHeaders(taken))
 })

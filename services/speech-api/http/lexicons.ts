@@ -2,10 +2,9 @@
 import { Effect, Result, Schema } from "effect"
 import { type Lexicon, LexiconName, LexiconsGroup } from "#contracts/speech-api"
 import { Caller, emptyAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import { readLexicon } from "#speech"
 import { Lexicons, type StoredLexicon } from "../lexicons/Lexicons.ts"
-import { lexiconsChanged } from "../metrics.ts"
 import { refusalOfVoice } from "../refusals.ts"
 import { callerVersion } from "./version.ts"
 
@@ -32,10 +31,6 @@ const found = Effect.gen(function* () {
   const { workspace } = yield* Caller
   const all = yield* Effect.mapError((yield* Lexicons).list(workspace), refusalOfVoice)
   return all.find((lexicon) => lexicon.name === name) ?? (yield* noLexicon)
-})
-
-const count = Effect.fnUntraced(function* (change: "stored" | "deleted") {
-  ;(yield* Metrics).counter(lexiconsChanged).inc({ change })
 })
 
 export const lexiconRoutes = routesOf(
@@ -72,7 +67,6 @@ export const lexiconRoutes = routesOf(
         const { workspace } = yield* Caller
         const record = { name, workspace, content, isDefault }
         const stored = yield* Effect.mapError((yield* Lexicons).put(record, read.success), refusalOfVoice)
-        yield* count("stored")
         return jsonAnswer(bodyOf(stored))
       }),
 
@@ -83,7 +77,6 @@ export const lexiconRoutes = routesOf(
         const { workspace } = yield* Caller
         const was = yield* Effect.mapError((yield* Lexicons).remove({ workspace, name }), refusalOfVoice)
         if (!was) return yield* noLexicon
-        yield* count("deleted")
         return emptyAnswer()
       })
   },

@@ -13,9 +13,8 @@ import {
   routesOf,
   validationFailed
 } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import { fleetCatalogue } from "#speech"
-import { voicesDeleted } from "../metrics.ts"
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
 import type { ClonedVoice, KeptFile } from "../voices/records.ts"
@@ -138,8 +137,6 @@ export const voiceRoutes = routesOf(
         if (yield* isShared(id)) return yield* forbidden("a voice of the catalogue cannot be deleted")
         const wasVoice = yield* Effect.mapError((yield* VoiceRemoval).remove({ workspace, id }), refusalOfVoice)
         if (!wasVoice) return yield* noVoice
-        const deletes = (yield* Metrics).counter(voicesDeleted)
-        deletes.inc({})
         yield* Effect.logInfo("a voice was deleted").pipe(Effect.annotateLogs({ voice: id, token: tokenId }))
         return emptyAnswer()
       }),

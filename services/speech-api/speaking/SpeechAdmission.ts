@@ -17,7 +17,7 @@ import {
   type Listeners
 } from "#speech"
 import { SpeechOverloaded } from "../refusals.ts"
-import { beginnings, beginSeconds, leastStore, refusals, waitingCallers } from "../metrics.ts"
+import { beginnings, beginSeconds, refusals, waitingCallers } from "../metrics.ts"
 
 interface Entrance {
   /** The engine that speaks. */
@@ -98,8 +98,7 @@ interface AdmissionQueue {
 const gaugesOf = Effect.map(Metrics, (metrics) => ({
   beginnings: metrics.gauge(beginnings),
   waiting: metrics.gauge(waitingCallers),
-  seconds: metrics.gauge(beginSeconds),
-  store: metrics.gauge(leastStore)
+  seconds: metrics.gauge(beginSeconds)
 }))
 type Gauges = Effect.Success<typeof gaugesOf>
 
@@ -240,7 +239,6 @@ const leave = (queue: AdmissionQueue, waiter: Waiter) => {
 const show = ({ gauges, listening, nowMs, waiting }: AdmissionQueue) => {
   gauges.beginnings.set({}, listening.counts(nowMs()).young)
   gauges.waiting.set({}, waiting.length)
-  gauges.store.set({}, listening.leastStoreMs(nowMs()) / 1_000)
 }
 
 const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace => {

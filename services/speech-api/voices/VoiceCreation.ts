@@ -6,10 +6,9 @@
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { BusError } from "#bus"
 import { isoTime } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import { ClonedVoices, type Reservation, type TooManyVoices } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
-import { voiceStageSeconds } from "../metrics.ts"
 import type { ClonedVoice } from "./records.ts"
 import { type ExamFault, type Examined, VoiceExam } from "./VoiceExam.ts"
 import { VoiceFiles } from "./VoiceFiles.ts"
@@ -36,7 +35,6 @@ export class VoiceCreation extends Context.Service<
       const files = yield* VoiceFiles
       const removal = yield* VoiceRemoval
       const exam = yield* VoiceExam
-      const stages = (yield* Metrics).histogram(voiceStageSeconds)
 
       const keep = Effect.fnUntraced(function* (reservation: Reservation, request: VoiceRequest, examined: Examined) {
         const { order, workspace, tokenId } = request
@@ -67,10 +65,7 @@ export class VoiceCreation extends Context.Service<
 
       const work = Effect.fnUntraced(function* (reservation: Reservation, request: VoiceRequest) {
         const examined = yield* exam.examine(request.order)
-        const startedMs = yield* Clock.currentTimeMillis
-        const voice = yield* keep(reservation, request, examined)
-        stages.observe({ stage: "store" }, ((yield* Clock.currentTimeMillis) - startedMs) / 1_000)
-        return voice
+        return yield* keep(reservation, request, examined)
       })
 
       const create = Effect.fn("VoiceCreation.create")(function* (request: VoiceRequest) {

@@ -4,11 +4,11 @@
  */
 import { createReadStream } from "node:fs"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { type IntakeBusy, type FfmpegMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
 import type { VoiceTraits } from "#contracts"
 import type { FormFile } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#runtime"
 import {
   type ConsentEvidence,
   type ConsentRefusal,
@@ -18,7 +18,6 @@ import {
   VoiceMeasure,
   type VoiceMeasureUnavailable
 } from "#voice-cloning"
-import { voiceStageSeconds } from "../metrics.ts"
 import type { GivenConsent, VoiceOrder } from "./form.ts"
 
 export class AvatarUnusable extends Schema.TaggedError<AvatarUnusable>()("AvatarUnusable", {}) {}
@@ -60,22 +59,13 @@ export class VoiceExam extends Context.Service<
       const intake = yield* RecordingIntake
       const verification = yield* ConsentVerification
       const measuring = yield* VoiceMeasure
-      const stages = (yield* Metrics).histogram(voiceStageSeconds)
-
-      const timed = <A, E>(stage: string, work: Effect.Effect<A, E>) =>
-        Effect.flatMap(Clock.currentTimeMillis, (startedMs) =>
-          Effect.ensuring(
-            work,
-            Effect.map(Clock.currentTimeMillis, (nowMs) => stages.observe({ stage }, (nowMs - startedMs) / 1_000))
-          )
-        )
 
       const hear = Effect.fnUntraced(function* (given: GivenConsent, sample: Recording) {
         if (given._tag === "Declared") return given
         const { path } = given.recording
-        const recording = yield* timed("decode", intake.readRecording(path, limits.consentRecording))
+        const recording = yield* intake.readRecording(path, limits.consentRecording)
         const claim = { words: given.used.challenge.words, recording, sample }
-        const evidence = yield* timed("verify", verification.verify(claim))
+        const evidence = yield* verification.verify(claim)
         const type = recordingType(yield* headOf(given.recording))
         return { ...given, evidence, recordingType: type, samples: recording.samples }
       })
@@ -84,9 +74,9 @@ export class VoiceExam extends Context.Service<
         const avatarType = order.avatar === undefined ? undefined : pictureType(yield* headOf(order.avatar))
         if (order.avatar !== undefined && avatarType === undefined) return yield* new AvatarUnusable()
         const sampleType = recordingType(yield* headOf(order.sample))
-        const sample = yield* timed("decode", intake.readRecording(order.sample.path, limits.sample))
+        const sample = yield* intake.readRecording(order.sample.path, limits.sample)
         const consent = yield* hear(order.consent, sample)
-        const traits = yield* timed("measure", measuring.measure(sample))
+        const traits = yield* measuring.measure(sample)
         const examined: Examined = { traits, sampleType, avatarType, consent }
         return examined
       })

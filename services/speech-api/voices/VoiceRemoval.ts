@@ -5,10 +5,8 @@
  */
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import { type BusError, Objects } from "#bus"
-import { Metrics } from "#runtime"
 import { ClonedVoices, type Reservation } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
-import { voicesSwept } from "../metrics.ts"
 import { VoiceFiles, type VoiceAddress } from "./VoiceFiles.ts"
 
 export class VoiceRemoval extends Context.Service<
@@ -29,7 +27,6 @@ export class VoiceRemoval extends Context.Service<
       const consents = yield* Consents
       const files = yield* VoiceFiles
       const objects = yield* Objects
-      const swept = (yield* Metrics).counter(voicesSwept)
 
       const clear = Effect.fnUntraced(function* (address: VoiceAddress) {
         yield* files.remove(address, "sample")
@@ -73,7 +70,6 @@ export class VoiceRemoval extends Context.Service<
           })
         )
         for (const store of stores) yield* objects.removeUnfinished(store, stalledAfterMs)
-        swept.inc({}, count)
         return count
       }).pipe(Effect.withSpan("VoiceRemoval.sweep"))
 

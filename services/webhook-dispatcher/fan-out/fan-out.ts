@@ -30,7 +30,7 @@ import {
 import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
-import { deliveriesMade, eventsReceived, parkedEvents, parkedExpired, unknownReceived } from "../metrics.ts"
+import { eventsReceived, parkedEvents, parkedExpired } from "../metrics.ts"
 import { areAligned, DeliveryLanes, rearranged, seldom, withoutLeft } from "../lanes.ts"
 import { advance, type FanOutStep, isFlood, planAhead, planCatchUp, planRun, sequenceOf, wanting } from "./plan.ts"
 import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
@@ -166,8 +166,6 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
     received: metrics.counter(eventsReceived),
     /** The last event that is counted as received: a run that is given in halves is read again. */
     counted: { through: 0 },
-    unknown: metrics.counter(unknownReceived),
-    made: metrics.counter(deliveriesMade),
     parked: metrics.gauge(parkedEvents),
     /** Whose number of missing events may not be 0 in the metric. */
     shownParked: new Set<string>(),
@@ -202,7 +200,7 @@ const translate = Effect.fnUntraced(function* (
 })
 
 const countReceived = (
-  { received, unknown, counted }: Dependencies,
+  { received, counted }: Dependencies,
   read: ReadonlyArray<ReadEvent>,
   refused: ReadonlyArray<Refused>
 ) => {
@@ -212,11 +210,9 @@ const countReceived = (
     received.inc({ event: "other", publisher: storedEventName(subject)?.from ?? "fleet" })
     counted.through = Math.max(counted.through, sequence ?? 0)
   }
-  for (const { event, known, unknownFields } of read) {
+  for (const { event, known } of read) {
     if (event.sequence <= through) continue
     received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
-    if (!known) unknown.inc({ kind: "event" })
-    if (unknownFields.length > 0) unknown.inc({ kind: "field" }, unknownFields.length)
     counted.through = Math.max(counted.through, event.sequence)
   }
 }
@@ -479,7 +475,7 @@ const catchUp = Effect.fnUntraced(function* (
 
 /** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */
 const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["messages"]) => {
-  const { endpoints, backlogs, parked, shownParked, made } = deps
+  const { endpoints, backlogs, parked, shownParked } = deps
   const missing = (id: string) => Math.max(0, cursor.position + 1 - (cursor.next[id] ?? cursor.position + 1))
   for (const id of Object.keys(cursor.next)) shownParked.add(id)
   for (const id of shownParked) {
@@ -493,6 +489,5 @@ const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["me
     if (endpoint === undefined || !message.subject.startsWith(subjects.deliveries(deps.lane).dueAll.slice(0, -1)))
       continue
     backlogs.added(endpoint.id, 1)
-    made.inc({ endpoint: endpoint.name })
   }
 }

@@ -7,12 +7,11 @@ import { computed } from "../../support/processor-time.ts"
 import {
   attempts,
   backlog,
-  backoff,
   circuitState,
   deliveries,
-  deliveriesMade,
   endpointPaused,
   inFlight,
+  parkedExpired,
   postponed,
   publishToDeliveredSeconds,
   publishToFirstByteSeconds,
@@ -25,10 +24,10 @@ const count = 10_000
 
 /** One delivery of each endpoint, in the registry that a dispatcher writes its metrics with. */
 const deliveriesToAll = Effect.map(Metrics, (metrics) => {
-  const counted = [deliveriesMade, deliveries, attempts, postponed].map((one) =>
-    metrics.counter(one as typeof deliveriesMade)
+  const counted = [parkedExpired, deliveries, attempts, postponed].map((one) =>
+    metrics.counter(one as typeof parkedExpired)
   )
-  const timedBy = [receiverSeconds, publishToFirstByteSeconds, publishToDeliveredSeconds, backoff, retryLateness].map(
+  const timedBy = [receiverSeconds, publishToFirstByteSeconds, publishToDeliveredSeconds, retryLateness].map(
     metrics.histogram
   )
   const [inFlightNow, backlogNow, circuit, paused] = [inFlight, backlog, circuitState, endpointPaused].map(

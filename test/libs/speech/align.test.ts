@@ -18,7 +18,7 @@ const tokensOf = (text: string, piece = 0): ReadonlyArray<Token> =>
 const word = (position: number, sample: number, piece = 0): WordStart => ({ piece, position, sample })
 
 const align = (tokens: ReadonlyArray<Token>, words: ReadonlyArray<WordStart>, startSample = 0) =>
-  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).marks.map((mark) => [
+  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).map((mark) => [
     mark.value,
     mark.start_time,
     mark.end_time
@@ -59,12 +59,6 @@ describe("the speech marks of a chunk", () => {
     assert.strictEqual(marks[3]?.[2], 2_000)
   })
 
-  it("count the words that the engine reported", () => {
-    const chunk = { tokens: tokensOf("a bb ccc"), startSample: 0, speechEndSample: 10, turn: undefined }
-    assert.strictEqual(alignChunk({ ...chunk, words: [word(0, 0), word(5, 6)] }).timedByEngine, 2)
-    assert.strictEqual(alignChunk({ ...chunk, words: [] }).timedByEngine, 0)
-  })
-
   it("distinguish pieces whose texts have the same positions", () => {
     const tokens = [...tokensOf("one two"), ...tokensOf("three four", 1)]
     const words = [word(0, 0), word(4, 6_000), word(0, 12_000, 1), word(6, 24_000, 1)]
@@ -76,8 +70,8 @@ describe("the speech marks of a chunk", () => {
 
   it("name the turn in a dialogue, and none otherwise", () => {
     const chunk = { tokens: tokensOf("hi"), words: [], startSample: 0, speechEndSample: 10 }
-    assert.strictEqual(alignChunk({ ...chunk, turn: 3 }).marks[0]?.turn, 3)
-    assert.notProperty(alignChunk({ ...chunk, turn: undefined }).marks[0], "turn")
+    assert.strictEqual(alignChunk({ ...chunk, turn: 3 })[0]?.turn, 3)
+    assert.notProperty(alignChunk({ ...chunk, turn: undefined })[0], "turn")
   })
 
   const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
@@ -88,7 +82,7 @@ describe("the speech marks of a chunk", () => {
     [AnyWords, upTo(1_000_000)],
     ([words, startSample]) => {
       const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]
-      const { marks } = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
+      const marks = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
       assert.strictEqual(marks.length, tokens.length)
       let before = timeOf(startSample)
       for (const mark of marks) {

@@ -24,7 +24,7 @@ const scriptOf = (...inputs: ReadonlyArray<string>) =>
       textNormalization: false
     })
   )
-const playout = (script: Script, resume: ResumePoint | null = null) => makePlayout(script, resume, () => {})
+const playout = (script: Script, resume: ResumePoint | null = null) => makePlayout(script, resume)
 const three = scriptOf("One is here. Two is here. Three is here.")
 const perChunk = 24_000
 const unlimited = Number.MAX_SAFE_INTEGER
