@@ -90,8 +90,8 @@ export interface ToolCallPart extends Marked {
   readonly _tag: "ToolCall"
   readonly id: string
   readonly tool: ToolName
-  /** JSON, as the model wrote it. */
-  readonly input: string
+  /** JSON as the model wrote it, or its value, as the dialect carries it. */
+  readonly input: string | JsonObject
   /** In chat's own words the tool takes any text, which stands in the JSON here. */
   readonly isCustom?: true
 }

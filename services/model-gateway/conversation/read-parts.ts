@@ -183,7 +183,7 @@ const toolUse: PartReader = (value) => ({
   _tag: "ToolCall",
   id: textAt(value, "id") ?? "",
   tool: { name: textAt(value, "name") ?? "" },
-  input: JSON.stringify(value["input"] ?? {}),
+  input: isRecord(value["input"]) ? value["input"] : JSON.stringify(value["input"] ?? {}),
   ...marked(value)
 })
 

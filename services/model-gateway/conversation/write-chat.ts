@@ -21,7 +21,7 @@ import type {
   Turn
 } from "./Conversation.ts"
 import { words } from "../translate/provider-keys.ts"
-import { inputOf } from "../translate/tool-input.ts"
+import { argumentsOf, inputOf } from "../translate/tool-input.ts"
 import {
   contentOf,
   type OtherKeys,
@@ -245,7 +245,7 @@ const assistantMessage = (parts: ReadonlyArray<Part>, writing: Writing): JsonObj
 const toolCall = ({ id, tool, input, isCustom }: ToolCallPart, { isOwn, toolName, callId }: Writing) =>
   isOwn && isCustom === true
     ? { id, type: "custom", custom: { name: tool.name, input: inputOf(input)[customInputKey] } }
-    : { id: callId(id), type: "function", function: { name: toolName(tool), arguments: input } }
+    : { id: callId(id), type: "function", function: { name: toolName(tool), arguments: argumentsOf(input) } }
 
 /** Some providers refuse a call whose thoughts are missing, even where there were none. */
 const thoughtsBack = (thoughts: ReadonlyArray<ReasoningPart>, hasCalls: boolean, { takes }: Writing): JsonObject => {

@@ -7,8 +7,12 @@ import { isRecord, type JsonObject } from "./json.ts"
 const argumentLimits = { depthMax: 96, weightMax: weightMaxOf(1_048_576) }
 
 /** The arguments that a model wrote may not be JSON; they then stay a text. */
-export const inputOf = (input: string): JsonObject => {
+export const inputOf = (input: string | JsonObject): JsonObject => {
+  if (typeof input !== "string") return input
   if (input.trim() === "") return {}
   const parsed = Result.getOrUndefined(parseJsonText(input, argumentLimits))
   return isRecord(parsed) ? parsed : { arguments: input }
 }
+
+export const argumentsOf = (input: string | JsonObject): string =>
+  typeof input === "string" ? input : JSON.stringify(input)
