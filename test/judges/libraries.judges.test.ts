@@ -144,18 +144,19 @@ layer(Judged.layer, { timeout: "2 minutes", excludeTestServices: true })((it) =>
         })
     )
 
-    it.effect("has its rest back from its channel, and has lost what it was charged", ({ skip }) =>
-      Effect.gen(function* () {
-        if (!client.ways.includes("own channel")) return skip("it has none")
-        const reach = (yield* Judged).reach("own channel")
-        const worker = yield* Effect.promise(() => workerOf(client))
-        if (typeof worker === "string" || reach.pays === undefined) return skip(String(worker))
-        const booksAgree = yield* openBooks(reach)
-        const order = { refund: `${reach.url}/v1/channels`, pays: reach.pays }
-        const { fault } = yield* Effect.promise(() => worker.ask(order))
-        assert.isUndefined(fault, JSON.stringify(fault))
-        yield* booksAgree({ back: true })
-      })
+    it.effect.each(client.ways.filter((way) => way === "own channel").map((way) => ({ way })))(
+      "has its rest back from its channel, and has lost what it was charged",
+      ({ way }, { skip }) =>
+        Effect.gen(function* () {
+          const reach = (yield* Judged).reach(way)
+          const worker = yield* Effect.promise(() => workerOf(client))
+          if (typeof worker === "string" || reach.pays === undefined) return skip(String(worker))
+          const booksAgree = yield* openBooks(reach)
+          const order = { refund: `${reach.url}/v1/channels`, pays: reach.pays }
+          const { fault } = yield* Effect.promise(() => worker.ask(order))
+          assert.isUndefined(fault, JSON.stringify(fault))
+          yield* booksAgree({ back: true })
+        })
     )
   })
 })
