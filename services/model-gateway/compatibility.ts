@@ -307,7 +307,7 @@ export const compatibilityPage = (): string => {
       "What an `openai` provider takes is said by `Parameters` and `Thoughts` of its entry ([settings.md](settings.md)), or follows from its host.",
       table(["feature", "in dialects", ...columns.map(({ name }) => name)], rows),
       "## Clients",
-      "`./starling test --judges` has the newest clients of others, unmodified, do the whole work of an agent on a model of each column: given away, paid by `./starling payer`, and paid by the client itself, with x402's own packages in its `fetch`. A row is what the tests of a client ask; the versions are those with which all of them passed last. compatcanary's profile `modern` is asked, too. [agents.md](agents.md) says how an agent is configured, and how one pays that knows no x402.",
+      "`./starling test --judges` has the newest clients of others, unmodified, do the whole work of an agent on a model of each column: given away (*free*), paid by `./starling payer` (*exact*, *upto*), and paid by the client itself, with x402's own packages in its `fetch` (*own*). A row is what the tests of a client ask; the versions are those with which all of them passed last. compatcanary's profile `modern` is asked, too. [agents.md](agents.md) says how an agent is configured, and how one pays that knows no x402.",
       table(["client", "passed with", "in dialects", "paid", "does"], clientRows()),
       `What it does: ${Object.entries(judgedTasks)
         .map(([name, says]) => `*${name}*: ${says}`)

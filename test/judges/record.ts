@@ -23,8 +23,8 @@ export const recordJudged = (kind: "agent" | "library") => {
       const states = ended.get(`the newest ${client.title}`) ?? []
       const found = await installedClient(client)
       if (typeof found === "string" || states.length === 0 || states.some((state) => state !== "pass")) continue
-      versions[client.name] = { on: new Date().toISOString().slice(0, 10), tests: states.length, ...found }
-      delete (versions[client.name] as { folder?: string }).folder
+      const own = Object.fromEntries(client.packages.map((each) => [each, found.versions[each]]))
+      versions[client.name] = { on: new Date().toISOString().slice(0, 10), tests: states.length, versions: own }
     }
     await writeFile(file, `${JSON.stringify(versions, null, 2)}\n`)
   })
