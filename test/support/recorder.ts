@@ -114,20 +114,21 @@ export const recordedRejections = ({ call }: Pick<Recorder, "call">) =>
 
 /** A bucket in memory; its keys never expire. */
 export const recordedBucket = <A>({ call }: Pick<Recorder, "call">, entries = new Map<string, KvEntry<A>>()) => {
-  let revision = Math.max(0, ...[...entries.values()].map((entry) => entry.revision))
+  let revision = 0
+  const all = () => [...entries.values()]
   const conflict = (key: string) => new RevisionConflict({ operation: `write ${key}`, detail: "another was first" })
   const write = (verb: string, key: string, value: A | undefined, expected: number) =>
     call(
       `${verb} ${key}`,
       Effect.suspend(() => {
         if ((entries.get(key)?.revision ?? 0) !== expected) return Effect.fail(conflict(key))
-        revision += 1
+        // Another may have opened the same bucket.
+        revision = 1 + Math.max(revision, ...all().map((entry) => entry.revision))
         if (value === undefined) entries.delete(key)
         else entries.set(key, { key, value, revision })
         return Effect.succeed(revision)
       })
     )
-  const all = () => [...entries.values()]
   const bucket: Pick<KvBucket<A>, "get" | "create" | "update" | "remove" | "erase" | "scan" | "entries"> = {
     get: (key) =>
       call(

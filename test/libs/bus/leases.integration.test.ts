@@ -1,11 +1,39 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Ref } from "effect"
+import { Context, Effect, Fiber, Layer, Ref } from "effect"
 import { Leases, Nats } from "#bus"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { busOn, eventually, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
 import { trial } from "./trial.ts"
 
 describe("a lease", () => {
-  it.live("has one holder, and passes on within seconds after the holder's death", () =>
+  it.live("passes on within seconds when its holder is cut off from the broker", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const bus = () => Layer.build(Layer.fresh(busOn(server)))
+      const [one, other] = [yield* bus(), yield* bus()]
+      const holders: Array<string> = []
+      const hold = (holder: string) =>
+        Effect.flatMap(Leases, ({ whileHeld }) =>
+          whileHeld(
+            { key: "job", holder },
+            Effect.andThen(
+              Effect.sync(() => holders.push(holder)),
+              Effect.never
+            )
+          )
+        )
+      yield* Effect.forkScoped(Effect.provideContext(hold("first"), one))
+      yield* eventually(Effect.sync(() => holders.length === 1))
+      yield* Effect.forkScoped(Effect.provideContext(hold("second"), other))
+      const cutAtMs = performance.now()
+      // Nothing is given back on the way.
+      yield* Effect.promise(() => Context.get(one, Nats).connection.close())
+      yield* eventually(Effect.sync(() => holders.at(-1) === "second"))
+      assert.isBelow(performance.now() - cutAtMs, 10_000)
+      assert.deepStrictEqual(holders, ["first", "second"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has one holder, and passes on within seconds when that one gives it back", () =>
     withBus(
       () =>
         Effect.gen(function* () {

@@ -67,6 +67,30 @@ const subscriptions = Effect.map(Nats, ({ connection }) =>
   (connection as NatsConnectionImpl).protocol.subscriptions.size()
 )
 
+describe("a range of a stream", () => {
+  it.live("has each message once over several pages, and ends where it should", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        yield* fill((index) => (index % 3 === 0 ? "abandoned.b" : "abandoned.a"), 900)
+        const reader = yield* StreamReader
+        const read = (fromSequence: number, toSequence: number, subject?: string) =>
+          Effect.map(
+            Stream.runCollect(
+              reader.range("ABANDONED", { fromSequence, toSequence, ...(subject === undefined ? {} : { subject }) })
+            ),
+            (found) => found.map(({ sequence }) => sequence)
+          )
+        const numbers = (first: number, last: number, step = 1) =>
+          Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => first + index * step)
+        assert.deepStrictEqual(yield* read(1, 900), numbers(1, 900))
+        assert.deepStrictEqual(yield* read(2, 513), numbers(2, 513))
+        assert.deepStrictEqual(yield* read(1, 900, "abandoned.b"), numbers(1, 898, 3))
+        assert.deepStrictEqual(yield* read(300, 700, "abandoned.b"), numbers(301, 700, 3))
+      })
+    )
+  )
+})
+
 describe("a page of a stream", () => {
   it.live("leaves no subscription behind, whether it is full, empty, refused or given up", () =>
     withBus(() =>

@@ -29,6 +29,29 @@ describe("an unreadable message body, redacted", () => {
     assert.deepStrictEqual(JSON.parse(redacted(JSON.stringify(body, null, 2))), expected)
   })
 
+  it("loses a token of our own that stands alone in a text", () => {
+    const text = `it was stl_${"aB3_-".repeat(8)}xyz`
+    assert.strictEqual(redacted(`{"error":"${text}"}`), '{"error":"it was [starling-token]"}')
+    assert.strictEqual(redacted(`${text}\nand more`), "it was [starling-token]\nand more")
+  })
+
+  it("shows no beginning of a secret that lies across the end of what is kept", () => {
+    for (const before of [90, 99, 100]) {
+      const { bytes, isCut } = redactBody(encode(`${" ".repeat(before)}${token}${" ".repeat(8_192)}`), redact, 100)
+      assert.isTrue(isCut)
+      assert.isAtMost(bytes.length, 100)
+      assert.isAtLeast(bytes.length, 60)
+      assert.notInclude(new TextDecoder().decode(bytes), "ghp_")
+    }
+  })
+
+  it("shows no beginning of a secret that is cut where the looking ends, when a long one before it has shrunk", () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"A".repeat(4_100)}\n-----END PRIVATE KEY-----`
+    // Of the token only six characters are looked at, which are none of its shape.
+    const before = `${key}${" ".repeat(100 + 4 * 1_024 - 6 - key.length)}`
+    assert.notInclude(redacted(`${before}${token}`, 100), "ghp_")
+  })
+
   it("keeps other values as they were written, number by number", () => {
     const text = `{ "n": 12345678901234567890.10, "error": "${token}",\n "e": 1e400, "tokensInput": 7, "token": "", "x": "\\u0041" }`
     assert.strictEqual(redacted(text), text.replace(token, "[github-token]"))

@@ -33,6 +33,18 @@ interface Case {
 }
 
 const cases: ReadonlyArray<Case> = [
+  {
+    says: "as many wait as may",
+    load: { unheard: 8, young: 8, storeEveryMs: 1, heardEveryMs: 0.1, firstMs: 1 },
+    asker: { ahead: 256 },
+    is: "Refuse beginnings 1"
+  },
+  {
+    says: "one fewer waits than may",
+    load: { unheard: 8, young: 8, storeEveryMs: 1, heardEveryMs: 0.1, firstMs: 1 },
+    asker: { ahead: 255 },
+    is: "Wait"
+  },
   { says: "nobody is there", is: "Begin" },
   { says: "hundreds listen who have enough", load: { listening: 400 }, is: "Begin" },
   { says: "there is a place among those who begin", load: { unheard: 7, young: 7, listening: 50 }, is: "Begin" },

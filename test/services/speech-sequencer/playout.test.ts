@@ -77,6 +77,39 @@ describe("the playout of a session", () => {
     assert.isTrue(play.isEnded())
   })
 
+  it("refuses what comes late of a chunk that is over", () => {
+    const play = playout(three)
+    play.wanted(true)
+    make(play, 0)
+    const late = { _tag: "Chunk" as const, chunk: 0, run: "b", synthesizer: "s", words: [] }
+    assert.isFalse(play.accept({ ...late, sample: 0, isLast: false }, new Int16Array(100)))
+    make(play, 1)
+    make(play, 2)
+    assert.strictEqual(samplesOf(play.frames(unlimited)), 3 * perChunk)
+  })
+
+  it("marks words behind a pause where they are heard", () => {
+    const script = Result.getOrThrow(
+      readScript({
+        turns: [{ voiceId: "henry", voice, input: '<speak><break time="2s"/>One is here.</speak>', locale: "en-US" }],
+        textNormalization: false
+      })
+    )
+    const play = playout(script)
+    play.wanted(true)
+    make(play, 0)
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), 3 * perChunk)
+    assert.deepStrictEqual(
+      marksOf(frames).map(({ value, start_time }) => [value, start_time >= 2_000]),
+      [
+        ["One", true],
+        ["is", true],
+        ["here.", true]
+      ]
+    )
+  })
+
   it("marks every word of the input once, on one timeline", () => {
     const play = playout(three)
     for (const chunk of play.wanted(true)) make(play, chunk)

@@ -50,6 +50,13 @@ describe("an item that waits for a paused agent", () => {
     assert.strictEqual(released([agentRow({ summary: { pause: pause(null) } })]), 0)
   })
 
+  it("is released when one of the agents that may take it does, though another is paused", () => {
+    const smith = agentRow({ summary: { pause: pause(null) } })
+    const input = { items: [waiting], agents: [smith], kinds: [], nowMs, patienceMs: 10_000 }
+    assert.strictEqual(overlookedItems({ ...input, eligible: () => [smith.id, "weaver"] }).length, 1)
+    assert.strictEqual(overlookedItems({ ...input, eligible: () => [smith.id] }).length, 0)
+  })
+
   it("is left to the log's followers at first", () => {
     assert.strictEqual(released([agentRow()], [], 2 * minuteMs), 0)
   })

@@ -1,11 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { Views } from "#actors"
+import type { CommandClient } from "../../../services/sweeper/command-client.ts"
 import {
   beginWatch,
   lookAtViews,
   makePausedQueues,
   type SilenceTimes,
   silentItems,
-  staleItems
+  staleItems,
+  watchful
 } from "../../../services/sweeper/watchdogs.ts"
 import { dayMs, hourMs, itemRow, minuteMs, nowMs, uuid } from "./rows.ts"
 
@@ -92,6 +97,37 @@ describe("an item that should move", () => {
   it("is stale in a runner's hands whatever is paused", () => {
     assert.strictEqual(found(stale({ summary: { dispatchId: "d1" } }), () => nowMs).length, 1)
   })
+})
+
+describe("a watchdog", () => {
+  it.effect(
+    "sends nothing while the views stand still, and goes on once they move",
+    () =>
+      Effect.gen(function* () {
+        const view = { sequence: 5, behind: 3 }
+        const sent: Array<number> = []
+        const sweep = watchful({
+          name: "dead-workers",
+          everyMs: 1_000,
+          views: { freshness: () => view } as unknown as Views["Service"],
+          client: {
+            send: (_: string, planned: ReadonlyArray<unknown>) => Effect.sync(() => (sent.push(planned.length), []))
+          } as unknown as CommandClient["Service"],
+          judge: () => () => []
+        })
+        const look = yield* sweep.begin
+        yield* look
+        assert.strictEqual(sent.length, 1)
+        yield* TestClock.adjust("1 second")
+        yield* look
+        yield* TestClock.adjust("20 seconds")
+        assert.deepStrictEqual(yield* look, { "views-still": 1 })
+        assert.strictEqual(sent.length, 1)
+        view.sequence = 6
+        yield* look
+        assert.strictEqual(sent.length, 2)
+      }) as Effect.Effect<void>
+  )
 })
 
 describe("the views", () => {

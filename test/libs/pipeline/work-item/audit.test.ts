@@ -87,6 +87,21 @@ describe("an audit", () => {
     assert.strictEqual(item.audited("Error").at(-1), "work_item.audit_failed")
   })
 
+  it("that does not converge delegates the item once in its life, though an operator delegates it in between", () => {
+    const item = inHand("audit", { maxAuditIterations: 1, delegatesAtAuditMax: true })
+    const isAuditedAgain = () => {
+      item.takes("delegation")
+      item.commits()
+      item.takes("audit")
+      return item.audited("Error").at(-1)
+    }
+    item.audited("Error")
+    assert.strictEqual(isAuditedAgain(), "work_item.audit_failed")
+    const delegated = item.does({ _tag: "Delegate", trigger: "operator", reason: "too hard", note: null })
+    assert.deepStrictEqual(delegated, ["work_item.delegated"])
+    assert.strictEqual(isAuditedAgain(), "work_item.audit_failed")
+  })
+
   it("reports an auditor that did not answer, and goes on", () => {
     const item = inHand("audit")
     const late = { auditor: "safety", agent: "owl", sandboxId: "s-1" }

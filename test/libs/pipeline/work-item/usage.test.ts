@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { usageAdded } from "../../../../libs/pipeline/work-item/usage.ts"
 import { inHand, itemAtWork, usage } from "./item-at-work.ts"
 
 const committed = { outcome: "committed", commitSha: "abc1234", durationMs: 5 } as const
@@ -86,6 +87,18 @@ describe("the cost of an item", () => {
     item.does({ ...first, report: { ...first.report, kind: "progress", dispatchId: "older" } as typeof first.report })
     assert.strictEqual(item.state().usageTotal?.costMicroUsd, 251)
     assert.isAtMost(item.state().countedReports?.length ?? 0, 2_048)
+  })
+
+  it("includes a report whose mark is found across two others", () => {
+    const item = inHand("work")
+    const report = item.report("progress", { usage: usage(1) })
+    item.does(report)
+    const { countedReports: mark = "", ...before } = item.state()
+    const half = mark.length / 2
+    const astride = { ...before, countedReports: `${"-".repeat(half)}${mark}${"-".repeat(half)}` }
+    assert.deepInclude(usageAdded(astride, report.report), { costMicroUsd: 1, countedAs: mark })
+    const behind = { ...before, countedReports: `${"-".repeat(half)}${mark}${"-".repeat(half)}${mark}` }
+    assert.isUndefined(usageAdded(behind, report.report))
   })
 
   it("is reported to the project's budget", () => {

@@ -12,6 +12,13 @@ describe("the content of say-as", () => {
     ["telephone", "+1 (555) 010-99", "plus 1, 5 5 5, 0 1 0, 9 9"],
     ["cardinal", "1,234", "one thousand two hundred thirty-four"],
     ["number", "-3.05", "minus three point zero five"],
+    [
+      "cardinal",
+      "999,999,999,999,999",
+      ["trillion", "billion", "million", "thousand"].map((scale) => `nine hundred ninety-nine ${scale} `).join("") +
+        "nine hundred ninety-nine"
+    ],
+    ["cardinal", "1000000000000000", "one zero zero zero zero zero zero zero zero zero zero zero zero zero zero zero"],
     ["cardinal", "XIV", "XIV"],
     ["ordinal", "23", "twenty-third"],
     ["ordinal", "101st", "one hundred first"],

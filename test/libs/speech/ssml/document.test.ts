@@ -130,6 +130,8 @@ describe("SSML", () => {
     [`<prosody volume="50%">x</prosody>`, { volumeDb: -6.02 }],
     [`<prosody volume="-6dB"><prosody volume="-6dB">x</prosody></prosody>`, { volumeDb: -12 }],
     [`<emphasis level="strong">x</emphasis>`, { ratePercent: 86, pitchPercent: 114 }],
+    [`<emphasis level="moderate">x</emphasis>`, { ratePercent: 93, pitchPercent: 107 }],
+    [`<emphasis>x</emphasis>`, { ratePercent: 93, pitchPercent: 107 }],
     [`<emphasis level="none">x</emphasis>`, { ratePercent: 100, pitchPercent: 100 }],
     [`<style emotion="sad">x</style>`, { ratePercent: 80, pitchPercent: 86 }],
     [

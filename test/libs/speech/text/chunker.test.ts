@@ -31,6 +31,14 @@ describe("the chunks of a text", () => {
     assert.isAtLeast(first.length, chunkLimits.firstMax - 5)
   })
 
+  it("begin with a clause of exactly as much as fits, and leave one that is longer", () => {
+    const clauseOf = (length: number) => `${"word ".repeat(40).slice(0, length - 1)},`.replace(" ,", "s,")
+    const rest = ` ${"and more of it ".repeat(20)}end.`
+    const first = (length: number) => textsOf(`${clauseOf(length)}${rest}`)[0]
+    assert.strictEqual(first(chunkLimits.firstMax), clauseOf(chunkLimits.firstMax))
+    assert.notStrictEqual(first(chunkLimits.firstMax + 1), clauseOf(chunkLimits.firstMax + 1))
+  })
+
   it("leave a later sentence whole up to 400 characters, and cut it at clauses beyond", () => {
     const long = `${"many words without a rest ".repeat(5)}here, `.repeat(5)
     const [hello, ...rest] = textsOf(`Hello. ${"Word ".repeat(70)}end. ${long}end.`)

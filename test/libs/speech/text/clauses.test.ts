@@ -46,6 +46,16 @@ describe("text that is still being written", () => {
     })
   }
 
+  it("is cut in the same places when it comes in halves of characters", () => {
+    const text = `I saw 😀 there. 😀 It was late... 𝔞nd 𝔄 came. 🚂 ${"wörd😀 ".repeat(90)}end.`
+    for (const length of [1, 2, 3, 5, 7]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / length) }, (_, index) =>
+        text.slice(index * length, (index + 1) * length)
+      )
+      assert.deepStrictEqual(clausesOf(pieces), clausesOf([text]), `pieces of ${length}`)
+    }
+  })
+
   it("gives a clause as soon as the next word begins, and not before", () => {
     const splitter = clauseSplitter()
     assert.deepStrictEqual(splitter.push("Hello there."), [])

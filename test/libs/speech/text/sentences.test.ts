@@ -11,6 +11,7 @@ describe("the sentences of a text", () => {
     ["en-US", "Dr. Smith met Mr. and Mrs. Jones. |Then they left."],
     ["en-US", "J. R. R. Tolkien wrote it. |He was in the U.S. Army."],
     ["en-US", "He came to the U.S. |He stayed. |This is plan B. |Then we go."],
+    ["en-US", "So did I. |Peter left. |It was I. |J. Peter left."],
     ["en-US", "See e.g. Fig. 3 and No. 5. |No. |Really."],
     ["en-US", "Pi is 3.14 or so. |It cost $5.50. |It was 1999. |Then it went."],
     ["en-US", "1. First item. |2. Second item."],

@@ -74,6 +74,13 @@ describe("a channel", () => {
     assert.isNull(tries(begin(1_000, { ticket: "t2" })).refused)
   })
 
+  it("goes by the later of two looks at one block, for a chain may take blocks back", () => {
+    const { state } = after(mirror({ balance: "9000", block: 4 }), mirror({ balance: "8000", block: 4 }))
+    assert.deepInclude(state().mirror, { balance: "8000", block: 4 })
+    const { state: kept } = after(mirror({ balance: "9000", block: 4 }), mirror({ balance: "8000", block: 3 }))
+    assert.deepInclude(kept().mirror, { balance: "9000", block: 4 })
+  })
+
   it("goes on where the chain is when money was claimed that it knows nothing of", () => {
     const { state, tries } = after(begin(1_000), charge(700), mirror({ totalClaimed: "2500", block: 2 }))
     assert.strictEqual(state().charged, "2500")

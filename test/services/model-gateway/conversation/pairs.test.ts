@@ -33,6 +33,22 @@ const use = { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "
 const hello = { messages: [{ role: "user", content: "hello" }] }
 
 describe("what a tool gave back", () => {
+  it("is told as an error where it is one, to every provider", () => {
+    const result = { type: "tool_result", tool_use_id: "t1", content: "no such file" }
+    const toolOf = (isError: boolean, to: Parameters<typeof written>[2]) =>
+      (
+        messagesOf(
+          "messages",
+          { messages: [use, { role: "user", content: [{ ...result, is_error: isError }] }] },
+          to
+        ) as ReadonlyArray<JsonObject>
+      )[1]
+    assert.deepInclude(toolOf(true, openai), { role: "tool", content: "Error: no such file" })
+    assert.deepInclude(toolOf(false, openai), { role: "tool", content: "no such file" })
+    assert.include(JSON.stringify(toolOf(true, claude)), '"is_error":true')
+    assert.notInclude(JSON.stringify(toolOf(false, claude)), "is_error")
+  })
+
   it("reaches a provider whose results hold text alone: texts in the result, pictures and files in the turn after it", () => {
     const result = {
       type: "tool_result",

@@ -101,6 +101,13 @@ const refusals: ReadonlyArray<Refusal> = [
     "PROVIDER_CONFIG_ERROR"
   ],
   [
+    "a payment that is wanted, in other words",
+    402,
+    openAi("Pay first.", "unknown", "unknown"),
+    "PROVIDER_CONFIG_ERROR"
+  ],
+  ["a payment that is wanted, without a word", 402, {}, "PROVIDER_CONFIG_ERROR"],
+  [
     "DeepSeek, reasoning",
     400,
     openAi("The `reasoning_content` in the thinking mode must be passed back to the API.", "invalid_request_error"),

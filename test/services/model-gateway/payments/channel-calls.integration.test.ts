@@ -392,6 +392,27 @@ const payerByHand = Effect.fnUntraced(function* (
   return { key, signer, offer, price, pay, opening, first, refund, charged: BigInt(chargedAfter(first.response)) }
 })
 
+describe("a deposit with a voucher that its channel refuses", () => {
+  it.live("is not sent: no money moves for a call that is not made", () =>
+    withChannels((fleet) =>
+      Effect.gen(function* () {
+        const { pay, price, charged } = yield* payerByHand(fleet, 1_000_000n)
+        const ordered = sumOf(fleet, "payment_channel_orders_total", 'order="Deposit"')
+        const [before, calls] = [yield* ordered, upstreamCalls(fleet)]
+        for (const stands of [charged + price, 0n]) {
+          const refused = yield* call(fleet.url, "hello again", pay(stands, 20n * price))
+          assert.strictEqual(refused.status, 402)
+          assert.strictEqual(errorOf(refused.response), "cumulative_amount_mismatch")
+        }
+        assert.deepStrictEqual([yield* ordered, upstreamCalls(fleet)], [before, calls])
+        const good = yield* call(fleet.url, "hello again", pay(charged, 20n * price))
+        assert.strictEqual(good.status, 200, good.text)
+        assert.strictEqual(yield* ordered, before + 1)
+      })
+    )
+  )
+})
+
 describe("a payer whose voucher is not for this channel", () => {
   const stranger = `0x${"9".repeat(40)}`
   const cases: ReadonlyArray<readonly [string, (offer: PaymentRequirements) => Partial<PaymentRequirements>, string]> =

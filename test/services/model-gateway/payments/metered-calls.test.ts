@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { Configuration, Metrics } from "#runtime"
 import { type Claim, type ClaimMove, Claims, offerOf, Settlements } from "#x402"
 import { nothingUsed, type Used } from "../../../../services/model-gateway/payments/charge.ts"
@@ -28,11 +29,19 @@ const offer = offerOf(testNetwork, BigInt(ceiling), { maxTimeoutSeconds: 600 })
 interface Seen {
   readonly moves: Array<readonly [ClaimMove["_tag"], string | undefined]>
   readonly requested: Array<string | undefined>
+  /** Of the claims whose settlement was requested. */
+  readonly revisions: Array<number>
 }
 
 /** A call that is paid by `scheme`, with all that its claim is told. */
-const opened = Effect.fnUntraced(function* (kind: "whole" | "stream", scheme: "exact" | "upto" = "upto") {
-  const seen: Seen = { moves: [], requested: [] }
+const opened = Effect.fnUntraced(function* (
+  kind: "whole" | "stream",
+  scheme: "exact" | "upto" = "upto",
+  /** What a move waits for, once it is stored. */
+  answers: (tag: ClaimMove["_tag"]) => Effect.Effect<void> = () => Effect.void
+) {
+  const seen: Seen = { moves: [], requested: [], revisions: [] }
+  let revision = 1
   const checked = checkedPayment("metered")
   const requirements = { ...offer.requirements, scheme }
   const claim = {
@@ -52,15 +61,17 @@ const opened = Effect.fnUntraced(function* (kind: "whole" | "stream", scheme: "e
   } as unknown as Claim
   const claims = {
     move: (from: Claim, { _tag }: ClaimMove) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         seen.moves.push([_tag, from.record.charge])
-        return { ...from, revision: from.revision + 1 }
+        const next = { ...from, revision: (revision += 1) }
+        return Effect.as(answers(_tag), next)
       })
   }
   const settlements = {
     request: ({ claim: from }: { readonly claim: Claim }) =>
       Effect.sync(() => {
         seen.requested.push(from.record.charge)
+        seen.revisions.push(from.revision)
         const transaction = from.record.charge === "0" ? null : "0xaa"
         return { outcome: () => Effect.succeed({ _tag: "Settled", transaction }), close: Effect.void }
       })
@@ -76,7 +87,7 @@ const opened = Effect.fnUntraced(function* (kind: "whole" | "stream", scheme: "e
       )
     )
   )
-  const calls = yield* Effect.provide(PaidCalls, layer)
+  const calls = Context.get(yield* Layer.build(layer), PaidCalls)
   const payable = { ...call, kind } as unknown as PayableCall
   const quote = { resource: { url: "http://127.0.0.1/x" }, offers: [offer] as const }
   const paid = yield* calls.open({ call: payable, quote, claim, identifier: null })
@@ -87,6 +98,27 @@ const used = (changes: Partial<Used>): Used => ({ ...nothingUsed, ...changes })
 const receiptIn = (headers: Readonly<Record<string, string>>) =>
   JSON.parse(Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8")) as Record<string, unknown>
 const ended = (of: Used | null, body: Uint8Array | null = null) => ({ body, costMicroUsd: null, used: of })
+
+describe("a renewal that ends late", () => {
+  it.effect("does not put an older claim in the place of the one that its stream was begun with", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const late = yield* Deferred.make<void>()
+        const { paid, seen } = yield* opened("stream", "exact", (tag) =>
+          tag === "Renew" ? Deferred.await(late) : Effect.void
+        )
+        yield* TestClock.adjust("1 minute")
+        yield* paid.serve
+        assert.deepStrictEqual(seen.moves.slice(-1), [["Serve", undefined]])
+        yield* Deferred.succeed(late, undefined)
+        yield* Effect.yieldNow
+        yield* paid.settle(ended(null))
+        // The claim as it was served, and not as the renewal has left it.
+        assert.deepStrictEqual(seen.revisions, [3])
+      })
+    )
+  )
+})
 
 describe("a call whose charge follows its use", () => {
   it.effect("asks for the settlement of what a whole answer used, and says so in its receipt", () =>

@@ -110,6 +110,14 @@ describe("the reconciliation", () => {
     assert.deepStrictEqual(reconcile(open, [transfer("1")], [], now), [])
   })
 
+  it("finds a settlement overdue once its payment's time is over, and a grace after it", () => {
+    const late = [claim("1", { state: "SETTLING", transactions: [] })]
+    const at = (nowMs: number) => tags(reconcile(late, [], [], { nowMs, graceMs: 60_000 }))
+    assert.deepStrictEqual(at(1_000_001), [])
+    assert.deepStrictEqual(at(1_060_000), [])
+    assert.deepStrictEqual(at(1_060_001), ["SettlingOverdue"])
+  })
+
   it("takes a repeated receipt for the same one", () => {
     assert.deepStrictEqual(reconcile([claim("1")], [transfer("1")], [receipt("1"), receipt("1")], times), [])
   })

@@ -41,6 +41,8 @@ describe("the finished entries of the reconciliation", () => {
     ["nothing behind a transfer that is waited with", "axb", ["a", "b"], { transfers: 1, receipts: 1 }],
     ["nothing behind a receipt that is waited with", "ab", ["a", "y", "b"], { transfers: 1, receipts: 1 }],
     ["no half of a pair whose other half stays", "xab", ["a", "b"], { transfers: 0, receipts: 0 }],
+    ["no transfer whose receipt is the first that stays", "axa", ["a"], { transfers: 0, receipts: 0 }],
+    ["no receipt whose transfer is the first that stays", "a", ["a", "y", "a"], { transfers: 0, receipts: 0 }],
     ["payments that were never collected", "a", [null, "a", null], { transfers: 1, receipts: 3 }],
     ["nothing of nothing", "", [], { transfers: 0, receipts: 0 }]
   ] as const)("are %s", (_what, transfers, receipts, wanted) => {
