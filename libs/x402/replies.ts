@@ -14,7 +14,7 @@ import {
 } from "#contracts"
 import { sanitise } from "#egress"
 import type { Channel } from "./channels/channel.ts"
-import { explained } from "./errors.ts"
+import { explained, reason } from "./errors.ts"
 import type { Offer } from "./quote.ts"
 import { approvalDeclaration, identifierDeclaration, identifierWithoutSchema } from "./payment-header.ts"
 
@@ -126,6 +126,11 @@ const remedies: Readonly<Record<PaymentCode, string>> = {
     "Approve the token for Permit2 once, or sign the approval too: the quote offers eip2612GasSponsoring."
 }
 
+const owes =
+  "This payer owes an earlier payment that could not be collected, and is sold nothing until it comes; pay from another wallet."
+
+const remedyOf = ({ code, reason: why }: PaymentFailure) => (why === reason.denied ? owes : remedies[code])
+
 /** The text may come from a chain's node; it must not name which one. */
 const cleanDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
 
@@ -140,7 +145,7 @@ const settlementBody = (failure: PaymentFailure) => ({ error: "Payment settlemen
 
 const whyBody = (failure: PaymentFailure) => ({
   code: failure.code,
-  message: remedies[failure.code],
+  message: remedyOf(failure),
   debug: explained(failure.reason, cleanDetail(failure)),
   ...payerOf(failure)
 })

@@ -79,7 +79,7 @@ export const nothingHere = (message: string): RefusalAnswer =>
       message,
       code: "NOT_FOUND"
     },
-    { status: 404, headers: { "cache-control": "no-store" } }
+    { status: 404, headers: { "cache-control": "no-store", "x-error-code": "NOT_FOUND" } }
   )
 
 /** Answers with the route's answer, or with the reason why there is none. */
@@ -93,7 +93,9 @@ export const answering =
       const call = yield* HttpCall
       const counted = <Each extends Answer>(answer: Each, code: string) => count(call, answer, code)
       return yield* handler.pipe(
-        Effect.map((answer) => counted(answer, "ok")),
+        Effect.map((answer) =>
+          counted(answer, answer.status < 400 ? "ok" : (answer.headers["x-error-code"] ?? "NOT_FOUND"))
+        ),
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.logError("a defect while answering", Cause.die(defect)),

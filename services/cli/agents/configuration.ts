@@ -52,13 +52,16 @@ const withTable = (before: string, entry: string): string => {
   return `${[...lines.slice(0, start), entry].join("\n")}${rest}${next < 0 ? "\n" : ""}`
 }
 
+const helper = `printenv ${tokenVariable}`
+const noToken = "none"
+
 const claudeEntry = ({ url, model, isPayer }: AgentPlace): Json => ({
-  ...(isPayer ? { apiKeyHelper: `printenv ${tokenVariable}` } : {}),
+  ...(isPayer ? { apiKeyHelper: helper } : {}),
   env: {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_MODEL: model,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-    ...(isPayer ? {} : { ANTHROPIC_AUTH_TOKEN: "none" })
+    ...(isPayer ? {} : { ANTHROPIC_AUTH_TOKEN: noToken })
   }
 })
 
@@ -82,21 +85,41 @@ const joined = (before: Json, more: Json): Json =>
     return { ...made, [key]: isObject(earlier) && isObject(value) ? joined(earlier, value) : value }
   }, before)
 
-const mergedJson = (before: string, entry: Json): Result.Result<string, string> => {
+/** What of ours the file may have from before, which the new entry does not have. */
+type Outdated = (before: Json, entry: Json) => Json
+
+const mergedJson = (before: string, entry: Json, outdated: Outdated): Result.Result<string, string> => {
   const read = before.trim() === "" ? Result.succeed<unknown>({}) : Result.try(() => JSON.parse(before) as unknown)
   if (Result.isFailure(read) || !isObject(read.success)) return Result.fail("it is no JSON that can be written again")
-  return Result.succeed(pretty(joined(read.success, entry)))
+  return Result.succeed(pretty(joined(outdated(read.success, entry), entry)))
 }
 
 const pretty = (value: Json) => `${JSON.stringify(value, null, 2)}\n`
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-const jsonAgent = (path: string, entry: (place: AgentPlace) => Json, start: Agent["start"]): Agent => ({
+/** The payer's token is for the payer alone, and a gateway's stand-in for none is no use to the payer. */
+const withoutOurKeys: Outdated = (before, entry) => {
+  const { env } = before
+  const isOurs = before["apiKeyHelper"] === helper && entry["apiKeyHelper"] === undefined
+  const settings = isOurs ? withoutKey(before, "apiKeyHelper") : before
+  if (!isObject(env) || env["ANTHROPIC_AUTH_TOKEN"] !== noToken) return settings
+  return { ...settings, env: withoutKey(env, "ANTHROPIC_AUTH_TOKEN") }
+}
+
+const withoutKey = (object: Json, key: string): Json =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
+
+interface JsonAgent extends Pick<Agent, "path" | "start"> {
+  readonly entry: (place: AgentPlace) => Json
+  readonly outdated?: Outdated
+}
+
+const jsonAgent = ({ path, start, entry, outdated = (before) => before }: JsonAgent): Agent => ({
   path,
   start,
   entry: (place) => pretty(entry(place)).trimEnd(),
-  merged: (before, place) => mergedJson(before, entry(place))
+  merged: (before, place) => mergedJson(before, entry(place), outdated)
 })
 
 export const agents: Readonly<Record<AgentName, Agent>> = {
@@ -106,10 +129,15 @@ export const agents: Readonly<Record<AgentName, Agent>> = {
     start: ({ model }) => `codex -c model_provider=starling -m ${quoted(model)}`,
     merged: (before, place) => Result.succeed(withTable(before, codexEntry(place)))
   },
-  claude: jsonAgent(".claude/settings.json", claudeEntry, () => "claude"),
-  opencode: jsonAgent(
-    ".config/opencode/opencode.json",
-    opencodeEntry,
-    ({ model }) => `opencode -m ${quoted(`starling/${model}`)}`
-  )
+  claude: jsonAgent({
+    path: ".claude/settings.json",
+    start: () => "claude",
+    entry: claudeEntry,
+    outdated: withoutOurKeys
+  }),
+  opencode: jsonAgent({
+    path: ".config/opencode/opencode.json",
+    start: ({ model }) => `opencode -m ${quoted(`starling/${model}`)}`,
+    entry: opencodeEntry
+  })
 }

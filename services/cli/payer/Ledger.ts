@@ -63,7 +63,7 @@ export const openLedger = Effect.fnUntraced(function* (perHour: bigint, write: (
     const at = isoTime(yield* Clock.currentTimeMillis)
     const cost = signed === undefined ? [] : [`price ${usdText(price)}`, chargedText(charged)]
     const words = [`${at} ${path} ${model}`, ...cost, said, `${usdText(yield* left)} USD left of the hour`]
-    return yield* write(words.filter((word) => word !== "").join(" · "))
+    return yield* write(inOneLine(words.filter((word) => word !== "").join(" · ")))
   })
 
   const totals = Effect.gen(function* () {
@@ -74,6 +74,9 @@ export const openLedger = Effect.fnUntraced(function* (perHour: bigint, write: (
 
   return { left, reserve, settle, end, totals }
 })
+
+/** Models and refusals are others' words. */
+const inOneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
 
 const chargedText = (charged: bigint | undefined) =>
   charged === undefined ? "charge unknown" : `charged ${usdText(charged)}`

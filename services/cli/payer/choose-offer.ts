@@ -32,14 +32,21 @@ export const chooseOffer = (header: string | undefined, terms: PayerTerms): Resu
   return Result.succeed({ requirements, quote, microUsd: BigInt(requirements.amount) })
 }
 
+const evmAddress = /^0x[0-9a-fA-F]{40}$/u
+// A gateway that refuses a signed payment may still charge it for so long; the longest answers take as long.
+const timeoutSecondsMax = 3_600
+
 const obstacleOf = (entry: PaymentRequirements, { schemes, networks, isMainnet }: PayerTerms): string | undefined => {
-  const { scheme, network, asset } = entry
+  const { scheme, network, asset, payTo, maxTimeoutSeconds } = entry
   const token = knownTokenOf(network)
   const name = token?.plainName ?? network
   if (chainFamilyOf(network) !== "evm") return `${name} is no chain of EVM`
   if (!schemes.some((allowed) => allowed === scheme)) return `${scheme} is not allowed by --scheme`
   if (token === undefined || !isKnownDollar(entry)) return `${asset} on ${name} is no dollar that is known`
   if (networks !== undefined && !networks.includes(network)) return `${name} is not allowed by --network`
+  if (!evmAddress.test(payTo)) return `${payTo.slice(0, 64)} is no address to pay to`
+  if (maxTimeoutSeconds > timeoutSecondsMax)
+    return `a payment that is good for ${maxTimeoutSeconds} s may be charged late`
   return token.isTest === true || isMainnet ? undefined : `the dollars of ${name} are real, which takes --mainnet`
 }
 

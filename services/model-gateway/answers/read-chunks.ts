@@ -8,6 +8,7 @@ import { type CallDelta, callDeltas } from "./call-deltas.ts"
 import { openAiUsage } from "../translate/usage.ts"
 
 const reasons: Readonly<Record<string, EndReason>> = {
+  __proto__: null as never,
   stop: "stop",
   length: "length",
   tool_calls: "calls",

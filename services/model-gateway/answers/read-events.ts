@@ -8,6 +8,7 @@ import type { AnswerEvents, AnswerReader, EndReason, OpenedPart } from "./Answer
 import { anthropicUsage } from "../translate/usage.ts"
 
 const reasons: Readonly<Record<string, EndReason>> = {
+  __proto__: null as never,
   end_turn: "stop",
   stop_sequence: "stop",
   max_tokens: "length",

@@ -71,6 +71,8 @@ export const responsesTool = (tool: JsonObject, path: string, group?: string): R
     case "custom":
       return [callersTool({ form: "custom", name, description: customWords(tool), group, value: tool })]
     case "namespace":
+      // A tool has one group: another within it is no tool that anybody knows.
+      if (group !== undefined) break
       return recordsAt(tool, "tools").flatMap((inner, at) =>
         responsesTool(inner, `${path}.tools[${at}]`, textAt(tool, "name"))
       )

@@ -143,7 +143,12 @@ const messagesChoice = (choice: ToolChoice | undefined, isSerial: boolean, writi
   }
 }
 
-const budgets: Readonly<Record<string, number>> = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768 }
+const budgets = new Map([
+  ["low", 1_024],
+  ["medium", 4_096],
+  ["high", 16_384],
+  ["xhigh", 32_768]
+])
 const budgetMin = 1_024
 /** By which key each dialect asks for thoughts. */
 const thinkingKeys = { chat: "reasoning_effort", messages: "thinking", responses: "reasoning" } as const
@@ -165,7 +170,7 @@ const thinkingOf = (
       return wish.value
     case "Budget":
     case "Effort": {
-      const wanted = wish._tag === "Budget" ? wish.tokens : budgets[wish.effort]
+      const wanted = wish._tag === "Budget" ? wish.tokens : budgets.get(wish.effort)
       if (wanted === undefined || (wish._tag === "Effort" && dialect === "messages")) return undefined
       const budget = Math.min(wanted, outputTokens - 1)
       if (budget < budgetMin || isForced || !areThoughtsBack(messages)) {

@@ -7,7 +7,7 @@ import { ImagesRequest } from "#contracts"
 import { HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
 import { Configuration } from "#runtime"
 import { unsettledHeaders } from "#x402"
-import { answering, refused } from "../answer-refusal.ts"
+import { answering, nothingHere } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { FreeTier } from "../models/FreeTier.ts"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
@@ -27,12 +27,7 @@ import { type FoundJob, ImageJobs, ImageWork, jobBody, type MadeImages, newImage
 
 const pollSeconds = 2
 
-const message = "There is no such image job, or it is older than a day"
-const noJob = {
-  error: { message, type: "invalid_request_error", code: "NOT_FOUND", param: null },
-  message,
-  code: "NOT_FOUND"
-}
+const noJob = nothingHere("There is no such image job, or it is older than a day")
 
 const paymentOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
   if (call.model.entry.Free) {
@@ -123,7 +118,7 @@ export const answerImageJob = answering("images")(
     const found = yield* (yield* ImageJobs)
       .find(id)
       .pipe(Effect.mapError(() => fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })))
-    if (Option.isNone(found)) return refused(noJob, { status: 404, headers: { "cache-control": "no-store" } })
+    if (Option.isNone(found)) return noJob
     const body = jobBody(found.value, yield* Clock.currentTimeMillis, yield* pollUrlOf(id))
     return jsonAnswer(body, { headers: { "cache-control": "private, no-store" } })
   })

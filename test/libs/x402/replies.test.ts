@@ -162,6 +162,12 @@ describe("a refused payment", () => {
     assert.match(message, /^Fund the wallet\..* time of the payment has passed .* sign again\.$/u)
   })
 
+  it("says of a payer that owes what helps, which no other signature does", () => {
+    const owing = { ...failure, code: "PAYMENT_INVALID", reason: "payer_owes_an_uncollected_payment" } as const
+    const message = String(bodyOf(verificationFailed(quote, "chat", owing))["message"])
+    assert.match(message, /owes an earlier payment .* pay from another wallet/u)
+  })
+
   it("without a known payer names none", () => {
     assert.notProperty(bodyOf(verificationFailed(quote, "chat", { ...failure, payer: null })), "payer")
   })

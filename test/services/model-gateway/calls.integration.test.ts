@@ -191,6 +191,7 @@ describe("a response", () => {
       Effect.gen(function* () {
         const answer = yield* Effect.promise(() => fetch(`${url}${path}`, { method }))
         assert.strictEqual(answer.status, 404)
+        assert.strictEqual(answer.headers.get("x-error-code"), "NOT_FOUND")
         const text = yield* Effect.promise(() => answer.text())
         if (method === "HEAD") return assert.strictEqual(text, "")
         const { error } = JSON.parse(text) as { readonly error: Readonly<Record<string, unknown>> }

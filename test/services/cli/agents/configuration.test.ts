@@ -42,6 +42,17 @@ describe("an agent's file", () => {
     })
   })
 
+  it("of Claude Code gives the payer's token to no gateway, and keeps a helper that is not ours", () => {
+    const own = { permissions: { allow: ["Read"] } }
+    const paying = merged("claude", JSON.stringify(own))
+    const free = merged("claude", paying, gateway)
+    assert.notInclude(free, "STARLING_PAYER_TOKEN")
+    assert.deepStrictEqual(JSON.parse(merged("claude", free)), JSON.parse(paying))
+    assert.include(merged("claude", JSON.stringify({ apiKeyHelper: "pass show key" }), gateway), "pass show key")
+    const token = { env: { ANTHROPIC_AUTH_TOKEN: "a real one" } }
+    assert.include(merged("claude", JSON.stringify(token)), "a real one")
+  })
+
   it("of opencode keeps its other providers, and the models that it had", () => {
     const once = merged("opencode", JSON.stringify({ provider: { other: {} } }))
     const twice = JSON.parse(merged("opencode", once, { ...payer, model: "demo/two" })) as {

@@ -52,6 +52,13 @@ const refused: ReadonlyArray<readonly [string, ReadonlyArray<object>, Partial<Pa
     { isMainnet: true },
     "0x2222222222222222222222222222222222222222 on base-sepolia is no dollar that is known"
   ],
+  ["what is no address", [entry("exact", "base-sepolia", { payTo: "0x12" })], {}, "0x12 is no address to pay to"],
+  [
+    "a payment that could be charged a day later",
+    [entry("exact", "base-sepolia", { maxTimeoutSeconds: 86_400 })],
+    {},
+    "good for 86400 s"
+  ],
   [
     "a host that nobody allowed",
     [test],

@@ -39,7 +39,8 @@ describe("an address in a conversation", () => {
 
   it.each([
     ["data:image/png;base64,AA==", "image/png", "AA=="],
-    ["DATA:Image/PNG;name=x.png;base64,AA\n==", "image/png", "AA=="]
+    ["DATA:Image/PNG;name=x.png;base64,AA\n==", "image/png", "AA=="],
+    ["data:image/png;base64, A\tA\r\n = =", "image/png", "AA=="]
   ])("%s is inline data", (text, mediaType, base64) => {
     assert.deepStrictEqual(Result.getOrThrow(parseFileAddress("image", text)), { _tag: "Data", mediaType, base64 })
   })
@@ -68,6 +69,9 @@ describe("an address in a conversation", () => {
     "data:image/svg+xml,%3Csvg xlink:href='https://a.example/'/%3E",
     "data:;base64,AA==",
     "data:image/png;base64,",
+    // Its lower eight bits are an A.
+    "data:image/png;base64,A\u0141 ==",
+    "data:image/png;base64,A\u00a0A==",
     "data:image/png;base64,http://a.example/",
     " data:image/png;base64,AA==",
     ""

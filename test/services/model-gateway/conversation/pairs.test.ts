@@ -290,6 +290,9 @@ describe("a thought", () => {
     assert.notProperty(warm.body, "temperature")
     assert.deepStrictEqual(warm.leftOut, ["temperature"])
     const tools = [{ type: "function", function: { name: "read" } }]
+    for (const unknown of ["bogus", "constructor"]) {
+      assert.notProperty(bodyOf("chat", { ...hello, reasoning_effort: unknown }, claude), "thinking")
+    }
     assert.notProperty(bodyOf("chat", { ...effort, tools, tool_choice: "required" }, claude), "thinking")
     const budget = { ...hello, thinking: { type: "enabled", budget_tokens: 60_000, display: "summarized" } }
     assert.deepInclude(bodyOf("messages", budget, { ...claude, outputTokens: 2_000 }), {
