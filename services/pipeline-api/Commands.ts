@@ -8,7 +8,7 @@
  */
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actors"
-import { type BusError, Kv, type KvEntry } from "#bus"
+import { type BusError, kept, Kv, type KvEntry, records, replaced } from "#bus"
 import { type CommandEntity, encodeToken, type PickupReply, type WorkItemCommand } from "#contracts"
 import { type CommandOf, definitionOf, type StateOf } from "#pipeline"
 import { type Redact, Redactor } from "#runtime"
@@ -48,28 +48,26 @@ export class Answers extends Context.Service<
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("answers", Kept)
 
-      const keep = Effect.fn("Answers.keep")(function* (place: AnswerPlace, reply: PickupReply) {
-        const key = keyOf(place)
-        const kept: Kept = { ...reply, takenBy: null }
-        const held = yield* bucket.get(key)
-        if (Option.isNone(held)) yield* bucket.create(key, kept)
-        // The same command again: an answer that was given out stays given out.
-        else if (held.value.value.takenBy === null) yield* bucket.update(key, kept, held.value.revision)
-      })
+      const answers = records(bucket, { keptMs: ({ takenBy }) => (takenBy === null ? undefined : givenMs) })
+      const keep = (place: AnswerPlace, reply: PickupReply) =>
+        Effect.asVoid(
+          answers.change(keyOf(place), (held) =>
+            // The same command again: an answer that was given out stays given out.
+            held === undefined || held.takenBy === null ? replaced<Kept>({ ...reply, takenBy: null }) : kept(held)
+          )
+        )
 
       const drop = Effect.fn("Answers.drop")(function* (place: AnswerPlace) {
         const held = yield* bucket.get(keyOf(place))
         if (Option.isSome(held)) yield* bucket.erase(held.value.key, held.value.revision)
       })
 
-      const give = Effect.fnUntraced(function* ({ key, value, revision }: KvEntry<Kept>, dispatchId: string) {
-        if (value.takenBy === dispatchId) return [value]
-        if (value.takenBy !== null) return []
-        return yield* bucket.update(key, { ...value, takenBy: dispatchId }, revision, givenMs).pipe(
-          Effect.as([value]),
-          Effect.catchTag("RevisionConflict", () => Effect.succeed([]))
+      const give = ({ key, value, revision }: KvEntry<Kept>, dispatchId: string) => {
+        if (value.takenBy !== null) return Effect.succeed(value.takenBy === dispatchId ? [value] : [])
+        return Effect.map(answers.replace(key, { ...value, takenBy: dispatchId }, revision), ({ answer }) =>
+          answer ? [value] : []
         )
-      })
+      }
 
       const take = Effect.fn("Answers.take")(function* (workItemId: string, dispatchId: string) {
         const found = yield* Stream.runCollect(Stream.take(bucket.scan(`${encodeToken(workItemId)}.>`), repliesMax))

@@ -3,7 +3,7 @@
  * with the process. Nothing here holds up an answer; a broker that is away is told at the next turn.
  */
 import { Clock, Effect, Layer } from "effect"
-import { Kv, Mailbox } from "#bus"
+import { Kv, Mailbox, records, replaced } from "#bus"
 import { type FigureVoice, SpeechFigures } from "#contracts"
 import { Configuration, supervise } from "#runtime"
 import { fleetCatalogue, type SharedVoice } from "#speech"
@@ -33,7 +33,6 @@ export const figuresTold = Layer.effectDiscard(
     const startedAtMs = yield* Clock.currentTimeMillis
     const tellOnce = Effect.gen(function* () {
       const bucket = yield* kv.open("speech-figures", SpeechFigures)
-      const before = yield* bucket.get(instance)
       const figures: SpeechFigures = {
         startedAtMs,
         sessions: sessions.active(),
@@ -41,9 +40,7 @@ export const figuresTold = Layer.effectDiscard(
         ...speech.recent(yield* Clock.currentTimeMillis),
         voices: (yield* fleetCatalogue).voices.map(voiceOf)
       }
-      yield* before._tag === "Some"
-        ? bucket.update(instance, figures, before.value.revision, keptMs)
-        : bucket.create(instance, figures, keptMs)
+      yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(figures))
     })
     const once = Effect.catch(tellOnce, (error) => Effect.logDebug("the figures of speech could not be told", error))
     yield* Effect.forkScoped(

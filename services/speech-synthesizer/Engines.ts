@@ -6,7 +6,7 @@
  */
 import { resolve } from "node:path"
 import { Cache, Cause, Context, Deferred, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
-import { Kv, Mailbox, Objects } from "#bus"
+import { Kv, Mailbox, Objects, records, replaced } from "#bus"
 import { embeddedEngines, type EngineState, SynthesizerEngines } from "#contracts"
 import { Configuration, Environment, Health, Metrics, supervise } from "#runtime"
 import {
@@ -192,8 +192,5 @@ const tell = Effect.fnUntraced(function* (engines: ReadonlyArray<FallibleEngine>
     Effect.map(SubscriptionRef.get(state), (now) => [name, now] as const)
   )
   const told: SynthesizerEngines = { engines: Object.fromEntries(states) }
-  const before = yield* bucket.get(instance)
-  yield* before._tag === "Some"
-    ? bucket.update(instance, told, before.value.revision, keptMs)
-    : bucket.create(instance, told, keptMs)
+  yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(told))
 })

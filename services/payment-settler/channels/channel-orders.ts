@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
-import { type BusError, Kv, type KvBucket, Requests } from "#bus"
+import { type BusError, Kv, type KvBucket, records, replaced, Requests } from "#bus"
 import {
   addressKeyOf,
   type ChannelOrder,
@@ -140,10 +140,7 @@ const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }:
     ),
     /** Of two settlers at one order the later note stands; whichever transaction comes second does nothing. */
     note: (signed: SignedOrder) =>
-      Effect.gen(function* () {
-        const before = yield* notes.get(key)
-        yield* notes.update(key, signed, Option.isSome(before) ? before.value.revision : 0, notedMs)
-      })
+      Effect.asVoid(records(notes, { keptMs: () => notedMs }).change(key, () => replaced(signed)))
   }
 }
 

@@ -8,7 +8,18 @@
  * after a crash changes nothing. A refusal ends a follow-up; a busy entity or an absent broker is retried later.
  */
 import { Context, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
-import { type BusError, BusUnavailable, Kv, type KvBucket, Leases, type SourceMessage, StreamReader } from "#bus"
+import {
+  type BusError,
+  BusUnavailable,
+  kept,
+  Kv,
+  type KvBucket,
+  Leases,
+  records,
+  replaced,
+  type SourceMessage,
+  StreamReader
+} from "#bus"
 import { agentOfId, type CommandEntity, Count } from "#contracts"
 import { Configuration, Health, Metrics, supervise } from "#runtime"
 import { type CommandError, Views } from "#actors"
@@ -253,9 +264,8 @@ export const readCursor = (bucket: KvBucket<Cursor>): Effect.Effect<number, BusE
 
 /** A process that was overtaken has lost its lease; repeating its work changes nothing. */
 const moveCursor = (bucket: KvBucket<Cursor>, position: number): Effect.Effect<void, BusError> =>
-  Effect.flatMap(bucket.get(key), (held) => {
-    if (Option.isNone(held)) return Effect.asVoid(bucket.create(key, { position }))
-    return held.value.value.position >= position
-      ? Effect.void
-      : Effect.asVoid(bucket.update(key, { position }, held.value.revision))
-  })
+  Effect.asVoid(
+    records(bucket).change(key, (held) =>
+      held !== undefined && held.position >= position ? kept(held) : replaced({ position })
+    )
+  )

@@ -6,7 +6,7 @@
 import { hash, randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
 import type { CommandError } from "#actors"
-import { type BusError, jsonCodec, Kv, type KvBucket, Publisher } from "#bus"
+import { type BusError, jsonCodec, Kv, type KvBucket, Publisher, records, replaced } from "#bus"
 import {
   type ConcernedItem,
   Envelope,
@@ -175,11 +175,5 @@ const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, C
  * Keeps the last forecast of each agent's quota in KV `forecasts`. Its best time to spend may still be to come; the
  * sweeper announces it then. Reports of one agent come here in their order.
  */
-const keepForecast = (bucket: KvBucket<QuotaForecast>, forecast: QuotaForecast): Effect.Effect<void, BusError> => {
-  const key = forecastKey(forecast.agent)
-  return Effect.flatMap(bucket.get(key), (held) =>
-    Effect.asVoid(
-      Option.isNone(held) ? bucket.create(key, forecast) : bucket.update(key, forecast, held.value.revision)
-    )
-  )
-}
+const keepForecast = (bucket: KvBucket<QuotaForecast>, forecast: QuotaForecast): Effect.Effect<void, BusError> =>
+  Effect.asVoid(records(bucket).change(forecastKey(forecast.agent), () => replaced(forecast)))

@@ -7,7 +7,16 @@
  * to endpoints made at run time before the broker declares it gone, and begins again when it knows all changes.
  */
 import { Clock, Context, Deferred, Effect, Layer, Option, Result, Schedule, Semaphore, Stream } from "effect"
-import { type BusError, BusUnavailable, type KvBucket, type KvChange, type KvEntry } from "#bus"
+import {
+  type BusError,
+  BusUnavailable,
+  kept,
+  type KvBucket,
+  type KvChange,
+  type KvEntry,
+  records,
+  replaced
+} from "#bus"
 import { type DispatcherPresence, type EndpointRecord, unknownFilterNames } from "#contracts"
 import { Configuration } from "#runtime"
 import {
@@ -288,12 +297,11 @@ const dropEvery = "5 seconds"
 
 /** Removes secrets whose time is over from the bucket. Any dispatcher may be the first. */
 const dropOldSecrets = Effect.fnUntraced(function* ({ bucket }: EndpointStore, rotating: ReadonlySet<string>) {
-  const nowMs = yield* Clock.currentTimeMillis
   for (const id of rotating) {
-    const entry = yield* bucket.get(id)
-    const after = Option.isSome(entry) ? withoutOldSecrets(entry.value.value, nowMs) : undefined
-    if (Option.isNone(entry) || after === undefined) continue
-    yield* Effect.catchTag(bucket.update(id, after, entry.value.revision), "RevisionConflict", () => Effect.void)
+    yield* records(bucket).change(id, (before, { nowMs }) => {
+      const after = before && withoutOldSecrets(before, nowMs)
+      return after === undefined ? kept(before) : replaced(after)
+    })
   }
 })
 
