@@ -35,13 +35,18 @@ export interface ChangeOptions<S> {
   readonly known?: Option.Option<KvEntry<S>> | undefined
 }
 
+type IsOurs<S> = (found: S, written: S) => boolean | undefined
+
 export interface RecordsOptions<S> {
   /** How long a record is kept after its last write; undefined: for good. */
   readonly keptMs?: (value: S, nowMs: number) => number | undefined
   /** Changes of one key that come to this process at once share a write, in their order. */
   readonly together?: boolean
-  /** Whether a record shows that `written` was stored, by a write whose answer was lost. */
-  readonly isOurs?: (found: S, written: S) => boolean
+  /**
+   * Whether a record that has changed shows that `written` was stored, by a write whose answer was lost. Undefined: it
+   * cannot tell, for others may have changed it since; the change then fails as that write did.
+   */
+  readonly isOurs?: IsOurs<S>
 }
 
 export interface Records<S> {
@@ -72,7 +77,7 @@ export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {})
 interface Store<S> {
   readonly bucket: KvBucket<S>
   readonly keptMs: (value: S, nowMs: number) => number | undefined
-  readonly isOurs: ((found: S, written: S) => boolean) | undefined
+  readonly isOurs: IsOurs<S> | undefined
 }
 
 const ownChanges =
@@ -110,7 +115,11 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
     const isRemembered = remembered !== undefined
     const before = Option.getOrUndefined(remembered ?? (yield* bucket.get(key)))
     remembered = undefined
-    if (before !== undefined && unsure !== undefined && isIn(before, unsure)) return unsure.outcomes(before)
+    if (before !== undefined && unsure !== undefined && before.revision > unsure.revision) {
+      const isStored = unsure.isOurs(before.value, unsure.next)
+      if (isStored === undefined) return yield* unsure.failure
+      if (isStored) return unsure.outcomes(before)
+    }
     const decided = decideAll(members, before)
     if (isRemembered && decided.needsSight) continue
     const { next, outcomes } = decided
@@ -123,7 +132,7 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
     if (Result.isSuccess(written)) return outcomes({ value: next, revision: written.success })
     const { failure } = written
     if (failure._tag === "BusUnavailable" && isOurs !== undefined && unsure === undefined) {
-      unsure = { isOurs, next, outcomes, revision }
+      unsure = { failure, isOurs, next, outcomes, revision }
     } else if (failure._tag !== "RevisionConflict") return yield* failure
     else if (tries > 0) yield* Effect.sleep(yield* Random.nextIntBetween(0, Math.min(2 * tries, pauseMsMax)))
   }
@@ -151,14 +160,12 @@ interface Decided<S, A, E> {
 }
 
 interface Unsure<S, A, E> extends Pick<Decided<S, A, E>, "outcomes"> {
-  readonly isOurs: (found: S, written: S) => boolean
+  readonly failure: BusUnavailable
+  readonly isOurs: IsOurs<S>
   readonly next: S
   /** Of the record that it was to replace. */
   readonly revision: number
 }
-
-const isIn = <S, A, E>(found: KvEntry<S>, { isOurs, next, revision }: Unsure<S, A, E>) =>
-  found.revision > revision && isOurs(found.value, next)
 
 const decideAll = <S, A, E>(
   members: ReadonlyArray<Member<S, A, E>>,

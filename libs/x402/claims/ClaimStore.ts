@@ -36,7 +36,8 @@ export const openClaimStore = Effect.fnUntraced(function* (
     all: Stream.map(bucket.scan("claim.>"), toClaim),
     records: records(bucket, {
       keptMs: (record, nowMs) => timeToLiveMs(record, retention, nowMs),
-      isOurs: isSameWrite
+      // Another mover may have gone on from our write, or have come before it: the record does not tell.
+      isOurs: (found, written) => isSameWrite(found, written) || undefined
     })
   }
 })

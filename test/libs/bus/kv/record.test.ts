@@ -75,6 +75,22 @@ describe("a change of a record", () => {
     })
   )
 
+  it.effect("fails as its write did where others have changed the record since, and it cannot tell", () =>
+    Effect.gen(function* () {
+      const fates: Array<Fate> = ["lost after"]
+      const { bucket, stored, writes } = memoryBucket<Log>(() => fates.shift() ?? "stored", noTurns)
+      const get = (key: string) =>
+        Effect.flatMap(bucket.get(key), (found) =>
+          Option.isSome(found) && found.value.value.length === 1
+            ? Effect.andThen(bucket.update(key, ["other"], found.value.revision), bucket.get(key))
+            : Effect.succeed(found)
+        )
+      const options = { isOurs: (found: Log, written: Log) => holdsAll(found, written) || undefined }
+      const failed = yield* Effect.flip(records({ ...bucket, get }, options).change("a", append("x", 1)))
+      assert.deepStrictEqual([endOf(failed), stored("a")?.value, writes()], ["BusUnavailable", ["other"], 2])
+    })
+  )
+
   it.effect("ends when its answer is lost a second time", () =>
     Effect.gen(function* () {
       const { bucket, writes } = memoryBucket<Log>(() => "lost before", noTurns)
