@@ -63,7 +63,8 @@ const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => 
     return code === quoteCode ? quoteAnswer(failure) : writtenJsonAnswer(body, { status, headers })
   }
   if (failure instanceof UnknownModel) {
-    return refused(unknownModelBody(failure), { status: 400, headers: { "cache-control": "no-store" } })
+    const { status = 400 } = failure
+    return refused(unknownModelBody(failure), { status, headers: { "cache-control": "no-store" } })
   }
   const known = failure instanceof WireError ? asFault(failure) : failure
   return refused(faultBody(dialect, known), { status: statusOf(known.code), headers: faultHeaders(known) })
@@ -93,9 +94,7 @@ export const answering =
       const call = yield* HttpCall
       const counted = <Each extends Answer>(answer: Each, code: string) => count(call, answer, code)
       return yield* handler.pipe(
-        Effect.map((answer) =>
-          counted(answer, answer.status < 400 ? "ok" : (answer.headers["x-error-code"] ?? "NOT_FOUND"))
-        ),
+        Effect.map((answer) => counted(answer, answer.headers["x-error-code"] ?? "ok")),
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.logError("a defect while answering", Cause.die(defect)),

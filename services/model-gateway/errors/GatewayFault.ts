@@ -26,7 +26,9 @@ export class UnknownModel extends Schema.TaggedError<UnknownModel>()("UnknownMod
   model: Schema.String,
   suggestions: Schema.Array(Schema.String),
   /** What it is, where it is served by another route. */
-  kind: Schema.optionalKey(Schema.Literals(modelKinds))
+  kind: Schema.optionalKey(Schema.Literals(modelKinds)),
+  /** Where the path itself names it. */
+  status: Schema.optionalKey(Schema.Literal(404))
 }) {}
 
 /** The facts that a fault may have, apart from its code; undefined ones are left out. */

@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import type { ListedModel } from "#contracts/model-gateway"
 import { HttpCall, jsonAnswer } from "#http"
 import { answering, refused } from "../answer-refusal.ts"
-import { UnknownModel, unknownModelBody } from "../errors/GatewayFault.ts"
+import { UnknownModel } from "../errors/GatewayFault.ts"
 import { ModelRegistry, type RegisteredModel, suggestModels } from "./ModelRegistry.ts"
 import { FreeTier } from "./FreeTier.ts"
 const usd = (microUsd: number) => microUsd / 1_000_000
@@ -44,8 +44,9 @@ const counted = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
     const taken = yield* Effect.result((yield* FreeTier).takeMetadata(yield* HttpCall))
     if (Result.isSuccess(taken)) return yield* answer
     const { status, headers: given = {} } = taken.failure
-    const error = status === 429 ? "Rate limit exceeded" : "Not available just now"
-    return refused({ error }, { status, headers: { ...headers, ...given } })
+    const [error, code] =
+      status === 429 ? ["Rate limit exceeded", "RATE_LIMITED"] : ["Not available just now", "MODEL_UNAVAILABLE"]
+    return refused({ error }, { status, headers: { ...headers, "x-error-code": code, ...given } })
   })
 
 export const answerModels = answering("chat")(
@@ -71,10 +72,7 @@ export const answerModelById = answering("chat")(
         id,
         all.map(({ entry }) => entry.Id)
       )
-      return refused(unknownModelBody(new UnknownModel({ model: id.slice(0, 200), suggestions })), {
-        status: 404,
-        headers
-      })
+      return yield* new UnknownModel({ model: id.slice(0, 200), suggestions, status: 404 })
     })
   )
 )

@@ -159,6 +159,7 @@ describe("a call to a paid model", () => {
           yield* ask(gateway, chatPath, chat("hello"), { "user-agent": "Mozilla/5.0" })
           yield* ask(gateway, chatPath, { model: "demo/echo" }, codex)
           yield* ask(gateway, chatPath, { model: "no/such", messages: [] })
+          assert.strictEqual((yield* ask(gateway, "/v1/models/no/such", undefined)).status, 404)
           yield* ask(gateway, chatPath, chat("hello", { service_tier: "priority" }))
           const metrics = yield* gateway.metrics
           for (const line of [
@@ -168,7 +169,8 @@ describe("a call to a paid model", () => {
             'gateway_keys_left_out_total{key="client_metadata"} 1',
             'gateway_keys_left_out_total{key="other"} 1',
             'gateway_refusals_total{code="INVALID_REQUEST_BODY",key="messages"} 1',
-            'gateway_refusals_total{code="UNKNOWN_MODEL",key="model"} 1',
+            'gateway_refusals_total{code="UNKNOWN_MODEL",key="model"} 2',
+            'gateway_requests_total{route="/v1/models/*",status="404",code="UNKNOWN_MODEL"} 1',
             'gateway_refusals_total{code="INVALID_PARAMETER",key="service_tier"} 1'
           ]) {
             assert.include(metrics.replaceAll(/role="[^"]*",/gu, ""), line)

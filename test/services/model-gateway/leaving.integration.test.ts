@@ -136,6 +136,7 @@ describe("a free model", () => {
           const refused = yield* ask(gateway, "/solana/api/v1/models", undefined)
           assert.strictEqual(refused.status, 429)
           assert.deepStrictEqual(refused.body, { error: "Rate limit exceeded" })
+          assert.strictEqual(refused.headers.get("x-error-code"), "RATE_LIMITED")
         }),
       { settings: { MetadataPerHour: 2 } }
     )
