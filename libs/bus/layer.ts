@@ -4,16 +4,7 @@
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
-import {
-  Configuration,
-  Health,
-  InvalidConfiguration,
-  Metrics,
-  readTextFile,
-  redactorLayer,
-  Role,
-  Secrets
-} from "#runtime"
+import { Health, InvalidConfiguration, Metrics, Platform, readTextFile, redactorLayer, Role, Secrets } from "#runtime"
 import { applyTopology, awaitTopology, topologyDifferences } from "./topology/apply.ts"
 import { keepTopology } from "./topology/keeper.ts"
 import { Consumers } from "./consumers.ts"
@@ -32,7 +23,7 @@ import { relayActive, relayConflicts, relayPosition } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
   Effect.gen(function* () {
-    const { Bus } = yield* Configuration
+    const { Bus } = yield* Platform
     const name = yield* Role
     const health = yield* Health
     // Before the first connection the broker counts as away, as after a lost one.
@@ -56,7 +47,7 @@ const connection = Layer.unwrap(
 )
 
 const credentialsOf = Effect.fnUntraced(function* (role: string) {
-  const { Bus } = yield* Configuration
+  const { Bus } = yield* Platform
   if (Bus.PasswordsFolder !== undefined) {
     const password = (yield* secretFile("Bus.PasswordsFolder", join(Bus.PasswordsFolder, role))).trim()
     const { add } = yield* Secrets
@@ -78,20 +69,18 @@ const secretFile = Effect.fnUntraced(function* (key: string, file: string) {
   return yield* new InvalidConfiguration({ faults: [{ path: key, message: `${file} is empty` }] })
 })
 
-const prepared = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { Bus, WebhookDelivery } = yield* Configuration
-    const topology = topologyOf(WebhookDelivery.Lanes)
-    const part = partOf(topology, yield* Role)
-    // A role that owns no streams checks only those that it uses.
-    if (Bus.Topology === "verify") yield* awaitTopology(part, Bus.Replicas)
-    else {
-      yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
-      yield* Effect.forkScoped(keepTopology({ topology, replicas: Bus.Replicas }))
-    }
-    yield* tryBroker(part)
-  })
-)
+const prepare = Effect.fnUntraced(function* (deliveryLanes: number) {
+  const { Bus } = yield* Platform
+  const topology = topologyOf(deliveryLanes)
+  const part = partOf(topology, yield* Role)
+  // A role that owns no streams checks only those that it uses.
+  if (Bus.Topology === "verify") yield* awaitTopology(part, Bus.Replicas)
+  else {
+    yield* applyTopology(topology, { mode: "create", replicas: Bus.Replicas })
+    yield* Effect.forkScoped(keepTopology({ topology, replicas: Bus.Replicas }))
+  }
+  yield* tryBroker(part)
+})
 
 /** The services that need only the connection. */
 export const busServices = Layer.mergeAll(
@@ -107,11 +96,13 @@ export const busServices = Layer.mergeAll(
   )
 )
 
-export const busLayer = busServices.pipe(
-  Layer.provide(redactorLayer),
-  Layer.provideMerge(prepared),
-  Layer.provideMerge(connection)
-)
+/** `deliveryLanes`: how many lanes of deliveries the topology has. */
+export const busLayer = (deliveryLanes: number) =>
+  busServices.pipe(
+    Layer.provide(redactorLayer),
+    Layer.provideMerge(Layer.effectDiscard(prepare(deliveryLanes))),
+    Layer.provideMerge(connection)
+  )
 
 /** The bus's own metrics, by role. */
 export const busMetrics = [

@@ -12,13 +12,9 @@ export {
   removedKeys,
   type WebhookDelivery
 } from "./configuration/configuration.ts"
-export {
-  effectiveSettings,
-  settingSourceNames,
-  type SettingSources,
-  settingSources
-} from "./configuration/effective-settings.ts"
+export { effectiveSettings, type SettingSources, settingSources } from "./configuration/effective-settings.ts"
 export * from "./configuration/gateway.ts"
+export { settingSourceNames } from "./configuration/keys.ts"
 export {
   type PaymentChannels,
   PaymentNetwork,
@@ -35,7 +31,13 @@ export {
   reportsInWorkMax,
   type Sweeper
 } from "./configuration/pipeline.ts"
-export { type Redaction, RedactionPattern, type RoleName, roleNames } from "./configuration/platform.ts"
+export {
+  type PlatformSections,
+  type Redaction,
+  RedactionPattern,
+  type RoleName,
+  roleNames
+} from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
 export type { VoiceModel, VoiceProcess } from "./configuration/voices.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
@@ -116,6 +118,7 @@ export * from "./payments/books.ts"
 export * from "./payments/channels.ts"
 export {
   addressKeyOf,
+  addressToken,
   AtomicAmount,
   ChainAddress,
   ClaimKey,
@@ -132,7 +135,7 @@ export * from "./payments/messages.ts"
 export * from "./payments/refunds.ts"
 export * from "./payments/x402.ts"
 export * from "./pipeline/agent.ts"
-export { pageSizeDefault, pageSizeMax } from "./pipeline/api/parts.ts"
+export { pageSizeDefault, pageSizeMax } from "./http/paging.ts"
 export * from "./pipeline/commands.ts"
 export * from "./pipeline/pickup.ts"
 export * from "./pipeline/project.ts"
@@ -157,6 +160,8 @@ export {
   waitMsMax,
   withoutByteOrderMark
 } from "./primitives.ts"
+export * from "./lanes.ts"
+export * from "./rejection.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
 export { type SecretFault, secretFault, type SecretKind } from "./secrets.ts"
 export * from "./speech/engine-voice.ts"

@@ -1,5 +1,4 @@
 /** Every subject of the bus, built in one place. Ids that may hold any text are encoded as tokens. */
-import { addressToken } from "./payments/primitives.ts"
 import { encodeToken } from "./tokens.ts"
 
 /** The subjects of one lane of deliveries. */
@@ -92,7 +91,8 @@ export const subjects = {
   settlements: (network: string, facilitator?: string) =>
     `settlements.${encodeToken(facilitator === undefined ? network : `${network}/${facilitator}`)}`,
   settlementsAll: "settlements.*",
-  receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${addressToken(network, payer)}`,
+  /** `payer` as the chain compares addresses: `addressToken` makes it. */
+  receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${payer}`,
   receiptsOf: (network: string) => `receipts.${encodeToken(network)}.*`,
   receiptsAll: "receipts.*.*",
   speechSessions: "speech.sessions",

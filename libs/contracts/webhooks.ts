@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { EventName, SchemaVersion } from "./events/Envelope.ts"
-import { Count, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "./primitives.ts"
+import { Count, EpochMs, Ordinal, text, Timestamp, Uuid } from "./primitives.ts"
 
 /**
  * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
@@ -103,18 +103,6 @@ export const EndpointState = Schema.Struct({
 })
 export interface EndpointState extends Schema.Schema.Type<typeof EndpointState> {}
 
-/** A message that failed its schema. `sequence` is its place in the stream it came from, if it came from one. */
-export const Rejection = Schema.Struct({
-  origin: Schema.String,
-  subject: Schema.String,
-  sequence: Schema.NullOr(Count),
-  faults: Schema.Array(Fault),
-  receivedAt: Timestamp,
-  payloadBase64: Schema.String,
-  truncated: Schema.Boolean
-})
-export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
-
 const offsetBasis = 0xcbf29ce484222325n
 const prime = 0x100000001b3n
 const mask = 0xffffffffffffffffn
@@ -139,17 +127,5 @@ export const deliveryPartitions = 32
 
 export const deliveryPartitionOf = (endpointId: string): number => partitionOf(endpointId, deliveryPartitions)
 
-/** More lanes than partitions would stay empty, and each costs a stream. */
-export const deliveryLanesMax = 16
-
 /** The lane that an endpoint's deliveries take when there are so many: the partitions in turn. */
 export const deliveryLaneOf = (endpointId: string, lanes: number): number => deliveryPartitionOf(endpointId) % lanes
-
-/** The stream of a lane. */
-export const deliveryStream = (lane: number): string => (lane === 0 ? "DELIVERIES" : `DELIVERIES-${lane}`)
-
-/** The lane that a subject of a delivery belongs to. */
-export const laneOfSubject = (subject: string): number => {
-  const root = subject.slice(0, subject.indexOf("."))
-  return root === "deliveries" ? 0 : Number(root.slice("deliveries-".length))
-}

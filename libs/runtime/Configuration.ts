@@ -2,25 +2,26 @@
  * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`), checked whole
  * before anything starts. Every fault is named, with its path or its variable.
  */
-import { readFile } from "node:fs/promises"
-import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
 import {
   type ConfigurationFile,
   decodeConfiguration,
   environmentKeys,
   environmentValue,
-  Fault,
+  type Fault,
   inFileOrder,
   repeatedInVariables,
   repeatedSettings,
   removedIn,
   removedKeys,
   type SettingSources,
-  settingSources,
-  withoutByteOrderMark
+  settingSources
 } from "#contracts"
-import { Secrets } from "./logger.ts"
 import { Environment } from "./host.ts"
+import { InvalidConfiguration } from "./InvalidConfiguration.ts"
+import { Secrets } from "./logger.ts"
+import { Platform } from "./Platform.ts"
+import { readTextFile } from "./text-file.ts"
 
 type Sections = Readonly<Record<string, unknown>>
 
@@ -47,23 +48,17 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
   static readonly layer = (source: ConfigurationSource) => Layer.effectContext(load(source))
   /** For tests: a configuration as it would stand in the file. */
   static readonly layerOf = (input: unknown) =>
-    Layer.effect(
-      Configuration,
-      Effect.suspend(() => check(input))
+    Layer.effectContext(
+      Effect.map(
+        Effect.suspend(() => check(input)),
+        contextOf
+      )
     )
 }
 
-export type ConfigurationFault = Fault
-
-/** Every fault of the configuration at once. Nothing starts. */
-export class InvalidConfiguration extends Schema.TaggedError<InvalidConfiguration>()("InvalidConfiguration", {
-  faults: Schema.Array(Fault)
-}) {
-  override get message() {
-    const lines = this.faults.map(({ path, message }) => (path === "" ? `  - ${message}` : `  - ${path}: ${message}`))
-    return `the configuration is not usable:\n${lines.join("\n")}`
-  }
-}
+/** The whole for the roles, and what all of them share for the rooms below. */
+const contextOf = (configuration: ConfigurationFile) =>
+  Context.make(Configuration, configuration).pipe(Context.add(Platform, configuration))
 
 const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSource) {
   const parts = yield* partsOf(source)
@@ -75,7 +70,7 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
   const sources = isMissing
     ? settingSources({ launcher: withDefaults(file, launcher), file: {}, environment })
     : settingSources({ launcher, file, environment })
-  return Context.make(Configuration, configuration).pipe(
+  return contextOf(configuration).pipe(
     Context.add(ConfigurationOrigin, { file: isMissing ? null : source.path, sources })
   )
 })
@@ -168,22 +163,3 @@ export const overlay = (file: unknown, environment: Readonly<Record<string, stri
   }
   return merged
 }
-
-class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
-  path: Schema.String,
-  reason: Schema.String,
-  isMissing: Schema.Boolean
-}) {
-  override get message() {
-    return `${this.path} cannot be read: ${this.reason}`
-  }
-}
-
-export const readTextFile = (path: string) =>
-  Effect.tryPromise({
-    try: async () => withoutByteOrderMark(await readFile(path, "utf8")),
-    catch: (cause) => {
-      const error = cause as NodeJS.ErrnoException
-      return new FileUnreadable({ path, reason: error.message, isMissing: error.code === "ENOENT" })
-    }
-  })

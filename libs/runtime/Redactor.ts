@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { RedactionPattern } from "#contracts"
-import { Configuration } from "./Configuration.ts"
 import { Environment } from "./host.ts"
+import { Platform } from "./Platform.ts"
 
 export type Redact = (text: string) => string
 
@@ -17,7 +17,7 @@ export const Redactor = Context.Reference<{ readonly redact: Redact }>("starling
 export const redactorLayer = Layer.effect(
   Redactor,
   Effect.gen(function* () {
-    const { Redaction } = yield* Configuration
+    const { Redaction } = yield* Platform
     const environment = yield* Environment
     const secrets = Redaction.SecretEnvVars.flatMap((name) => environment[name] ?? [])
     return { redact: makeRedact(Redaction.Patterns, secrets) }

@@ -26,14 +26,14 @@ export {
 } from "./circuit-breaker.ts"
 export {
   Configuration,
-  type ConfigurationFault,
   configurationInput,
   ConfigurationOrigin,
   type ConfigurationSource,
-  InvalidConfiguration,
-  overlay,
-  readTextFile
+  overlay
 } from "./Configuration.ts"
+export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfiguration.ts"
+export { Platform } from "./Platform.ts"
+export { readTextFile } from "./text-file.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport, supervise } from "./Health.ts"
 export {

@@ -4,7 +4,7 @@
  * start with 1.
  */
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Result, Scope } from "effect"
-import { InvalidConfiguration } from "./Configuration.ts"
+import { InvalidConfiguration } from "./InvalidConfiguration.ts"
 import { Drain } from "./Drain.ts"
 import {
   Environment,

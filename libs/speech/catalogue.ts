@@ -11,7 +11,7 @@ import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Context, Effect } from "effect"
 import type { ConfigurationFile, EngineVoice, OtherVoice, SpeechTurn, VoiceModel, VoiceProcess } from "#contracts"
-import { Configuration, Environment } from "#runtime"
+import { Environment } from "#runtime"
 import { modelEngine } from "./engine/models/ModelPool.ts"
 import { onnxRuntimeFile } from "./engine/onnx/runtime-file.ts"
 import { processEngine } from "./engine/process/ProcessPool.ts"
@@ -131,8 +131,7 @@ export const fleetModels = (
 const catalogues = new WeakMap<object, Map<string | undefined, Catalogue>>()
 
 /** The catalogue of the running fleet: a voice that cannot be heard now is not listed, so another one is the first. */
-export const fleetCatalogue = Effect.gen(function* () {
-  const { Voices } = yield* Configuration
+export const fleetCatalogue = Effect.fnUntraced(function* (Voices: ConfigurationFile["Voices"]) {
   const environment = yield* Environment
   const byFolder = catalogues.get(Voices) ?? new Map<string | undefined, Catalogue>()
   catalogues.set(Voices, byFolder)

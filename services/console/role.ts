@@ -92,7 +92,7 @@ const parts = Layer.mergeAll(
   ClaimReader.layer,
   EndpointStates.layer,
   Idempotency.layer(),
-  WebhookEndpoints.layer,
+  Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
   liveStreams,
   FleetWatch.layer,
   StreamsSeen.layer,

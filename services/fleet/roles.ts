@@ -75,6 +75,8 @@ const checks = {
   "model-gateway": Effect.flatMap(modelGateway, (room) => room.checkModelGateway)
 } as const
 
+const bus = Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => busLayer(WebhookDelivery.Lanes)))
+
 const egress = Layer.mergeAll(UntrustedHttp.layer, ConfiguredHttp.layer)
 
 const tracing = Layer.unwrap(
@@ -100,7 +102,7 @@ const roleLayer = (name: RoleName) => {
   const role: RoleLayer = roles[name]
   return Layer.merge(build, patientStart(role)).pipe(
     Layer.provide(tracing),
-    Layer.provide(busLayer),
+    Layer.provide(bus),
     Layer.provide(egress),
     Layer.provide(Metrics.layer),
     Layer.provide(Layer.succeed(Role, name)),

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Publisher, StreamReader } from "#bus"
-import { AtomicAmount, ChainAddress, channelScheme, type Receipt, subjects } from "#contracts"
+import { addressToken, AtomicAmount, ChainAddress, channelScheme, type Receipt, subjects } from "#contracts"
 import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#x402"
 
 const stream = "RECEIPTS"
@@ -82,14 +82,19 @@ export class Ledger extends Context.Service<
 
       const has = Effect.fn("Ledger.has")(function* (of: Pick<Receipt, "claimKey" | "network" | "payer" | "refund">) {
         return yield* Stream.runFold(
-          read(1, subjects.receipts(of.network, of.payer)),
+          read(1, subjects.receipts(of.network, addressToken(of.network, of.payer))),
           () => false,
           (found, { receipt }) => found || (receipt.claimKey === of.claimKey && receipt.refund === of.refund)
         )
       })
 
       const publishAs = (messageId: string, receipt: Receipt) =>
-        publisher.publish(subjects.receipts(receipt.network, receipt.payer), receiptCodec, receipt, { messageId })
+        publisher.publish(
+          subjects.receipts(receipt.network, addressToken(receipt.network, receipt.payer)),
+          receiptCodec,
+          receipt,
+          { messageId }
+        )
 
       const writeCharge = Effect.fnUntraced(function* ({ ticket, receipt }: ChargeEnd, mayExist: boolean) {
         if (mayExist && (yield* has(receipt))) return

@@ -14,7 +14,7 @@
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration, supervise } from "#runtime"
-import { Channels, Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Channels, claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
 import { ChannelNetworks } from "./channels/ChannelNetworks.ts"
 import { channelKeeper } from "./channels/channel-keeper.ts"
 import { answerChannelOrders } from "./channels/channel-orders.ts"
@@ -39,6 +39,10 @@ const sweeping = Layer.effectDiscard(
   })
 )
 
+const configuredClaims = Layer.unwrap(
+  Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
+)
+
 /** Needs the bus, the egress and the runtime. */
 export const paymentSettler = Layer.mergeAll(
   settlementJobs,
@@ -53,6 +57,6 @@ export const paymentSettler = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer)),
   Layer.provide(Settler.layer),
   Layer.provide(Layer.mergeAll(Books.layer, Refunds.layer)),
-  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, Claims.configuredLayer)),
+  Layer.provide(Layer.mergeAll(Networks.layer, Ledger.layer, configuredClaims)),
   Layer.provide(SettlerKeys.layer)
 )

@@ -12,7 +12,7 @@ import { Effect, Layer } from "effect"
 import { Requests } from "#bus"
 import { subjects } from "#contracts"
 import { Configuration, Health } from "#runtime"
-import { Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
+import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
 import { facilitatorApi } from "./facilitator/api.ts"
 import { Networks, Verifier } from "./verifier.ts"
 
@@ -38,9 +38,13 @@ const questions = Layer.effectDiscard(
   })
 )
 
+const configuredClaims = Layer.unwrap(
+  Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
+)
+
 /** Needs the bus, the egress and the runtime. */
 export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi).pipe(
   Layer.provide(Verifier.layer),
   Layer.provide(tokens),
-  Layer.provide(Layer.mergeAll(Networks.layer, Claims.configuredLayer))
+  Layer.provide(Layer.mergeAll(Networks.layer, configuredClaims))
 )

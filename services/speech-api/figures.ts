@@ -6,9 +6,10 @@ import { Clock, Effect, Layer } from "effect"
 import { Kv, Mailbox, records, replaced } from "#bus"
 import { type FigureVoice, SpeechFigures } from "#contracts"
 import { Configuration, supervise } from "#runtime"
-import { fleetCatalogue, type SharedVoice } from "#speech"
+import { type SharedVoice } from "#speech"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
+import { configuredCatalogue } from "./voices/configured-catalogue.ts"
 
 const renewEvery = "5 seconds"
 /** Two turns may be missed. */
@@ -38,7 +39,7 @@ export const figuresTold = Layer.effectDiscard(
         sessions: sessions.active(),
         sessionsMax: SpeechApi.StreamsMax,
         ...speech.recent(yield* Clock.currentTimeMillis),
-        voices: (yield* fleetCatalogue).voices.map(voiceOf)
+        voices: (yield* configuredCatalogue).voices.map(voiceOf)
       }
       yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(figures))
     })

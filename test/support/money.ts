@@ -1,7 +1,7 @@
 /** Receipts and claims for tests of who reads them. */
 import { Effect } from "effect"
 import { Publisher } from "#bus"
-import { claimKeyOf, type Receipt, subjects } from "#contracts"
+import { addressToken, claimKeyOf, type Receipt, subjects } from "#contracts"
 import { receiptCodec } from "#x402"
 import { hex32, testNetwork } from "./payments.ts"
 
@@ -32,5 +32,9 @@ export const receiptOf = (name: string, changes: Partial<Receipt> = {}): Receipt
 /** Puts a receipt into RECEIPTS, as the settler does. */
 export const storeReceipt = (receipt: Receipt) =>
   Effect.flatMap(Publisher, (publisher) =>
-    publisher.publish(subjects.receipts(receipt.network, receipt.payer), receiptCodec, receipt)
+    publisher.publish(
+      subjects.receipts(receipt.network, addressToken(receipt.network, receipt.payer)),
+      receiptCodec,
+      receipt
+    )
   )

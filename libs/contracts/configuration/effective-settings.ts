@@ -4,12 +4,8 @@
  */
 import { Redacted, Result, Schema } from "effect"
 import { type ConfigurationFile, decodeConfiguration, environmentKeys, sections } from "./configuration.ts"
-import type { Shown } from "./keys.ts"
+import type { SettingSource, Shown } from "./keys.ts"
 import { isJson } from "./readable-parts.ts"
-
-/** `launcher`: what started the process chose it, as `./starling up` does for the local world. */
-export const settingSourceNames = ["default", "launcher", "file", "environment"] as const
-export type SettingSource = (typeof settingSourceNames)[number]
 
 /** Where each given key, and each part of its value, comes from, by its path: `Bus.Url`, `Payments.Networks[0].PayTo`. */
 export type SettingSources = ReadonlyMap<string, SettingSource>

@@ -91,3 +91,7 @@ export const AllowedOrigins = origins((text) => text === "*" || isOrigin(text))
 
 /** The origins under which one of our own pages is reached. */
 export const OwnOrigins = origins((text) => (text === "*" ? "an own origin is none of all" : isOrigin(text)))
+
+/** `launcher`: what started the process chose it, as `./starling up` does for the local world. */
+export const settingSourceNames = ["default", "launcher", "file", "environment"] as const
+export type SettingSource = (typeof settingSourceNames)[number]

@@ -145,3 +145,11 @@ export const Redaction = section({
   )
 })
 export interface Redaction extends Schema.Schema.Type<typeof Redaction> {}
+
+/** Of what `Configuration` decodes, the sections that belong to no product. */
+export interface PlatformSections {
+  readonly Bus: typeof Bus.Type
+  readonly Fleet: typeof Fleet.Type
+  readonly Redaction: Redaction
+  readonly Telemetry: typeof Telemetry.Type
+}

@@ -8,7 +8,7 @@
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import type { ApiScope, Permission } from "#contracts"
-import { Configuration } from "#runtime"
+import { Platform } from "#runtime"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"
 import { TokenUses } from "./TokenUses.ts"
@@ -101,7 +101,7 @@ const make = Effect.fnUntraced(function* ({
   tokenBeside = Effect.succeedNone,
   personBeside
 }: AuthOptions) {
-  const { Workspace: fleetWorkspace } = (yield* Configuration).Fleet
+  const { Workspace: fleetWorkspace } = (yield* Platform).Fleet
   const tokens = yield* Tokens
   const uses = yield* TokenUses
   const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })

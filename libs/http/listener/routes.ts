@@ -6,7 +6,6 @@ import { type Brand, Context, Effect, Option, type Schema, type Stream } from "e
 import { FindMyWay, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { bodyOf, NeededPermission, NeededScopes, NullIsAbsent } from "#contracts/http"
-import type { Configuration } from "#runtime"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
@@ -127,16 +126,16 @@ export const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
 const withHead = (found: ReadonlyArray<Method>) => found.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one]))
 
 /** The query and the body of a request. Each is read and decoded when a handler yields it, with every fault at once. */
-export interface EndpointRequest<out Query, out Body> {
+export interface EndpointRequest<out Query, out Body, out Limits = never> {
   readonly query: Effect.Effect<Query, WireError, HttpCall>
   /**
    * Where the declaration makes the body optional, a request without one counts as `{}`. A form has limits for each
    * of its parts, and is read with `readForm`.
    */
-  readonly body: Effect.Effect<Body, WireError, BodyServices>
+  readonly body: Effect.Effect<Body, WireError, BodyServices | Limits>
 }
 
-type BodyServices = HttpCall | HttpServerRequest.HttpServerRequest | Configuration
+type BodyServices = HttpCall | HttpServerRequest.HttpServerRequest
 
 type QueryOf<Endpoint> = HttpApiEndpoint.Query<Endpoint>["Type"]
 type BodyOf<Endpoint> = Exclude<HttpApiEndpoint.Payload<Endpoint>["Type"], void | FormBody>
@@ -151,9 +150,9 @@ type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends i
   : never
 
 /** One handler for each endpoint of a group, by its identifier. */
-type HandlersOf<Group extends HttpApiGroup.Constraint> = {
+type HandlersOf<Group extends HttpApiGroup.Constraint, Limits> = {
   readonly [Endpoint in HttpApiGroup.Endpoints<Group> as HttpApiEndpoint.Identifier<Endpoint>]: (
-    request: EndpointRequest<QueryOf<Endpoint>, BodyOf<Endpoint>>
+    request: EndpointRequest<QueryOf<Endpoint>, BodyOf<Endpoint>, Limits>
   ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown> | Preluded<AnswerOf<Endpoint>, unknown>
 }
 
@@ -165,8 +164,9 @@ type NeedsOf<Handler> = Handler extends (request: never) => infer Handled
       : never
   : never
 
-interface ApiOptions {
-  readonly bodyBytesMax: Effect.Effect<number, never, Configuration>
+/** `Limits`: the services that tell how large a body may be. */
+interface ApiOptions<Limits> {
+  readonly bodyBytesMax: Effect.Effect<number, never, Limits>
 }
 
 /** Endpoints with a scope authenticate their callers; groups without tokens need nothing for it. */
@@ -183,10 +183,14 @@ type AuthOf<Group extends HttpApiGroup.Constraint> = [
  * before the handler runs, with errors of its own, and takes 31 µs a request where this takes 20, as hand-written
  * routes do. The routes of a group. A handler whose endpoint needs a scope has its `Caller` in context.
  */
-export const routesOf = <Group extends HttpApiGroup.Constraint, const Handlers extends HandlersOf<Group>>(
+export const routesOf = <
+  Group extends HttpApiGroup.Constraint,
+  const Handlers extends HandlersOf<Group, Limits>,
+  Limits = never
+>(
   group: Group,
   handlers: Handlers,
-  options: ApiOptions
+  options: ApiOptions<Limits>
 ): ReadonlyArray<Route<Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | AuthOf<Group> | HttpCall>> => {
   type R = Exclude<NeedsOf<Handlers[keyof Handlers]>, Caller> | AuthOf<Group> | HttpCall
   const { endpoints } = group as unknown as HttpApiGroup.Top
@@ -197,13 +201,13 @@ export const routesOf = <Group extends HttpApiGroup.Constraint, const Handlers e
 }
 
 type AnyHandler<R> = (
-  request: EndpointRequest<unknown, unknown>
+  request: EndpointRequest<unknown, unknown, unknown>
 ) => Effect.Effect<Answer, WireError, R | Caller> | Preluded<Answer, R>
 
 const routeOf = <R>(
   endpoint: HttpApiEndpoint.Top,
   handler: AnyHandler<R> | undefined,
-  options: ApiOptions
+  options: ApiOptions<unknown>
 ): Route<Exclude<R, Caller> | Auth | HttpCall> => {
   if (handler === undefined) throw new Error(`${endpoint.identifier} is declared and not handled`)
   const answer = handler({ query: queryOf(endpoint), body: readBodyOf(endpoint, options) })
@@ -232,7 +236,7 @@ type PlainCodec = Schema.Codec<unknown, unknown>
 const queryOf = ({ query }: HttpApiEndpoint.Top) =>
   query === undefined ? Effect.void : readQuery(query as unknown as PlainCodec)
 
-const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax }: ApiOptions) => {
+const readBodyOf = (endpoint: HttpApiEndpoint.Top, { bodyBytesMax }: ApiOptions<unknown>) => {
   const { body, isForm, isOptional } = bodyOf(endpoint)
   const nullIsAbsent = Context.get(endpoint.annotations, NullIsAbsent)
   if (body === undefined) return Effect.void

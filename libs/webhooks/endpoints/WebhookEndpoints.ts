@@ -12,9 +12,10 @@ import {
   type EndpointRecord,
   type EndpointSettings,
   type Fault,
-  isoTime
+  isoTime,
+  type WebhookDelivery
 } from "#contracts"
-import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readDeliveryLanes, readRoster } from "../deliveries.ts"
 import {
   type Creation,
@@ -98,38 +99,39 @@ export class WebhookEndpoints extends Context.Service<
     readonly rotate: (request: Request & Rotation) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
   }
 >()("starling/webhooks/WebhookEndpoints") {
-  static readonly layer = Layer.effect(
-    WebhookEndpoints,
-    Effect.gen(function* () {
-      const deps = yield* openDependencies
-      const { store, seal } = deps
-      const enabling = (request: Request, isEnabled: boolean) =>
-        write(deps, request, (before, act) => decideEnabling(before, isEnabled, { ...guardOf(request), act }))
-      return WebhookEndpoints.of({
-        list: Effect.map(Stream.runCollect(store.bucket.scan(">")), (entries) =>
-          entries.flatMap(({ value }) => (value.removed === null ? [shown(value, seal)] : []))
-        ),
-        get: (name) => Effect.map(present(deps, name), ({ value }) => shown(value, seal)),
-        create: (creation) => create(deps, creation),
-        change: (request) =>
-          Effect.map(
-            write(deps, request, (before, act) => decideChange(before, request.changes, { ...request, seal, act })),
-            ({ record }) => shown(record, seal)
+  static readonly layer = (settings: SealSettings) =>
+    Layer.effect(
+      WebhookEndpoints,
+      Effect.gen(function* () {
+        const deps = yield* openDependencies(settings)
+        const { store, seal } = deps
+        const enabling = (request: Request, isEnabled: boolean) =>
+          write(deps, request, (before, act) => decideEnabling(before, isEnabled, { ...guardOf(request), act }))
+        return WebhookEndpoints.of({
+          list: Effect.map(Stream.runCollect(store.bucket.scan(">")), (entries) =>
+            entries.flatMap(({ value }) => (value.removed === null ? [shown(value, seal)] : []))
           ),
-        rotate: (request) =>
-          Effect.map(
-            write(deps, request, (before, act, nowMs) =>
-              decideRotation(before, request, { ...guardOf(request), seal, act, nowMs })
+          get: (name) => Effect.map(present(deps, name), ({ value }) => shown(value, seal)),
+          create: (creation) => create(deps, creation),
+          change: (request) =>
+            Effect.map(
+              write(deps, request, (before, act) => decideChange(before, request.changes, { ...request, seal, act })),
+              ({ record }) => shown(record, seal)
             ),
-            ({ record }) => shown(record, seal)
-          ),
-        enable: (request) => Effect.map(enabling(request, true), ({ record }) => shown(record, seal)),
-        disable: (request) =>
-          Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ record }) => shown(record, seal)),
-        remove: (request) => remove(deps, request)
+          rotate: (request) =>
+            Effect.map(
+              write(deps, request, (before, act, nowMs) =>
+                decideRotation(before, request, { ...guardOf(request), seal, act, nowMs })
+              ),
+              ({ record }) => shown(record, seal)
+            ),
+          enable: (request) => Effect.map(enabling(request, true), ({ record }) => shown(record, seal)),
+          disable: (request) =>
+            Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ record }) => shown(record, seal)),
+          remove: (request) => remove(deps, request)
+        })
       })
-    })
-  )
+    )
 }
 
 interface Dependencies {
@@ -140,9 +142,10 @@ interface Dependencies {
   readonly reader: StreamReader["Service"]
 }
 
+type SealSettings = Pick<WebhookDelivery, "SecretsKeyEnvVar">
+
 /** The seal of endpoints' secrets as configured. */
-export const configuredSeal = Effect.gen(function* () {
-  const { SecretsKeyEnvVar } = (yield* Configuration).WebhookDelivery
+export const configuredSeal = Effect.fnUntraced(function* ({ SecretsKeyEnvVar }: SealSettings) {
   if (SecretsKeyEnvVar === undefined) return secretSeal(undefined)
   const key = yield* secretFromEnv({
     variable: SecretsKeyEnvVar,
@@ -152,11 +155,17 @@ export const configuredSeal = Effect.gen(function* () {
   return secretSeal(key)
 })
 
-const openDependencies = Effect.gen(function* () {
+const openDependencies = Effect.fnUntraced(function* (settings: SealSettings) {
   const store = yield* openEndpointStore
   const presences = yield* openPresences
   const endpoints = records(store.bucket)
-  const deps: Dependencies = { store, endpoints, seal: yield* configuredSeal, presences, reader: yield* StreamReader }
+  const deps: Dependencies = {
+    store,
+    endpoints,
+    seal: yield* configuredSeal(settings),
+    presences,
+    reader: yield* StreamReader
+  }
   return deps
 })
 

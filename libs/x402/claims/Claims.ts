@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { payerKeyOf, type Payments, type SettlementJob, subjects } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { Metrics } from "#runtime"
 import { unpaidLost } from "../metrics.ts"
 import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
@@ -94,10 +94,6 @@ export class Claims extends Context.Service<
     readonly vacate: (name: PayerName, place: Place, ended: ClaimRecord | null) => Effect.Effect<void, BusError>
   }
 >()("starling/x402/Claims") {
-  static readonly configuredLayer = Layer.unwrap(
-    Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
-  )
-
   static readonly layer = (options: ClaimOptions) =>
     Layer.effect(
       Claims,

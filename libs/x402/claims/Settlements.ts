@@ -16,7 +16,6 @@ import { randomBytes } from "node:crypto"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Schedule, Scope, Semaphore } from "effect"
 import { type BusError, Mailbox } from "#bus"
 import type { SettlementJob, SettlementOutcome } from "#contracts"
-import { Configuration } from "#runtime"
 import { type ClaimLost, ClaimMove } from "./claim.ts"
 import { Claims } from "./Claims.ts"
 import { type Claim, settlementOutcomeCodec } from "./ClaimStore.ts"
@@ -47,24 +46,25 @@ export class Settlements extends Context.Service<
     readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
 >()("starling/x402/Settlements") {
-  static readonly layer = Layer.effect(
-    Settlements,
-    Effect.gen(function* () {
-      const { Payments } = yield* Configuration
-      const parts: Parts = {
-        claims: yield* Claims,
-        mailbox: yield* Mailbox,
-        locals: yield* LocalSettlers,
-        scope: yield* Effect.scope,
-        repeats: yield* Semaphore.make(repeatsMax),
-        silenceMs: Math.min(silenceMsMax, (Payments.LeaseSeconds * 1_000) / 3)
-      }
-      return Settlements.of({
-        request: (request) => requestIt(parts, request),
-        standing: (claim) => standing(parts, claim)
+  /** `leaseMs`: how long a claim is its holder's without a renewal. */
+  static readonly layer = (leaseMs: number) =>
+    Layer.effect(
+      Settlements,
+      Effect.gen(function* () {
+        const parts: Parts = {
+          claims: yield* Claims,
+          mailbox: yield* Mailbox,
+          locals: yield* LocalSettlers,
+          scope: yield* Effect.scope,
+          repeats: yield* Semaphore.make(repeatsMax),
+          silenceMs: Math.min(silenceMsMax, leaseMs / 3)
+        }
+        return Settlements.of({
+          request: (request) => requestIt(parts, request),
+          standing: (claim) => standing(parts, claim)
+        })
       })
-    })
-  )
+    )
 }
 
 interface Parts {

@@ -5,6 +5,7 @@
 import { Effect, Option, Result, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
 import {
+  addressToken,
   inOneCase,
   isoTime,
   isSameAddress,
@@ -37,7 +38,7 @@ export interface Stored {
 
 const subjectOf = ({ network, payer }: ReceiptFilter) => {
   if (network === undefined) return subjects.receiptsAll
-  return payer === undefined ? subjects.receiptsOf(network) : subjects.receipts(network, payer)
+  return payer === undefined ? subjects.receiptsOf(network) : subjects.receipts(network, addressToken(network, payer))
 }
 
 /** Whether a receipt is wanted, whatever its subject says. Pure. */

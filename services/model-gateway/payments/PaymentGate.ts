@@ -20,6 +20,7 @@ import { Configuration, type CounterOf, inSpan, Metrics, timed } from "#runtime"
 import {
   bringsPayment,
   ClaimMove,
+  claimOptionsOf,
   Claims,
   codeOf,
   matchOffer,
@@ -425,10 +426,18 @@ const tokens = Layer.unwrap(
   })
 )
 
+const configuredClaims = Layer.unwrap(
+  Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
+)
+
+const configuredSettlements = Layer.unwrap(
+  Effect.map(Configuration, ({ Payments }) => Settlements.layer(Payments.LeaseSeconds * 1_000))
+)
+
 const openGate = Layer.effect(PaymentGate, make).pipe(
   Layer.provide(Layer.mergeAll(PaidCalls.layer, ChannelCalls.layer)),
-  Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, Settlements.layer)),
-  Layer.provide(Layer.mergeAll(Claims.configuredLayer, tokens))
+  Layer.provide(Layer.mergeAll(PaidAnswers.layer, PaidJobs.layer, CallNames.layer, configuredSettlements)),
+  Layer.provide(Layer.mergeAll(configuredClaims, tokens))
 )
 
 /** Sells only where payments are configured. Needs the bus, the egress and the runtime. */

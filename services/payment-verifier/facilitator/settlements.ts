@@ -81,7 +81,11 @@ export class FacilitatorSettlements extends Context.Service<
       })
       return FacilitatorSettlements.of({ settle })
     })
-  ).pipe(Layer.provide(Settlements.layer))
+  ).pipe(
+    Layer.provide(
+      Layer.unwrap(Effect.map(Configuration, ({ Payments }) => Settlements.layer(Payments.LeaseSeconds * 1_000)))
+    )
+  )
 }
 
 const unknown: SettlementOutcome = { _tag: "Pending", transaction: null }

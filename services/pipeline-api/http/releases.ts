@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { Views } from "#actors"
 import { type ReleaseChangeRequest, ReleasesGroup } from "#contracts/pipeline-api"
 import { type EndpointRequest, jsonAnswer, routesOf } from "#http"
+import type { Configuration } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
 import { readReleases, releaseRow, releaseView } from "../views.ts"
@@ -21,7 +22,7 @@ import {
 } from "./requests.ts"
 
 const change = (_tag: "Close" | "Abandon" | "Reopen") =>
-  Effect.fnUntraced(function* ({ body }: EndpointRequest<unknown, ReleaseChangeRequest>) {
+  Effect.fnUntraced(function* ({ body }: EndpointRequest<unknown, ReleaseChangeRequest, Configuration>) {
     const id = yield* pathId("release")
     const { reason = null } = yield* body
     const address = { id, commandId: yield* commandId }

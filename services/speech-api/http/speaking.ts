@@ -2,7 +2,7 @@
 import { Clock, Effect, Option } from "effect"
 import { speechInputMax } from "#contracts/speech-api"
 import { Admission, Caller, HttpCall, validationFailed, WireError } from "#http"
-import { fleetCatalogue, lexemesIn, otherVoices } from "#speech"
+import { lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
@@ -10,6 +10,7 @@ import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../sp
 import { refusalOf, refusalOfVoice } from "../refusals.ts"
 import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
+import { configuredCatalogue } from "../voices/configured-catalogue.ts"
 
 interface Preparation {
   readonly route: SpeechRoute
@@ -58,7 +59,7 @@ export const prepareAnswer = (order: Order, preparation: Preparation) =>
 
 /** With the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
-  const catalogue = yield* fleetCatalogue
+  const catalogue = yield* configuredCatalogue
   const matchers = yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
   const needed = plan.turns.map(({ input }) => matchers.map((matcher) => lexemesIn(input, matcher)))
   const more = needed.flat().reduce((sum, { charactersMore }) => sum + charactersMore, 0)

@@ -14,7 +14,6 @@ import {
   validationFailed
 } from "#http"
 import { Configuration } from "#runtime"
-import { fleetCatalogue } from "#speech"
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
 import type { ClonedVoice, KeptFile } from "../voices/records.ts"
@@ -27,6 +26,7 @@ import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
 import { createConsentChallenge, createVoice } from "./cloning.ts"
 import { entityTag, isHeld, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
+import { configuredCatalogue } from "../voices/configured-catalogue.ts"
 
 // Room for a name that is much too long, so that its refusal can say how long it was.
 const options = { bodyBytesMax: Effect.succeed(65_536) }
@@ -35,7 +35,7 @@ const noVoice = notFound("no such voice", "voice_not_found")
 
 const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
 
-const isShared = (id: string) => Effect.map(fleetCatalogue, ({ byId }) => byId(id) !== undefined)
+const isShared = (id: string) => Effect.map(configuredCatalogue, ({ byId }) => byId(id) !== undefined)
 
 const rules = Effect.gen(function* () {
   const { VoiceCloning } = yield* Configuration
@@ -51,7 +51,7 @@ const ownVoices = Effect.gen(function* () {
 
 /** Another workspace's voice and one that never existed look the same: one read finds neither. */
 const findVoice = Effect.fnUntraced(function* (id: string) {
-  const shared: ListedVoice | undefined = (yield* fleetCatalogue).byId(id)
+  const shared: ListedVoice | undefined = (yield* configuredCatalogue).byId(id)
   if (shared !== undefined) return shared
   const { workspace } = yield* Caller
   const own = yield* Effect.mapError((yield* ClonedVoices).find(workspace, id), refusalOfVoice)
@@ -113,7 +113,7 @@ export const voiceRoutes = routesOf(
         const { hasBareVoiceList } = yield* callerVersion
         const wanted = yield* query
         const own = wanted.type === "shared" ? [] : yield* ownVoices
-        const { voices } = yield* fleetCatalogue
+        const { voices } = yield* configuredCatalogue
         const page = yield* Effect.fromResult(pageOfVoices([...voices, ...own], wanted))
         return jsonAnswer(hasBareVoiceList ? page.voices.map(withOldGender) : page)
       }),
@@ -145,7 +145,7 @@ export const voiceRoutes = routesOf(
       Effect.gen(function* () {
         const startedAtMs = yield* started
         const { locale } = yield* query
-        const voice = (yield* fleetCatalogue).byId(yield* voiceId)
+        const voice = (yield* configuredCatalogue).byId(yield* voiceId)
         if (voice === undefined) return yield* withoutPreview
         const order = previewOrder(voice, locale)
         if (order === undefined) return yield* validationFailed({ locale: `${voice.id} does not speak ${locale}` })

@@ -9,7 +9,6 @@ import { Configuration, supervise } from "#runtime"
 import {
   type Catalogue,
   engineVoice,
-  fleetCatalogue,
   type HeardCatalogue,
   type SharedVoice,
   sharedVoices,
@@ -20,6 +19,7 @@ import { Kv } from "#bus"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"
 import { refusalOfVoice } from "../refusals.ts"
+import { configuredCatalogue } from "./configured-catalogue.ts"
 
 /** What a plan must know of a voice, be it shared or cloned by a workspace. */
 export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
@@ -47,7 +47,7 @@ export const voicesFor = Effect.fnUntraced(function* (
   workspace: string,
   turns: ReadonlyArray<{ readonly voice_id: string }>
 ) {
-  const ofCatalogue = sharedSpeakable(yield* fleetCatalogue, (yield* OpeningEngines)())
+  const ofCatalogue = sharedSpeakable(yield* configuredCatalogue, (yield* OpeningEngines)())
   const ids = [...new Set(turns.map((turn) => turn.voice_id))].filter((id) => ofCatalogue(id) === undefined)
   if (ids.length === 0) return ofCatalogue
   const voices = yield* ClonedVoices

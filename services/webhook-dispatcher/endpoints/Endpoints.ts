@@ -218,7 +218,7 @@ type ReadRecord = (record: EndpointRecord) => ReturnType<typeof settingsOfRecord
 
 const readerOfRecords = Effect.gen(function* () {
   const { WebhookDelivery } = yield* Configuration
-  const seal: SecretSeal = yield* configuredSeal
+  const seal: SecretSeal = yield* configuredSeal(WebhookDelivery)
   const read: ReadRecord = (record) => settingsOfRecord(record, WebhookDelivery.RetryAfterMaxSeconds * 1_000, seal)
   return read
 })

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** A role's bus, without the role. */
 const busOf = (role: RoleName, password = passwordOf(role)) =>
-  busLayer.pipe(
+  busLayer(1).pipe(
     Layer.provide(Metrics.layer),
     Layer.provide(
       Configuration.layerOf({ Bus: { Url: server.url, User: role, Password: password, Topology: "verify" } })
@@ -86,7 +86,7 @@ describe("a bus whose password or credentials are an empty file", () => {
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
       writeFileSync(join(folder, "sweeper"), "\n")
       const file = key === "PasswordsFolder" ? folder : join(folder, "sweeper")
-      const bus = busLayer.pipe(
+      const bus = busLayer(1).pipe(
         Layer.provide(Metrics.layer),
         Layer.provide(Configuration.layerOf({ Bus: { Url: server.url, [key]: file } })),
         Layer.provide(Layer.succeed(Role, "sweeper"))

@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { AtomicAmount, claimKeyOf, ClaimKey, encodeToken, payerKeyOf, type PaymentPayload, subjects } from "#contracts"
+import {
+  addressToken,
+  AtomicAmount,
+  claimKeyOf,
+  ClaimKey,
+  encodeToken,
+  payerKeyOf,
+  type PaymentPayload,
+  subjects
+} from "#contracts"
 import { decodePayment, matchOffer, paymentIdentifier, readPayment } from "#x402"
 import { testPayload, testRequirements } from "../../support/payments.ts"
 
@@ -200,7 +209,10 @@ describe("the key of a claim", () => {
     }
     assert.isTrue(Schema.is(ClaimKey)(key))
     assert.strictEqual(payerKeyOf(parts.network, "0xCD"), payerKeyOf(parts.network, "0xcd"))
-    assert.strictEqual(subjects.receipts("eip155:84532", "0xCD"), "receipts.eip155=3a84532.0xcd")
+    assert.strictEqual(
+      subjects.receipts("eip155:84532", addressToken("eip155:84532", "0xCD")),
+      "receipts.eip155=3a84532.0xcd"
+    )
     assert.strictEqual(subjects.settlements("eip155:84532"), `settlements.${encodeToken("eip155:84532")}`)
   })
 

@@ -23,7 +23,10 @@ const brokenVoices = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-const idsOf = Effect.map(fleetCatalogue, ({ voices }) => voices.map(({ id }) => id))
+const idsOf = Effect.map(
+  Effect.flatMap(Configuration, ({ Voices }) => fleetCatalogue(Voices)),
+  ({ voices }) => voices.map(({ id }) => id)
+)
 
 describe("a synthesizer whose first voice cannot be opened", () => {
   it.live("says so in its record, its metrics and its health; the next best voice is the first", () =>

@@ -11,7 +11,7 @@ import { arrived, publish, requestsTo, setUp } from "../../support/webhooks.ts"
 
 const by = "tester"
 const durableOf = (id: string) => `endpoint-${id}`
-const operator = WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})))
+const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 
 /** The dispatcher acts on every change of endpoints. */
 const isActedOn = Effect.gen(function* () {

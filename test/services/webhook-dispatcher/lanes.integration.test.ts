@@ -295,7 +295,7 @@ const assertPlaces = Effect.fnUntraced(function* (lanes: number) {
 const administered = <A, E, R>(server: TestNatsServer, receiver: TestReceiver, test: Effect.Effect<A, E, R>) =>
   Effect.provide(
     explained(receiver, 4, test),
-    WebhookEndpoints.layer.pipe(
+    WebhookEndpoints.layer({}).pipe(
       Layer.provide(Configuration.layerOf({})),
       Layer.provideMerge(busOn(server, topologyOf(4)))
     )

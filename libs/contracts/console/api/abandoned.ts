@@ -1,7 +1,7 @@
 /** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { pageQuery } from "../../pipeline/api/parts.ts"
+import { pageQuery } from "../../http/paging.ts"
 import { Count, describe, Timestamp, Uuid } from "../../primitives.ts"
 import { NameFilter, newestFirst, Reason, sequenceParams } from "./parts.ts"
 import { act, read } from "./routes.ts"

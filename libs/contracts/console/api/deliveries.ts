@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { pageQuery } from "../../pipeline/api/parts.ts"
+import { pageQuery } from "../../http/paging.ts"
 import { Count, describe, Ordinal, Timestamp, Uuid } from "../../primitives.ts"
 import { attemptOutcomes } from "../../webhooks.ts"
 import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { BearerToken, described } from "../../http/declaration.ts"
-import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
+import { pageQuery, pageSizeMax } from "../../http/paging.ts"
 import { Count, describe, EpochMs, Fault, Ordinal, text, Timestamp, Uuid } from "../../primitives.ts"
 import { Act } from "../../webhook-endpoints.ts"
 import { NameFilter, Reason, refusals, writeCodes } from "./parts.ts"

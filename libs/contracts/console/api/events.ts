@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { pageQuery } from "../../pipeline/api/parts.ts"
+import { pageQuery } from "../../http/paging.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
 import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
 import { act, read } from "./routes.ts"

@@ -9,8 +9,8 @@ import { Count, describe, Timestamp } from "../../primitives.ts"
 import { NameFilter } from "./parts.ts"
 import { read } from "./routes.ts"
 import { FigureVoice, recentFigures } from "../../speech/figures.ts"
-import { settingSourceNames } from "../../configuration/effective-settings.ts"
-import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
+import { settingSourceNames } from "../../configuration/keys.ts"
+import { pageQuery, pageSizeMax } from "../../http/paging.ts"
 
 /** Of ten thousand endpoints a frame shows so many. */
 export const endpointsShownMax = 100

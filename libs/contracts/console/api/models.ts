@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { modelKinds } from "../../configuration/gateway.ts"
 import { BearerToken } from "../../http/declaration.ts"
-import { pageQuery, pageSizeMax } from "../../pipeline/api/parts.ts"
+import { pageQuery, pageSizeMax } from "../../http/paging.ts"
 import { Count, describe, Timestamp } from "../../primitives.ts"
 import { read } from "./routes.ts"
 

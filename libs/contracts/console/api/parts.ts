@@ -1,6 +1,6 @@
 /** The common parts of the operators' API: refusal codes, pages of a stream, the reason of an act, and times in queries. */
 import { Schema } from "effect"
-import { pageSizeMax } from "../../pipeline/api/parts.ts"
+import { pageSizeMax } from "../../http/paging.ts"
 import { describe, Timestamp } from "../../primitives.ts"
 import { reasonCharactersMax } from "../audit.ts"
 import { refusalsFrom } from "../../http/declaration.ts"

@@ -1,7 +1,7 @@
 /** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
 import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
-import { pageQuery } from "../../pipeline/api/parts.ts"
+import { pageQuery } from "../../http/paging.ts"
 import { Count, describe, Fault, Timestamp } from "../../primitives.ts"
 import { NameFilter, newestFirst, sequenceParams } from "./parts.ts"
 import { act, read } from "./routes.ts"

@@ -9,7 +9,8 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, describe, Id, text, Timestamp } from "../../primitives.ts"
 import { agentStandings, BenchCause, pauseReasonCharactersMax, SmokeCategory } from "../agent.ts"
 import { AgentName } from "../work-item/state.ts"
-import { isNotBlank, listCodes, mayBeLeftOut, page, pageQuery, readCodes, refusals, writeCodes } from "./parts.ts"
+import { pageQuery } from "../../http/paging.ts"
+import { isNotBlank, listCodes, mayBeLeftOut, page, readCodes, refusals, writeCodes } from "./parts.ts"
 
 /** A year. An operator would forget a longer pause; such a pause has no end instead. */
 const pauseSecondsMax = 31_536_000

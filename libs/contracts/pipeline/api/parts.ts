@@ -7,6 +7,7 @@ import { Count, describe } from "../../primitives.ts"
 import { branchCharactersMax } from "../work-item/state.ts"
 import { commonErrorCodes, type ErrorCode } from "../../http/refusals.ts"
 import { refusalsFrom } from "../../http/declaration.ts"
+import { pageSizeMax } from "../../http/paging.ts"
 
 /** A field of a body that may be left out; null is the same. */
 export const mayBeLeftOut = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -35,21 +36,6 @@ export const BranchName = Schema.String.check(
 
 /** The limit leaves room for `/<short id>`. */
 export const BranchPrefix = Schema.String.check(Schema.isBetweenLength(1, 200), Schema.makeFilter(isBranch))
-
-export const pageSizeMax = 200
-export const pageSizeDefault = 50
-
-/** Query parameters are text on the wire. */
-const WholeNumber = Schema.String.check(Schema.isPattern(/^\d{1,6}$/u))
-
-export const pageQuery = {
-  limit: Schema.optionalKey(WholeNumber).pipe(
-    describe(`Entries per page, 1 to ${pageSizeMax}; ${pageSizeDefault} without it.`)
-  ),
-  cursor: Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 512))).pipe(
-    describe("`nextCursor` of the page before. The filters must be the same.")
-  )
-}
 
 /** A page of a list, and how fresh it is. */
 export const page = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: string) => ({

@@ -10,7 +10,8 @@ import { Count, Id, Ordinal, describe, isName, Timestamp, Usd } from "../../prim
 import { budgetBands, budgetMicroUsdMax, thresholdPctMax, WorkItemOverrides } from "../project.ts"
 import { capMax, WorkItemSettings } from "../work-item/state.ts"
 import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
-import { mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { pageQuery } from "../../http/paging.ts"
+import { mayBeLeftOut, page } from "./parts.ts"
 import { PauseQueueRequest, ResumeQueueRequest } from "./fleet.ts"
 
 const isRepository = (url: string) => {

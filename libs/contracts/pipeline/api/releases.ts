@@ -6,7 +6,8 @@ import { BearerToken, described } from "../../http/declaration.ts"
 import { Count, Id, describe, isName, text, Timestamp, Uuid } from "../../primitives.ts"
 import { releaseItemOutcomes, releaseNameCharactersMax, releaseReasonCharactersMax } from "../release.ts"
 import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
-import { BranchName, mayBeLeftOut, page, pageQuery } from "./parts.ts"
+import { pageQuery } from "../../http/paging.ts"
+import { BranchName, mayBeLeftOut, page } from "./parts.ts"
 
 const ReleaseName = Schema.String.check(Schema.isBetweenLength(1, releaseNameCharactersMax), isName)
 

@@ -20,7 +20,8 @@ import {
   WorkItemStateName
 } from "../work-item/state.ts"
 import { listCodes, readCodes, refusals, writeCodes } from "./parts.ts"
-import { BranchName, BranchPrefix, isNotBlank, mayBeLeftOut, page, pageQuery, pageSizeMax } from "./parts.ts"
+import { pageQuery, pageSizeMax } from "../../http/paging.ts"
+import { BranchName, BranchPrefix, isNotBlank, mayBeLeftOut, page } from "./parts.ts"
 
 const noteCharactersMax = 2_000
 export const priorityDefault = 5

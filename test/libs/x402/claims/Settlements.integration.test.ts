@@ -9,7 +9,7 @@ import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { jobs, onBus, stateOf } from "./claims-on-bus.ts"
 
-const settlements = Settlements.layer.pipe(Layer.provide(Configuration.layerOf({})))
+const settlements = Settlements.layer(60_000).pipe(Layer.provide(Configuration.layerOf({})))
 
 describe("a payment whose job cannot be stored during a broker restart", () => {
   it.live.each([

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Schema, Scope, Stream } from "effect"
 import type { KvBucket, KvEntry } from "#bus"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { BookFinding, ChannelPayload, subjects } from "#contracts"
+import { addressToken, BookFinding, ChannelPayload, subjects } from "#contracts"
 import { receiptCodec } from "#x402"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
@@ -273,7 +273,7 @@ describe("the books of payment channels", () => {
 
           // A receipt that nothing was charged for.
           const forged = { ...receipt, claimKey: `${receipt.claimKey.slice(0, -1)}_`, amount: "5" }
-          const subject = subjects.receipts(forged.network, forged.payer)
+          const subject = subjects.receipts(forged.network, addressToken(forged.network, forged.payer))
           yield* publisher.publish(subject, receiptCodec, forged, { messageId: "forged" })
           const beyond = ["its receipts are 5 more than was charged", "5"]
           yield* eventually(Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, null]])))

@@ -19,7 +19,7 @@ import {
 } from "../../../support/webhooks.ts"
 
 const by = "tester"
-const operator = WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})))
+const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 const administered = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, operator)
 const utf8 = new TextEncoder()
 

@@ -14,7 +14,7 @@ const utf8 = new TextEncoder()
 const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
   Effect.provide(
     test,
-    WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})), Layer.provideMerge(busOn(server)))
+    WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})), Layer.provideMerge(busOn(server)))
   )
 
 const twoDispatchers = (server: TestNatsServer) =>

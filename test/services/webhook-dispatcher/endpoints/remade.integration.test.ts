@@ -9,7 +9,7 @@ import { whileDispatching } from "../../../support/dispatcher.ts"
 import { abandoned, abandonments, arrived, publish, sequencesTo, setUp, stream } from "../../../support/webhooks.ts"
 
 const by = "tester"
-const operator = WebhookEndpoints.layer.pipe(Layer.provide(Configuration.layerOf({})))
+const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 
 /** What waits for a receiver that hangs is put away when its endpoint is removed. */
 const putAway = Effect.gen(function* () {

@@ -1,0 +1,15 @@
+/** What becomes of a message of any kind that cannot be read. */
+import { Schema } from "effect"
+import { Count, Fault, Timestamp } from "./primitives.ts"
+
+/** A message that failed its schema. `sequence` is its place in the stream it came from, if it came from one. */
+export const Rejection = Schema.Struct({
+  origin: Schema.String,
+  subject: Schema.String,
+  sequence: Schema.NullOr(Count),
+  faults: Schema.Array(Fault),
+  receivedAt: Timestamp,
+  payloadBase64: Schema.String,
+  truncated: Schema.Boolean
+})
+export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
