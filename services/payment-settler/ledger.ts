@@ -82,19 +82,14 @@ export class Ledger extends Context.Service<
 
       const has = Effect.fn("Ledger.has")(function* (of: Pick<Receipt, "claimKey" | "network" | "payer" | "refund">) {
         return yield* Stream.runFold(
-          read(1, subjects.receipts(of.network, addressToken(of.network, of.payer))),
+          read(1, subjectOf(of)),
           () => false,
           (found, { receipt }) => found || (receipt.claimKey === of.claimKey && receipt.refund === of.refund)
         )
       })
 
       const publishAs = (messageId: string, receipt: Receipt) =>
-        publisher.publish(
-          subjects.receipts(receipt.network, addressToken(receipt.network, receipt.payer)),
-          receiptCodec,
-          receipt,
-          { messageId }
-        )
+        publisher.publish(subjectOf(receipt), receiptCodec, receipt, { messageId })
 
       const writeCharge = Effect.fnUntraced(function* ({ ticket, receipt }: ChargeEnd, mayExist: boolean) {
         if (mayExist && (yield* has(receipt))) return
@@ -193,3 +188,6 @@ const readingOf = (reader: StreamReader["Service"]) => (fromSequence: number, su
     ),
     Stream.flattenIterable
   )
+
+const subjectOf = ({ network, payer }: Pick<Receipt, "network" | "payer">) =>
+  subjects.receipts(network, addressToken(network, payer))
