@@ -24,13 +24,7 @@ export {
   type PaymentSettler,
   type PaymentVerifier
 } from "./configuration/payments.ts"
-export {
-  itemSettingsOf,
-  type Pipeline,
-  type PipelineApi,
-  reportsInWorkMax,
-  type Sweeper
-} from "./configuration/pipeline.ts"
+export { itemSettingsOf, type Pipeline, type PipelineApi, type Sweeper } from "./configuration/pipeline.ts"
 export {
   type PlatformSections,
   type Redaction,
@@ -39,7 +33,8 @@ export {
   roleNames
 } from "./configuration/platform.ts"
 export { entriesOf, inFileOrder, isJson, type Json, unreadable } from "./configuration/readable-parts.ts"
-export type { VoiceModel, VoiceProcess } from "./configuration/voices.ts"
+export type { VoiceCloning } from "./configuration/speech.ts"
+export type { VoiceModel, VoiceProcess, Voices } from "./configuration/voices.ts"
 export { EndpointEntry } from "./configuration/webhooks.ts"
 export {
   type AuditAction,
@@ -52,7 +47,7 @@ export {
 export { contractDocuments, wholeEventSchema } from "./documents/async-api.ts"
 export { type BoundedDecoder, boundedDecoder, type DecodingFaults, moreFaults, pointedFaults } from "./json/decoding.ts"
 export { jsonFault, type JsonLimits, parseJsonText, weightMaxOf } from "./json/json-text.ts"
-export { exampleEnvelope, exampleReport } from "./documents/examples.ts"
+export { exampleEnvelope } from "./events/examples.ts"
 export { settingsPage } from "./documents/settings-page.ts"
 export {
   catalogueFingerprint,
@@ -160,7 +155,7 @@ export {
   waitMsMax,
   withoutByteOrderMark
 } from "./primitives.ts"
-export * from "./lanes.ts"
+export * from "./queues.ts"
 export * from "./rejection.ts"
 export type { ChainsReport, ReadyReport } from "./ready-report.ts"
 export { type SecretFault, secretFault, type SecretKind } from "./secrets.ts"

@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Context, Effect } from "effect"
-import type { ConfigurationFile, EngineVoice, OtherVoice, SpeechTurn, VoiceModel, VoiceProcess } from "#contracts"
+import type { EngineVoice, OtherVoice, SpeechTurn, VoiceModel, VoiceProcess, Voices } from "#contracts"
 import { Environment } from "#runtime"
 import { modelEngine } from "./engine/models/ModelPool.ts"
 import { onnxRuntimeFile } from "./engine/onnx/runtime-file.ts"
@@ -116,7 +116,7 @@ interface FleetModel {
 
 /** All models of the fleet: the operator's first. */
 export const fleetModels = (
-  { Models }: ConfigurationFile["Voices"],
+  { Models }: Voices,
   environment: Readonly<Record<string, string | undefined>>
 ): ReadonlyArray<FleetModel> => {
   const own = new Set(Models.map(({ Id }) => Id))
@@ -131,15 +131,15 @@ export const fleetModels = (
 const catalogues = new WeakMap<object, Map<string | undefined, Catalogue>>()
 
 /** The catalogue of the running fleet: a voice that cannot be heard now is not listed, so another one is the first. */
-export const fleetCatalogue = Effect.fnUntraced(function* (Voices: ConfigurationFile["Voices"]) {
+export const fleetCatalogue = Effect.fnUntraced(function* (voices: Voices) {
   const environment = yield* Environment
-  const byFolder = catalogues.get(Voices) ?? new Map<string | undefined, Catalogue>()
-  catalogues.set(Voices, byFolder)
+  const byFolder = catalogues.get(voices) ?? new Map<string | undefined, Catalogue>()
+  catalogues.set(voices, byFolder)
   const folder = environment[bundledVariable]
   const made = () =>
     catalogueOf(
-      fleetModels(Voices, environment).map(({ model }) => model),
-      Voices.Processes
+      fleetModels(voices, environment).map(({ model }) => model),
+      voices.Processes
     )
   const known = byFolder.get(folder) ?? made()
   byFolder.set(folder, known)

@@ -8,6 +8,7 @@ import { thresholdPctMax, type WorkItemOverrides } from "../pipeline/project.ts"
 import { auditorsMax } from "../pipeline/work-item/reports.ts"
 import { capMax, findingSeverities, type WorkItemSettings } from "../pipeline/work-item/state.ts"
 import { AllowedOrigins, section, span, whole, withDefault } from "./keys.ts"
+import { reportsInWorkMax } from "../queues.ts"
 
 const cap = whole(0, capMax)
 const capFromOne = whole(1, capMax)
@@ -16,9 +17,6 @@ const Auditors = Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100)
   Schema.isBetweenLength(1, auditorsMax),
   Schema.makeFilter((names) => new Set(names).size === names.length || "an auditor is there twice")
 )
-
-/** The most that `PipelineApi.ReportsMax` may be. */
-export const reportsInWorkMax = 10_000
 
 export const PipelineApi = section({
   Host: withDefault(Schema.NonEmptyString, "127.0.0.1", "Where the API listens."),

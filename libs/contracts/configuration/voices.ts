@@ -114,4 +114,6 @@ export const Voices = section(
   }
 )
 
+export interface Voices extends Schema.Schema.Type<typeof Voices> {}
+
 const repeated = (ids: ReadonlyArray<string>) => ids.find((id, at) => ids.indexOf(id) !== at)

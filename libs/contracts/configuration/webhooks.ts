@@ -1,7 +1,7 @@
 /** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
 import { Schema } from "effect"
 import { isName } from "../primitives.ts"
-import { deliveryLanesMax } from "../lanes.ts"
+import { deliveryLanesMax } from "../queues.ts"
 import { endpointIdOf } from "../webhooks.ts"
 import {
   Cidr,

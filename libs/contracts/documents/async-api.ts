@@ -13,7 +13,7 @@ import { CommandAnswer, commandEntities, CommandRequest } from "../pipeline/comm
 import { HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion } from "../pipeline/pickup.ts"
 import { type ReportDeclaration, reportKinds } from "../pipeline/reports.ts"
 import { subjects } from "../subjects.ts"
-import { exampleValue } from "./examples.ts"
+import { exampleValue } from "../events/examples.ts"
 import { envelopeSchema } from "../events/Envelope.ts"
 
 type JsonObject = Record<string, unknown>

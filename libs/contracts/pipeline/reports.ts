@@ -3,6 +3,7 @@
  * it concerns, and its exact shape. Decoding names all faults with their paths. Unknown fields pass, as additive.
  */
 import { Result, Schema } from "effect"
+import { exampleValue } from "../events/examples.ts"
 import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
 import { Count, EpochMs, type Fault, Id, Ordinal, text, Uuid } from "../primitives.ts"
 import { encodeToken } from "../tokens.ts"
@@ -299,3 +300,7 @@ export const QuotaForecast = fleetReports["quota-forecast"].schema
 export type QuotaForecast = typeof QuotaForecast.Type
 
 export const forecastKey = (agent: string): string => encodeToken(agent)
+
+/** An example of that kind of report; undefined for an unknown kind. Its ids name nothing that exists. */
+export const exampleReport = (kind: string): Report | undefined =>
+  isReportKind(kind) ? (exampleValue(reportKinds[kind].schema) as Report) : undefined

@@ -5,13 +5,13 @@
  */
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingLimits, type RecordingUnusable } from "#audio"
-import type { ConfigurationFile } from "#contracts"
+import type { VoiceCloning } from "#contracts"
 import { defineCounter, Metrics } from "#runtime"
 import { PhraseCheck, pocketsphinxLayer } from "./PhraseCheck.ts"
 import { SpeakerCheck, speakerCheckLayer } from "./SpeakerCheck.ts"
 import { type ConsentEvidence, PhraseMismatch, SpeakerMismatch, VerificationUnavailable } from "./verdict.ts"
 
-type Section = ConfigurationFile["VoiceCloning"]
+type Section = VoiceCloning
 
 /** The limits of the two recordings of a consent. */
 export const consentLimits = (

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer } from "effect"
 import { pcmToBytes, type Recording, recordingHz } from "#audio"
-import type { ConfigurationFile } from "#contracts"
+import type { VoiceCloning } from "#contracts"
 import { type ContainedLimits, runContained } from "#runtime"
 import { VerificationUnavailable } from "./verdict.ts"
 
@@ -96,7 +96,7 @@ export class PhraseCheck extends Context.Service<
   }
 >()("starling/voice-cloning/PhraseCheck") {}
 
-type Section = Pick<ConfigurationFile["VoiceCloning"], "PocketsphinxPath" | "PocketsphinxModelFolder">
+type Section = Pick<VoiceCloning, "PocketsphinxPath" | "PocketsphinxModelFolder">
 
 // 30 s of speech take 1 s and 40 MB, and 100 MB more of address space.
 const limits: ContainedLimits = {

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer } from "effect"
 import { type Recording, recordingHz } from "#audio"
-import type { ConfigurationFile } from "#contracts"
+import type { VoiceCloning } from "#contracts"
 import { type ContainedRun, runContainedFile } from "#runtime"
 import { type ConsentEvidence, SpeakerModelUnusable, VerificationUnavailable } from "./verdict.ts"
 import { Worker } from "node:worker_threads"
@@ -23,7 +23,7 @@ export class SpeakerCheck extends Context.Service<
   }
 >()("starling/voice-cloning/SpeakerCheck") {}
 
-type Section = ConfigurationFile["VoiceCloning"]
+type Section = VoiceCloning
 
 /** The check that the configuration names. Fails only for a model that cannot be used. */
 export const speakerCheckLayer = (section: Section) =>

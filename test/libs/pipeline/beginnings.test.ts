@@ -3,7 +3,7 @@ import { Result, type Schema } from "effect"
 import type { ActorDefinition } from "#actors"
 import { commandEntities } from "#contracts"
 import { project, release, workItem } from "#pipeline"
-import { exampleValue } from "../../../libs/contracts/documents/examples.ts"
+import { exampleValue } from "../../../libs/contracts/events/examples.ts"
 
 interface Begun {
   readonly schema: { readonly members: ReadonlyArray<Schema.Top> }

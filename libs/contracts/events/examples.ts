@@ -1,11 +1,10 @@
 /**
- * Valid examples for documents, trials and tests: an envelope of every event, a report of every kind, and a value of
- * any schema, made from its JSON Schema. The values are plain and never change.
+ * Valid examples for documents, trials and tests: an envelope of every event, and a value of any schema, made from its
+ * JSON Schema. The values are plain and never change.
  */
 import { Schema } from "effect"
-import { eventSchemaVersion, findEvent } from "../events/catalogue.ts"
-import type { EventDeclaration } from "../events/entities.ts"
-import { isReportKind, type Report, reportKinds } from "../pipeline/reports.ts"
+import { eventSchemaVersion, findEvent } from "./catalogue.ts"
+import type { EventDeclaration } from "./entities.ts"
 
 const exampleAt = "2026-11-20T12:00:00.000Z"
 const exampleId = "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
@@ -48,10 +47,6 @@ const exampleDetails = (event: EventDeclaration) => {
   if (event.details === "null" || event.details === "open") return null
   return exampleValue(event.details, { entries: 0 })
 }
-
-/** An example of that kind of report; undefined for an unknown kind. Its ids name nothing that exists. */
-export const exampleReport = (kind: string): Report | undefined =>
-  isReportKind(kind) ? (exampleValue(reportKinds[kind].schema) as Report) : undefined
 
 interface JsonSchema {
   readonly $ref?: string
