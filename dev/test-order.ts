@@ -27,7 +27,7 @@ export const longFiles: ReadonlyArray<string> = [
   "test/fleet/speech-capacity.fleet.test.ts",
   "test/fleet/payment-kills.fleet.test.ts",
   "test/services/webhook-dispatcher/lanes.integration.test.ts",
-  "test/libs/audio/encoders/encoders.integration.test.ts",
+  "test/libs/speech/audio/encoders/encoders.integration.test.ts",
   "test/libs/speech/engine/engines.integration.test.ts",
   "test/services/pipeline-api/kills/kills.integration.test.ts",
   "test/dev/examples/verify.integration.test.ts",

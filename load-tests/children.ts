@@ -3,7 +3,7 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { program } from "#dev/fixtures/starling"
 import { until } from "./loops.ts"
 

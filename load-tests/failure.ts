@@ -2,7 +2,7 @@
  * What went wrong in a measurement, said in a sentence: for the person at the terminal, and beside the figures that were
  * made until then. Pure.
  */
-import { environmentKeys } from "#contracts"
+import { environmentKeys } from "#configuration"
 
 export interface Failure {
   readonly sentence: string

@@ -1,5 +1,5 @@
 /** Every check of the doctor, by the name that the report gives it. Pure. */
-import { soldBelowCost } from "#contracts"
+import { soldBelowCost } from "#gateway/contract"
 import type { Cluster } from "./cluster.ts"
 import { brokersCheck } from "./checks/brokers.ts"
 import { capacityCheck, storageCheck } from "./checks/capacity.ts"

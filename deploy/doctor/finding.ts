@@ -1,5 +1,5 @@
 /** A finding of the doctor: what is missing, why it matters, and the command that mends it. */
-import { type SoldBelowCost, soldBelowCostText } from "#contracts"
+import { type SoldBelowCost, soldBelowCostText } from "#gateway/contract"
 
 export interface Finding {
   /** The check it comes from, as the report names it. */

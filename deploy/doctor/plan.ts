@@ -1,7 +1,8 @@
 /** What an overlay will ask of the cluster, read from its rendered objects. Pure. */
 import { Result, Schema } from "effect"
 import { topology } from "#bus"
-import { type ConfigurationFile, decodeConfiguration, type Fault } from "#contracts"
+import { type ConfigurationFile, decodeConfiguration } from "#configuration"
+import type { Fault } from "#base"
 import { natsValues } from "../generate/nats-values.ts"
 import { Policy, Workload } from "./cluster.ts"
 import { type Amount, amountOf, nothing, plus, times } from "../generate/quantity.ts"

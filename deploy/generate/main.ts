@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
-import { deliveryLanesMax } from "#contracts"
+import { deliveryLanesMax } from "#base"
 import { generatedFiles } from "./files.ts"
 
 const { lanes: text } = parseArgs({ options: { lanes: { type: "string", default: "1" } } }).values

@@ -2,7 +2,7 @@
  * The autoscaling rules of the roles. Every trigger counts work that more pods would do: an endpoint that does not
  * answer has a backlog that no pod can shorten, so it does not count.
  */
-import { embeddedEngines } from "#contracts"
+import { embeddedEngines } from "#speech/contract"
 import { type KubernetesObject, selector } from "./objects.ts"
 
 interface Scaled {

@@ -3,7 +3,7 @@
  * itself. A password is a variable of the server's environment. As data for the chart's values, and as text for a
  * server's own file.
  */
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import {
   brokerAccounts,
   type BrokerUser as UserOfBroker,

@@ -6,24 +6,31 @@
 import { execFileSync } from "node:child_process"
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
-import { eventCatalogue, exampleEnvelope } from "#contracts"
+import { dirname, join, relative, resolve } from "node:path"
+import { eventCatalogue, exampleEnvelope } from "#base"
 import manifest from "../../package.json" with { type: "json" }
 
 const root = join(import.meta.dirname, "../..")
-const source = join(root, "libs/contracts")
+const libs = join(root, "libs")
 
-/** The entrances of the room, under the package's own name: `#contracts/http` is `starling-contracts/http`. */
-const entrances = () => {
-  const files = Object.entries(manifest.imports).flatMap(([name, path]) =>
-    /^#contracts(?:\/|$)/u.test(name) ? [[`.${name.slice("#contracts".length)}`, path] as const] : []
-  )
-  const compiled = ([name, path]: readonly [string, string]) => {
-    const file = path.replace("./libs/contracts/", "./lib/").replace(/\.ts$/u, "")
-    return [name, { types: `${file}.d.ts`, default: `${file}.js` }] as const
-  }
-  return Object.fromEntries(files.map(compiled))
+const rooms = [
+  "base",
+  ...["pipeline", "webhooks", "payments", "gateway", "speech", "console"].map((home) => `${home}/contract`)
+]
+
+/** The package's own names of what other folders than these enter by `#` names. The first is all rooms together. */
+const entrances: Readonly<Record<string, string>> = {
+  ".": "index",
+  "./http": "base/http/declaration",
+  "./printable": "base/printable",
+  "./verify": "webhooks/contract/signature",
+  "./pipeline-api": "pipeline/contract/api/PipelineHttpApi",
+  "./model-gateway": "gateway/contract/api/GatewayHttpApi",
+  "./speech-api": "speech/contract/api/SpeechHttpApi",
+  "./console": "console/contract/api/ConsoleHttpApi"
 }
+
+const compiled = (file: string) => ({ types: `./lib/${file}.d.ts`, default: `./lib/${file}.js` })
 
 const packageManifest = () => ({
   name: "starling-contracts",
@@ -34,7 +41,11 @@ const packageManifest = () => ({
   sideEffects: false,
   engines: { node: ">=20" },
   files: ["lib", "examples", "schemas"],
-  exports: { ...entrances(), "./examples/*": "./examples/*", "./schemas/*": "./schemas/*" },
+  exports: {
+    ...Object.fromEntries(Object.entries(entrances).map(([name, file]) => [name, compiled(file)])),
+    "./examples/*": "./examples/*",
+    "./schemas/*": "./schemas/*"
+  },
   peerDependencies: { effect: `^${manifest.dependencies.effect}` },
   // Who only verifies, or reads the examples, needs none.
   peerDependenciesMeta: { effect: { optional: true } }
@@ -51,10 +62,10 @@ const compile = (outDir: string) => {
       declaration: true,
       rewriteRelativeImportExtensions: true,
       typeRoots: [join(root, "node_modules/@types")],
-      rootDir: source,
+      rootDir: libs,
       outDir
     },
-    include: [source]
+    include: rooms.map((room) => join(libs, room))
   }
   try {
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
@@ -62,12 +73,23 @@ const compile = (outDir: string) => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-  // The compiler leaves declarations as they were written, and older compilers follow no `.ts` from there.
-  for (const file of globSync("**/*.d.ts", { cwd: outDir })) {
-    const text = readFileSync(join(outDir, file), "utf8")
-    writeFileSync(join(outDir, file), text.replaceAll(/((?:from|import\()\s*"\.{1,2}\/[^"]+)\.ts"/gu, '$1.js"'))
+  const together = rooms.map((room) => `export * from "./${room}/index.js"\n`).join("")
+  for (const end of ["js", "d.ts"]) writeFileSync(join(outDir, `index.${end}`), together)
+  for (const file of globSync("**/*.{js,d.ts}", { cwd: outDir })) {
+    const path = join(outDir, file)
+    writeFileSync(path, withRelativeImports(readFileSync(path, "utf8"), dirname(file)))
   }
 }
+
+const specifier = /((?:from|import|import\()\s*")((?:\.{1,2}\/|#)[^"]+)(?=")/gu
+
+/** Rooms go by `#` names in this tree alone; and declarations keep `.ts`, which older compilers do not follow. */
+const withRelativeImports = (text: string, folder: string) =>
+  text.replaceAll(specifier, (_, before: string, name: string) => {
+    const room = (manifest.imports as Readonly<Record<string, string>>)[name]
+    const path = room === undefined ? name : relative(folder, room.replace("./libs/", ""))
+    return `${before}${path.startsWith(".") ? path : `./${path}`}`.replace(/\.ts$/u, ".js")
+  })
 
 /** Returns how many files the package has. */
 export const makePackage = (folder: string): number => {

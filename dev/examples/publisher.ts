@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { jetstream } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { decodeEnvelope, exampleEnvelope } from "#contracts"
+import { decodeEnvelope, exampleEnvelope } from "#base"
 
 const [readyFile = ".starling/ready.json"] = process.argv.slice(2)
 const { nats, natsCredentials } = JSON.parse(readFileSync(readyFile, "utf8")) as {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
-import { verify } from "#contracts/verify"
+import { verify } from "#webhooks/signature"
 
 const [secretFile = "hook.secret", port = "3000"] = process.argv.slice(2)
 const secret = readFileSync(secretFile, "utf8").trim()

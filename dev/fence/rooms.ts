@@ -18,12 +18,35 @@ export interface Room {
   readonly looksInside?: true
 }
 
-const bus = ["libs/contracts", "libs/runtime", "libs/bus"]
-const pipeline = [...bus, "libs/actors", "libs/pipeline"]
-const payments = [...bus, "libs/egress", "libs/x402"]
-const speech = [...bus, "libs/audio", "libs/speech"]
-const voices = [...speech, "libs/voice-cloning"]
-const libs = [...new Set([...pipeline, ...payments, ...voices, "libs/webhooks", "libs/http", "libs/fleet-view"])]
+const contracts = [
+  "libs/pipeline/contract",
+  "libs/webhooks/contract",
+  "libs/payments/contract",
+  "libs/gateway/contract",
+  "libs/speech/contract",
+  "libs/console/contract"
+]
+const runtime = ["libs/base", "libs/runtime"]
+const bus = [...runtime, "libs/bus"]
+const pipeline = [...bus, "libs/actors", "libs/pipeline/contract", "libs/pipeline"]
+const webhooks = [...bus, "libs/webhooks/contract", "libs/webhooks"]
+const payments = [...bus, "libs/egress", "libs/payments/contract", "libs/payments"]
+const speech = [...runtime, "libs/speech/contract", "libs/speech/audio", "libs/speech"]
+const voices = [...speech, "libs/speech/cloning"]
+/** What a role stands on, whatever its product. */
+const role = [...bus, "libs/configuration"]
+const libs = [
+  ...new Set([
+    ...role,
+    ...contracts,
+    ...pipeline,
+    ...webhooks,
+    ...payments,
+    ...voices,
+    "libs/http",
+    "libs/console/readings"
+  ])
+]
 const roles = [
   "services/pipeline-api",
   "services/webhook-dispatcher",
@@ -40,88 +63,143 @@ const world = ["dev/chain", "dev/upstream", "dev/receiver", "dev/runner", "dev/p
 
 /** Keyed by folder; a file belongs to the room with the longest matching path. */
 export const rooms: Readonly<Record<string, Room>> = {
-  "libs/contracts": {
-    holds: "schemas, events, subjects, settings: data only",
+  "libs/base": {
+    holds: "what all products share: small shapes, subjects, the envelope, how routes and settings are declared",
     knows: [],
     packages: ["effect/http", "effect/http-api"],
     isPure: true
   },
   "libs/runtime": {
-    holds: "configuration, logs, metrics, health, drain, child processes",
-    knows: ["libs/contracts"],
+    holds: "logs, metrics, health, drain, child processes",
+    knows: ["libs/base"],
     packages: ["prom-client"]
   },
   "libs/bus": {
     holds: "the broker: topology, publish, consume, request, KV, relays",
-    knows: ["libs/contracts", "libs/runtime"],
+    knows: runtime,
     packages: ["@nats-io/*"]
   },
   "libs/egress": {
     holds: "every call to another host; the address guard",
-    knows: ["libs/contracts", "libs/runtime"],
+    knows: runtime,
     packages: ["undici"]
-  },
-  "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
-  "libs/webhooks": { holds: "deliveries and webhook endpoints as the bus keeps them", knows: bus },
-  "libs/pipeline": {
-    holds: "the pipeline's actors: commands, facts, state, decisions, events; pure",
-    knows: ["libs/contracts", "libs/actors"]
   },
   "libs/http": {
     holds: "the listener: authentication, idempotency, rate limits, uploads",
     knows: bus,
     packages: ["effect/http", "effect/http-api", "effect/socket", "@effect/platform-node"]
   },
-  "libs/fleet-view": {
-    holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",
-    knows: ["libs/contracts", "libs/runtime"]
+  "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
+  "libs/pipeline/contract": {
+    holds: "the pipeline's messages, HTTP API and settings",
+    knows: ["libs/base"],
+    packages: ["effect/http", "effect/http-api"],
+    isPure: true
   },
-  "libs/audio": {
+  "libs/pipeline": {
+    holds: "the pipeline's actors: commands, facts, state, decisions, events; pure",
+    knows: ["libs/base", "libs/actors", "libs/pipeline/contract"]
+  },
+  "libs/webhooks/contract": {
+    holds: "the messages, records and settings of webhooks, and their verification",
+    knows: ["libs/base"],
+    isPure: true
+  },
+  "libs/webhooks": {
+    holds: "deliveries and webhook endpoints as the bus keeps them",
+    knows: [...bus, "libs/webhooks/contract"]
+  },
+  "libs/payments/contract": {
+    holds: "the messages, records and settings of payments",
+    knows: ["libs/base"],
+    isPure: true
+  },
+  "libs/payments": {
+    holds: "schemes, chains, claims, quotes, settlement",
+    knows: [...bus, "libs/egress", "libs/payments/contract"],
+    packages: ["@bitauth/libauth", "@noble/hashes", "koffi"]
+  },
+  "libs/gateway/contract": {
+    holds: "the gateway's HTTP API and settings",
+    knows: ["libs/base", "libs/payments/contract"],
+    packages: ["effect/http", "effect/http-api"],
+    isPure: true
+  },
+  "libs/speech/contract": {
+    holds: "the messages, HTTP API and settings of speech",
+    knows: ["libs/base"],
+    packages: ["effect/http", "effect/http-api"],
+    isPure: true
+  },
+  "libs/speech/audio": {
     holds: "formats, samples, encoders, recordings",
-    knows: ["libs/contracts", "libs/runtime"],
+    knows: [...runtime, "libs/speech/contract"],
     packages: ["koffi"]
   },
   "libs/speech": {
     holds: "text, SSML, lexicons, engines, word times, voices, admission",
-    knows: ["libs/contracts", "libs/runtime", "libs/audio"],
+    knows: [...runtime, "libs/speech/contract", "libs/speech/audio"],
     packages: ["koffi", "saxes", "sherpa-onnx-node", "node:module"]
   },
-  "libs/voice-cloning": {
+  "libs/speech/cloning": {
     holds: "consent, speaker check, voice measures",
-    knows: ["libs/contracts", "libs/runtime", "libs/audio", "libs/speech"],
+    knows: speech,
     packages: ["sherpa-onnx-node", "node:module"]
   },
-  "libs/x402": {
-    holds: "schemes, chains, claims, quotes, settlement",
-    knows: [...bus, "libs/egress"],
-    packages: ["@bitauth/libauth", "@noble/hashes", "koffi"]
+  "libs/console/contract": {
+    holds: "the console's HTTP API and settings",
+    knows: [
+      "libs/base",
+      "libs/webhooks/contract",
+      "libs/payments/contract",
+      "libs/gateway/contract",
+      "libs/speech/contract"
+    ],
+    packages: ["effect/http", "effect/http-api"],
+    isPure: true
+  },
+  "libs/console/readings": {
+    holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",
+    knows: runtime
+  },
+  "libs/configuration": {
+    holds: "the whole configuration: the sections of all products, read, checked, explained",
+    knows: [...runtime, ...contracts]
   },
   "services/pipeline-api": {
     holds: "work items, releases, projects, agents, queues",
-    knows: [...pipeline, "libs/http"]
+    knows: [...role, ...pipeline, "libs/http"]
   },
   "services/webhook-dispatcher": {
     holds: "signed deliveries to receivers",
-    knows: [...bus, "libs/egress", "libs/webhooks"]
+    knows: [...role, ...webhooks, "libs/egress"]
   },
-  "services/sweeper": { holds: "what is due: quotas, budgets, watchdogs, retention", knows: pipeline },
+  "services/sweeper": { holds: "what is due: quotas, budgets, watchdogs, retention", knows: [...role, ...pipeline] },
   "services/model-gateway": {
     holds: "paid model calls",
-    knows: [...payments, "libs/http"],
+    knows: [...role, ...payments, "libs/gateway/contract", "libs/http"],
     packages: ["effect/encoding"]
   },
-  "services/payment-verifier": { holds: "whether a payment would settle", knows: [...payments, "libs/http"] },
-  "services/payment-settler": { holds: "settlement and its reconciliation", knows: payments },
+  "services/payment-verifier": { holds: "whether a payment would settle", knows: [...role, ...payments, "libs/http"] },
+  "services/payment-settler": { holds: "settlement and its reconciliation", knows: [...role, ...payments] },
   "services/speech-api": {
     holds: "speech over HTTP",
-    knows: [...voices, "libs/http"],
+    knows: [...role, ...voices, "libs/http"],
     packages: ["@effect/platform-node"]
   },
-  "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: speech },
-  "services/speech-synthesizer": { holds: "the engines", knows: speech },
+  "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: [...role, ...speech] },
+  "services/speech-synthesizer": { holds: "the engines", knows: [...role, ...speech] },
   "services/console": {
     holds: "the operators' API and its page: what was sent, what was refused, and what to do about it",
-    knows: [...bus, "libs/egress", "libs/webhooks", "libs/http", "libs/x402", "libs/fleet-view"]
+    knows: [
+      ...role,
+      ...contracts,
+      "libs/egress",
+      "libs/webhooks",
+      "libs/http",
+      "libs/payments",
+      "libs/console/readings"
+    ]
   },
   "services/fleet": {
     holds: "roles in one process, the embedded broker, the local world",
@@ -134,22 +212,22 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   page: {
     holds: "the console's page, as browsers run it; of the contracts it takes types alone",
-    knows: ["libs/contracts"],
+    knows: ["libs/base", ...contracts],
     packages: ["effect/http", "effect/http-api", "react", "react-dom", "uplot", "wouter"],
     isPure: true,
     isInBrowser: true
   },
   "dev/chain": {
     holds: "chains of this machine",
-    knows: ["libs/contracts", "libs/runtime", "libs/x402"],
+    knows: [...runtime, "libs/payments/contract", "libs/payments"],
     packages: ["@solana/kit", "litesvm", "solc", "node:module"]
   },
   "dev/upstream": { holds: "a model provider of this machine", knows: [] },
-  "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/contracts"] },
-  "dev/runner": { holds: "a reference runner on git repositories", knows: bus },
+  "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/base"] },
+  "dev/runner": { holds: "a reference runner on git repositories", knows: [...bus, "libs/pipeline/contract"] },
   "dev/examples": {
     holds: "a receiver, a publisher, what verifies webhooks, and clients that pay, for who writes their own",
-    knows: ["libs/contracts"],
+    knows: ["libs/base", "libs/webhooks/contract"],
     packages: [
       "@nats-io/*",
       "@ai-sdk/openai-compatible",
@@ -165,7 +243,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "dev/program": { holds: "bundles the programs", knows: [], packages: ["esbuild"] },
   "dev/fixtures": {
     holds: "brokers, fleets and payments that tests and load tests stand on",
-    knows: [...payments, "dev/chain"],
+    knows: [...payments, "libs/pipeline/contract", "dev/chain"],
     packages: ["@x402/*", "viem"]
   },
   dev: {
@@ -175,7 +253,15 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   deploy: {
     holds: "images, manifests, backup, the doctor of clusters, the package of the contracts",
-    knows: ["libs/contracts", "libs/bus", "dev/page", "dev/program"],
+    knows: [
+      "libs/base",
+      "libs/bus",
+      "libs/configuration",
+      "libs/gateway/contract",
+      "libs/speech/contract",
+      "dev/page",
+      "dev/program"
+    ],
     packages: ["@nats-io/*", "esbuild", "yaml"]
   },
   "load-tests": {

@@ -5,7 +5,8 @@
  */
 import { Clock, Effect, Schedule } from "effect"
 import { Publisher } from "#bus"
-import { type PickupDispatch, type RunnerReport, subjects } from "#contracts"
+import type { PickupDispatch, RunnerReport } from "#pipeline/contract"
+import { subjects } from "#base"
 
 type Body<R> = R extends unknown ? Omit<R, "reportId" | "atMs" | "workItemId" | "dispatchId"> : never
 /** A report without the fields that all reports have. */

@@ -8,7 +8,7 @@
  *   {"type":"verdict","isMatched":true,"answer":"...","followUp":null}
  */
 import { Result, Schema } from "effect"
-import { ReportedFinding, ReportedSuggestion, ReportedUsage, workItemReports } from "#contracts"
+import { ReportedFinding, ReportedSuggestion, ReportedUsage, workItemReports } from "#pipeline/contract"
 
 const { checkVerdict, quotaHit, questionsAsked } = workItemReports
 const question = questionsAsked.fields.questions.value.fields

@@ -4,7 +4,7 @@
  * pass, 77 access refused, any other a failure. Its spending is noted as it reports it.
  */
 import { Clock, Effect } from "effect"
-import type { PickupDispatch } from "#contracts"
+import type { PickupDispatch } from "#pipeline/contract"
 import { type AgentLine, readAgentLine } from "./agent-lines.ts"
 import type { Workspace } from "./git/workspace.ts"
 import { plainEnvironment, runProcess } from "./run-process.ts"

@@ -5,7 +5,8 @@
  */
 import { Effect, Fiber } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
-import { PickupAnswer, type PickupDispatch, PickupQuestion, subjects } from "#contracts"
+import { PickupAnswer, type PickupDispatch, PickupQuestion } from "#pipeline/contract"
+import { subjects } from "#base"
 import { freeBytes } from "./free-bytes.ts"
 import type { RunnerOptions } from "./options.ts"
 

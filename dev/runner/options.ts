@@ -1,7 +1,7 @@
 /** A runner's options at its start. Commands are lines for `sh`; the same one may serve all phases. Pure. */
 import { hostname } from "node:os"
 import { resolve } from "node:path"
-import { type WorkItemPhase, workItemPhases } from "#contracts"
+import { type WorkItemPhase, workItemPhases } from "#pipeline/contract"
 
 export interface RunnerOptions {
   /** Its name for items and operators; another runner may have the same. */

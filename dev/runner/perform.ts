@@ -4,7 +4,7 @@
  * given to another runner, the phase is stopped. The spending is reported however it ended.
  */
 import { Effect, type Semaphore } from "effect"
-import type { PickupDispatch, WorkItemPhase } from "#contracts"
+import type { PickupDispatch, WorkItemPhase } from "#pipeline/contract"
 import type { GitFailed } from "./git/git.ts"
 import { openWorkspace, removeWorkspace, type Workspace } from "./git/workspace.ts"
 import type { RunnerOptions } from "./options.ts"

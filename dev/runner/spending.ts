@@ -2,7 +2,7 @@
  * The spending of a dispatch's agents, by their own lines as they come, until a report carries it. However a phase
  * ends, called off, too long or broken in the middle, its spending is not lost.
  */
-import type { ReportedUsage } from "#contracts"
+import type { ReportedUsage } from "#pipeline/contract"
 
 export interface Spending {
   readonly add: (usage: ReportedUsage) => void

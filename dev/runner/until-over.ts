@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import { jsonCodec, Requests } from "#bus"
-import { HeldAnswer, HeldQuestion, type PickupDispatch, subjects } from "#contracts"
+import { HeldAnswer, HeldQuestion, type PickupDispatch } from "#pipeline/contract"
+import { subjects } from "#base"
 
 // A cancel is noticed within this, or within a report's interval if that is shorter.
 const askEveryMsMax = 5_000

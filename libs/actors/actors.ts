@@ -9,7 +9,7 @@
  */
 import { Cause, Clock, Context, Effect, type Exit, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { type CounterOf, defineCounter, defineHistogram, inSpan, keyedQueue, Metrics } from "#runtime"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
 import {

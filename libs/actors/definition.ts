@@ -4,7 +4,7 @@
  * after it. A decision becomes one record, so that its facts, its events and the state after it stand or fall together.
  */
 import { type Result, Schema } from "effect"
-import type { Envelope } from "#contracts"
+import type { Envelope } from "#base"
 
 /** The actor's part of an envelope; version, name and time are added to it. */
 export interface EventDraft extends Omit<Envelope, "eventSchemaVersion" | "occurredAt"> {}

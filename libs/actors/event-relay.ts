@@ -17,7 +17,7 @@ import {
   type RelayStep,
   type SourceMessage
 } from "#bus"
-import { Count, subjects } from "#contracts"
+import { Count, subjects } from "#base"
 import { defineCounter, Health, Metrics } from "#runtime"
 import { cachedRecord, type RecordHead, recordHeadCodec } from "./record.ts"
 

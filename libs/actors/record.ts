@@ -23,7 +23,7 @@ import {
   isoTime,
   pointedFaults,
   subjects
-} from "#contracts"
+} from "#base"
 import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 
 /** The head that every record has, whatever the entity; enough to make events from it. */

@@ -12,7 +12,7 @@
  */
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream"
 import { Cause, Clock, Context, Data, Effect, Exit, Fiber, Latch, Layer, Result, Schedule, type Scope } from "effect"
-import { type Fault, isoTime, Rejection, subjects } from "#contracts"
+import { type Fault, isoTime, Rejection, subjects } from "#base"
 import { defineCounter, Metrics, type Redact, redactBody, Redactor } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import { type ConsumerDeclaration, Consumers } from "./consumers.ts"

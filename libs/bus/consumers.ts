@@ -2,7 +2,7 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, ReplayPolicy } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
-import { Count, Timestamp } from "#contracts"
+import { Count, Timestamp } from "#base"
 import { Nats } from "./connection/connection.ts"
 import { type BusError, BusNotFound, BusRefused, fromApiError } from "./errors.ts"
 import { jsonCodec } from "./message.ts"

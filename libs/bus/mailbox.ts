@@ -10,7 +10,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { acquireLightly, Role } from "#runtime"
 import { type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"

@@ -5,7 +5,7 @@
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Result, type Schema } from "effect"
-import { boundedDecoder, type Fault, parseJsonText, pointedFaults, repeatedKeys, weightMaxOf } from "#contracts"
+import { boundedDecoder, type Fault, parseJsonText, pointedFaults, repeatedKeys, weightMaxOf } from "#base"
 
 /** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {

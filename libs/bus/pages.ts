@@ -4,7 +4,7 @@
  */
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from "@nats-io/nats-core"
 import { Effect, Option, Stream } from "effect"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import type { Nats } from "./connection/connection.ts"
 import { type BusError, BusRefused, BusUnavailable, toBusError } from "./errors.ts"
 import { header, headerReader } from "./message.ts"

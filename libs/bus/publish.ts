@@ -4,7 +4,7 @@
  * broker is slow.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { currentTraceparent, defineCounter, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import type { Stored } from "./connection/stream-calls.ts"

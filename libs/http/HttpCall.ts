@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { isIPv6 } from "node:net"
 import { Context, Effect, type Option, Result, type Schema, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { boundedDecoder } from "#contracts"
+import { boundedDecoder } from "#base"
 import { notDecoded } from "./WireError.ts"
 
 export class HttpCall extends Context.Service<

@@ -3,7 +3,7 @@
  * next time; and the usual refusals by name. A handler fails with a refusal; any other failure is a defect.
  */
 import { Schema } from "effect"
-import type { DecodingFaults } from "#contracts"
+import type { DecodingFaults } from "#base"
 
 const texts = Schema.Record(Schema.String, Schema.String)
 

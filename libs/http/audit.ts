@@ -4,7 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import { jsonCodec, Publisher } from "#bus"
-import { AuditRecord, isoTime, subjects } from "#contracts"
+import { AuditRecord, isoTime, subjects } from "#base"
 import type { TokenRecord } from "./auth/Tokens.ts"
 
 export const auditCodec = jsonCodec(AuditRecord)

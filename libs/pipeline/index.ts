@@ -3,7 +3,7 @@
  * All of it is pure: the command carries chance and everything from outside, and the record carries the time.
  */
 import type { ActorDefinition } from "#actors/definition"
-import type { CommandEntity } from "#contracts"
+import type { CommandEntity } from "#pipeline/contract"
 import { agent } from "./agent/agent.ts"
 import { project } from "./project/project.ts"
 import { queue } from "./queue.ts"

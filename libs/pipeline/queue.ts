@@ -4,7 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
-import { isoTime, type QueueCommand, QueueFact, QueueState } from "#contracts"
+import { isoTime } from "#base"
+import { type QueueCommand, QueueFact, QueueState } from "#pipeline/contract"
 
 /** Null: nobody has ever paused it. */
 export const queue: ActorDefinition<QueueState | null, QueueCommand, QueueFact> = {

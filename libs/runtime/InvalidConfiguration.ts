@@ -1,6 +1,6 @@
 /** What makes a configuration unusable. */
 import { Schema } from "effect"
-import { Fault } from "#contracts"
+import { Fault } from "#base"
 
 export type ConfigurationFault = Fault
 

@@ -3,7 +3,7 @@
  * unchanged when it is redacted again, as far as the shapes allow.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
-import type { RedactionPattern } from "#contracts"
+import type { RedactionPattern } from "#base"
 import { Environment } from "./host.ts"
 import { Platform } from "./Platform.ts"
 

@@ -24,13 +24,6 @@ export {
   breakerWaitMs,
   closedBreaker
 } from "./circuit-breaker.ts"
-export {
-  Configuration,
-  configurationInput,
-  ConfigurationOrigin,
-  type ConfigurationSource,
-  overlay
-} from "./Configuration.ts"
 export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfiguration.ts"
 export { Platform } from "./Platform.ts"
 export { readTextFile } from "./text-file.ts"

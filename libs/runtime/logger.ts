@@ -8,7 +8,7 @@
  */
 import { styleText } from "node:util"
 import { Cause, Context, Effect, Logger, type LogLevel, References, Tracer } from "effect"
-import { type Fault, printable, printableLine, type SecretFault, secretFault, type SecretKind } from "#contracts"
+import { type Fault, printable, printableLine, type SecretFault, secretFault, type SecretKind } from "#base"
 import { Environment, Role } from "./host.ts"
 
 const charactersMin = 6

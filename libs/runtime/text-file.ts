@@ -1,7 +1,7 @@
 /** Text files that operators name: the configuration, passwords, certificates, keys. */
 import { readFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
-import { withoutByteOrderMark } from "#contracts"
+import { withoutByteOrderMark } from "#base"
 
 class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
   path: Schema.String,

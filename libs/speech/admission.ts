@@ -5,7 +5,7 @@
  * listeners leave, so it never takes their sound away. A request that cannot begin in time learns so at once, and when to
  * come again.
  */
-import type { SpeechTurn } from "#contracts"
+import type { SpeechTurn } from "#speech/contract"
 
 /** The measurements at the moment of a request. */
 export interface Load {

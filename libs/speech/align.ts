@@ -4,7 +4,7 @@
  * between its neighbours by its position in the text. A word ends where the next one begins, the last one where the
  * speech falls silent.
  */
-import { speechSampleRateHz, type WordMark, type WordStart } from "#contracts"
+import { speechSampleRateHz, type WordMark, type WordStart } from "#speech/contract"
 import type { Token } from "./text/chunker.ts"
 
 interface AlignChunk {

@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Context, Effect } from "effect"
-import type { EngineVoice, OtherVoice, SpeechTurn, VoiceModel, VoiceProcess, Voices } from "#contracts"
+import type { EngineVoice, OtherVoice, SpeechTurn, VoiceModel, VoiceProcess, Voices } from "#speech/contract"
 import { Environment } from "#runtime"
 import { modelEngine } from "./engine/models/ModelPool.ts"
 import { onnxRuntimeFile } from "./engine/onnx/runtime-file.ts"

@@ -3,7 +3,7 @@
  * An input that cannot be understood, or that has nothing to say, fails with every fault that was found.
  */
 import { Result } from "effect"
-import type { Lexeme } from "#contracts"
+import type { Lexeme } from "#speech/contract"
 import { type Reading, readRuns } from "./text/chunker.ts"
 import { normalise } from "./english/normalise.ts"
 import { type Fault, Run } from "./text/runs.ts"

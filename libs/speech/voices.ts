@@ -3,7 +3,7 @@
  * English is the same voice in another language: with the models that route by language an espeak voice speaks all
  * their locales, a flite voice only its own.
  */
-import type { EmbeddedEngine, EngineVoice, ModelId } from "#contracts"
+import type { EmbeddedEngine, EngineVoice, ModelId } from "#speech/contract"
 
 interface VoiceModel {
   readonly name: ModelId

@@ -3,7 +3,8 @@
  * why, and until when its breaker is open. It is read from a watched copy and changed by compare-and-set.
  */
 import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
-import { isoTime, EndpointState } from "#contracts"
+import { isoTime } from "#base"
+import { EndpointState } from "#webhooks/contract"
 import { type BusError, Kv, records, replaced } from "#bus"
 
 export interface Pause {

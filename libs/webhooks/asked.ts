@@ -4,15 +4,8 @@
  * time. So a question can neither hold up an endpoint nor put away what no endpoint takes.
  */
 import { Clock, Effect, Option, Result } from "effect"
-import {
-  AskedDelivery,
-  AskedDeliveryAnswer,
-  type Delivery,
-  eventSchemaVersion,
-  exampleEnvelope,
-  findEvent,
-  subjects
-} from "#contracts"
+import { AskedDelivery, AskedDeliveryAnswer, type Delivery } from "#webhooks/contract"
+import { eventSchemaVersion, exampleEnvelope, findEvent, subjects } from "#base"
 import { type BusError, BusUnavailable, jsonCodec, Publisher, Requests, StreamReader } from "#bus"
 import {
   type AbandonedDelivery,

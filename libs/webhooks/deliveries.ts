@@ -23,15 +23,8 @@
  */
 import { hash } from "node:crypto"
 import { Effect, Option, Result, Schema } from "effect"
-import {
-  Abandonment,
-  AttemptBatch,
-  Delivery,
-  deliveryLaneOf,
-  deliveryPartitionOf,
-  deliveryStream,
-  subjects
-} from "#contracts"
+import { Abandonment, AttemptBatch, Delivery, deliveryLaneOf, deliveryPartitionOf } from "#webhooks/contract"
+import { deliveryStream, subjects } from "#base"
 import {
   type BusError,
   BusRefused,

@@ -1,6 +1,7 @@
 /** A redrive sends abandoned deliveries again, by endpoint, event and time; a dry run counts them first. */
 import { Effect, Option, Stream } from "effect"
-import { compileFilter, endpointIdOf, subjects } from "#contracts"
+import { compileFilter, subjects } from "#base"
+import { endpointIdOf } from "#webhooks/contract"
 import { type SourceMessage, StreamReader } from "#bus"
 import { sendAgain } from "./asked.ts"
 import { readAbandoned } from "./deliveries.ts"

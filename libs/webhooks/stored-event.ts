@@ -1,7 +1,7 @@
 /** An event as it stands in EVENTS, checked against its schema. */
 import { Result } from "effect"
 import { mayComeFromOutside, parseUnambiguousJson, type SourceMessage, unmarked } from "#bus"
-import { decodeEnvelope, entityOf, type Fault, storedEventName } from "#contracts"
+import { decodeEnvelope, entityOf, type Fault, storedEventName } from "#base"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface StoredEvent {

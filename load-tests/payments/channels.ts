@@ -23,7 +23,7 @@ import { proxyCostMs } from "./proxy-cost.ts"
 import { type Rig, untimedModel, withRig } from "./rig.ts"
 import { outsideByKey } from "./stages.ts"
 import { channelOffer, channelsOf, type LoadChannel, payByChannel, signAhead } from "./vouchers.ts"
-import type { PaymentRequirements } from "#contracts"
+import type { PaymentRequirements } from "#payments/contract"
 
 const figure = figuresOf("channels")
 const channelCount = 64

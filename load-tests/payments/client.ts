@@ -1,7 +1,7 @@
 /** Calls of the payment scenarios, as quick as a client can make them: what it costs itself is not the server's. */
 import { Pool } from "undici"
 import { Schema } from "effect"
-import { PaymentRequired } from "#contracts"
+import { PaymentRequired } from "#payments/contract"
 
 export interface Answered {
   readonly status: number

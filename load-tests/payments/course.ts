@@ -1,5 +1,5 @@
 /** Paid calls to one server: signed before the clock starts, at a rate or as fast as they go, and counted. */
-import type { PaymentRequired } from "#contracts"
+import type { PaymentRequired } from "#payments/contract"
 import type { LocalAccount } from "#dev/chain"
 import { closedLoop, openLoop } from "../loops.ts"
 import { type Answered, type Client, markOf, openClient, quoteFrom, timedModel } from "./client.ts"

@@ -5,7 +5,7 @@
  * fast as they go, both in turn.
  */
 import { join } from "node:path"
-import type { PaymentRequired } from "#contracts"
+import type { PaymentRequired } from "#payments/contract"
 import {
   atLeast,
   atMost,

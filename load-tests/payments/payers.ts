@@ -1,8 +1,8 @@
 /** Payers with money, and payments that they have signed before the clock starts: what is measured is the taking. */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
-import type { PaymentRequired } from "#contracts"
-import { signAuthorization } from "#x402"
+import type { PaymentRequired } from "#payments/contract"
+import { signAuthorization } from "#payments"
 import { type LocalAccount, localAccount, type LocalChain } from "#dev/chain"
 
 const units = 1_000_000_000_000n

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope, Stream } from "effect"
-import { type Channel, Channels } from "#x402"
+import { type Channel, Channels } from "#payments"
 import { localAccount, type LocalChain, startLocalEvmChain } from "#dev/chain"
 import { busOf } from "#dev/fixtures/payment-bus"
 import { startNatsServer, type TestNatsServer } from "#dev/fixtures/nats-server"

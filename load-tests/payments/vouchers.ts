@@ -5,9 +5,9 @@
  */
 import { randomBytes } from "node:crypto"
 import { Schema } from "effect"
-import { PaymentRequired, type PaymentRequirements } from "#contracts"
+import { PaymentRequired, type PaymentRequirements } from "#payments/contract"
 import type { LocalAccount, LocalChain } from "#dev/chain"
-import { channelPaymentOf, type ChannelSigner } from "#x402"
+import { channelPaymentOf, type ChannelSigner } from "#payments"
 import { fundedPayers } from "./payers.ts"
 import { type Client, markOf } from "./client.ts"
 

@@ -5,7 +5,13 @@
 import type { JetStreamClient } from "@nats-io/jetstream"
 import { Result } from "effect"
 import { decideRecord, type Held } from "#actors"
-import { hourOf, spendHoursWhole, type WorkItemCommand, workItemSettingsDefault, type WorkItemState } from "#contracts"
+import {
+  hourOf,
+  spendHoursWhole,
+  type WorkItemCommand,
+  workItemSettingsDefault,
+  type WorkItemState
+} from "#pipeline/contract"
 import { workItem } from "#pipeline"
 
 const hourMs = 3_600_000

@@ -3,7 +3,7 @@
  * changes less than the rate, and which can be compared when there are more processes than cores.
  */
 import { loadavg } from "node:os"
-import { parseExposition } from "#fleet-view"
+import { parseExposition } from "#console/readings"
 import { atMost, exactly, type Figure, figuresOf, type Findings } from "../figures.ts"
 import { until } from "../loops.ts"
 import { useOf } from "../process-use.ts"

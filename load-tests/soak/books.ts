@@ -3,7 +3,7 @@
  * nothing. Its balance, because the chain forgets the transfers of old blocks.
  */
 import { Effect } from "effect"
-import type { PaymentRequired } from "#contracts"
+import type { PaymentRequired } from "#payments/contract"
 import { askLocal } from "#dev/chain"
 import { paymentAccountsOf } from "#dev/fixtures/payment-accounts"
 import type { SoakWorld } from "./world.ts"

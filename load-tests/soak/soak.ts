@@ -3,7 +3,7 @@
  * its slope with its confidence, and the books of each job at the end.
  */
 import { loadavg } from "node:os"
-import { parseExposition } from "#fleet-view"
+import { parseExposition } from "#console/readings"
 import { exactly, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import { pause, until } from "../loops.ts"
 import type { LoadOptions } from "../options.ts"

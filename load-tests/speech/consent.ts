@@ -3,8 +3,8 @@
  * recogniser and speaker check, at the thresholds of the configuration's defaults.
  */
 import { Effect, Layer, Result } from "effect"
-import type { Recording } from "#audio"
-import { decodeConfiguration } from "#contracts"
+import type { Recording } from "#speech/audio"
+import { decodeConfiguration } from "#configuration"
 import {
   makePhrase,
   phraseWordsMatched,
@@ -12,7 +12,7 @@ import {
   pocketsphinxLayer,
   SpeakerCheck,
   speakerCheckLayer
-} from "#voice-cloning"
+} from "#speech/cloning"
 import { atMost, distribution, exactly, figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { impostors, metrics, people, withBooth } from "./consent-voices.ts"
 

@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net"
 import { WebSocket } from "@effect/platform-node/NodeWS"
-import { livePath, liveProtocol } from "#contracts/speech-api"
+import { livePath, liveProtocol } from "#speech/api"
 import { atMost, exactly, figuresOf, type Findings } from "../figures.ts"
 import { open, speak } from "./client.ts"
 import { type Fleet, withFleet } from "./fleet.ts"

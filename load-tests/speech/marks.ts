@@ -1,5 +1,5 @@
 /** Marks held against the input and against the audio, and what a format decodes to against what was announced. */
-import { audioFormats } from "#audio"
+import { audioFormats } from "#speech/audio"
 import { atMost, distribution, exactly, figuresOf, type Findings, joined, percentile } from "../figures.ts"
 import { type BareEngine, withBareEngine } from "./bare.ts"
 import { type MarkedSpeech, speak, speakMarked } from "./client.ts"

@@ -3,7 +3,7 @@
  * beside the same flood into a stream that nobody reads, which takes the same part of the machine.
  */
 import { join } from "node:path"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { startHelper } from "../children.ts"
 import { distribution, type Findings, figuresOf, percentile } from "../figures.ts"
 import { until } from "../loops.ts"

@@ -1,7 +1,7 @@
 /** The APIs that stand behind the console's origin, beside its own. */
-import type { GatewayHttpApi } from "#contracts/model-gateway"
-import type { PipelineHttpApi } from "#contracts/pipeline-api"
-import type { SpeechHttpApi } from "#contracts/speech-api"
+import type { GatewayHttpApi } from "#gateway/api"
+import type { PipelineHttpApi } from "#pipeline/api"
+import type { SpeechHttpApi } from "#speech/api"
 import { type AnswerIn, callsOf, type PathIn } from "./client.ts"
 
 type Pipeline = typeof PipelineHttpApi

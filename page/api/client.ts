@@ -3,7 +3,7 @@
  * over, so nothing of Effect is in the page.
  */
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
-import type { ConsoleHttpApi } from "#contracts/console"
+import type { ConsoleHttpApi } from "#console/api"
 import { onceMore } from "./once-more.ts"
 
 type EndpointsOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never

@@ -19,10 +19,10 @@ import {
   topology,
   userOf
 } from "#bus"
-import { type ConfigurationFile, decodeConfiguration, isJson, type Json } from "#contracts"
+import { type ConfigurationFile, configurationInput, decodeConfiguration, isJson, type Json } from "#configuration"
 import { isFleetIn, natsFolder, passwordsFolder, readPassword, readSettings } from "#fleet"
 import { operatorUser } from "#fleet/broker-users"
-import { configurationInput, Environment, InvalidConfiguration, Metrics, readTextFile, Role } from "#runtime"
+import { Environment, InvalidConfiguration, Metrics, readTextFile, Role } from "#runtime"
 import { CommandRefused, noFleet } from "./console.ts"
 
 interface BusOptions {

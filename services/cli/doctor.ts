@@ -4,8 +4,8 @@
  */
 import { Clock, Effect } from "effect"
 import { examine, isIll, report } from "#deploy/doctor"
-import type { AbandonedSummary, EndpointView, RejectedSummary } from "#contracts/console"
-import { readinessOf } from "#fleet-view"
+import type { AbandonedSummary, EndpointView, RejectedSummary } from "#console/api"
+import { readinessOf } from "#console/readings"
 import { Environment } from "#runtime"
 import { CommandRefused, fileOf, misused, print } from "./console.ts"
 import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"

@@ -73,7 +73,7 @@ const fenced = (text: string, language = "text") => `\`\`\`${language}\n${text.t
 
 /** The code by which receivers verify webhooks, as it stands in its files; a test runs each. */
 export const verifyingFiles = [
-  { language: "TypeScript", fence: "ts", path: "libs/contracts/webhook-signature.ts" },
+  { language: "TypeScript", fence: "ts", path: "libs/webhooks/contract/signature.ts" },
   { language: "Python", fence: "python", path: "dev/examples/verify/verify.py" },
   { language: "Go", fence: "go", path: "dev/examples/verify/verify.go" },
   { language: "Ruby", fence: "ruby", path: "dev/examples/verify/verify.rb" },
@@ -102,7 +102,7 @@ const verifyingPage = Effect.suspend(() =>
 
 const verifyingHead = `# Verifying a webhook
 
-Made from the files in \`dev/examples/verify\` and [webhook-signature.ts](../libs/contracts/webhook-signature.ts) by \`./starling docs\`.
+Made from the files in \`dev/examples/verify\` and [webhook-signature.ts](../libs/webhooks/contract/signature.ts) by \`./starling docs\`.
 Copy the one in your language: it needs nothing but the standard library.
 
 Each takes the secret, the request's headers with names in lower case, the body's bytes exactly as they came, and the time. It

@@ -1,5 +1,5 @@
 /** Names of events that the catalogue does not have, and what may be meant by them. Pure. */
-import { eventCatalogue, unknownFilterNames } from "#contracts"
+import { eventCatalogue, unknownFilterNames } from "#base"
 import { didYouMean } from "./faults.ts"
 
 /** The refusal of a name that no event has. */

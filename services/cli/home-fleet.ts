@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 import { readNotes, readSettings } from "#fleet"
-import { processesMax, type Target } from "#fleet-view"
+import { processesMax, type Target } from "#console/readings"
 import { CommandRefused, misused, noFleet } from "./console.ts"
 
 /** Reads the part of it that a command needs. `otherwise`: the advice when no fleet has run. */

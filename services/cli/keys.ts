@@ -15,7 +15,7 @@ import {
   readEvmKey,
   readKeystore,
   sealKeystore
-} from "#x402"
+} from "#payments"
 import { CommandRefused, faultOfFile, fileOf, misused, note, print, textIn } from "./console.ts"
 
 const passwordVariable = "STARLING_KEYSTORE_PASSWORD"

@@ -5,16 +5,8 @@
  */
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
-import {
-  decodeEnvelope,
-  decodeReport,
-  eventSchemaVersion,
-  exampleEnvelope,
-  exampleReport,
-  isReportKind,
-  reportKinds,
-  subjects
-} from "#contracts"
+import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#base"
+import { decodeReport, exampleReport, isReportKind, reportKinds } from "#pipeline/contract"
 import { busOf } from "./connection.ts"
 import { noSuchEvent } from "./event-names.ts"
 import { CommandRefused, print, readJsonObject } from "./console.ts"

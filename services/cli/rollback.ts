@@ -6,7 +6,7 @@
 import { Effect, Layer, Option, Redacted, Result, Stream } from "effect"
 import { eventRelayPlace } from "#actors"
 import { busServices, header, mayComeFromOutside, Nats, Publisher, type SourceMessage, StreamReader } from "#bus"
-import { storedEventName, subjects } from "#contracts"
+import { storedEventName, subjects } from "#base"
 import { natsFolder, readSettings } from "#fleet"
 import { brokerAlone, NatsServer } from "#fleet/broker"
 import { dataFolder, keeperUser } from "#fleet/broker-users"

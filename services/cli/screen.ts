@@ -2,7 +2,7 @@
  * The only way of a command's text to the terminal. What others wrote, a receiver's answer as well as a name, has an
  * escape in place of every character that a terminal would obey; JSON stays the same JSON.
  */
-import { printable } from "#contracts/printable"
+import { printable } from "#base/printable"
 
 export const writeOut = (text: string): void => void process.stdout.write(printable(text))
 

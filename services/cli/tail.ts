@@ -4,8 +4,9 @@
  */
 import { Effect, Predicate, Result, Schedule, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { printableLine } from "#contracts/printable"
-import { type Attempt, AttemptBatch, compileFilter, isoTime, storedEventName, unknownFilterNames } from "#contracts"
+import { printableLine } from "#base/printable"
+import { type Attempt, AttemptBatch } from "#webhooks/contract"
+import { compileFilter, isoTime, storedEventName, unknownFilterNames } from "#base"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
 import { noSuchEvent } from "./event-names.ts"

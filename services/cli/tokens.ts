@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Layer, Option } from "effect"
-import { apiScopes, onTheBroker, reasonCharactersMax, tokenLimits } from "#contracts"
+import { apiScopes, onTheBroker, reasonCharactersMax, tokenLimits } from "#base"
 import {
   brokenTarget,
   hasExpired,

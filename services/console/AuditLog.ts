@@ -4,9 +4,9 @@
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Publisher } from "#bus"
-import { type AuditAction, type AuditEntry, type AuditRecord, subjects } from "#contracts"
+import { type AuditAction, type AuditEntry, type AuditRecord, subjects } from "#base"
 import { auditCodec, Caller, HttpCall, jsonAnswer, routesOf, type WireError, writeAudit } from "#http"
-import { AuditGroup } from "#contracts/console"
+import { AuditGroup } from "#console/api"
 import { apiOptions, pageOf, placeOf, refusing } from "./http/requests.ts"
 
 export interface Act {

@@ -6,10 +6,11 @@ import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { networkInterfaces } from "node:os"
 import { Clock, Context, Deferred, Effect, Layer, Semaphore, Stream } from "effect"
-import { roleNames } from "#contracts"
-import { endpointsShownMax, type FleetFrame } from "#contracts/console"
-import { type Frame, framesOf, processesMax, type Target } from "#fleet-view"
-import { Addresses, Configuration, Drain, MetricsSources, OpsServer } from "#runtime"
+import { roleNames } from "#base"
+import { endpointsShownMax, type FleetFrame } from "#console/api"
+import { type Frame, framesOf, processesMax, type Target } from "#console/readings"
+import { Addresses, Drain, MetricsSources, OpsServer } from "#runtime"
+import { Configuration } from "#configuration"
 
 export class FleetWatch extends Context.Service<
   FleetWatch,

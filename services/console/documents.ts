@@ -1,5 +1,5 @@
 /** The operators' API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
-import { consoleErrorCodes, ConsoleHttpApi } from "#contracts/console"
+import { consoleErrorCodes, ConsoleHttpApi } from "#console/api"
 import {
   answerHeader,
   apiPage,
@@ -65,7 +65,7 @@ const pageWith = (machines: string) =>
 /** The page among the documents. */
 export const consolePage = (): string =>
   pageWith(
-    "Made from the declaration in `libs/contracts/console/api` by `./starling docs`. The same for machines: " +
+    "Made from the declaration in `libs/console/contract/api` by `./starling docs`. The same for machines: " +
       "[console-openapi.json](console-openapi.json), and `GET /openapi.json` of a running fleet."
   )
 

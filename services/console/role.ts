@@ -15,9 +15,10 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
-import { Addresses, Configuration } from "#runtime"
+import { Addresses } from "#runtime"
+import { Configuration } from "#configuration"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
-import { ClaimReader } from "#x402"
+import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
 import { FleetWatch } from "./FleetWatch.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"

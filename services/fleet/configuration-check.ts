@@ -5,25 +5,17 @@
  */
 import { Effect, Result } from "effect"
 import {
+  configurationInput,
+  type ConfigurationSource,
   decodeConfiguration,
   entriesOf,
   inFileOrder,
   isJson,
   type Json,
-  readableConfiguration,
-  type RoleName,
-  roleNames,
-  secretFault,
-  type SecretKind
-} from "#contracts"
-import {
-  type ConfigurationFault,
-  configurationInput,
-  type ConfigurationSource,
-  Environment,
-  InvalidConfiguration,
-  variableFault
-} from "#runtime"
+  readableConfiguration
+} from "#configuration"
+import { type RoleName, roleNames, secretFault, type SecretKind } from "#base"
+import { type ConfigurationFault, Environment, InvalidConfiguration, variableFault } from "#runtime"
 
 type Variables = Readonly<Record<string, string | undefined>>
 

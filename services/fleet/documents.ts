@@ -1,14 +1,15 @@
 /** Every generated document of the project: contracts, the APIs, metrics, topology. Pure. */
 import { actorMetrics } from "#actors"
-import { audioMetrics, intakeMetrics } from "#audio"
+import { audioMetrics, intakeMetrics } from "#speech/audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
-import { contractDocuments, settingsPage } from "#contracts"
+import { contractDocuments } from "#pipeline/contract"
+import { settingsPage } from "#configuration"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
 import { buildInfo, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
 import { engineMetrics, modelMetrics } from "#speech"
-import { cloningMetrics, consentMetrics } from "#voice-cloning"
-import { x402Metrics } from "#x402"
+import { cloningMetrics, consentMetrics } from "#speech/cloning"
+import { x402Metrics } from "#payments"
 import {
   compatibilityPage,
   modelGatewayMetrics,

@@ -6,7 +6,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Deferred, Effect, Layer, Option, Queue, Ref, Schema } from "effect"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import {
   afterDeath,
   type Child,

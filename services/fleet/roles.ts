@@ -6,12 +6,11 @@
  */
 import { Cause, Effect, Exit, Layer, Result, Scope } from "effect"
 import { busLayer, BusUnavailable, localTransport } from "#bus"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { ConfiguredHttp, otlpTransport, UntrustedHttp } from "#egress"
 import {
   Addresses,
   buildInfo,
-  Configuration,
   Drain,
   Environment,
   Health,
@@ -24,6 +23,7 @@ import {
   runProgram,
   Tracing
 } from "#runtime"
+import { Configuration } from "#configuration"
 import manifest from "../../package.json" with { type: "json" }
 import { checkConfiguration } from "./configuration-check.ts"
 import { readSettings } from "./home.ts"
@@ -123,7 +123,7 @@ const localSettlers = (only?: ReadonlyArray<RoleName>) =>
     Effect.gen(function* () {
       const names = only ?? (yield* Configuration).Fleet.Roles
       if (!names.includes("payment-settler")) return Layer.empty
-      return (yield* Effect.promise(() => import("#x402"))).localSettlers
+      return (yield* Effect.promise(() => import("#payments"))).localSettlers
     })
   )
 

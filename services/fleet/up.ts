@@ -10,13 +10,12 @@ import { join } from "node:path"
 import { readFile } from "node:fs/promises"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { applyTopology, busServices, keepTopology, Nats, topology, topologyOf } from "#bus"
-import { type ReadyReport, type RoleName, roleNames } from "#contracts"
+import { type ReadyReport, type RoleName, roleNames } from "#base"
 import { buildPageOnce } from "#dev/page"
 import { startReceiver } from "#dev/receiver"
 import { hasExpired, type TokenRecord, Tokens } from "#http"
 import {
   Addresses,
-  Configuration,
   Environment,
   Health,
   logFormatOfChildren,
@@ -28,7 +27,8 @@ import {
   runProgram,
   Secrets
 } from "#runtime"
-import { TrialPayers } from "#x402"
+import { Configuration } from "#configuration"
+import { TrialPayers } from "#payments"
 import { chainsReport, configuredParts, localDefaults, localKeys, localPayers, LocalWorld } from "./LocalWorld.ts"
 import { checkConfiguration } from "./configuration-check.ts"
 import { homeLock } from "./home-lock.ts"

@@ -1,5 +1,5 @@
 /** What `up` prints once it runs: where everything is, and what can be tried. It names nothing that this fleet lacks. Pure. */
-import type { ReadyReport, RoleName } from "#contracts"
+import type { ReadyReport, RoleName } from "#base"
 
 interface Model {
   readonly Id: string

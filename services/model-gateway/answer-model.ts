@@ -9,8 +9,9 @@
  */
 import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect"
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
-import { Configuration, type CounterOf, Metrics } from "#runtime"
-import { inputTokensOf, outputTokensHeaders } from "#x402"
+import { Configuration } from "#configuration"
+import { type CounterOf, Metrics } from "#runtime"
+import { inputTokensOf, outputTokensHeaders } from "#payments"
 import { callForms } from "./answers/call-forms.ts"
 import { type AnswerShape, streamTranslator, wholeAnswer } from "./answers/translation.ts"
 import { type CallFailure, codeOf, plainRoute } from "./answer-refusal.ts"

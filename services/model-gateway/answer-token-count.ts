@@ -6,8 +6,8 @@
  */
 import { Duration, Effect, Result } from "effect"
 import { Admission, HttpCall, jsonAnswer } from "#http"
-import { Configuration } from "#runtime"
-import { inputTokensOf } from "#x402"
+import { Configuration } from "#configuration"
+import { inputTokensOf } from "#payments"
 import { answering } from "./answer-refusal.ts"
 import { fault } from "./errors/GatewayFault.ts"
 import { FreeTier } from "./models/FreeTier.ts"

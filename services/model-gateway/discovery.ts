@@ -4,18 +4,12 @@
  */
 import { createHash } from "node:crypto"
 import { Effect, Option } from "effect"
-import {
-  type BazaarPlace,
-  type ChainFamily,
-  chainFamilyOf,
-  channelScheme,
-  type ModelEntry,
-  type Payments
-} from "#contracts"
-import { CallsGroup, DiscoveryGroup } from "#contracts/model-gateway"
+import type { BazaarPlace, ModelEntry } from "#gateway/contract"
+import { type ChainFamily, chainFamilyOf, channelScheme, type Payments } from "#payments/contract"
+import { CallsGroup, DiscoveryGroup } from "#gateway/api"
 import { bytesAnswer, emptyAnswer, HttpCall, type JsonObject, route } from "#http"
-import { Configuration } from "#runtime"
-import type { BazaarText } from "#x402"
+import { Configuration } from "#configuration"
+import type { BazaarText } from "#payments"
 import { gatewayOpenApi } from "./documents.ts"
 import { listedModel } from "./models/answer-models.ts"
 import { ModelRegistry, type RegisteredModel } from "./models/ModelRegistry.ts"

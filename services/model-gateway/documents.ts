@@ -1,7 +1,7 @@
 /** The gateway's API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
-import { costlyParameters } from "#contracts"
-import { refusalsOf } from "#contracts/http"
-import { gatewayErrorCodes, GatewayHttpApi } from "#contracts/model-gateway"
+import { costlyParameters } from "#gateway/contract"
+import { refusalsOf } from "#base/http"
+import { gatewayErrorCodes, GatewayHttpApi } from "#gateway/api"
 import {
   answerHeader,
   apiPage,
@@ -130,7 +130,7 @@ const pageWith = (machines: string) =>
 /** The page among the documents. */
 export const modelGatewayPage = (): string =>
   pageWith(
-    "Made from the declaration in `libs/contracts/gateway/api` by `./starling docs`. The same for machines: " +
+    "Made from the declaration in `libs/gateway/contract/api` by `./starling docs`. The same for machines: " +
       "[model-gateway-openapi.json](model-gateway-openapi.json), and `GET /openapi.json` of a running gateway."
   )
 

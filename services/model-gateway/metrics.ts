@@ -2,7 +2,7 @@
  * The metrics of model-gateway, beside those of its listener. Codes and providers are ours; no label holds a caller's
  * text.
  */
-import { channelScheme, paymentSchemes } from "#contracts"
+import { channelScheme, paymentSchemes } from "#payments/contract"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 import { clientNames } from "./clients.ts"
 

@@ -3,7 +3,8 @@
  * port. Quotes and image jobs name it; a caller's Host header never counts.
  */
 import { Effect } from "effect"
-import { Addresses, Configuration } from "#runtime"
+import { Addresses } from "#runtime"
+import { Configuration } from "#configuration"
 
 /** The origin without a slash at its end. Each call asks for it, for the port is known only once it listens. */
 export const gatewayOrigin = Effect.gen(function* () {

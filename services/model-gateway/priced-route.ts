@@ -4,7 +4,8 @@
  */
 import { Clock, Effect, Result } from "effect"
 import { Admission, type Answer, type BegunCall, BodyRoom, HttpCall } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { answering, type CallFailure, countedAnswers, quoteAnswer } from "./answer-refusal.ts"
 import type { ErrorDialect } from "./errors/GatewayFault.ts"
 import { ModelRegistry, type RegisteredModel } from "./models/ModelRegistry.ts"

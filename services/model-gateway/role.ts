@@ -11,15 +11,8 @@
  * The refund of a payment channel: its payer gets back what was not charged.
  */
 import { Effect, Layer } from "effect"
-import { bodySizesOf } from "#contracts"
-import {
-  CallsGroup,
-  ChannelsGroup,
-  EmbeddingsGroup,
-  gatewayBases,
-  ImagesGroup,
-  ModelsGroup
-} from "#contracts/model-gateway"
+import { bodySizesOf } from "#gateway/contract"
+import { CallsGroup, ChannelsGroup, EmbeddingsGroup, gatewayBases, ImagesGroup, ModelsGroup } from "#gateway/api"
 import {
   Admission,
   below,
@@ -34,8 +27,8 @@ import {
   type RenderError,
   routesOf
 } from "#http"
-import { Configuration } from "#runtime"
-import { exposedHeaders } from "#x402"
+import { Configuration } from "#configuration"
+import { exposedHeaders } from "#payments"
 import { answerEmbeddings } from "./answer-embeddings.ts"
 import { answerModel } from "./answer-model.ts"
 import { answerTokenCount } from "./answer-token-count.ts"

@@ -4,8 +4,9 @@
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Publisher, StreamReader } from "#bus"
-import { addressToken, AtomicAmount, ChainAddress, channelScheme, type Receipt, subjects } from "#contracts"
-import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#x402"
+import { addressToken, AtomicAmount, ChainAddress, channelScheme, type Receipt } from "#payments/contract"
+import { subjects } from "#base"
+import { chargeOf, type Claim, type ClaimRecord, receiptCodec, receiptIdOf } from "#payments"
 
 const stream = "RECEIPTS"
 

@@ -1,5 +1,5 @@
 /** The metrics of payment-settler: settlements, keys, and reconciliation. Amounts are in the asset's smallest unit. */
-import { findingKinds } from "#contracts"
+import { findingKinds } from "#payments/contract"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const settlementTries = defineCounter({

@@ -4,9 +4,10 @@
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Mailbox } from "#bus"
-import { inOneCase, type PaymentNetwork } from "#contracts"
-import { Configuration, InvalidConfiguration } from "#runtime"
-import { type OpenNetwork, openNetworks, type SettlerKey } from "#x402"
+import { inOneCase, type PaymentNetwork } from "#payments/contract"
+import { Configuration } from "#configuration"
+import { InvalidConfiguration } from "#runtime"
+import { type OpenNetwork, openNetworks, type SettlerKey } from "#payments"
 import { SettlerKeys } from "./settler-keys.ts"
 import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 

@@ -13,8 +13,9 @@
  */
 import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
-import { Configuration, supervise } from "#runtime"
-import { Channels, claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#x402"
+import { Configuration } from "#configuration"
+import { supervise } from "#runtime"
+import { Channels, claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#payments"
 import { ChannelNetworks } from "./channels/ChannelNetworks.ts"
 import { channelKeeper } from "./channels/channel-keeper.ts"
 import { answerChannelOrders } from "./channels/channel-orders.ts"

@@ -1,8 +1,10 @@
 /** The two ways on which payments come to be settled: as jobs, and from a role of the same process. */
 import { Clock, Effect, FiberSet, Latch, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
-import { inOneCase, type SettlementJob, type SettlementOutcome, subjects } from "#contracts"
-import { Configuration, Drain, Health, supervise } from "#runtime"
+import { inOneCase, type SettlementJob, type SettlementOutcome } from "#payments/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Drain, Health, supervise } from "#runtime"
 import {
   type Claim,
   claimOfJob,
@@ -12,7 +14,7 @@ import {
   settlementJobCodec,
   settlementOutcomeCodec,
   toBeSettled
-} from "#x402"
+} from "#payments"
 import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
 import type { KeyLatches } from "./signer-pool.ts"

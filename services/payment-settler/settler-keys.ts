@@ -8,17 +8,15 @@ import {
   chainFamilyOf,
   hasFeePayer,
   isSameAddress,
-  type Json,
   type PaymentChannels,
   type PaymentNetwork,
   type PaymentRefunds,
   type Payments,
-  type PaymentSigner,
-  unreadable
-} from "#contracts"
+  type PaymentSigner
+} from "#payments/contract"
+import { Configuration, type Json, unreadable } from "#configuration"
 import type { ConfiguredHttp } from "#egress"
 import {
-  Configuration,
   type ConfigurationFault,
   Environment,
   Health,
@@ -38,7 +36,7 @@ import {
   readSettlerKey,
   type RemoteSigner,
   type SettlerKey
-} from "#x402"
+} from "#payments"
 import { signatures, signatureSeconds } from "./metrics.ts"
 
 /** Where a key is, as metrics say it. */

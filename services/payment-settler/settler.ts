@@ -8,9 +8,9 @@
  */
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
-import { channelScheme } from "#contracts"
+import { channelScheme } from "#payments/contract"
 import { Metrics } from "#runtime"
-import { chargeOf, type Claim, ClaimMove, Claims, withFiguresOf } from "#x402"
+import { chargeOf, type Claim, ClaimMove, Claims, withFiguresOf } from "#payments"
 import { Ledger } from "./ledger.ts"
 import { settlementSeconds, settlementTries } from "./metrics.ts"
 import { Networks } from "./networks.ts"

@@ -10,7 +10,7 @@
  */
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
-import type { PaymentCode, SettlementOutcome } from "#contracts"
+import type { PaymentCode, SettlementOutcome } from "#payments/contract"
 import {
   type ChainStanding,
   ChainUnavailable,
@@ -24,7 +24,7 @@ import {
   type PaymentScheme,
   type PreparedSettlement,
   type SettlementRefused
-} from "#x402"
+} from "#payments"
 import type { Ledger } from "./ledger.ts"
 import type { SignerLease, SignerPool } from "./signer-pool.ts"
 

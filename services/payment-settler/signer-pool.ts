@@ -6,7 +6,7 @@
  */
 import { Effect, Latch, type Scope } from "effect"
 import { Leases } from "#bus"
-import { inOneCase } from "#contracts"
+import { inOneCase } from "#payments/contract"
 import { Metrics, supervise } from "#runtime"
 import {
   ChainUnavailable,
@@ -16,7 +16,7 @@ import {
   type SettlerAccount,
   type SettlerKey,
   type SettlerLease
-} from "#x402"
+} from "#payments"
 import { gapsFilled, keysHeld } from "./metrics.ts"
 
 export interface SignerLease {

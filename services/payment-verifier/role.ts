@@ -10,9 +10,10 @@
  */
 import { Effect, Layer } from "effect"
 import { Requests } from "#bus"
-import { subjects } from "#contracts"
-import { Configuration, Health } from "#runtime"
-import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#x402"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Health } from "#runtime"
+import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#payments"
 import { facilitatorApi } from "./facilitator/api.ts"
 import { Networks, Verifier } from "./verifier.ts"
 

@@ -16,8 +16,9 @@ import {
   type PaymentRequirements,
   type VerifyAnswer,
   type VerifyRequest
-} from "#contracts"
-import { Configuration, Metrics, timed } from "#runtime"
+} from "#payments/contract"
+import { Configuration } from "#configuration"
+import { Metrics, timed } from "#runtime"
 import {
   type ReadFunds,
   type Call,
@@ -34,7 +35,7 @@ import {
   type PaymentRefused,
   type PaymentScheme,
   TokenWatch
-} from "#x402"
+} from "#payments"
 import { verifications, verificationSeconds, verificationsRunning } from "./metrics.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>

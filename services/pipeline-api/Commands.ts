@@ -9,7 +9,8 @@
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actors"
 import { type BusError, kept, Kv, type KvEntry, records, replaced } from "#bus"
-import { type CommandEntity, encodeToken, type PickupReply, type WorkItemCommand } from "#contracts"
+import type { CommandEntity, PickupReply, WorkItemCommand } from "#pipeline/contract"
+import { encodeToken } from "#base"
 import { type CommandOf, definitionOf, type StateOf } from "#pipeline"
 import { type Redact, Redactor } from "#runtime"
 

@@ -5,8 +5,8 @@
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import { type CommandError, type Outcome, Refusal } from "#actors"
+import { Configuration, type ConfigurationFile } from "#configuration"
 import {
-  type ConfigurationFile,
   itemSettingsOf,
   type ProjectState,
   type ReleaseCommandOf,
@@ -15,10 +15,9 @@ import {
   type WorkItemCommandOf,
   type WorkItemSettings,
   type WorkItemState
-} from "#contracts"
-import { type CreateReleaseRequest, type CreateWorkItemRequest, priorityDefault } from "#contracts/pipeline-api"
+} from "#pipeline/contract"
+import { type CreateReleaseRequest, type CreateWorkItemRequest, priorityDefault } from "#pipeline/api"
 import { projectSnapshot, workItemSettingsOf } from "#pipeline"
-import { Configuration } from "#runtime"
 import { Commands } from "./Commands.ts"
 import { agentRoster, type AgentRoster } from "./Routing.ts"
 

@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { decodeToken, EpochMs, isoTime, type ReportedFinding, subjects, workItemFacts } from "#contracts"
-import type { HistoryRecord, SuggestionView } from "#contracts/pipeline-api"
+import { decodeToken, EpochMs, isoTime, subjects } from "#base"
+import { type ReportedFinding, workItemFacts } from "#pipeline/contract"
+import type { HistoryRecord, SuggestionView } from "#pipeline/api"
 
 type Finding = typeof ReportedFinding.Type
 

@@ -5,9 +5,9 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { Precondition } from "#actors"
 import type { BusError } from "#bus"
-import { agentIdOf, type Agents, type AgentStanding, type AgentState, type WorkItemPhase } from "#contracts"
+import { agentIdOf, type Agents, type AgentStanding, type AgentState, type WorkItemPhase } from "#pipeline/contract"
 import { agentHold, agentHolds } from "#pipeline"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {

@@ -16,11 +16,11 @@ import {
   type ProjectState,
   type QueueState,
   type ReleaseState,
-  subjects,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
+import { subjects } from "#base"
 import type { CommandOf, StateOf } from "#pipeline"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"
 import { agentView, projectView, queueView, releaseView, workItemView } from "./views.ts"
 

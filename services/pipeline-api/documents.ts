@@ -1,5 +1,5 @@
 /** The pipeline's API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
-import { nullInBodies, pipelineErrorCodes, PipelineHttpApi } from "#contracts/pipeline-api"
+import { nullInBodies, pipelineErrorCodes, PipelineHttpApi } from "#pipeline/api"
 import {
   answerHeader,
   apiPage,
@@ -75,7 +75,7 @@ const pageWith = (machines: string) =>
 /** The page among the documents. */
 export const pipelinePage = (): string =>
   pageWith(
-    "Made from the declaration in `libs/contracts/pipeline/api` by `./starling docs`. The same for machines: " +
+    "Made from the declaration in `libs/pipeline/contract/api` by `./starling docs`. The same for machines: " +
       "[pipeline-openapi.json](pipeline-openapi.json), and `GET /openapi.json` of a running fleet. Runners and internal " +
       "services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json)."
   )

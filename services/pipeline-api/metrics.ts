@@ -1,5 +1,5 @@
 /** The metrics of the pipeline beside those of its actors: reports, pickup, follow-ups. */
-import { PickupNothing } from "#contracts"
+import { PickupNothing } from "#pipeline/contract"
 import { defineCounter, defineGauge } from "#runtime"
 
 export const reportsTotal = defineCounter({

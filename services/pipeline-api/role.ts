@@ -26,7 +26,8 @@ import {
   TokenUses
 } from "#http"
 import { agentProjection, projectProjection, queueProjection, releaseProjection, workItemProjection } from "#pipeline"
-import { Configuration, redactorLayer, supervise } from "#runtime"
+import { Configuration } from "#configuration"
+import { redactorLayer, supervise } from "#runtime"
 import { Answers, Commands } from "./Commands.ts"
 import { History } from "./History.ts"
 import { Creation } from "./Creation.ts"

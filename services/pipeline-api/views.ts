@@ -9,9 +9,6 @@ import {
   type AgentState,
   AgentSummary,
   type ConcernedItem,
-  type ConfigurationFile,
-  type Hold,
-  isoTime,
   type ProjectSettings,
   projectSettingsDefault,
   type ProjectState,
@@ -21,7 +18,9 @@ import {
   ReleaseSummary,
   type WorkItemState,
   WorkItemSummary
-} from "#contracts"
+} from "#pipeline/contract"
+import type { ConfigurationFile } from "#configuration"
+import { type Hold, isoTime } from "#base"
 import type {
   AgentView,
   ProjectRow,
@@ -32,7 +31,7 @@ import type {
   ReleaseView,
   WorkItemRow,
   WorkItemView
-} from "#contracts/pipeline-api"
+} from "#pipeline/api"
 import { agentHold, agentHolds, eventItem, isQueuePaused, isReady, projectHolds } from "#pipeline"
 import { summaryReader, type SummaryRow } from "#actors"
 

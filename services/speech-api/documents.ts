@@ -1,5 +1,5 @@
 /** The speech API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
-import { refusalsOf } from "#contracts/http"
+import { refusalsOf } from "#base/http"
 import {
   avatarBytesMax,
   cartesiaPath,
@@ -24,7 +24,7 @@ import {
   voiceNameCharactersMax,
   voicesPageDefault,
   voicesPageMax
-} from "#contracts/speech-api"
+} from "#speech/api"
 import {
   answerHeader,
   apiPage,
@@ -40,8 +40,8 @@ import {
   retryAfter,
   table
 } from "#http"
-import { audioFormats } from "#audio"
-import { speechModels } from "#contracts"
+import { audioFormats } from "#speech/audio"
+import { speechModels } from "#speech/contract"
 import { emotions, lexiconLimits, ssmlLimits } from "#speech"
 
 export { speechAsyncApi } from "./live/async-api.ts"
@@ -150,7 +150,7 @@ const speechParts: ApiParts = {
 /** The page among the documents. */
 export const speechPage = (): string =>
   pageWith(
-    "Made from the declaration in `libs/contracts/speech/api` by `./starling docs`. The same for machines: " +
+    "Made from the declaration in `libs/speech/contract/api` by `./starling docs`. The same for machines: " +
       "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet."
   )
 

@@ -4,8 +4,9 @@
  */
 import { Clock, Effect, Layer } from "effect"
 import { Kv, Mailbox, records, replaced } from "#bus"
-import { type FigureVoice, SpeechFigures } from "#contracts"
-import { Configuration, supervise } from "#runtime"
+import { type FigureVoice, SpeechFigures } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { supervise } from "#runtime"
 import { type SharedVoice } from "#speech"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"

@@ -1,6 +1,6 @@
 /** The metrics of speech-api and of cloned voices, beside those of its listener. */
-import { audioFormats } from "#audio"
-import { speechModels } from "#contracts"
+import { audioFormats } from "#speech/audio"
+import { speechModels } from "#speech/contract"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 const quick = [0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.04, 0.08, 0.16, 0.5, 1, 2, 5]

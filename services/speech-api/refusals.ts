@@ -3,9 +3,9 @@
  * after it. A speaker who does not match the voice to be made never learns by how much. Pure.
  */
 import { Schema } from "effect"
-import type { AudioError, RecordingUnusable } from "#audio"
-import { Fault } from "#contracts"
-import { speechErrorType } from "#contracts/speech-api"
+import type { AudioError, RecordingUnusable } from "#speech/audio"
+import { Fault } from "#base"
+import { speechErrorType } from "#speech/api"
 import {
   amended,
   conflict,

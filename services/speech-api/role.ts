@@ -11,7 +11,7 @@
  * 503 and Retry-After within a second; a failure after the headers is `speech.error`
  */
 import { Effect, Layer } from "effect"
-import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#audio"
+import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#speech/audio"
 import {
   Admission,
   Auth,
@@ -24,8 +24,8 @@ import {
   Tokens,
   TokenUses
 } from "#http"
-import { Configuration } from "#runtime"
-import { ConsentVerification, VoiceMeasure } from "#voice-cloning"
+import { Configuration } from "#configuration"
+import { ConsentVerification, VoiceMeasure } from "#speech/cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"

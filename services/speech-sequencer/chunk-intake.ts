@@ -4,8 +4,8 @@
  * continues another the two are cross-faded over 5 ms, for two runs of an engine are not bit-identical. The edges of a
  * chunk fade, so that no join of two chunks is a step.
  */
-import { concatPcm, crossFade } from "#audio"
-import type { ChunkFrameHead, WordStart } from "#contracts"
+import { concatPcm, crossFade } from "#speech/audio"
+import type { ChunkFrameHead, WordStart } from "#speech/contract"
 
 export interface ChunkIntake {
   /** True when the frame brought anything new. */

@@ -7,7 +7,6 @@ import { Result } from "effect"
 import {
   type ChunkFrameHead,
   type EngineVoice,
-  type Fault,
   type Frame,
   frameSamplesMax,
   type ResumePoint,
@@ -15,7 +14,8 @@ import {
   type SessionRequest,
   speechSampleRateHz,
   type WordMark
-} from "#contracts"
+} from "#speech/contract"
+import type { Fault } from "#base"
 import { alignChunk, type Chunk, readInput } from "#speech"
 import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 

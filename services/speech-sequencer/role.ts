@@ -9,8 +9,10 @@
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
-import { SessionAnswer, SessionRequest, subjects } from "#contracts"
-import { Configuration, type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
+import { SessionAnswer, SessionRequest } from "#speech/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
 import { admit, type AdmissionLimits, type Listener, type Listeners, listeners, soundMsOf } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"

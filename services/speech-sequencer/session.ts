@@ -11,9 +11,9 @@ import {
   SequencerMail,
   SessionFrameHead,
   type SessionRequest,
-  speechSampleRateHz,
-  subjects
-} from "#contracts"
+  speechSampleRateHz
+} from "#speech/contract"
+import { subjects } from "#base"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
 import { type Listener, nothingToSay } from "#speech"
 import { chunksRequested, chunkSeconds, creditWaits } from "./metrics.ts"

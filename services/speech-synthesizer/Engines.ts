@@ -7,8 +7,9 @@
 import { resolve } from "node:path"
 import { Cache, Cause, Context, Deferred, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
 import { Kv, Mailbox, Objects, records, replaced } from "#bus"
-import { embeddedEngines, type EngineState, SynthesizerEngines } from "#contracts"
-import { Configuration, Environment, Health, Metrics, supervise } from "#runtime"
+import { embeddedEngines, type EngineState, SynthesizerEngines } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { Environment, Health, Metrics, supervise } from "#runtime"
 import {
   embedded,
   EngineMissing,

@@ -11,8 +11,10 @@
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
-import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail, subjects } from "#contracts"
-import { Configuration, Drain, Metrics, supervise } from "#runtime"
+import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail } from "#speech/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Drain, Metrics, supervise } from "#runtime"
 import type { EngineFrame, EngineJob, SpeechEngine } from "#speech"
 import { Engines, engineStatesTold, References } from "./Engines.ts"
 import { chunksWaiting } from "./metrics.ts"

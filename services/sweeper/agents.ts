@@ -1,8 +1,8 @@
 /** Two sweeps over agents: one acts when their times are over, the other advises them to spend. */
 import { Clock, Effect, Stream } from "effect"
 import { Views } from "#actors"
-import { type AgentKindEntry, QuotaForecast } from "#contracts"
-import { Configuration } from "#runtime"
+import { type AgentKindEntry, QuotaForecast } from "#pipeline/contract"
+import { Configuration } from "#configuration"
 import { Kv } from "#bus"
 import {
   CommandClient,

@@ -12,10 +12,11 @@ import {
   CommandRequest,
   type ProjectCommand,
   type ReleaseCommand,
-  subjects,
   type WorkItemCommand
-} from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+} from "#pipeline/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { type Findings, sweepCommands, type SweepName } from "./sweeps.ts"
 
 type PipelineCommand = WorkItemCommand | ReleaseCommand | ProjectCommand | AgentCommand

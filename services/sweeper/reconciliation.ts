@@ -6,11 +6,10 @@
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
 import { type BusError, eventsKeptDays, header, jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { decodeToken, EpochMs, storedEventName } from "#contracts"
-import { Configuration } from "#runtime"
-import { Checkpoints } from "./sweeps.ts"
+import { decodeToken, EpochMs, storedEventName } from "#base"
+import { Configuration } from "#configuration"
+import { Checkpoints, type Findings, type Sweep } from "./sweeps.ts"
 import { readRelayed } from "./retention.ts"
-import type { Findings, Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
 // One day less than EVENTS keeps: at its edge an event may just have gone.

@@ -5,8 +5,8 @@
  */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
-import type { ReleaseCommandOf, WorkItemStateName } from "#contracts"
-import { Configuration } from "#runtime"
+import type { ReleaseCommandOf, WorkItemStateName } from "#pipeline/contract"
+import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand } from "./command-client.ts"
 import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem, type Sweep } from "./sweeps.ts"
 

@@ -6,8 +6,9 @@
 import { Effect, Option } from "effect"
 import { Views } from "#actors"
 import type { BusError } from "#bus"
-import { encodeToken, type FailureKind, type WorkItemCommandOf } from "#contracts"
-import { Configuration } from "#runtime"
+import { encodeToken } from "#base"
+import type { FailureKind, WorkItemCommandOf } from "#pipeline/contract"
+import { Configuration } from "#configuration"
 import {
   Checkpoints,
   readAgents,

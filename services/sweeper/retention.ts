@@ -5,11 +5,11 @@
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { eventRelayPlace, type ViewRow, Views } from "#actors"
 import { type BusError, BusRefused, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
-import { Configuration } from "#runtime"
-import { Count, spendCursorKey, SpendEntry } from "#contracts"
-import { Checkpoints } from "./sweeps.ts"
+import { Configuration } from "#configuration"
+import { Count } from "#base"
+import { spendCursorKey, SpendEntry } from "#pipeline/contract"
+import { Checkpoints, type Sweep } from "./sweeps.ts"
 import { CommandClient, findingsOf, type PlannedCommand, toRelease, toWorkItem } from "./command-client.ts"
-import type { Sweep } from "./sweeps.ts"
 
 const dayMs = 86_400_000
 /** One day more than spend counts. */

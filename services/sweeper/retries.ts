@@ -1,8 +1,8 @@
 /** The retry sweep queues items again that wait for a quota or after a transport failure, when their time has come. */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
-import type { WorkItemCommandOf } from "#contracts"
-import { Configuration } from "#runtime"
+import type { WorkItemCommandOf } from "#pipeline/contract"
+import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
 import {
   eligibleAgents,

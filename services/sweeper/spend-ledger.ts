@@ -9,9 +9,8 @@
  */
 import { Clock, Effect, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Rejections, type SourceMessage, StreamReader } from "#bus"
+import { EpochMs, type Fault } from "#base"
 import {
-  EpochMs,
-  type Fault,
   hourOf,
   type ProjectSpend,
   spendCursorKey,
@@ -21,9 +20,9 @@ import {
   spendMicroUsdMax,
   spentMicroUsd,
   workItemFacts
-} from "#contracts"
+} from "#pipeline/contract"
 import { type ViewRow, Views } from "#actors"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand, type Sent, toProject } from "./command-client.ts"
 import type { Run, Sweep } from "./sweeps.ts"
 

@@ -13,7 +13,8 @@
 import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema, type Scope } from "effect"
 import { type BusError, Kv, Leases } from "#bus"
 import { defineCounter, defineGauge, defineHistogram, Metrics, supervise } from "#runtime"
-import { type AgentKindEntry, AgentSummary, Count, EpochMs, ReleaseSummary, Uuid, WorkItemSummary } from "#contracts"
+import { type AgentKindEntry, AgentSummary, ReleaseSummary, WorkItemSummary } from "#pipeline/contract"
+import { Count, EpochMs, Uuid } from "#base"
 import { summaryReader, type SummaryRow } from "#actors"
 
 export const sweepHeld = defineGauge({

@@ -6,8 +6,8 @@
  */
 import { Clock, Effect, Option, Ref } from "effect"
 import { type ViewFreshness, type ViewRow, Views } from "#actors"
-import { type Pipeline, queueId, type WorkItemCommandOf } from "#contracts"
-import { Configuration } from "#runtime"
+import { type Pipeline, queueId, type WorkItemCommandOf } from "#pipeline/contract"
+import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
 import { readWorkItems, type SeenWorkItem, type Sweep, type SweepName } from "./sweeps.ts"
 

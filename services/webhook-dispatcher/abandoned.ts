@@ -5,7 +5,8 @@
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, isTooLarge, Publisher, StreamReader } from "#bus"
-import { type Abandonment, deliveryStream, isoTime, subjects } from "#contracts"
+import type { Abandonment } from "#webhooks/contract"
+import { deliveryStream, isoTime, subjects } from "#base"
 import { abandonedHeaders, type DueDelivery, dueDeliveryCodec } from "#webhooks"
 import { DeliveryLanes } from "./lanes.ts"
 

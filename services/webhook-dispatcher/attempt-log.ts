@@ -5,7 +5,8 @@
  */
 import { Context, Effect, Latch, Layer, Queue } from "effect"
 import { Publisher } from "#bus"
-import { type Attempt, type Delivery, isoTime, subjects } from "#contracts"
+import type { Attempt, Delivery } from "#webhooks/contract"
+import { isoTime, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { attemptBatchCodec } from "#webhooks"
 import { attemptRecordsDropped } from "./metrics.ts"

@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { type BusError, StreamReader } from "#bus"
-import { deliveryStream, subjects } from "#contracts"
+import { deliveryStream, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"

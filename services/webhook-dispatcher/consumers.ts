@@ -15,8 +15,9 @@ import {
   nak,
   type Received
 } from "#bus"
-import { deliveryPartitionOf, deliveryPartitions, deliveryStream, subjects } from "#contracts"
-import { Configuration } from "#runtime"
+import { deliveryPartitionOf, deliveryPartitions } from "#webhooks/contract"
+import { deliveryStream, subjects } from "#base"
+import { Configuration } from "#configuration"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./metrics.ts"

@@ -8,9 +8,10 @@
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { ack, type AckDecision, type BusError, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
-import { isoTime, subjects } from "#contracts"
+import { isoTime, subjects } from "#base"
 import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
-import { Configuration, Secrets } from "#runtime"
+import { Configuration } from "#configuration"
+import { Secrets } from "#runtime"
 import { AbandonedDeliveries, removed } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
 import { deliveryHeaders, type DueDelivery, EndpointStates, requestHeaders } from "#webhooks"

@@ -7,8 +7,10 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { ack, type AckDecision, type BusError, nak, Publisher, type Received, StreamReader } from "#bus"
-import { deliveryLaneOf, deliveryPartitionOf, deliveryStream, subjects } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { deliveryLaneOf, deliveryPartitionOf } from "#webhooks/contract"
+import { deliveryStream, subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import {
   beginCursor,
   deliveryHeaders,

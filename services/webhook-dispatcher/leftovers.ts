@@ -6,7 +6,7 @@
  */
 import { Effect, Option } from "effect"
 import { type BusError, Consumers, StreamReader } from "#bus"
-import { deliveryStream } from "#contracts"
+import { deliveryStream } from "#base"
 import { Backlogs, type DueInLane } from "./backlogs.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 

@@ -5,7 +5,8 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { outsiders, userOf } from "#bus"
-import { type Delivery, eventCatalogue } from "#contracts"
+import type { Delivery } from "#webhooks/contract"
+import { eventCatalogue } from "#base"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
 import type { EgressError } from "#egress"
 import type { Attempted } from "./delivery-attempt.ts"

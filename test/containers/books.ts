@@ -2,7 +2,7 @@
 import { jetstreamManager } from "@nats-io/jetstream"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { storedEventName } from "#contracts"
+import { storedEventName } from "#base"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"

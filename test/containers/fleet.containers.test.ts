@@ -1,6 +1,6 @@
 import { jetstream } from "@nats-io/jetstream"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { exampleEnvelope, type RoleName } from "#contracts"
+import { exampleEnvelope, type RoleName } from "#base"
 import { until } from "../../dev/fixtures/starling.ts"
 import { type Books, openBooks } from "./books.ts"
 import { boundedBy, tell, underLoad } from "./chaos.ts"

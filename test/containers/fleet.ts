@@ -14,7 +14,7 @@ import {
   type StartedTestContainer,
   Wait
 } from "testcontainers"
-import { type RoleName, roleNames } from "#contracts"
+import { type RoleName, roleNames } from "#base"
 import { roleDeployments } from "../../deploy/generate/roles.ts"
 import { passwordOf } from "../support/fleet-broker.ts"
 import { type Arrivals, arrivalsAt } from "./arrivals.ts"

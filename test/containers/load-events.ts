@@ -1,7 +1,7 @@
 /** An internal service that publishes events at a rate, and an operator who makes work items and cancels them. */
 import { randomUUID } from "node:crypto"
 import { jetstream } from "@nats-io/jetstream"
-import { exampleEnvelope } from "#contracts"
+import { exampleEnvelope } from "#base"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import type { LoadedFleet } from "./fleet.ts"
 import { type Ledger, newLedger } from "./ledger.ts"

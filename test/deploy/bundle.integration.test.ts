@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { roleNames } from "#contracts"
+import { roleNames } from "#base"
 import { bundle } from "../../deploy/docker/bundle.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 

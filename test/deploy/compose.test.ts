@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { environmentValue } from "#contracts"
+import { environmentValue } from "#configuration"
 import { machineUsers } from "../../services/fleet/nats-server/configuration.ts"
 import { keystoresFolder, metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 

@@ -14,7 +14,7 @@ import {
   topology,
   userOf
 } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { exampleEnvelope, subjects } from "#base"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { stepsOf } from "../../libs/actors/event-relay.ts"
 import { keeperUser } from "../../services/fleet/nats-server/configuration.ts"

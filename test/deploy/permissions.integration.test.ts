@@ -20,7 +20,7 @@ import {
   topology,
   userOf
 } from "#bus"
-import { eventCatalogue } from "#contracts"
+import { eventCatalogue } from "#base"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "../support/bus-as.ts"

@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type RoleName, roleNames } from "#contracts"
+import { type RoleName, roleNames } from "#base"
 import { systemUser } from "../../deploy/generate/users.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, startRole } from "../support/role.ts"

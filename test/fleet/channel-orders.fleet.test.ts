@@ -4,10 +4,10 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
-import type { PaymentRequirements } from "#contracts"
+import type { PaymentRequirements } from "#payments/contract"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
-import { channelIdFor, type ChannelContract, channelPaymentOf, channelRefundOf, openChannelContract } from "#x402"
+import { channelIdFor, type ChannelContract, channelPaymentOf, channelRefundOf, openChannelContract } from "#payments"
 import { until } from "../../dev/fixtures/starling.ts"
 import { channelOptions } from "../support/channel-fleet.ts"
 import { channelReceipt } from "../support/channel-client.ts"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import { consoleClient } from "#contracts/console"
+import { consoleClient } from "#console/api"
 import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
 
 let home: Home

@@ -4,7 +4,7 @@ import { now, pause, until } from "../../load-tests/loops.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { type Dispatcher, type Rig, startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { watchProcessorShare } from "../support/processor-share.ts"
-import { parseExposition } from "../../libs/fleet-view/readings.ts"
+import { parseExposition } from "../../libs/console/readings/readings.ts"
 
 const rate = 100
 const seconds = 6

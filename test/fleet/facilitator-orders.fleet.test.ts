@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Result, Scope } from "effect"
-import type { PaymentRequirements } from "#contracts"
+import type { PaymentRequirements } from "#payments/contract"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import {
@@ -14,12 +14,12 @@ import {
   claimBatchMessage,
   openChannelContract,
   refundMessage
-} from "#x402"
+} from "#payments"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { until } from "../../dev/fixtures/starling.ts"
-import { localKey } from "../../libs/x402/chains/evm/signature.ts"
-import { channelConfigOf } from "../../libs/x402/wallet/channels.ts"
+import { localKey } from "../../libs/payments/chains/evm/signature.ts"
+import { channelConfigOf } from "../../libs/payments/wallet/channels.ts"
 import { channelOptions } from "../support/channel-fleet.ts"
 import { channelOffer, type KilledPayer, killedPayer } from "../support/channel-payers.ts"
 import { type PaidProcesses, sending, startPaidProcesses } from "../support/payment-kills.ts"

@@ -5,7 +5,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { chat, type GatewayAnswer } from "../support/gateway.ts"
 import {
   bookFindings,

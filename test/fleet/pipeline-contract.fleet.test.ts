@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { eventCatalogue } from "#contracts"
+import { eventCatalogue } from "#base"
 import { readEnvelope } from "../support/pipeline-deliveries.ts"
 import { everyEvent, type PipelineFleet, startPipelineFleet } from "../support/pipeline-fleet.ts"
 import { createItem } from "../support/pipeline-item-scenarios.ts"

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { audioFormats } from "#audio"
+import { audioFormats } from "#speech/audio"
 import { readInput } from "#speech"
 import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, unmarked, wordsOf } from "../support/speech.ts"
 import {

@@ -9,7 +9,7 @@ import OpenAI, {
   RateLimitError
 } from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { openAiMediaTypes } from "#contracts/speech-api"
+import { openAiMediaTypes } from "#speech/api"
 import { decoded, lengthMs } from "../support/speech-audio.ts"
 import { openStream } from "../support/speech-clients.ts"
 import { modelVoice } from "../../dev/fixtures/starling.ts"

@@ -1,8 +1,9 @@
 /** The documented rules of formats, models, languages, versions and scopes, each as a row, over HTTP. */
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ErrorEnvelope, speechModels } from "#contracts"
-import { speechErrorCodes } from "#contracts/speech-api"
+import { ErrorEnvelope } from "#base"
+import { speechModels } from "#speech/contract"
+import { speechErrorCodes } from "#speech/api"
 import { codeOf, containerOf, type Heard, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 
 let fleet: SpeechFleet

@@ -1,8 +1,9 @@
 /** The requests and answers of callers pinned to 2026-09-13, schema by schema, and the answers for older callers. */
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ErrorEnvelope, type WordMark } from "#contracts"
-import { ModelList, SpeechChunkEvent, SpeechDoneEvent, SpeechResponse, Voice, VoiceList } from "#contracts/speech-api"
+import { ErrorEnvelope } from "#base"
+import type { WordMark } from "#speech/contract"
+import { ModelList, SpeechChunkEvent, SpeechDoneEvent, SpeechResponse, Voice, VoiceList } from "#speech/api"
 import { modelVoice } from "../../dev/fixtures/starling.ts"
 import { codeOf, containerOf, eventsIn, speechFleet, type SpeechFleet } from "../support/speech-fleet.ts"
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { roleNames } from "#contracts"
+import { roleNames } from "#base"
 import {
   type Home,
   newHome,

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { globSync, readFileSync, statSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { roleNames } from "#contracts"
+import { roleNames } from "#base"
 import { portraitBytesMax, portraits } from "../support/page-pictures.ts"
 
 const sources = globSync(["libs/**/*.ts", "services/**/*.ts", "dev/**/*.ts"])

@@ -5,11 +5,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { parseJson } from "#bus"
-import { parseJsonText } from "#contracts"
+import { parseJsonText } from "#base"
 import { retryAfterMs, sanitise } from "#egress"
 import { phonemesOf } from "../../libs/speech/engine/onnx/phonemes.ts"
 import { readIpa } from "../../libs/speech/phonemes/ipa.ts"
-import { decodePayment, readPayment } from "#x402"
+import { decodePayment, readPayment } from "#payments"
 import { deliveryIdFrom } from "#webhooks"
 import { makeRedact } from "../../libs/runtime/Redactor.ts"
 import {

@@ -5,7 +5,7 @@ import { Publisher, topology } from "#bus"
 import { Tokens, TokenUses } from "#http"
 import { Consents } from "#speech-api/consents"
 import { EndpointStates } from "#webhooks"
-import { ClaimReader } from "#x402"
+import { ClaimReader } from "#payments"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
 
 const readers = {

@@ -1,7 +1,7 @@
 /** Claims whose jobs for the settlers find a broker that restarts. */
 import { Effect, Layer } from "effect"
 import { BusUnavailable } from "#bus"
-import { Claims } from "#x402"
+import { Claims } from "#payments"
 
 /** Away for so many jobs; `stores`: it stores them meanwhile and confirms none. */
 export const jobsAway = (times: number, stores: boolean) => {

@@ -10,7 +10,7 @@ import { createPublicClient, http } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
 import { Schema } from "effect"
-import type { PaymentRequirements, SettleResponse } from "#contracts"
+import type { PaymentRequirements, SettleResponse } from "#payments/contract"
 
 export interface ChannelPayer {
   readonly account: PrivateKeyAccount

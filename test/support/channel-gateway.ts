@@ -2,8 +2,9 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { Kv, Publisher, Requests } from "#bus"
-import { ChannelWatch, type ChannelOrder, type ChannelPayload, subjects } from "#contracts"
-import { type Channel, ChannelCommand, channelOrderAnswerCodec, channelOrderCodec, Channels } from "#x402"
+import { ChannelWatch, type ChannelOrder, type ChannelPayload } from "#payments/contract"
+import { subjects } from "#base"
+import { type Channel, ChannelCommand, channelOrderAnswerCodec, channelOrderCodec, Channels } from "#payments"
 import { busOn } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 

@@ -3,9 +3,9 @@
  * does that has lost its connection, and counts what it was told that it was charged.
  */
 import { assert } from "@effect/vitest"
-import type { PaymentRequired, PaymentRequirements } from "#contracts"
+import type { PaymentRequired, PaymentRequirements } from "#payments/contract"
 import { type LocalAccount, localAccount } from "#dev/chain"
-import { channelPaymentOf, channelRefundOf, type ChannelSigner } from "#x402"
+import { channelPaymentOf, channelRefundOf, type ChannelSigner } from "#payments"
 import { until } from "../../dev/fixtures/starling.ts"
 import { channelReceipt } from "./channel-client.ts"
 import { chat } from "./gateway.ts"

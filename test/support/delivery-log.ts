@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 import { Publisher } from "#bus"
-import { type Attempt, type AttemptOutcome, endpointIdOf, isoTime, subjects } from "#contracts"
+import { type Attempt, type AttemptOutcome, endpointIdOf } from "#webhooks/contract"
+import { isoTime, subjects } from "#base"
 import { attemptBatchCodec } from "#webhooks"
 
 export const attempted = (endpoint: string, outcome: AttemptOutcome, changes: Partial<Attempt> = {}): Attempt => ({

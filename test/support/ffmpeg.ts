@@ -1,7 +1,7 @@
 /** A player's view of encoded sound: ffmpeg's decoders. One start of ffmpeg takes longer than most sounds do. */
 import { spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
-import { pcmFromBytes } from "../../libs/audio/samples.ts"
+import { pcmFromBytes } from "../../libs/speech/audio/samples.ts"
 
 export interface EncodedSound {
   readonly bytes: Uint8Array

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { headers, type NatsConnection } from "@nats-io/nats-core"
 import { outsiders, type Party, partyUsers, topology, userOf } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { exampleEnvelope, subjects } from "#base"
 import { sample } from "./bus-as.ts"
 
 export const streamNames = [

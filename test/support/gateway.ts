@@ -2,10 +2,18 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import { ConfiguredHttp, UntrustedHttp } from "#egress"
-import { gatewayBases } from "#contracts/model-gateway"
+import { gatewayBases } from "#gateway/api"
 import { HttpListener } from "#http"
-import { Addresses, Configuration, Drain, Metrics } from "#runtime"
-import { modelResource, offerOf, paymentRequired, type PaymentReply, settlementFailed, verificationFailed } from "#x402"
+import { Addresses, Drain, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import {
+  modelResource,
+  offerOf,
+  paymentRequired,
+  type PaymentReply,
+  settlementFailed,
+  verificationFailed
+} from "#payments"
 import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/LocalUpstream.ts"
 import { modelGatewayWith } from "../../services/model-gateway/role.ts"
 import { openCall } from "../../services/model-gateway/payments/paid-call.ts"

@@ -1,7 +1,6 @@
 /** A client of live connections: sends messages, and keeps all that comes back. */
 import { WebSocket } from "@effect/platform-node/NodeWS"
-import type { LiveClientMessage, LiveServerMessage } from "#contracts/speech-api"
-import { livePath, liveProtocol } from "#contracts/speech-api"
+import { type LiveClientMessage, livePath, liveProtocol, type LiveServerMessage } from "#speech/api"
 
 export interface LiveClient<Sent = LiveClientMessage, Got = LiveServerMessage> {
   readonly socket: WebSocket

@@ -2,7 +2,7 @@
 import { Context, Effect, Fiber, Option, Result, type Scope } from "effect"
 import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
 import { privateKeyToAccount } from "viem/accounts"
-import { settlementJobCodec } from "#x402"
+import { settlementJobCodec } from "#payments"
 import { type Key, payWith, signFor } from "./attacker.ts"
 import { eventually } from "../../dev/fixtures/bus.ts"
 import { chat } from "./gateway.ts"

@@ -1,8 +1,9 @@
 /** Receipts and claims for tests of who reads them. */
 import { Effect } from "effect"
 import { Publisher } from "#bus"
-import { addressToken, claimKeyOf, type Receipt, subjects } from "#contracts"
-import { receiptCodec } from "#x402"
+import { addressToken, claimKeyOf, type Receipt } from "#payments/contract"
+import { subjects } from "#base"
+import { receiptCodec } from "#payments"
 import { hex32, testNetwork } from "./payments.ts"
 
 export const moneySettings = { Payments: { Networks: [{ ...testNetwork, SettlerKeyEnvVars: [] }] } }

@@ -4,7 +4,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { privateKeyToAccount } from "viem/accounts"
 import { Schema } from "effect"
-import { PaymentRequired, type PaymentRequirements } from "#contracts"
+import { PaymentRequired, type PaymentRequirements } from "#payments/contract"
 import { transferTypes } from "../../dev/fixtures/evm/payments.ts"
 
 /** Pays by itself, as the protocol's own client does. */

@@ -3,7 +3,7 @@
  * A restarted process has the same address. Its callers lose their connections and come back.
  */
 import { Effect, Exit, Scope } from "effect"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { startAnvil } from "../../dev/chain/evm/anvil.ts"
 import { ask, chat, type GatewayAnswer } from "./gateway.ts"
 import { type GateNode, gateNode } from "./gate-node.ts"

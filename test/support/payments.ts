@@ -1,7 +1,7 @@
 /** Payments for tests around the chains: well-formed, and unsigned. */
 import { createHash, randomUUID } from "node:crypto"
-import { claimKeyOf, type PaymentNetwork, type PaymentPayload, type PaymentRequirements } from "#contracts"
-import type { Call, CheckedPayment } from "#x402"
+import { claimKeyOf, type PaymentNetwork, type PaymentPayload, type PaymentRequirements } from "#payments/contract"
+import type { Call, CheckedPayment } from "#payments"
 
 export const testNetwork: PaymentNetwork = {
   Network: "eip155:84532",

@@ -1,7 +1,7 @@
 /** The bus as an internal service uses it: publishes reports; and looks at LOG and EVENTS as they are stored. */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
-import { decodeReport, type ReportKind } from "#contracts"
+import { decodeReport, type ReportKind } from "#pipeline/contract"
 import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
 import { storedIn } from "./stored.ts"
 import type { Json } from "./pipeline-api.ts"

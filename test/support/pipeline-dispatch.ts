@@ -1,7 +1,7 @@
 /** A dispatch as a runner gets it, for a repository; and the last report of a runner on it. */
 import { Effect, Option } from "effect"
 import { StreamReader } from "#bus"
-import { decodeReport, type PickupDispatch, type Report, workItemSettingsDefault } from "#contracts"
+import { decodeReport, type PickupDispatch, type Report, workItemSettingsDefault } from "#pipeline/contract"
 import { exampleAgent, type RunnerOptions } from "../../dev/runner/options.ts"
 import type { TestRepository } from "./pipeline-repository.ts"
 

@@ -1,5 +1,5 @@
 /** Scenarios of releases, projects, queues and the fleet at large: by operators over HTTP, and by reports. */
-import type { ReportKind } from "#contracts"
+import type { ReportKind } from "#pipeline/contract"
 import type { Json } from "./pipeline-api.ts"
 import type { ReceivedEnvelope } from "./pipeline-deliveries.ts"
 import type { PipelineFleet } from "./pipeline-fleet.ts"

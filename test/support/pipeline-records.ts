@@ -1,7 +1,8 @@
 /** The stored log of work items, replayed, and compared with the published events. */
 import { assert } from "@effect/vitest"
 import { replay } from "#actors"
-import { decodeToken, type WorkItemFact, type WorkItemState } from "#contracts"
+import { decodeToken } from "#base"
+import type { WorkItemFact, WorkItemState } from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import type { Json } from "./pipeline-api.ts"
 import type { PipelineBus } from "./pipeline-bus.ts"

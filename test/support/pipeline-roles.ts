@@ -1,6 +1,6 @@
 /** The pipeline as in its deployment: each role a process of its own, so that one of them can be killed. */
 import { Effect, Exit, Scope } from "effect"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { type Json, type PipelineApi, pipelineApi } from "./pipeline-api.ts"
 import { openPipelineBus, type PipelineBus } from "./pipeline-bus.ts"
 import { type Deliveries, deliverySecret, watchDeliveries } from "./pipeline-deliveries.ts"

@@ -8,12 +8,13 @@ import {
   CommandRequest,
   PickupAnswer,
   type PickupDispatch,
-  PickupQuestion,
-  subjects
-} from "#contracts"
-import type { WorkItemView } from "#contracts/pipeline-api"
+  PickupQuestion
+} from "#pipeline/contract"
+import { subjects } from "#base"
+import type { WorkItemView } from "#pipeline/api"
 import { HttpListener, Tokens } from "#http"
-import { Addresses, Configuration, Drain, Environment, Metrics } from "#runtime"
+import { Addresses, Drain, Environment, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
 import { pipelineApiWith } from "../../services/pipeline-api/role.ts"
 import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"

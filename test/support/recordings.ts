@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer, Stream } from "effect"
-import { concatPcm, pcmToBytes, type RecordingLimits } from "#audio"
+import { concatPcm, pcmToBytes, type RecordingLimits } from "#speech/audio"
 import { Metrics, Role } from "#runtime"
 import { embedded, engineVoice, voiceById } from "#speech"
 

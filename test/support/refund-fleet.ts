@@ -1,7 +1,7 @@
 /** A paid gateway of a test's own whose payments can be given back, and the operators' console beside it. */
 import { Effect, type Scope } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import type { Receipt } from "#contracts"
+import type { Receipt } from "#payments/contract"
 import { HttpListener } from "#http"
 import { type Call, consoleOn, callerOf, type Json } from "./console.ts"
 import { type ChannelFleet, withChannels } from "./channel-fleet.ts"

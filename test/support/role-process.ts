@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { program, programEnvironment } from "../../dev/fixtures/starling.ts"
 

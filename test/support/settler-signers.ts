@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
-import { sealKeystore } from "#x402"
+import { sealKeystore } from "#payments"
 import { startTestSigner, type TestSigner } from "../../dev/fixtures/evm/remote-signer.ts"
 import { temporaryFolder } from "./temporary-folder.ts"
 

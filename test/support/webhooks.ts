@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { Effect, Fiber, Option, Schedule, Stream } from "effect"
 import { Consumers, Publisher, StreamReader } from "#bus"
-import { deliveryStream, exampleEnvelope, subjects } from "#contracts"
+import { deliveryStream, exampleEnvelope, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { openEndpointStore, readFanOutCursor } from "#webhooks"
 import { eventually, natsServer, NotSo } from "../../dev/fixtures/bus.ts"

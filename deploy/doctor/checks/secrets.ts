@@ -2,7 +2,7 @@
  * Secrets: passwords of the broker's users, and the variables that the configuration names. No value is ever shown.
  * Pure.
  */
-import { secretFault, type SecretKind } from "#contracts"
+import { secretFault, type SecretKind } from "#base"
 import { type Cluster, secretText } from "../cluster.ts"
 import { keystoresFolder } from "../../generate/roles.ts"
 import type { Told } from "../finding.ts"

@@ -5,9 +5,9 @@
  * nothing is kept when it ends. Tests can pause it and move its time.
  */
 import { Effect, Option, Random, type Scope, Semaphore } from "effect"
-import { knownTokenOf } from "#contracts"
-import { channelsAddress, depositCollectorAddress, permit2CollectorAddress } from "#x402"
-import { addressWord, hexOf, keccak256OfText, numberWord } from "#x402/evm-encoding"
+import { knownTokenOf } from "#payments/contract"
+import { channelsAddress, depositCollectorAddress, permit2CollectorAddress } from "#payments"
+import { addressWord, hexOf, keccak256OfText, numberWord } from "#payments/evm-encoding"
 import { localAccount, type LocalAccount } from "./accounts.ts"
 import { type AnvilMissing, type LocalChainNotStarted, startAnvil } from "./anvil.ts"
 import { bytecode } from "./bytecode.ts"

@@ -3,8 +3,8 @@
  * over restarts. Worthless by design: anybody with the text has the keys, and they own nothing on any other chain.
  */
 import { createHash } from "node:crypto"
-import { evmAddressOfKey } from "#x402"
-import { bytesOf, checksummed, type Hex } from "#x402/evm-encoding"
+import { evmAddressOfKey } from "#payments"
+import { bytesOf, checksummed, type Hex } from "#payments/evm-encoding"
 
 export interface LocalAccount {
   readonly address: Hex

@@ -5,7 +5,7 @@
  * a row although its turn has come is taken out, with those after it, and sent once more unchanged.
  */
 import { Effect, Schema } from "effect"
-import { readQuantity } from "#x402/evm-encoding"
+import { readQuantity } from "#payments/evm-encoding"
 import type { LocalChainFailed } from "./local-rpc.ts"
 
 type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, LocalChainFailed>

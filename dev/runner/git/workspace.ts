@@ -6,7 +6,7 @@ import { existsSync } from "node:fs"
 import { mkdir, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import type { PickupDispatch } from "#contracts"
+import type { PickupDispatch } from "#pipeline/contract"
 import { commitOf, git } from "./git.ts"
 
 export interface Workspace {

@@ -4,7 +4,7 @@
  * report says so.
  */
 import { Clock, Effect, Option } from "effect"
-import { findingsMax, type WorkItemReportOf } from "#contracts"
+import { findingsMax, type WorkItemReportOf } from "#pipeline/contract"
 import { type AgentEnd, runAgent } from "../agent.ts"
 import { linesOf } from "../agent-lines.ts"
 import { checkOut, type Workspace } from "../git/workspace.ts"

@@ -1,6 +1,11 @@
 /** Outcomes that any phase of an agent may have beside its own: reports that end the dispatch. */
 import { Effect, type Semaphore } from "effect"
-import { errorCharactersMax, type PickupDispatch, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
+import {
+  errorCharactersMax,
+  type PickupDispatch,
+  questionsPerReportMax,
+  suggestionsPerReportMax
+} from "#pipeline/contract"
 import type { AgentEnd } from "../agent.ts"
 import { linesOf } from "../agent-lines.ts"
 import type { Report, ReportBody } from "../Reporter.ts"

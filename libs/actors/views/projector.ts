@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
-import { decodeToken } from "#contracts"
+import { decodeToken } from "#base"
 import { defineCounter, Health, Metrics } from "#runtime"
 import type { ViewFields } from "../definition.ts"
 import { cachedRecord, storedRecordCodec } from "../record.ts"

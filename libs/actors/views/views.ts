@@ -9,7 +9,7 @@
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
 import { defineGauge, Metrics } from "#runtime"
-import { Count, encodeToken, EpochMs } from "#contracts"
+import { Count, encodeToken, EpochMs } from "#base"
 import type { Projection, ViewFields } from "../definition.ts"
 
 export const ViewRow = Schema.Struct({

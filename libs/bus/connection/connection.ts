@@ -19,7 +19,7 @@ import {
 } from "@nats-io/transport-node"
 import { Clock, Context, Deferred, Effect, Latch, Layer, Redacted, Result } from "effect"
 import { defineCounter, defineGauge, Metrics } from "#runtime"
-import { encodeToken } from "#contracts"
+import { encodeToken } from "#base"
 import { type BusError, BusUnavailable, toBusError } from "../errors.ts"
 import { readHeadersSafely } from "./headers.ts"
 import { isOutage, makeOutages, type Outages, type Use } from "./outages.ts"

@@ -4,7 +4,7 @@
  */
 import { Kvm } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
-import type { Fault } from "#contracts"
+import type { Fault } from "#base"
 import { type BusError, BusRefused } from "../errors.ts"
 import { followBucket, isForged, isRemoval, sayBroken, scanBucket, storedSubjects } from "./changes.ts"
 import { header, jsonCodec, type MessageCodec, toHeaders } from "../message.ts"

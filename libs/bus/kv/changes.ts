@@ -1,6 +1,6 @@
 /** Reads more than one key of a bucket: a scan of those that match a pattern, and the changes from a revision on. */
 import { Effect, Option, Result, Stream } from "effect"
-import type { Fault } from "#contracts"
+import type { Fault } from "#base"
 import type { Nats } from "../connection/connection.ts"
 import type { BusError } from "../errors.ts"
 import { header, type MessageCodec } from "../message.ts"

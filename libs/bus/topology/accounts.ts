@@ -3,7 +3,7 @@
  * its own without JetStream, which imports its rights one by one from the account that has the subject: across an import
  * the server maps a client's reply, so nothing that such a client names is a subject of another account. Pure.
  */
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { besideStreams, outsiders, parties, storedPrefix, userOf } from "./declarations.ts"
 import type { BrokerUser } from "./permissions.ts"
 import { coreSubjects } from "./topology.ts"

@@ -8,7 +8,7 @@
  * at 1.
  */
 import { Clock, Effect } from "effect"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { Nats, reportTrouble } from "../connection/connection.ts"
 import { type ConsumerDeclaration, makeConsumer } from "../consumers.ts"
 import { configsOf, type Wanted } from "./apply.ts"

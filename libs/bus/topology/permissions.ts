@@ -3,7 +3,7 @@
  * broker's API for just these, and an inbox of its own, so that no role hears another's answers. No party here may
  * create, change or delete a stream, and few may create a consumer: its request names any subject to deliver to. The users of a nats-server and its accounts are made from this. Pure.
  */
-import { eventCatalogue, subjects as subjectsOf } from "#contracts"
+import { eventCatalogue, subjects as subjectsOf } from "#base"
 import { inboxPrefix } from "../connection/connection.ts"
 import {
   type BucketDeclaration,

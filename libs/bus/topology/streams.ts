@@ -1,5 +1,5 @@
 /** Every stream of the fleet, as data: its purpose, its limits, its publishers and its readers. */
-import { reportsInWorkMax } from "#contracts"
+import { reportsInWorkMax } from "#base"
 import type { StreamDeclaration } from "./declarations.ts"
 
 const dayMs = 86_400_000

@@ -5,7 +5,7 @@
  * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
  * written from it and a test fails when the page is stale.
  */
-import { deliveryLanesMax, deliveryStream, subjects } from "#contracts"
+import { deliveryLanesMax, deliveryStream, subjects } from "#base"
 import type { ConsumerDeclaration } from "../consumers.ts"
 import { buckets, objectStores } from "./buckets.ts"
 import {

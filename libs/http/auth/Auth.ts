@@ -7,7 +7,7 @@
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
-import type { ApiScope, Permission } from "#contracts"
+import type { ApiScope, Permission } from "#base"
 import { Platform } from "#runtime"
 import { addressGroup, HttpCall } from "../HttpCall.ts"
 import { rateWindow } from "../rate-limit/RateWindow.ts"

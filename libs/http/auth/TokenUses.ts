@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Queue, Schema } from "effect"
 import { type BusError, kept, Kv, records, replaced } from "#bus"
-import { isoTime, Timestamp } from "#contracts"
+import { isoTime, Timestamp } from "#base"
 import { supervise } from "#runtime"
 
 const TokenUse = Schema.Struct({ at: Timestamp })

@@ -16,7 +16,7 @@ import {
   Timestamp,
   tokenLimits,
   workspaceScopes
-} from "#contracts"
+} from "#base"
 
 export const TokenRecord = Schema.Struct({
   id: Schema.String,

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Result, type Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { boundedDecoder, parseJsonText, weightMaxOf } from "#contracts"
+import { boundedDecoder, parseJsonText, weightMaxOf } from "#base"
 import {
   badRequest,
   notDecoded,

@@ -13,7 +13,7 @@ import {
   NullIsAbsent,
   type Refusal,
   refusalsOf
-} from "#contracts/http"
+} from "#base/http"
 
 export type JsonObject = Record<string, unknown>
 

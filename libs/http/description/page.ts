@@ -2,7 +2,7 @@
  * The reference of an API as a page of Markdown, from its OpenAPI document: routes, shapes, headers, codes; and the
  * tables that other pages of reference use too. Pure.
  */
-import type { ErrorCode } from "#contracts"
+import type { ErrorCode } from "#base"
 import { type JsonObject, propertiesOf } from "./document.ts"
 
 interface PageOptions {

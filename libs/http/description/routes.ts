@@ -1,6 +1,6 @@
 /** The routes by which an API describes itself: a document for machines, and a page. Both are open to everybody. */
 import { Effect } from "effect"
-import { DescriptionGroup } from "#contracts/http"
+import { DescriptionGroup } from "#base/http"
 import { bytesAnswer } from "../answers.ts"
 import { route } from "../listener/routes.ts"
 import type { JsonObject } from "./document.ts"

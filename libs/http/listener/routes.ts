@@ -5,7 +5,7 @@
 import { type Brand, Context, Effect, Option, type Schema, type Stream } from "effect"
 import { FindMyWay, type HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { bodyOf, NeededPermission, NeededScopes, NullIsAbsent } from "#contracts/http"
+import { bodyOf, NeededPermission, NeededScopes, NullIsAbsent } from "#base/http"
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"

@@ -15,9 +15,9 @@ import {
   type AgentFactTag,
   agentOfId,
   AgentState,
-  type AgentSummary,
-  isoTime
-} from "#contracts"
+  type AgentSummary
+} from "#pipeline/contract"
+import { isoTime } from "#base"
 import { agentHolds, benchConcern, holdsConcern, standingOf, unheardOf } from "./holds.ts"
 import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
 

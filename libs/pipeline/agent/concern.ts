@@ -9,7 +9,7 @@ import type {
   AgentFactTag,
   AgentStanding,
   AgentState
-} from "#contracts"
+} from "#pipeline/contract"
 
 export type Decision = Result.Result<ReadonlyArray<AgentFact>, Refusal>
 

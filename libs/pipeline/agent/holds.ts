@@ -21,10 +21,9 @@ import {
   type AgentPause,
   type AgentStanding,
   type AgentState,
-  fastFailsMax,
-  type Hold,
-  isoTime
-} from "#contracts"
+  fastFailsMax
+} from "#pipeline/contract"
+import { type Hold, isoTime } from "#base"
 import { type Concern, decided, nothing, refused } from "./concern.ts"
 
 export const holdsConcern = {

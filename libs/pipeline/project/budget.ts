@@ -4,7 +4,7 @@
  * repeats the event of the band, but does not pause again. A fall from beyond the cap to the warning band makes no
  * event: the queue stays paused until spend has recovered, or until an operator raises the cap beyond it.
  */
-import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#contracts"
+import type { BudgetBand, ProjectFact, ProjectFactOf, ProjectSettings, ProjectState } from "#pipeline/contract"
 import { type Concern, decided, nothing } from "./concern.ts"
 import { heldByBudget, releasedByBudget } from "./holds.ts"
 

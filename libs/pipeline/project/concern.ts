@@ -8,7 +8,7 @@ import type {
   ProjectFactOf,
   ProjectFactTag,
   ProjectState
-} from "#contracts"
+} from "#pipeline/contract"
 
 export type Decision = Result.Result<ReadonlyArray<ProjectFact>, Refusal>
 

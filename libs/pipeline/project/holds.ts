@@ -3,7 +3,8 @@
  * cause: an operator's when one resumes the queue, the budget's when spend has recovered or the budget was raised
  * beyond it or taken away. Each new hold makes an event, and so does the end of each, with what still holds the queue.
  */
-import { type Hold, isoTime, type ProjectFact, type ProjectFactOf, type ProjectState } from "#contracts"
+import { type Hold, isoTime } from "#base"
+import type { ProjectFact, ProjectFactOf, ProjectState } from "#pipeline/contract"
 import { type Concern, decided, nothing } from "./concern.ts"
 
 export const holdsConcern = {

@@ -15,9 +15,8 @@ import {
   type Projection,
   Refusal
 } from "#actors/definition"
+import { isoTime, type Project } from "#base"
 import {
-  isoTime,
-  type Project,
   type ProjectCommand,
   ProjectFact,
   type ProjectFactOf,
@@ -28,7 +27,7 @@ import {
   staleBasesMax,
   type WorkItemDeferral,
   type WorkItemSettings
-} from "#contracts"
+} from "#pipeline/contract"
 import { budgetConcern, budgetDetails, budgetRemoved } from "./budget.ts"
 import { type Concern, decided, type Deciders, type Decision, type Evolvers, nothing } from "./concern.ts"
 import { holdEvent, holdsConcern, isQueuePaused } from "./holds.ts"

@@ -14,7 +14,7 @@ import {
   type ReleaseItem,
   releaseItemsMax,
   type ReleaseState
-} from "#contracts"
+} from "#pipeline/contract"
 
 type Outcome = ReleaseItem["outcome"]
 

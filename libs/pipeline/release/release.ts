@@ -24,7 +24,7 @@ import {
   type ReleaseStateName,
   type ReleaseSummary,
   syncConflictsMax
-} from "#contracts"
+} from "#pipeline/contract"
 import { countsOf, findItem, hasLost, isLost, linked, stood, toEvents } from "./events.ts"
 
 const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (

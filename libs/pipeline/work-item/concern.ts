@@ -4,20 +4,19 @@
  */
 import { Result } from "effect"
 import { type DecisionContext, type EventDraft, Refusal } from "#actors/definition"
-import {
-  isoTime,
-  type WorkItem,
-  type WorkItemCommandOf,
-  type WorkItemCommandTag,
-  type WorkItemCost,
-  type WorkItemDispatch,
-  type WorkItemFact,
-  type WorkItemFactOf,
-  type WorkItemFactTag,
-  type WorkItemReportKind,
-  type WorkItemReportOf,
-  type WorkItemState
-} from "#contracts"
+import { isoTime, type WorkItem } from "#base"
+import type {
+  WorkItemCommandOf,
+  WorkItemCommandTag,
+  WorkItemCost,
+  WorkItemDispatch,
+  WorkItemFact,
+  WorkItemFactOf,
+  WorkItemFactTag,
+  WorkItemReportKind,
+  WorkItemReportOf,
+  WorkItemState
+} from "#pipeline/contract"
 
 export type Decision = Result.Result<ReadonlyArray<WorkItemFact>, Refusal>
 

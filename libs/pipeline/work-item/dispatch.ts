@@ -6,7 +6,8 @@
  * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes ready
  * again when its launch was refused, and no runner takes it before the suggested time.
  */
-import { isoTime, type WorkItemDeferral, type WorkItemDispatch, type WorkItemState } from "#contracts"
+import { isoTime } from "#base"
+import type { WorkItemDeferral, WorkItemDispatch, WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { activeState, isReady, iterationOf, phaseOf, readyState, standing } from "./states.ts"
 

@@ -16,7 +16,7 @@ import {
   type WorkItemFact,
   type WorkItemFactOf,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { phaseOf, readyFor, readyState, standing } from "./states.ts"
 

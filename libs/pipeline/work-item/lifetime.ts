@@ -5,7 +5,7 @@
  */
 import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"
-import { workBranchOf, type WorkItemCommandOf, type WorkItemFactOf, type WorkItemState } from "#contracts"
+import { workBranchOf, type WorkItemCommandOf, type WorkItemFactOf, type WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, refused, silent } from "./concern.ts"
 import { isEnded, isParked, readyFor, standing } from "./states.ts"
 

@@ -14,7 +14,7 @@ import {
   type WorkItemFactOf,
   type WorkItemPhase,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { branches } from "./dispatch.ts"
 import { failing } from "./failures.ts"

@@ -14,7 +14,7 @@ import {
   type WorkItemFactOf,
   type WorkItemReportOf,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
 import { phaseOf, readyFor, standing } from "./states.ts"
 

@@ -7,7 +7,7 @@
  * is not listed is refused. Reports of a dispatch that is over never get here. The concerns hold all guards beyond the
  * state.
  */
-import type { WorkItemDispatch, WorkItemPhase, WorkItemState, WorkItemStateName } from "#contracts"
+import type { WorkItemDispatch, WorkItemPhase, WorkItemState, WorkItemStateName } from "#pipeline/contract"
 import type { Input } from "./concern.ts"
 
 /** The state in which an item of that phase waits for a runner, at first and after every interruption. */

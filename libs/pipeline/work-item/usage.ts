@@ -11,7 +11,7 @@ import {
   type WorkItemFactOf,
   type WorkItemReport,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { type Concern, silent } from "./concern.ts"
 import { iterationOf } from "./states.ts"
 

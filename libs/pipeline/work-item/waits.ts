@@ -6,7 +6,8 @@
  * An item is queued again by itself after a quota reset, after a transient failure, after its agent hung, and when the
  * agent whose absence failed it is back. It goes to where its phase waits for a runner.
  */
-import { type FailureKind, isoTime, type RetryBackoff, type WorkItemPhase, type WorkItemState } from "#contracts"
+import type { FailureKind, RetryBackoff, WorkItemPhase, WorkItemState } from "#pipeline/contract"
+import { isoTime } from "#base"
 import { type Concern, decided, fleetEvent, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { failing } from "./failures.ts"
 import { agentOf, isReady, phaseOf, readyFor, standing } from "./states.ts"

@@ -19,7 +19,7 @@ import {
   type WorkItemReport,
   WorkItemState,
   type WorkItemSummary
-} from "#contracts"
+} from "#pipeline/contract"
 import { audit, work } from "./work.ts"
 import { conflicts, merge, overdue } from "./merge.ts"
 import {

@@ -10,7 +10,7 @@
  * to rework while iterations are left. At the last one the item has failed its audit or, where the project wants
  * that, delegates itself once.
  */
-import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#contracts"
+import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
 import { movedTo } from "./merge.ts"
 import { escalation, failing } from "./failures.ts"

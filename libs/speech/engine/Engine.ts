@@ -4,7 +4,7 @@
  * word in it. An engine never sees markup: style is four numbers, and text is only ever spoken.
  */
 import { Schema, type Stream, type SubscriptionRef } from "effect"
-import type { ChunkPiece, EngineState, EngineVoice, WordStart } from "#contracts"
+import type { ChunkPiece, EngineState, EngineVoice, WordStart } from "#speech/contract"
 
 export interface EngineJob {
   readonly voice: EngineVoice

@@ -2,7 +2,7 @@
  * The engines that a synthesizer loads from the host's libraries: which packages the host must have. Their
  * names stand in the contracts, because messages and manifests carry them.
  */
-import type { EmbeddedEngine } from "#contracts"
+import type { EmbeddedEngine } from "#speech/contract"
 import { type EnginePoolOptions, openEnginePool } from "./EnginePool.ts"
 
 interface EmbeddedOptions {

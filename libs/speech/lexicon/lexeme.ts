@@ -4,7 +4,7 @@
  * found in capitals too. Pure, linear in the text.
  */
 import { Result } from "effect"
-import type { Lexeme } from "#contracts"
+import type { Lexeme } from "#speech/contract"
 import { type PhonemesRead, readIpa, readXSampa } from "../phonemes/ipa.ts"
 import { isSsml } from "../ssml/document.ts"
 import { Run, sliceRun, type TextRun } from "../text/runs.ts"

@@ -5,7 +5,7 @@
  */
 import { Result } from "effect"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
-import type { Lexeme } from "#contracts"
+import type { Lexeme } from "#speech/contract"
 import { lexemeOf, type Lexicon, lexiconLimits, type LexiconRead } from "./lexeme.ts"
 
 /** The elements within each element. What a lexicon says of itself is read over. */

@@ -2,7 +2,7 @@
  * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in the order
  * of the input. Each chunk carries the words whose times will be marked. The requested silence stands between chunks.
  */
-import type { ChunkPiece, Pronunciation } from "#contracts"
+import type { ChunkPiece, Pronunciation } from "#speech/contract"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
 import { sentenceRanges, type Word, wordsOf } from "./sentences.ts"
 import { sameStyle, type Style } from "./style.ts"

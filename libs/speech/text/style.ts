@@ -3,7 +3,7 @@
  * emotion and the emphasis, then held within limits.
  */
 import { Result } from "effect"
-import type { ChunkPiece } from "#contracts"
+import type { ChunkPiece } from "#speech/contract"
 
 export type Style = Omit<ChunkPiece, "text" | "pronunciations">
 

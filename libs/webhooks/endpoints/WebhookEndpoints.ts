@@ -11,10 +11,9 @@ import {
   endpointIdOf,
   type EndpointRecord,
   type EndpointSettings,
-  type Fault,
-  isoTime,
   type WebhookDelivery
-} from "#contracts"
+} from "#webhooks/contract"
+import { type Fault, isoTime } from "#base"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readDeliveryLanes, readRoster } from "../deliveries.ts"
 import {

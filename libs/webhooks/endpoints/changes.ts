@@ -6,15 +6,12 @@ import { Result, Schema } from "effect"
 import {
   type Act,
   decodeEndpointSettings,
-  faultOfName,
   endpointIdOf,
   type EndpointRecord,
   type EndpointSettings,
-  type Fault,
-  type KeptSecret,
-  secretFault,
-  type SecretKind
-} from "#contracts"
+  type KeptSecret
+} from "#webhooks/contract"
+import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint, type SecretSeal } from "./store.ts"
 
 /** New secrets; an absent one stays as it is. */

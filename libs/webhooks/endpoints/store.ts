@@ -11,7 +11,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
-import { DispatcherPresence, EndpointRecord, Fault } from "#contracts"
+import { DispatcherPresence, EndpointRecord } from "#webhooks/contract"
+import { Fault } from "#base"
 
 /** What was given is faulty; all faults at once. */
 export class InvalidEndpoint extends Schema.TaggedError<InvalidEndpoint>()("InvalidEndpoint", {

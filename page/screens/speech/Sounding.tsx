@@ -1,6 +1,6 @@
 /** What is spoken, as it sounds: its words, its waveform, its figures and its marks. */
 import { memo, useEffect, useMemo, useRef, useState } from "react"
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 import { Button } from "../../design/Button.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"

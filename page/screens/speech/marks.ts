@@ -1,5 +1,5 @@
 /** Which word is heard when, and where it stands in the text. */
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 
 /** The index of the word that sounds at that time of the audio; -1 in a pause. The marks are in the order of time. */
 export const wordAt = (marks: ReadonlyArray<WordMark>, atMs: number): number => {

@@ -1,4 +1,4 @@
-import type { DialogueRequest, StreamRequest } from "#contracts/speech-api"
+import type { DialogueRequest, StreamRequest } from "#speech/api"
 
 /** What is to be spoken; its format is the page's choice. */
 export type SpeechOrder =

@@ -1,8 +1,8 @@
 /** One answer being spoken: asked for, heard while it comes, its words marked, until its end or until it is stopped. */
 import { useCallback, useEffect, useRef, useState } from "react"
 import { flushSync } from "react-dom"
-import type { WordMark } from "#contracts"
-import type { DialogueRequest, SpeechEvent, StreamRequest } from "#contracts/speech-api"
+import type { WordMark } from "#speech/contract"
+import type { DialogueRequest, SpeechEvent, StreamRequest } from "#speech/api"
 import { bases, speech } from "../../api/apis.ts"
 import { answerOf, Refused } from "../../api/client.ts"
 import { bytesOf, eventsOf } from "../../api/event-stream.ts"

@@ -49,7 +49,7 @@ export const mutants = Command.make(
   ),
   Command.withExamples([
     { command: "starling mutants" },
-    { command: "starling mutants libs/x402/claims --projects unit,thorough --sample 200" }
+    { command: "starling mutants libs/payments/claims --projects unit,thorough --sample 200" }
   ])
 )
 

@@ -1,7 +1,7 @@
 /** `up`, `role`, `top` and `console`: the fleet itself. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
-import type { RoleName } from "#contracts"
+import type { RoleName } from "#base"
 import { becoming, json, running, texts, toggle, url } from "../flags.ts"
 
 export const up = Command.make(

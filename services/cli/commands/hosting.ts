@@ -2,7 +2,8 @@
  * `broker`: prepares one that `up` does not start. `backup`: copies what it keeps. `doctor`: finds what is wrong. `runner`: a reference runner.
  */
 import { Argument, Command, Flag } from "effect/cli"
-import { deliveryLanesMax, type WorkItemPhase } from "#contracts"
+import { deliveryLanesMax } from "#base"
+import type { WorkItemPhase } from "#pipeline/contract"
 import { becoming, json, nats, orUndefined, running, text, texts, toggle, url, wholeNumber, words } from "../flags.ts"
 
 const loadBroker = () => import("../broker.ts")

@@ -1,7 +1,7 @@
 /** `abandoned`: deliveries that were given up. */
 import { Effect } from "effect"
-import { unknownFilterNames } from "#contracts"
-import { IdempotencyKey } from "#contracts/http"
+import { unknownFilterNames } from "#base"
+import { IdempotencyKey } from "#base/http"
 import { CommandRefused } from "../console.ts"
 import { noSuchEvent } from "../event-names.ts"
 import { json, optional, resendKey, toggle, word } from "../flags.ts"

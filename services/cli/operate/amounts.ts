@@ -1,5 +1,5 @@
 /** Amounts of money as people read and write them: whole tokens with the token's name. Pure. */
-import { decimalAmount } from "#x402"
+import { decimalAmount } from "#payments"
 
 interface Amount {
   readonly amount: string

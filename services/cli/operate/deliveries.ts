@@ -1,6 +1,6 @@
 /** `deliveries`: what was sent to whom, what was answered, and sending it again. */
 import { Effect, Option, Schema } from "effect"
-import { IdempotencyKey } from "#contracts/http"
+import { IdempotencyKey } from "#base/http"
 import { note } from "../console.ts"
 import { json, optional, resendKey, text, word } from "../flags.ts"
 import { resentText } from "./abandoned.ts"

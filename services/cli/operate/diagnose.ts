@@ -3,9 +3,9 @@
  * what its processes and its console tell. Pure.
  */
 import { Result, Schema } from "effect"
-import { type SoldBelowCost, soldBelowCost } from "#contracts"
+import { type SoldBelowCost, soldBelowCost } from "#gateway/contract"
 import { type Finding, lossTold } from "#deploy/doctor"
-import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#contracts/console"
+import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#console/api"
 
 /** A process, and what its readiness said; undefined when it did not answer. */
 export interface ProcessFacts {

@@ -5,8 +5,8 @@
 import { Schema } from "effect"
 import { type Argument, Flag } from "effect/cli"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { ConsoleHttpApi } from "#contracts/console"
-import { bodyOf } from "#contracts/http"
+import { ConsoleHttpApi } from "#console/api"
+import { bodyOf } from "#base/http"
 import {
   choice,
   cursor,

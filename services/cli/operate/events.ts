@@ -1,6 +1,6 @@
 /** `events`: those that were published, and the catalogue's examples. `trigger` publishes an example. */
 import { Effect, Result } from "effect"
-import { findEvent } from "#contracts"
+import { findEvent } from "#base"
 import { CommandRefused, misused, print } from "../console.ts"
 import { noSuchEvent } from "../event-names.ts"
 import { json, reason, texts, word } from "../flags.ts"

@@ -6,17 +6,9 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { Clock, Effect, Queue, Ref, Result, Schema, type Scope, Stream } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import {
-  compileFilter,
-  decodeEnvelope,
-  type Delivery,
-  endpointIdOf,
-  entityOf,
-  isoTime,
-  partitionOf,
-  secretFault
-} from "#contracts"
-import { LiveEvent } from "#contracts/console"
+import { compileFilter, decodeEnvelope, entityOf, isoTime, secretFault } from "#base"
+import { type Delivery, endpointIdOf, partitionOf } from "#webhooks/contract"
+import { LiveEvent } from "#console/api"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
 import { CommandRefused, misused, noFleet, note, print, secretIn } from "../console.ts"
 import { nearFilters } from "../event-names.ts"

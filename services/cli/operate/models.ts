@@ -1,6 +1,6 @@
 /** `models`: what is sold at which price, and how often it answered. */
-import type { ModelView } from "#contracts/console"
-import { decimalAmount } from "#x402"
+import type { ModelView } from "#console/api"
+import { decimalAmount } from "#payments"
 import { operation } from "./operation.ts"
 
 type Priced = Pick<

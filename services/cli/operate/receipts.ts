@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { Effect, Stream } from "effect"
 import { Flag } from "effect/cli"
-import type { ReceiptView, RefundView } from "#contracts/console"
+import type { ReceiptView, RefundView } from "#console/api"
 import { CommandRefused, misused, note, print } from "../console.ts"
 import { json, number, reason, text, toggle } from "../flags.ts"
 import { writeRow } from "../screen.ts"

@@ -5,8 +5,8 @@
  */
 import { Effect, Result, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { channelScheme, PaymentRequired, type PaymentRequirements, type SettleResponse } from "#contracts"
-import { type CannotPay, readQuote, usdText, type WalletChannels } from "#x402"
+import { channelScheme, PaymentRequired, type PaymentRequirements, type SettleResponse } from "#payments/contract"
+import { type CannotPay, readQuote, usdText, type WalletChannels } from "#payments"
 import { CommandRefused } from "../console.ts"
 import { callPaid, callRefund, receiptOf, refusedBy } from "./gateway.ts"
 import type { PayOrder } from "./order.ts"

@@ -5,8 +5,8 @@
  */
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClientError, type HttpClientResponse } from "effect/http"
-import { type PaymentPayload, SettleResponse } from "#contracts"
-import { gatewayClient, Payment } from "#contracts/model-gateway"
+import { type PaymentPayload, SettleResponse } from "#payments/contract"
+import { gatewayClient, Payment } from "#gateway/api"
 import { CommandRefused, noFleet } from "../console.ts"
 import { brokenOff, isAbsent, oneLine } from "../home-fleet.ts"
 import type { PayOrder } from "./order.ts"

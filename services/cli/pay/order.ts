@@ -5,7 +5,7 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
-import type { ChainKind, Payer, PayScheme } from "#x402"
+import type { ChainKind, Payer, PayScheme } from "#payments"
 import { misused, noFleet } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 

@@ -4,8 +4,8 @@
  */
 import { Effect, Option, Result } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { channelScheme } from "#contracts"
-import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#x402"
+import { channelScheme } from "#payments/contract"
+import { CannotPay, openWallet, type PayQuote, readQuote, usdText, type Wallet } from "#payments"
 import { CommandRefused, misused } from "../console.ts"
 import { channelFacts, channelLines, payByChannel, refundChannel } from "./by-channel.ts"
 import { callGateway, callPaid, firstSold, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"

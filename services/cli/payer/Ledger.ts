@@ -1,7 +1,7 @@
 /** What the payer spends: its budget, a line for each call, and the totals at its end. */
 import { Clock, Effect, Ref } from "effect"
-import { isoTime } from "#contracts"
-import { usdText } from "#x402"
+import { isoTime } from "#base"
+import { usdText } from "#payments"
 import { type Budget, leftOf, newBudget, reserved, settled } from "./budget.ts"
 
 /** One call, as far as it has come. */

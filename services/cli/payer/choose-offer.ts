@@ -3,8 +3,8 @@
  * EVM, for a host that may be paid. Pure.
  */
 import { Result } from "effect"
-import { chainFamilyOf, knownTokenOf, type PaymentRequirements, type PaymentSchemeName } from "#contracts"
-import { decodeQuote, isKnownDollar, type PayQuote } from "#x402"
+import { chainFamilyOf, knownTokenOf, type PaymentRequirements, type PaymentSchemeName } from "#payments/contract"
+import { decodeQuote, isKnownDollar, type PayQuote } from "#payments"
 
 export interface PayerTerms {
   readonly schemes: ReadonlyArray<PaymentSchemeName>

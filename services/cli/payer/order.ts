@@ -1,8 +1,8 @@
 /** The payer's limits, gateway and key, from the command line, otherwise from the fleet of this home. */
 import { Effect, Redacted } from "effect"
-import { chainFamilyOf, knownTokens, type PaymentSchemeName } from "#contracts"
+import { chainFamilyOf, knownTokens, type PaymentSchemeName } from "#payments/contract"
 import { readSettings } from "#fleet"
-import type { Payer as PayingKey } from "#x402"
+import type { Payer as PayingKey } from "#payments"
 import { misused, noFleet, textIn } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 import { isWebUrl, keyIn, localOf, microUsdOf, Ready } from "../pay/order.ts"

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { Effect, References } from "effect"
 import { HttpListener } from "#http"
-import { openWallet, usdText } from "#x402"
+import { openWallet, usdText } from "#payments"
 import { CommandRefused, misused, print } from "../console.ts"
 import { openLedger } from "./Ledger.ts"
 import { type PayerGiven, type PayerOrder, readPayerOrder } from "./order.ts"

@@ -1,5 +1,5 @@
 /** What a paid answer says of its payment: the receipt in its headers, or in a comment of its stream. Pure. */
-import type { PaymentRequirements, SettleResponse } from "#contracts"
+import type { PaymentRequirements, SettleResponse } from "#payments/contract"
 import { receiptIn, receiptPattern } from "../pay/gateway.ts"
 
 // Longer than any receipt.

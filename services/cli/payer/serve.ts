@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer, Ref, Result, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import type { PaymentPayload } from "#contracts"
+import type { PaymentPayload } from "#payments/contract"
 import { ConfiguredHttp, type EgressClient, type EgressStream } from "#egress"
 import {
   HttpListener,
@@ -19,7 +19,7 @@ import {
   urlBelow
 } from "#http"
 import { Drain, Health, Metrics } from "#runtime"
-import { type PayQuote, usdText, type Wallet } from "#x402"
+import { type PayQuote, usdText, type Wallet } from "#payments"
 import { receiptIn } from "../pay/gateway.ts"
 import { callerFault } from "./admission.ts"
 import { chooseOffer, type PayerTerms } from "./choose-offer.ts"

@@ -4,8 +4,8 @@
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { faultsOf } from "#contracts"
-import { speechClientOver } from "#contracts/speech-api"
+import { faultsOf } from "#base"
+import { speechClientOver } from "#speech/api"
 import { readSettings } from "#fleet"
 import { CommandRefused, noFleet } from "../console.ts"
 import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"

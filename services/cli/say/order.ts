@@ -4,8 +4,8 @@
  */
 import { extname } from "node:path"
 import { Effect, Result } from "effect"
-import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#audio"
-import { speechInputMax, type StreamRequest } from "#contracts/speech-api"
+import { type AudioFormat, audioFormats, formatNamed, formatOfAudioFormat } from "#speech/audio"
+import { speechInputMax, type StreamRequest } from "#speech/api"
 import { misused, textWithin } from "../console.ts"
 
 /** The order as given on the command line. */

@@ -3,8 +3,8 @@
  * ends the request at once and leaves no partial file.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
-import { findModel, WordMark } from "#contracts"
-import { speechInputMax, type SpeechRequest, type StreamRequest } from "#contracts/speech-api"
+import { findModel, WordMark } from "#speech/contract"
+import { speechInputMax, type SpeechRequest, type StreamRequest } from "#speech/api"
 import { defaultVoiceId, isSsml, sharedVoices } from "#speech"
 import { CommandRefused, fileOf, note, print } from "../console.ts"
 import { findFleet, type SpeechFleet } from "./client.ts"

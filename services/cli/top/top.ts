@@ -3,10 +3,10 @@
  * when standard output is no terminal, or when once is enough.
  */
 import { Deferred, Effect, Option } from "effect"
-import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#fleet-view"
+import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#console/readings"
 import { noFleet, print } from "../console.ts"
 import { findTargets } from "../home-fleet.ts"
-import { printableLine } from "#contracts/printable"
+import { printableLine } from "#base/printable"
 
 const printed = { columns: 160, rows: 1_000 }
 

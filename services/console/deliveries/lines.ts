@@ -4,7 +4,8 @@
  */
 import { Clock, Effect, Option, Result, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
-import { type Attempt, type AttemptOutcome, compileFilter, endpointIdOf, subjects } from "#contracts"
+import { type Attempt, type AttemptOutcome, endpointIdOf } from "#webhooks/contract"
+import { compileFilter, subjects } from "#base"
 import { attemptBatchCodec } from "#webhooks"
 
 /** A line of the log and its place. */

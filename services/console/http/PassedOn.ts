@@ -3,7 +3,7 @@
  * as it is made. The page thereby needs one origin, and one sign-in.
  */
 import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { type PassedOnApi, passedOnApis } from "#contracts/console"
+import { type PassedOnApi, passedOnApis } from "#console/api"
 import { ConfiguredHttp, type EgressError, type EgressStream } from "#egress"
 import {
   Admission,
@@ -22,7 +22,8 @@ import {
   urlBelow,
   type WireError
 } from "#http"
-import { Addresses, Configuration } from "#runtime"
+import { Addresses } from "#runtime"
+import { Configuration } from "#configuration"
 import { PageAccess } from "../page/PageAccess.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { whileSignedIn } from "./requests.ts"

@@ -1,8 +1,9 @@
 /** Abandoned deliveries over HTTP. */
 import { Effect, Option } from "effect"
 import { type SourceMessage, StreamReader } from "#bus"
-import { endpointIdOf, isoTime, subjects } from "#contracts"
-import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#contracts/console"
+import { endpointIdOf } from "#webhooks/contract"
+import { isoTime, subjects } from "#base"
+import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#console/api"
 import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import {
   type AbandonedDelivery,

@@ -7,7 +7,6 @@ import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests } from "#bus"
 import {
   addressKeyOf,
-  type AuditAction,
   BookFinding,
   BooksAnswer,
   BooksOrder,
@@ -16,16 +15,14 @@ import {
   coinDecimalsOf,
   FindingId,
   type FindingKind,
-  isoTime,
   isSameAddress,
-  pageSizeMax,
-  type PaymentNetwork,
-  subjects
-} from "#contracts"
-import { BooksGroup, type BookView, type FindingSummary } from "#contracts/console"
+  type PaymentNetwork
+} from "#payments/contract"
+import { type AuditAction, isoTime, pageSizeMax, subjects } from "#base"
+import { BooksGroup, type BookView, type FindingSummary } from "#console/api"
 import { Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, serviceUnavailable } from "#http"
-import { Configuration } from "#runtime"
-import { ClaimReader } from "#x402"
+import { Configuration } from "#configuration"
+import { ClaimReader } from "#payments"
 import { AuditLog } from "../AuditLog.ts"
 import { receiptView, tokenOf } from "../money/receipts.ts"
 import { claimView } from "./money.ts"

@@ -6,14 +6,14 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
 import { StreamReader, unmarked } from "#bus"
-import { AskedDelivery, type Attempt, endpointIdOf } from "#contracts"
+import { AskedDelivery, type Attempt, endpointIdOf } from "#webhooks/contract"
 import {
   DeliveriesGroup,
   type DeliveryAttempt,
   type DeliveryLine,
   type DeliveryWhole,
   resendDeliveriesMax
-} from "#contracts/console"
+} from "#console/api"
 import { amended, Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { askForDelivery, deliveryIdFrom } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"

@@ -5,16 +5,8 @@
  */
 import { Effect, Option, Result } from "effect"
 import { type BusError, Consumers, StreamReader } from "#bus"
-import {
-  type AuditAction,
-  type EndpointEntry,
-  endpointIdOf,
-  type Fault,
-  findEvent,
-  isoTime,
-  deliveryStream,
-  subjects
-} from "#contracts"
+import { type AuditAction, type Fault, findEvent, isoTime, deliveryStream, subjects } from "#base"
+import { type EndpointEntry, endpointIdOf } from "#webhooks/contract"
 import {
   type ChangeEndpoint,
   type CreateEndpoint,
@@ -23,7 +15,7 @@ import {
   type OfRevision,
   type RotateSecrets,
   type TestEndpoint
-} from "#contracts/console"
+} from "#console/api"
 import {
   Caller,
   conflict,
@@ -50,7 +42,7 @@ import {
   shownSettings,
   WebhookEndpoints
 } from "#webhooks"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { AuditLog } from "../AuditLog.ts"
 import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
 import { linesOf } from "../deliveries/lines.ts"

@@ -12,10 +12,10 @@ import {
   findEvent,
   isoTime,
   storedEventName,
-  subjects,
-  wholeEventSchema
-} from "#contracts"
-import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#contracts/console"
+  subjects
+} from "#base"
+import { wholeEventSchema } from "#pipeline/contract"
+import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#console/api"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
 import { apiOptions, cursorText, messageOf, placeOf, refusing, timesOf, whileSignedIn } from "./requests.ts"

@@ -8,7 +8,7 @@ import {
   SpeechGroup,
   type StreamConsumer,
   StreamsGroup
-} from "#contracts/console"
+} from "#console/api"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, notFound, routesOf } from "#http"
 import {
   type BusError,
@@ -21,8 +21,10 @@ import {
   type Topology,
   topologyOf
 } from "#bus"
-import { deliveryLanesMax, effectiveSettings, isJson, isoTime, SpeechFigures } from "#contracts"
-import { Configuration, ConfigurationOrigin, Secrets } from "#runtime"
+import { deliveryLanesMax, isoTime } from "#base"
+import { Configuration, ConfigurationOrigin, effectiveSettings, isJson } from "#configuration"
+import { SpeechFigures } from "#speech/contract"
+import { Secrets } from "#runtime"
 import { FleetWatch } from "../FleetWatch.ts"
 import { apiOptions, cursorText, offsetOf, refusing, whileSignedIn } from "./requests.ts"
 

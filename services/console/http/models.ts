@@ -3,7 +3,6 @@ import { Clock, Effect, Option } from "effect"
 import { Kv } from "#bus"
 import {
   type CallWindow,
-  isoTime,
   lastDay,
   lastMonth,
   type ModelEntry,
@@ -11,10 +10,11 @@ import {
   modelUptimeKey,
   type OutcomeCounts,
   uptimeOf
-} from "#contracts"
-import { type CallHistory, ModelsGroup, type ModelView } from "#contracts/console"
+} from "#gateway/contract"
+import { isoTime } from "#base"
+import { type CallHistory, ModelsGroup, type ModelView } from "#console/api"
 import { jsonAnswer, routesOf } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
 
 const anyId = /^.+$/su

@@ -7,16 +7,15 @@ import { jsonCodec, Kv, Requests } from "#bus"
 import {
   chainFamilyOf,
   ClaimKey,
-  isoTime,
   type PaymentNetwork,
   type PaymentPayload,
   type Receipt,
   type Refund,
   RefundAnswer,
   RefundedPayment,
-  RefundOrder,
-  subjects
-} from "#contracts"
+  RefundOrder
+} from "#payments/contract"
+import { isoTime, subjects } from "#base"
 import {
   ClaimsGroup,
   type ClaimSummary,
@@ -26,7 +25,7 @@ import {
   type RefundView,
   sumsReadMax,
   TrialsGroup
-} from "#contracts/console"
+} from "#console/api"
 import {
   Admission,
   Caller,
@@ -40,7 +39,7 @@ import {
   validationFailed,
   type WireError
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import {
   type CannotPay,
   ClaimReader,
@@ -50,7 +49,7 @@ import {
   type SeenClaim,
   TrialPayers,
   usdText
-} from "#x402"
+} from "#payments"
 import {
   csvHead,
   csvLine,

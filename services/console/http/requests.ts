@@ -1,7 +1,7 @@
 /** The common steps of every handler: it reads its place in a list, and turns the broker's failures into refusals. */
 import { Effect, Option, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
-import { pageSizeDefault, pageSizeMax } from "#contracts"
+import { pageSizeDefault, pageSizeMax } from "#base"
 import {
   type Answer,
   Auth,
@@ -16,7 +16,7 @@ import {
   validationFailed,
   WireError
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 
 /** Options for the routes of all groups. */
 export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ Console }) => Console.BodyBytesMax) }

@@ -6,8 +6,8 @@
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { apiScopes, isoTime, Timestamp } from "#contracts"
-import { type Session, SessionGroup } from "#contracts/console"
+import { apiScopes, isoTime, Timestamp } from "#base"
+import { type Session, SessionGroup } from "#console/api"
 import {
   Auth,
   Caller,
@@ -22,7 +22,7 @@ import {
   type WireError
 } from "#http"
 import { type BusError, Kv } from "#bus"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
 import { PassedOn } from "./PassedOn.ts"

@@ -1,7 +1,7 @@
 /** Bearer tokens over HTTP: those of the caller's workspace. */
 import { Clock, Effect, Result } from "effect"
-import { apiScopes, tokenLifetimeMsDefault, tokenLimits } from "#contracts"
-import { TokensGroup, type TokenView } from "#contracts/console"
+import { apiScopes, tokenLifetimeMsDefault, tokenLimits } from "#base"
+import { TokensGroup, type TokenView } from "#console/api"
 import {
   Caller,
   conflict,
@@ -23,7 +23,7 @@ import {
   validationFailed,
   WireError
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { AuditLog } from "../AuditLog.ts"
 import { apiOptions, cursorText, entryPlaceOf, refusing } from "./requests.ts"
 

@@ -7,16 +7,14 @@ import { type BusError, type SourceMessage, StreamReader } from "#bus"
 import {
   addressToken,
   inOneCase,
-  isoTime,
   isSameAddress,
   knownTokenOf,
-  pageSizeMax,
   type PaymentNetwork,
-  type Receipt,
-  subjects
-} from "#contracts"
-import type { ReceiptSum, ReceiptView, SumsBy } from "#contracts/console"
-import { receiptCodec, type SeenClaim } from "#x402"
+  type Receipt
+} from "#payments/contract"
+import { isoTime, pageSizeMax, subjects } from "#base"
+import type { ReceiptSum, ReceiptView, SumsBy } from "#console/api"
+import { receiptCodec, type SeenClaim } from "#payments"
 
 const stream = "RECEIPTS"
 

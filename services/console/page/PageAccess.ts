@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { conflict, HttpCall, WireError } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 
 export interface BrowserCall {
   readonly method: string

@@ -3,7 +3,7 @@ import { hash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join } from "node:path"
 import { Context, Effect, Layer, Option } from "effect"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { bytesAnswer, emptyAnswer, HttpCall, notFound, route } from "#http"
 import { PageAccess } from "./PageAccess.ts"
 

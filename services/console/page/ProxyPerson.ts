@@ -4,9 +4,10 @@
  */
 import { hash, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
-import { faultOfName } from "#contracts"
+import { faultOfName } from "#base"
 import { HttpCall, rateLimited, rateWindow, type TokenRecord, type WireError } from "#http"
-import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+import { Configuration } from "#configuration"
+import { InvalidConfiguration, secretFromEnv } from "#runtime"
 
 export const proofHeader = "x-starling-proxy-secret"
 

@@ -16,7 +16,7 @@ import {
   topologyOf,
   userOf
 } from "#bus"
-import { deliveryLanesMax, subjects } from "#contracts"
+import { deliveryLanesMax, subjects } from "#base"
 import { storeIn } from "./store.ts"
 
 export const operatorUser = userOf("operator")

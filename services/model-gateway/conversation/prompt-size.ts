@@ -3,7 +3,7 @@
  * provider. The data in base64 of pictures, documents and sounds that stand in it are not counted as text, and each has a
  * size of its own instead. What looks like a picture anywhere else is text. Pure.
  */
-import type { PromptSize } from "#x402"
+import type { PromptSize } from "#payments"
 import { jsonBytes } from "../translate/json-bytes.ts"
 import type { PlacedFile, Written } from "./Written.ts"
 

@@ -1,5 +1,5 @@
 /** What each provider of OpenAI's API takes: as its entry says, else by its host. */
-import type { ProviderEntry } from "#contracts"
+import type { ProviderEntry } from "#gateway/contract"
 import type { Takes } from "./Written.ts"
 
 // Their documents name the parameters that they take.

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import type { Result } from "effect"
-import { costlyParameters } from "#contracts"
+import { costlyParameters } from "#gateway/contract"
 import { type JsonObject, present, recordAt, type Untranslatable } from "../translate/json.ts"
 import type {
   Conversation,

@@ -3,7 +3,7 @@
  * tools belong to the user and stand before what the user says. Pure.
  */
 import type { Result } from "effect"
-import { costlyParameters } from "#contracts"
+import { costlyParameters } from "#gateway/contract"
 import { isRecord, type JsonObject, present, type Untranslatable, without } from "../translate/json.ts"
 import { inputOf } from "../translate/tool-input.ts"
 import type {

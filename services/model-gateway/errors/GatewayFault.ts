@@ -3,8 +3,8 @@
  * does next: read the code, pick another model, or pay.
  */
 import { Schema } from "effect"
-import { type ModelEntry, modelKinds } from "#contracts"
-import { type GatewayCode, gatewayCodes } from "#contracts/model-gateway"
+import { type ModelEntry, modelKinds } from "#gateway/contract"
+import { type GatewayCode, gatewayCodes } from "#gateway/api"
 
 const Detail = Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String })
 

@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, textAt } from "../translate/json.ts"
-import type { GatewayCode } from "#contracts/model-gateway"
+import type { GatewayCode } from "#gateway/api"
 
 interface UpstreamError {
   readonly status: number

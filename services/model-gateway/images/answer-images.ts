@@ -3,10 +3,10 @@
  * fetch it; ids cannot be guessed.
  */
 import { Clock, Effect, Option, Result } from "effect"
-import { ImagesRequest } from "#contracts"
+import { ImagesRequest } from "#gateway/contract"
 import { HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
-import { Configuration } from "#runtime"
-import { unsettledHeaders } from "#x402"
+import { Configuration } from "#configuration"
+import { unsettledHeaders } from "#payments"
 import { answering, nothingHere } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { FreeTier } from "../models/FreeTier.ts"

@@ -5,7 +5,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
 import { Context, Effect, Layer, Option } from "effect"
 import { addressGroup, type HttpCall, type RateRefused, settledLimit, takeOrRefuse, type WireError } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 
 type Caller = Pick<HttpCall["Service"], "remoteAddress" | "header">

@@ -7,19 +7,16 @@
  * rounded as a price is: up, once, to a millionth of a dollar.
  */
 import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { Configuration, entriesOf, isJson, type Json, unreadable } from "#configuration"
 import {
-  entriesOf,
-  isJson,
-  type Json,
   type ModelEntry,
   type ModelUpstream,
   type ProviderEntry,
   soldBelowCost,
-  soldBelowCostText,
-  unreadable
-} from "#contracts"
+  soldBelowCostText
+} from "#gateway/contract"
 import type { SanitiseOptions } from "#egress"
-import { Configuration, type ConfigurationFault, InvalidConfiguration, Metrics, secretFromEnv } from "#runtime"
+import { type ConfigurationFault, InvalidConfiguration, Metrics, secretFromEnv } from "#runtime"
 import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
 import { takesOf } from "../conversation/provider-takes.ts"

@@ -1,6 +1,6 @@
 /** The models that are served here, with their prices. */
 import { Effect, Result } from "effect"
-import type { ListedModel } from "#contracts/model-gateway"
+import type { ListedModel } from "#gateway/api"
 import { HttpCall, jsonAnswer } from "#http"
 import { answering, refused } from "../answer-refusal.ts"
 import { UnknownModel } from "../errors/GatewayFault.ts"

@@ -16,10 +16,11 @@ import {
   channelScheme,
   ChannelWatch,
   type PaymentPayload,
-  type PaymentRequirements,
-  subjects
-} from "#contracts"
-import { Configuration, Metrics, supervise, timed } from "#runtime"
+  type PaymentRequirements
+} from "#payments/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Metrics, supervise, timed } from "#runtime"
 import {
   atomicAmount,
   type Channel,
@@ -52,7 +53,7 @@ import {
   type Tariff,
   tariffOf,
   verificationFailed
-} from "#x402"
+} from "#payments"
 import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
 import { PaidAnswers } from "./kept-calls.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"

@@ -12,8 +12,9 @@
  */
 import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
 import type { BusError } from "#bus"
-import type { SettlementOutcome } from "#contracts"
-import { Configuration, Metrics, timed } from "#runtime"
+import type { SettlementOutcome } from "#payments/contract"
+import { Configuration } from "#configuration"
+import { Metrics, timed } from "#runtime"
 import {
   atomicAmount,
   chargeOf,
@@ -30,7 +31,7 @@ import {
   type Tariff,
   tariffOf,
   unsettledHeaders
-} from "#x402"
+} from "#payments"
 import { PaidAnswers } from "./kept-calls.ts"
 import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"

@@ -11,12 +11,13 @@ import {
   type PaymentNetwork,
   type PaymentPayload,
   type PaymentRequirements,
-  subjects,
   type VerifyAnswer,
   type VerifyRequest
-} from "#contracts"
+} from "#payments/contract"
+import { subjects } from "#base"
 import { sanitise } from "#egress"
-import { Configuration, type CounterOf, inSpan, Metrics, timed } from "#runtime"
+import { Configuration } from "#configuration"
+import { type CounterOf, inSpan, Metrics, timed } from "#runtime"
 import {
   bringsPayment,
   ClaimMove,
@@ -41,7 +42,7 @@ import {
   verifiedClaim,
   verifyAnswerCodec,
   verifyRequestCodec
-} from "#x402"
+} from "#payments"
 import { bazaarTexts } from "../discovery.ts"
 import { gatewayOrigin } from "../origin.ts"
 import { ChannelCalls, type RefundedChannel } from "./ChannelCalls.ts"

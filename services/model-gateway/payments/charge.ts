@@ -10,7 +10,7 @@
  *
  * A call whose provider failed, even after content, never comes here: it is released and costs nothing.
  */
-import { chargedInputTokens, flatPrice, inputTokensOf, meteredTariff, type Tariff, tokenPrice } from "#x402"
+import { chargedInputTokens, flatPrice, inputTokensOf, meteredTariff, type Tariff, tokenPrice } from "#payments"
 import type { CallFacts } from "./quote.ts"
 
 /** What is known of an answer, or of a part of one. */

@@ -11,8 +11,8 @@
 import { hash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
 import { type BusError, kept, Kv, type Mailbox, Objects, parseJson, records, replaced } from "#bus"
-import type { PaymentPayload } from "#contracts"
-import { type Claim, type Claims, type PayerName, paymentIdentifier, type SettledPayment } from "#x402"
+import type { PaymentPayload } from "#payments/contract"
+import { type Claim, type Claims, type PayerName, paymentIdentifier, type SettledPayment } from "#payments"
 
 const store = "paid-answers"
 

@@ -1,6 +1,6 @@
 /**
  * One paid call from its payment to its end, as a table: which event may happen in which state, and which task it asks
- * for. Read it beside the table of claims (`libs/x402/claims/claim.ts`): a call is `claimed` and `beginning` while its
+ * for. Read it beside the table of claims (`libs/payments/claims/claim.ts`): a call is `claimed` and `beginning` while its
  * claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING. Whatever happens,
  * in whichever order, a call is released or settled, once; and once it is settled nothing is given back.
  */

@@ -8,9 +8,9 @@ import {
   chainFamilyOf,
   type PaymentNetwork,
   type Payments,
-  type AnswerKind,
-  type ModelGateway
-} from "#contracts"
+  type AnswerKind
+} from "#payments/contract"
+import type { ModelGateway } from "#gateway/contract"
 import type { HttpCall } from "#http"
 import {
   channelOfferOf,
@@ -28,7 +28,7 @@ import {
   type Tariff,
   tariffOf,
   tokenPrice
-} from "#x402"
+} from "#payments"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
 import type { ModelCall } from "../requests/read-call.ts"
 

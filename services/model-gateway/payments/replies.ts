@@ -1,6 +1,13 @@
 /** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
 import { Data } from "effect"
-import { type BazaarText, paymentReason, paymentRequired, type PaymentReply, type Quote, type ReplyShape } from "#x402"
+import {
+  type BazaarText,
+  paymentReason,
+  paymentRequired,
+  type PaymentReply,
+  type Quote,
+  type ReplyShape
+} from "#payments"
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**

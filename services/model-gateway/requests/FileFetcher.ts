@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { FileData, FileKind, WebFile } from "../conversation/Conversation.ts"
 import { keyOf } from "../conversation/files.ts"

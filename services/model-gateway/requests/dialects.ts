@@ -3,14 +3,8 @@
  * where it limits the length of the answer; and how each kind of provider is written to. Pure.
  */
 import { Result, type Schema } from "effect"
-import {
-  boundedDecoder,
-  ChatRequest,
-  type DecodingFaults,
-  MessagesRequest,
-  moreFaults,
-  ResponsesRequest
-} from "#contracts"
+import { boundedDecoder, type DecodingFaults, moreFaults } from "#base"
+import { ChatRequest, MessagesRequest, ResponsesRequest } from "#gateway/contract"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRoute } from "../models/ModelRegistry.ts"
 import type { ApiDialect, Conversation, FileData, WebFile } from "../conversation/Conversation.ts"

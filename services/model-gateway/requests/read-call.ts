@@ -4,17 +4,11 @@
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
-import {
-  bodySizesOf,
-  type CostlyParameter,
-  costlyParameters,
-  type ModelGateway,
-  parseJsonText,
-  weightMaxOf
-} from "#contracts"
+import { bodySizesOf, type CostlyParameter, costlyParameters, type ModelGateway } from "#gateway/contract"
+import { parseJsonText, weightMaxOf } from "#base"
 import { type BodyLimits, BodyRoom, type HttpCall, readBytesWhile, type TakenBody, type WireError } from "#http"
-import { Configuration } from "#runtime"
-import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#x402"
+import { Configuration } from "#configuration"
+import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#payments"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { ModelRegistry, ModelRoute, RegisteredModel } from "../models/ModelRegistry.ts"
 import type { ApiDialect, Conversation, WebFile } from "../conversation/Conversation.ts"

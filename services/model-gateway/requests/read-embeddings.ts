@@ -4,8 +4,8 @@
  * checked before it is paid for. Pure.
  */
 import { Result, Struct } from "effect"
-import { embeddingInputsMax, EmbeddingsRequest } from "#contracts"
-import type { PromptSize } from "#x402"
+import { embeddingInputsMax, EmbeddingsRequest } from "#gateway/contract"
+import type { PromptSize } from "#payments"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
 import { isRecord, type JsonObject, recordsAt, textAt, without } from "../translate/json.ts"

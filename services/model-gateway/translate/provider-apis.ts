@@ -4,7 +4,7 @@
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
-import type { ModelEntry, ProviderEntry } from "#contracts"
+import type { ModelEntry, ProviderEntry } from "#gateway/contract"
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "./json.ts"
 import { anthropicUsage, openAiUsage, type Usage } from "./usage.ts"
 import { writtenBytes } from "./written-bytes.ts"

@@ -3,7 +3,7 @@
  * answer would be another one without it, else left out and named. A price counts what is written, and a key that nobody
  * has looked at may ask for more than its bytes show, as a template does. Pure.
  */
-import { costlyParameters } from "#contracts"
+import { costlyParameters } from "#gateway/contract"
 import { isNothing, type JsonObject } from "./json.ts"
 
 export interface WrittenRequest {

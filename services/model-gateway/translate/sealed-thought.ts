@@ -3,7 +3,7 @@
  * not read, with what the provider wants back. Pure.
  */
 import { Result } from "effect"
-import { parseJsonText, weightMaxOf } from "#contracts"
+import { parseJsonText, weightMaxOf } from "#base"
 import { isRecord, textAt } from "./json.ts"
 
 /** The seal of a thought whose provider seals none: clients drop what has no seal, and a reasoner wants it back. */

@@ -1,6 +1,6 @@
 /** The input of a tool's call, as the model wrote it. Pure. */
 import { Result } from "effect"
-import { parseJsonText, weightMaxOf } from "#contracts"
+import { parseJsonText, weightMaxOf } from "#base"
 import { isRecord, type JsonObject } from "./json.ts"
 
 // They are written again, by a function that recurses.

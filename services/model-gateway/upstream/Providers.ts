@@ -27,7 +27,8 @@ import {
   type SanitiseOptions,
   type StreamError
 } from "#egress"
-import { Configuration, inSpan } from "#runtime"
+import { Configuration } from "#configuration"
+import { inSpan } from "#runtime"
 import { ModelRegistry, type ModelRoute, type Provider } from "../models/ModelRegistry.ts"
 import { holdsVectors, inputsOf } from "../requests/read-embeddings.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"

@@ -14,7 +14,7 @@ import {
   closedBreaker,
   Metrics
 } from "#runtime"
-import type { CallOutcome } from "#contracts"
+import type { CallOutcome } from "#gateway/contract"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import {
   breakerOpen,

@@ -17,8 +17,9 @@ import {
   quarterOf,
   type UptimeBatch,
   withBatch
-} from "#contracts"
-import { Configuration, supervise } from "#runtime"
+} from "#gateway/contract"
+import { Configuration } from "#configuration"
+import { supervise } from "#runtime"
 
 export interface CountedCall {
   readonly model: string

@@ -3,8 +3,9 @@
  * and the pool of keys that send them. A key that is missing, cannot be read or is another's stops the start.
  */
 import { Context, Effect, Layer, Result } from "effect"
-import { type ChannelConfig, isSameAddress, type PaymentChannels, type PaymentNetwork } from "#contracts"
-import { Configuration, InvalidConfiguration } from "#runtime"
+import { type ChannelConfig, isSameAddress, type PaymentChannels, type PaymentNetwork } from "#payments/contract"
+import { Configuration } from "#configuration"
+import { InvalidConfiguration } from "#runtime"
 import {
   type CallOutcome,
   type ChainUnavailable,
@@ -12,7 +13,7 @@ import {
   openChannelContract,
   type SettlerKey,
   type SettlementPending
-} from "#x402"
+} from "#payments"
 import { Networks } from "../networks.ts"
 import { SettlerKeys } from "../settler-keys.ts"
 import type { SignerPool } from "../signer-pool.ts"

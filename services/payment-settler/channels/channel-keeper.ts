@@ -7,8 +7,9 @@
  */
 import { Clock, Effect, Layer, Option, Ref, Result, Schedule, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, Mailbox } from "#bus"
-import { ChannelWatch } from "#contracts"
-import { Configuration, Metrics, supervise } from "#runtime"
+import { ChannelWatch } from "#payments/contract"
+import { Configuration } from "#configuration"
+import { Metrics, supervise } from "#runtime"
 import {
   atomicAmount,
   type ChainUnavailable,
@@ -26,7 +27,7 @@ import {
   settleCall,
   sweptIn,
   withoutAnswer
-} from "#x402"
+} from "#payments"
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 import { Ledger } from "../ledger.ts"

@@ -14,9 +14,9 @@ import {
   type ChannelOrderAnswer,
   type ChannelSettlement,
   InstanceName,
-  subjects,
   TransactionId
-} from "#contracts"
+} from "#payments/contract"
+import { subjects } from "#base"
 import { Metrics } from "#runtime"
 import {
   type CallOutcome,
@@ -44,7 +44,7 @@ import {
   settleCall,
   signedDeposit,
   sweptIn
-} from "#x402"
+} from "#payments"
 import { Ledger } from "../ledger.ts"
 import { channelOrders } from "../metrics.ts"
 import { claimableOf } from "./claiming.ts"

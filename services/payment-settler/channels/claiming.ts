@@ -3,7 +3,7 @@
  * channels in one transaction; at once where a payer withdraws by itself, or where one channel owes more than may be
  * lost. No more is claimed than lies in the channel: what was charged beyond that is lost, and is told.
  */
-import { type Channel, unclaimedOf, type VoucherClaim } from "#x402"
+import { type Channel, unclaimedOf, type VoucherClaim } from "#payments"
 
 export interface ClaimTerms {
   /** One channel is claimed at once when it owes this much; in the token's smallest unit. */

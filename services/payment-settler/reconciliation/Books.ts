@@ -5,8 +5,15 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { type BusError, kept, Kv, type KvEntry, records, replaced } from "#bus"
-import { addressKeyOf, BookFinding, BookState, type FindingEnd, findingPartsMax, type PaymentNetwork } from "#contracts"
-import type { ChainTransfer } from "#x402"
+import {
+  addressKeyOf,
+  BookFinding,
+  BookState,
+  type FindingEnd,
+  findingPartsMax,
+  type PaymentNetwork
+} from "#payments/contract"
+import type { ChainTransfer } from "#payments"
 import type { Finding } from "./findings.ts"
 import { findingName } from "./open-entries.ts"
 

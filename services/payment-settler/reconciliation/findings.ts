@@ -2,8 +2,8 @@
  * The reconciliation's findings, from both sides: every claim and receipt against the chain, every transfer to us
  * against the receipts. A payment that is on its way is no finding until its time is over. Pure.
  */
-import { claimKeyOf, inOneCase, type Receipt } from "#contracts"
-import type { ChainTransfer, ClaimState } from "#x402"
+import { claimKeyOf, inOneCase, type Receipt } from "#payments/contract"
+import type { ChainTransfer, ClaimState } from "#payments"
 
 /** The part of a claim that the reconciliation reads. */
 export interface ReconciledClaim {

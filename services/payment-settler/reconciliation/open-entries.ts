@@ -5,8 +5,8 @@
  */
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type BusError, Kv } from "#bus"
-import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#contracts"
-import { type ChainTransfer, type ChainUnavailable, channelsAddress } from "#x402"
+import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#payments/contract"
+import { type ChainTransfer, type ChainUnavailable, channelsAddress } from "#payments"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
 import type { SettlingNetwork } from "../networks.ts"
 import { type Finding, hasTransfer, reconcile, type ReconciledClaim, transferKey } from "./findings.ts"

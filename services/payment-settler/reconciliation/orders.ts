@@ -4,8 +4,9 @@
  */
 import { Effect, Layer, Option } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
-import { type BookFinding, BooksAnswer, BooksOrder, canBeMended, type FindingEnd, subjects } from "#contracts"
-import { Claims } from "#x402"
+import { type BookFinding, BooksAnswer, BooksOrder, canBeMended, type FindingEnd } from "#payments/contract"
+import { subjects } from "#base"
+import { Claims } from "#payments"
 import { Ledger } from "../ledger.ts"
 import { Settler } from "../settler.ts"
 import { Books } from "./Books.ts"

@@ -6,9 +6,16 @@
  */
 import { Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
-import { type BookFinding, type BookState, type FindingEnd, findingKinds, type PaymentNetwork } from "#contracts"
-import { Configuration, Metrics, supervise } from "#runtime"
-import { type ChainUnavailable, type Claim, Claims } from "#x402"
+import {
+  type BookFinding,
+  type BookState,
+  type FindingEnd,
+  findingKinds,
+  type PaymentNetwork
+} from "#payments/contract"
+import { Configuration } from "#configuration"
+import { Metrics, supervise } from "#runtime"
+import { type ChainUnavailable, type Claim, Claims } from "#payments"
 import { Ledger } from "../ledger.ts"
 import { findings, receiptedUnits, reconciledAt, standingFindings, transferredUnits } from "../metrics.ts"
 import { Networks, type SettlingNetwork } from "../networks.ts"

@@ -7,8 +7,16 @@
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { type BusError, kept, Kv, type KvBucket, type KvEntry, type Records, records, replaced } from "#bus"
-import { inOneCase, isSameAddress, type Refund, type RefundAnswer, RefundedPayment, type RefundOrder } from "#contracts"
-import { Configuration, InvalidConfiguration, Metrics } from "#runtime"
+import {
+  inOneCase,
+  isSameAddress,
+  type Refund,
+  type RefundAnswer,
+  RefundedPayment,
+  type RefundOrder
+} from "#payments/contract"
+import { Configuration } from "#configuration"
+import { InvalidConfiguration, Metrics } from "#runtime"
 import {
   authorizationMessage,
   ChainUnavailable,
@@ -16,7 +24,7 @@ import {
   evmChainIdOf,
   type PaymentScheme,
   type SettlerKey
-} from "#x402"
+} from "#payments"
 import { Ledger } from "../ledger.ts"
 import { refundedUsd, refunds as refundsTotal } from "../metrics.ts"
 import { Networks, type SettlingNetwork } from "../networks.ts"

@@ -4,8 +4,10 @@
  */
 import { Clock, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { type BusError, jsonCodec, Leases, Mailbox, Requests } from "#bus"
-import { RefundAnswer, RefundOrder, type RefundedPayment, subjects } from "#contracts"
-import { Configuration, Metrics, supervise } from "#runtime"
+import { RefundAnswer, RefundOrder, type RefundedPayment } from "#payments/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Metrics, supervise } from "#runtime"
 import { refundsOpen } from "../metrics.ts"
 import { retryDelayMs } from "../settlements.ts"
 import { isOpen } from "./refund.ts"

@@ -16,8 +16,8 @@ import {
   type RefundOrder,
   refundsMax,
   x402Version
-} from "#contracts"
-import type { Authorization } from "#x402"
+} from "#payments/contract"
+import type { Authorization } from "#payments"
 
 /** How long a refund is tried: after that its chain takes it no more, and it can be ordered anew. */
 export const refundSeconds = 3_600

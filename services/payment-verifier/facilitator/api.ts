@@ -7,26 +7,25 @@
  * only word for an unknown outcome is `settlement_pending`.
  */
 import { Effect, Layer, Result, Schema } from "effect"
+import { boundedDecoder, type Fault, pointedFaults } from "#base"
 import {
-  boundedDecoder,
   ChannelFacilitatorRequest,
   channelScheme,
   FacilitatorRequest,
-  type Fault,
   isSameAddress,
   type PaymentRequirements,
-  pointedFaults,
   type SettlementOutcome,
   type SettleResponse,
   type SupportedResponse,
   type VerifyAnswer,
   type VerifyResponse,
   x402Version
-} from "#contracts"
+} from "#payments/contract"
 import { sanitise } from "#egress"
 import { type Answer, HttpListener, jsonAnswer, readJsonValue, route } from "#http"
-import { Addresses, Configuration } from "#runtime"
-import { offerOf, type OpenNetwork, type PaymentRefused, type SettlerKey, statedAmount, TokenWatch } from "#x402"
+import { Addresses } from "#runtime"
+import { Configuration } from "#configuration"
+import { offerOf, type OpenNetwork, type PaymentRefused, type SettlerKey, statedAmount, TokenWatch } from "#payments"
 import { type Checked, Networks, Verifier } from "../verifier.ts"
 import { FacilitatorChannels, type SettledChannel, type VerifiedChannel } from "./channels.ts"
 import { FacilitatorSettlements } from "./settlements.ts"

@@ -16,10 +16,10 @@ import {
   isSameAddress,
   type PaymentRequirements,
   type SettlementOutcome,
-  subjects,
   type VerifyAnswer
-} from "#contracts"
-import { Configuration } from "#runtime"
+} from "#payments/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
 import {
   type ChannelContract,
   channelOrderAnswerCodec,
@@ -33,7 +33,7 @@ import {
   openChannelContract,
   type SeenChannel,
   signedDeposit
-} from "#x402"
+} from "#payments"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>

@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
 import { type BusError, Mailbox } from "#bus"
-import type { FacilitatorRequest, SettlementOutcome } from "#contracts"
-import { Configuration } from "#runtime"
+import type { FacilitatorRequest, SettlementOutcome } from "#payments/contract"
+import { Configuration } from "#configuration"
 import {
   type ReadFunds,
   type Claim,
@@ -17,7 +17,7 @@ import {
   newTicket,
   outcomeOfClaim,
   Settlements
-} from "#x402"
+} from "#payments"
 import type { Checked } from "../verifier.ts"
 
 // The oldest is dropped first; a server asks again within seconds.

@@ -20,10 +20,12 @@ import {
   type SourceMessage,
   StreamReader
 } from "#bus"
-import { agentOfId, type CommandEntity, Count } from "#contracts"
-import { Configuration, Health, Metrics, supervise } from "#runtime"
+import { agentOfId, type CommandEntity } from "#pipeline/contract"
+import { Count } from "#base"
+import { Configuration } from "#configuration"
+import { Health, Metrics, supervise } from "#runtime"
 import { type CommandError, Views } from "#actors"
-import { priorityDefault } from "#contracts/pipeline-api"
+import { priorityDefault } from "#pipeline/api"
 import { type CommandOf, projectSnapshot } from "#pipeline"
 import { readRecord } from "../History.ts"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"

@@ -14,7 +14,7 @@ import {
   WorkItemFact,
   type WorkItemFactOf,
   WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { type CommandOf, isEnded } from "#pipeline"
 import type { ReadRecord } from "../History.ts"
 import { concernedItem } from "../views.ts"

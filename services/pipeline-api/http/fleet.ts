@@ -1,10 +1,10 @@
 /** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided that. */
 import { Clock, Effect, Option } from "effect"
 import { Views } from "#actors"
-import { type AgentCommand, agentIdOf, type QueueCommand, queueId } from "#contracts"
-import { type AgentView, FleetGroup } from "#contracts/pipeline-api"
+import { type AgentCommand, agentIdOf, type QueueCommand, queueId } from "#pipeline/contract"
+import { type AgentView, FleetGroup } from "#pipeline/api"
 import { jsonAnswer, routesOf } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { Commands } from "../Commands.ts"
 import { agentRoster } from "../Routing.ts"
 import { agentRow, agentView, queueView, readAgents } from "../views.ts"

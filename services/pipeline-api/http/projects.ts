@@ -2,10 +2,10 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Views } from "#actors"
 import { type BusError, Kv } from "#bus"
-import { type ProjectCommand, type ProjectState, SpendEntry, spendKey, spentMicroUsd } from "#contracts"
-import { ProjectsGroup } from "#contracts/pipeline-api"
+import { type ProjectCommand, type ProjectState, SpendEntry, spendKey, spentMicroUsd } from "#pipeline/contract"
+import { ProjectsGroup } from "#pipeline/api"
 import { jsonAnswer, routesOf } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { Commands } from "../Commands.ts"
 import { projectRow, projectSettingsOf, projectView, readProjects } from "../views.ts"
 import {

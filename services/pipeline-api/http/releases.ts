@@ -1,9 +1,9 @@
 /** Releases over HTTP. */
 import { Effect, Option } from "effect"
 import { Views } from "#actors"
-import { type ReleaseChangeRequest, ReleasesGroup } from "#contracts/pipeline-api"
+import { type ReleaseChangeRequest, ReleasesGroup } from "#pipeline/api"
 import { type EndpointRequest, jsonAnswer, routesOf } from "#http"
-import type { Configuration } from "#runtime"
+import type { Configuration } from "#configuration"
 import { Commands } from "../Commands.ts"
 import { Creation } from "../Creation.ts"
 import { readReleases, releaseRow, releaseView } from "../views.ts"

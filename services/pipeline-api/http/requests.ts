@@ -7,7 +7,8 @@ import { hash, randomUUID } from "node:crypto"
 import { Effect, Option, type Result, Schema } from "effect"
 import { type CommandError, type ViewRow, Views } from "#actors"
 import type { BusError } from "#bus"
-import { type CommandEntity, pageSizeDefault, pageSizeMax, Uuid } from "#contracts"
+import type { CommandEntity } from "#pipeline/contract"
+import { pageSizeDefault, pageSizeMax, Uuid } from "#base"
 import {
   amended,
   type Answer,
@@ -24,7 +25,7 @@ import {
   type WireError
 } from "#http"
 import { entityNames } from "#pipeline"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 
 /** Options for the routes of all groups. */
 export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ PipelineApi }) => PipelineApi.BodyBytesMax) }

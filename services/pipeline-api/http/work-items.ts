@@ -1,8 +1,9 @@
 /** Work items over HTTP: creating, listing and showing them, and the operators' actions on them. */
 import { Effect, Option, Schema } from "effect"
 import { Views } from "#actors"
-import { Uuid, type WorkItemCommand } from "#contracts"
-import { type SuggestionView, WorkItemsGroup } from "#contracts/pipeline-api"
+import { Uuid } from "#base"
+import type { WorkItemCommand } from "#pipeline/contract"
+import { type SuggestionView, WorkItemsGroup } from "#pipeline/api"
 import { HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { workItemOfSuggestion } from "#pipeline"
 import { Commands } from "../Commands.ts"

@@ -12,17 +12,17 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type FoundUniqueKey, type Precondition, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
+import { Configuration, type ConfigurationFile } from "#configuration"
 import type {
-  ConfigurationFile,
   PickupDispatch,
   PickupQuestion,
   PickupReply,
   ProjectState,
   WorkItemDispatch,
   WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { capDeferral, eventItem, isQueuePaused, progressGrainMs } from "#pipeline"
-import { Configuration, keyedQueue } from "#runtime"
+import { keyedQueue } from "#runtime"
 import { Answers, Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { History } from "../History.ts"

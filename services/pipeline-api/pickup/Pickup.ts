@@ -16,20 +16,10 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Layer, Option, Semaphore } from "effect"
 import { type BusError, jsonCodec, Kv, Publisher, Requests, StreamReader } from "#bus"
-import {
-  agentIdOf,
-  type ConfigurationFile,
-  Envelope,
-  eventSchemaVersion,
-  HeldAnswer,
-  HeldQuestion,
-  isoTime,
-  PickupAnswer,
-  PickupQuestion,
-  queueId,
-  subjects
-} from "#contracts"
-import { Configuration, Drain, Metrics } from "#runtime"
+import { agentIdOf, HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion, queueId } from "#pipeline/contract"
+import { Configuration, type ConfigurationFile } from "#configuration"
+import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
+import { Drain, Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { pickupsTotal } from "../metrics.ts"

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Deferred, Effect, Layer, Option } from "effect"
 import { Views } from "#actors"
-import { queueId, type WorkItemPhase, type WorkItemStateName } from "#contracts"
+import { queueId, type WorkItemPhase, type WorkItemStateName } from "#pipeline/contract"
 import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"

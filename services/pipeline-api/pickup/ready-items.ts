@@ -7,15 +7,9 @@
  * agent no other agent may take. Pure.
  */
 import type { ViewRow } from "#actors"
-import {
-  type ConfigurationFile,
-  isoTime,
-  type PickupNothing,
-  type PickupQuestion,
-  type QueueState,
-  type WorkItemPhase,
-  type WorkItemSummary
-} from "#contracts"
+import type { ConfigurationFile } from "#configuration"
+import { isoTime } from "#base"
+import type { PickupNothing, PickupQuestion, QueueState, WorkItemPhase, WorkItemSummary } from "#pipeline/contract"
 import type { AgentHold, AgentRoster } from "../Routing.ts"
 
 export interface ReadyItem {

@@ -24,8 +24,9 @@ import {
   readyConsumer,
   type Received
 } from "#bus"
-import { decodeReport, type Report, reportKinds } from "#contracts"
-import { Configuration, Drain, Health, keyedQueue, Metrics, supervise } from "#runtime"
+import { decodeReport, type Report, reportKinds } from "#pipeline/contract"
+import { Configuration } from "#configuration"
+import { Drain, Health, keyedQueue, Metrics, supervise } from "#runtime"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { reportsTotal } from "../metrics.ts"
 import { Reports } from "./Reports.ts"

@@ -7,18 +7,10 @@ import { hash, randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
 import type { CommandError } from "#actors"
 import { type BusError, jsonCodec, Kv, type KvBucket, Publisher, records, replaced } from "#bus"
-import {
-  type ConcernedItem,
-  Envelope,
-  eventSchemaVersion,
-  forecastKey,
-  isoTime,
-  QuotaForecast,
-  type Report,
-  subjects,
-  type WorkItemState
-} from "#contracts"
-import { Configuration, type Redact, Redactor } from "#runtime"
+import { type ConcernedItem, forecastKey, QuotaForecast, type Report, type WorkItemState } from "#pipeline/contract"
+import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
+import { Configuration } from "#configuration"
+import { type Redact, Redactor } from "#runtime"
 import { Commands, redactTexts } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { concernedItem } from "../views.ts"

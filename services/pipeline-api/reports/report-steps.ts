@@ -6,14 +6,14 @@ import {
   agentIdOf,
   type CommandEntity,
   type ConcernedItem,
-  type ConfigurationFile,
-  isoTime,
   isRunnerReport,
   type Report,
   type ReportKind,
   type RunnerReport,
   type WorkItemDispatch
-} from "#contracts"
+} from "#pipeline/contract"
+import type { ConfigurationFile } from "#configuration"
+import { isoTime } from "#base"
 import type { CommandOf } from "#pipeline"
 import type { AgentRoster } from "../Routing.ts"
 

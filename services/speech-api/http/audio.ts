@@ -3,7 +3,7 @@
  * their models.
  */
 import { Effect, Stream } from "effect"
-import { type SpeechModel, speechModels } from "#contracts"
+import { type SpeechModel, speechModels } from "#speech/contract"
 import {
   AudioGroup,
   openAiInputMax,
@@ -12,7 +12,7 @@ import {
   speechInputMax,
   SpeechRequest,
   type StreamRequest
-} from "#contracts/speech-api"
+} from "#speech/api"
 import {
   dialectAnswer,
   eventsAnswer,
@@ -23,7 +23,7 @@ import {
   routesOf,
   streamAnswer
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import type { Spoken } from "../speaking/Speech.ts"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
 import type { Order, SpeechPlan } from "../speaking/plan.ts"

@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
-import type { ConsentChallengeRequest, Voice } from "#contracts/speech-api"
+import type { ConsentChallengeRequest, Voice } from "#speech/api"
 import {
   amended,
   type Answer,
@@ -27,7 +27,8 @@ import {
   type WireError,
   withHeaders
 } from "#http"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { voicesCreated } from "../metrics.ts"
 import { Challenges, faultOfFullName } from "../voices/Challenges.ts"
 import { VoiceCreation } from "../voices/VoiceCreation.ts"

@@ -1,8 +1,8 @@
 /** The routes of lexicons. */
 import { Effect, Result, Schema } from "effect"
-import { type Lexicon, LexiconName, LexiconsGroup } from "#contracts/speech-api"
+import { type Lexicon, LexiconName, LexiconsGroup } from "#speech/api"
 import { Caller, emptyAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { readLexicon } from "#speech"
 import { Lexicons, type StoredLexicon } from "../lexicons/Lexicons.ts"
 import { refusalOfVoice } from "../refusals.ts"

@@ -3,8 +3,9 @@
  * and refusals in its words. Pure.
  */
 import { Effect, Result, Stream } from "effect"
-import type { AudioError } from "#audio"
-import type { ConfigurationFile, OutputFormat } from "#contracts"
+import type { AudioError } from "#speech/audio"
+import type { ConfigurationFile } from "#configuration"
+import type { OutputFormat } from "#speech/contract"
 import {
   openAiFields,
   type OpenAiResponseFormat,
@@ -12,7 +13,7 @@ import {
   type OpenAiSpeechRequest,
   ownFields,
   speechErrorType
-} from "#contracts/speech-api"
+} from "#speech/api"
 import { jsonEvent, type ServerSentEvent, validationFailed, WireError } from "#http"
 import type { Order } from "../speaking/plan.ts"
 import type { InputRefused, SpeechFailed } from "../refusals.ts"

@@ -1,6 +1,6 @@
 /** What all routes that speak do: the checks before, the place, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
-import { speechInputMax } from "#contracts/speech-api"
+import { speechInputMax } from "#speech/api"
 import { Admission, Caller, HttpCall, validationFailed, WireError } from "#http"
 import { lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"

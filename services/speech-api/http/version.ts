@@ -3,9 +3,9 @@
  * prefix). No header means the newest version, but old client libraries send none and are known by their own version.
  */
 import { Effect, Option, Result } from "effect"
-import { newestVersion } from "#contracts/speech-api"
+import { newestVersion } from "#speech/api"
 import { HttpCall, WireError } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 
 /** Before this version a voice was cloned on a mere declaration that its speaker agreed. */
 const challengesSince = "2026-09-13"

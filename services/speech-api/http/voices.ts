@@ -1,6 +1,6 @@
 /** The routes of voices: those of the catalogue, and those of the caller's workspace with their files. */
 import { Effect, Option, Stream } from "effect"
-import { VoicesGroup } from "#contracts/speech-api"
+import { VoicesGroup } from "#speech/api"
 import {
   bytesAnswer,
   Caller,
@@ -13,7 +13,7 @@ import {
   routesOf,
   validationFailed
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { ClonedVoices } from "../voices/ClonedVoices.ts"
 import { listedClone, type ListedVoice, pageOfVoices, voiceBody, withOldGender } from "../voices/list.ts"
 import type { ClonedVoice, KeptFile } from "../voices/records.ts"

@@ -5,8 +5,10 @@
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvEntry } from "#bus"
-import { encodeToken, isoTime, type Lexeme, Timestamp } from "#contracts"
-import { Configuration, supervise } from "#runtime"
+import { encodeToken, isoTime, Timestamp } from "#base"
+import type { Lexeme } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { supervise } from "#runtime"
 import { type Lexicon, matcherOf, type Matcher, readLexicon } from "#speech"
 
 export const LexiconRecord = Schema.Struct({

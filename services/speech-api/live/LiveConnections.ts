@@ -4,7 +4,8 @@
  */
 import { Context, Effect, FiberSet, Layer, type Scope } from "effect"
 import { serviceUnavailable, WireError } from "#http"
-import { Configuration, Drain, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { Drain, Metrics } from "#runtime"
 import { liveConnections } from "../metrics.ts"
 
 export interface LiveMember {

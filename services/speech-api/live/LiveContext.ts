@@ -3,8 +3,8 @@
  * every other route, on one timeline. Its audio waits for nothing but its reader; its text is bounded.
  */
 import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from "effect"
-import type { WordMark } from "#contracts"
-import { liveLimits } from "#contracts/speech-api"
+import type { WordMark } from "#speech/contract"
+import { liveLimits } from "#speech/api"
 import { Admission, internalError, validationFailed, WireError } from "#http"
 import {
   type Clause,

@@ -16,7 +16,7 @@ import {
   LiveServerMessage,
   liveTokenPrefix,
   newestVersion
-} from "#contracts/speech-api"
+} from "#speech/api"
 import type { JsonObject } from "#http"
 
 interface Message {

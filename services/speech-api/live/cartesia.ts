@@ -1,9 +1,17 @@
 /** The live messages of Cartesia: contexts that a first request begins and one without `continue` ends. Pure but for counts. */
 import { Result, Schema } from "effect"
-import { CartesiaCancel, CartesiaRequest, liveLimits, livePath } from "#contracts/speech-api"
+import { CartesiaCancel, CartesiaRequest, liveLimits, livePath } from "#speech/api"
 import { decodeMessage, type HttpCall, validationFailed, type WireError } from "#http"
-import type { ContextOrder, IsOpen, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
-import { ownModel, ownVoice } from "./dialect.ts"
+import {
+  type ContextOrder,
+  type IsOpen,
+  type LiveCommand,
+  type LiveDialect,
+  type LiveEvent,
+  ownModel,
+  ownVoice,
+  type VoiceNames
+} from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"
 
 const decodeCancel = decodeMessage(Schema.toCodecJson(CartesiaCancel), { nullIsAbsent: true })

@@ -3,8 +3,8 @@
  * what they say in the words of its dialect. A slow reader holds up whoever speaks to it, and nobody else.
  */
 import { Clock, Effect, Exit, Option, Result, Scope } from "effect"
-import { withoutByteOrderMark } from "#contracts"
-import { liveLimits, liveProtocol } from "#contracts/speech-api"
+import { withoutByteOrderMark } from "#base"
+import { liveLimits, liveProtocol } from "#speech/api"
 import {
   acceptWebSocket,
   Auth,
@@ -18,7 +18,8 @@ import {
   WebSocketClosed,
   WireError
 } from "#http"
-import { Configuration, type CounterOf, type HistogramHandle, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { type CounterOf, type HistogramHandle, Metrics } from "#runtime"
 import { liveCloses, liveContexts, liveFirstAudioSeconds } from "../metrics.ts"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { refusalOfVoice } from "../refusals.ts"

@@ -1,6 +1,6 @@
 /** What a live connection is asked to do and what it tells, in no dialect; and what a dialect makes of both. */
 import type { Result } from "effect"
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 import type { WireError } from "#http"
 import type { Order } from "../speaking/plan.ts"
 import type { ContextEvent, LiveContext } from "./LiveContext.ts"

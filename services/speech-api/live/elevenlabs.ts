@@ -1,10 +1,17 @@
 /** The live messages of ElevenLabs: `stream-input` of one context, `multi-stream-input` of several. Pure but for clocks. */
 import { Result, Schema } from "effect"
-import type { WordMark } from "#contracts"
-import { ElevenLabsMessage, ElevenLabsQuery, liveLimits } from "#contracts/speech-api"
+import type { WordMark } from "#speech/contract"
+import { ElevenLabsMessage, ElevenLabsQuery, liveLimits } from "#speech/api"
 import { decodeMessage, type HttpCall, type WireError } from "#http"
-import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
-import { ownModel, ownVoice } from "./dialect.ts"
+import {
+  type ContextOrder,
+  type LiveCommand,
+  type LiveDialect,
+  type LiveEvent,
+  ownModel,
+  ownVoice,
+  type VoiceNames
+} from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"
 
 const decode = decodeMessage(Schema.toCodecJson(ElevenLabsMessage), { nullIsAbsent: true })

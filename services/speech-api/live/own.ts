@@ -1,6 +1,6 @@
 /** Our own live messages, from and to what the connection knows. Pure. */
 import { Result, Schema } from "effect"
-import { LiveClientMessage, liveLimits, type LiveServerMessage } from "#contracts/speech-api"
+import { LiveClientMessage, liveLimits, type LiveServerMessage } from "#speech/api"
 import { decodeMessage, type HttpCall, type WireError } from "#http"
 import type { LiveCommand, LiveDialect, LiveEvent } from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"

@@ -3,7 +3,7 @@
  * and the tokens that their clients send.
  */
 import { Effect, Option } from "effect"
-import { cartesiaPath, elevenLabsMultiPath, elevenLabsPath, livePath, liveTokenPrefix } from "#contracts/speech-api"
+import { cartesiaPath, elevenLabsMultiPath, elevenLabsPath, livePath, liveTokenPrefix } from "#speech/api"
 import { authenticated, HttpCall, route } from "#http"
 import { cartesiaDialect } from "./cartesia.ts"
 import { serveLive } from "./connection.ts"

@@ -3,8 +3,8 @@
  * the times of its stages for metrics and for the Server-Timing header.
  */
 import { Cause, Clock, Context, Effect, Layer, Pull, type Scope, Stream } from "effect"
-import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#audio"
-import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#contracts"
+import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#speech/audio"
+import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#speech/contract"
 import { Metrics } from "#runtime"
 import { soundMsOf } from "#speech"
 import {

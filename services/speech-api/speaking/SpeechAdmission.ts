@@ -4,8 +4,9 @@
  * listener runs short, a listener with plenty in store gives way: it gets no more sound until it has less.
  */
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
-import { speechSampleRateHz } from "#contracts"
-import { Configuration, type CounterOf, loopLateness, Metrics } from "#runtime"
+import { speechSampleRateHz } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { type CounterOf, loopLateness, Metrics } from "#runtime"
 import {
   admit,
   type AdmissionLimits,

@@ -5,8 +5,9 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { WordMark } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import type { WordMark } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { cacheBytes, cacheEntries, cacheLookups } from "../metrics.ts"
 import type { SpeechPlan } from "./plan.ts"
 import type { SpeechSession } from "./SpeechSessions.ts"

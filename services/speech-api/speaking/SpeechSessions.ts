@@ -12,10 +12,11 @@ import {
   SessionAnswer,
   SessionFrameHead,
   SessionRequest,
-  subjects,
   type WordMark
-} from "#contracts"
-import { Configuration, type CounterOf, type GaugeHandle, Metrics } from "#runtime"
+} from "#speech/contract"
+import { subjects } from "#base"
+import { Configuration } from "#configuration"
+import { type CounterOf, type GaugeHandle, Metrics } from "#runtime"
 import { InputRefused, SpeechBusy, SpeechFailed } from "../refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
 import {

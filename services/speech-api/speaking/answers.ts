@@ -2,8 +2,8 @@
  * The bodies of the speech routes: one JSON body with its marks nested, or the events of the timestamps stream. Pure.
  */
 import { Effect, Stream } from "effect"
-import type { AudioError, AudioFormat } from "#audio"
-import type { SentenceMark, SpeechMarks, WordMark } from "#contracts"
+import type { AudioError, AudioFormat } from "#speech/audio"
+import type { SentenceMark, SpeechMarks, WordMark } from "#speech/contract"
 import { jsonEvent, type ServerSentEvent } from "#http"
 import type { Spoken } from "./Speech.ts"
 import type { InputRefused, SpeechFailed } from "../refusals.ts"

@@ -3,9 +3,9 @@
  * caller gets. Reading the input itself is up to the sequencer.
  */
 import { Result } from "effect"
-import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#audio"
-import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#contracts"
-import type { DialogueRequest } from "#contracts/speech-api"
+import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#speech/audio"
+import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#speech/contract"
+import type { DialogueRequest } from "#speech/api"
 import { badRequest, forbidden, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import type { CacheKey } from "./SpeechCache.ts"

@@ -10,7 +10,7 @@ import {
   speechSampleRateHz,
   type SpeechTurn,
   type WordMark
-} from "#contracts"
+} from "#speech/contract"
 import { ownStall, type OwnStall } from "#runtime"
 import type { Pace } from "./SpeechAdmission.ts"
 

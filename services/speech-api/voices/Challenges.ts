@@ -5,11 +5,11 @@
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { type BusError, kept, Kv, records } from "#bus"
-import { faultOfName, isoTime } from "#contracts"
-import { fullNameBytesMax } from "#contracts/speech-api"
+import { faultOfName, isoTime } from "#base"
+import { fullNameBytesMax } from "#speech/api"
 import { amended, type RateTaken, sharedWindow, validationFailed, type WireError } from "#http"
-import { Configuration } from "#runtime"
-import { newPhrase } from "#voice-cloning"
+import { Configuration } from "#configuration"
+import { newPhrase } from "#speech/cloning"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
 
 /** The challenge cannot be used: it does not exist, is expired, or was used. */

@@ -5,8 +5,8 @@
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, BusUnavailable, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
-import { isoTime } from "#contracts"
-import { Configuration } from "#runtime"
+import { isoTime } from "#base"
+import { Configuration } from "#configuration"
 import type { VoiceAddress } from "./VoiceFiles.ts"
 import { type ClonedVoice, keyFor, keyOf, keysOf, VoiceRecord } from "./records.ts"
 

@@ -3,7 +3,7 @@
  */
 import { Context, Effect, Layer, Stream } from "effect"
 import { type BusError, kept, Kv, records, replaced } from "#bus"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { ConsentRecord, keyFor, keysOf } from "./records.ts"
 import type { VoiceAddress } from "./VoiceFiles.ts"
 

@@ -5,8 +5,8 @@
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { BusError } from "#bus"
-import { isoTime } from "#contracts"
-import { Configuration } from "#runtime"
+import { isoTime } from "#base"
+import { Configuration } from "#configuration"
 import { ClonedVoices, type Reservation, type TooManyVoices } from "./ClonedVoices.ts"
 import { Consents } from "./Consents.ts"
 import type { ClonedVoice } from "./records.ts"

@@ -5,10 +5,16 @@
 import { createReadStream } from "node:fs"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Context, Effect, Layer, Schema, Stream } from "effect"
-import { type IntakeBusy, type FfmpegMissing, type Recording, RecordingIntake, type RecordingUnusable } from "#audio"
-import type { VoiceTraits } from "#contracts"
+import {
+  type IntakeBusy,
+  type FfmpegMissing,
+  type Recording,
+  RecordingIntake,
+  type RecordingUnusable
+} from "#speech/audio"
+import type { VoiceTraits } from "#speech/contract"
 import type { FormFile } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import {
   type ConsentEvidence,
   type ConsentRefusal,
@@ -17,7 +23,7 @@ import {
   type TooLittleVoice,
   VoiceMeasure,
   type VoiceMeasureUnavailable
-} from "#voice-cloning"
+} from "#speech/cloning"
 import type { GivenConsent, VoiceOrder } from "./form.ts"
 
 export class AvatarUnusable extends Schema.TaggedError<AvatarUnusable>()("AvatarUnusable", {}) {}

@@ -5,9 +5,9 @@
 import { createReadStream } from "node:fs"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { pcmToBytes } from "#audio"
+import { pcmToBytes } from "#speech/audio"
 import { type BusError, Objects } from "#bus"
-import { encodeToken } from "#contracts"
+import { encodeToken } from "#base"
 import type { FormFile } from "#http"
 import type { KeptFile } from "./records.ts"
 

@@ -1,6 +1,6 @@
 /** The voices that every caller may use, as configured. */
 import { Effect } from "effect"
 import { fleetCatalogue } from "#speech"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 
 export const configuredCatalogue = Effect.flatMap(Configuration, ({ Voices }) => fleetCatalogue(Voices))

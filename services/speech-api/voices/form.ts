@@ -8,7 +8,7 @@ import {
   sampleBytesMax,
   voiceGenders,
   voiceNameCharactersMax
-} from "#contracts/speech-api"
+} from "#speech/api"
 import type { Form, FormFile, FormSpec } from "#http"
 import { faultOfPersonName, type UsedChallenge } from "./Challenges.ts"
 import { clonableLocales } from "./speakable.ts"

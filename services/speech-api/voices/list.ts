@@ -1,7 +1,7 @@
 /** The voices on the wire: filtered, then paged. Pure. */
 import { Result } from "effect"
-import { findModel } from "#contracts"
-import { type Voice, voicesPageDefault, voicesPageMax, type VoicesQuery } from "#contracts/speech-api"
+import { findModel } from "#speech/contract"
+import { type Voice, voicesPageDefault, voicesPageMax, type VoicesQuery } from "#speech/api"
 import { validationFailed, type WireError } from "#http"
 import type { SharedVoice } from "#speech"
 import { previewPath } from "./preview.ts"

@@ -1,5 +1,5 @@
 /** What a voice of the catalogue says of itself, in each language, and where that is heard. Pure. */
-import { type ModelId, type OutputFormat, speechModels } from "#contracts"
+import { type ModelId, type OutputFormat, speechModels } from "#speech/contract"
 import type { SharedVoice } from "#speech"
 import { isInRange } from "./speakable.ts"
 

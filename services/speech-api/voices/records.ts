@@ -4,8 +4,9 @@
  * same read.
  */
 import { Schema } from "effect"
-import { Count, encodeToken, Timestamp, tokenCharactersMax, VoiceReference, VoiceTraits } from "#contracts"
-import { ConsentEvidence } from "#voice-cloning"
+import { Count, encodeToken, Timestamp, tokenCharactersMax } from "#base"
+import { VoiceReference, VoiceTraits } from "#speech/contract"
+import { ConsentEvidence } from "#speech/cloning"
 
 export const ChallengeRecord = Schema.Struct({
   id: Schema.String,

@@ -4,8 +4,9 @@
  * while all synthesizers that tell of its engine say that it failed, and is soon to come while none has opened it yet.
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
-import { type ConfigurationFile, type EngineVoice, type ModelId, SynthesizerEngines } from "#contracts"
-import { Configuration, supervise } from "#runtime"
+import { Configuration, type ConfigurationFile } from "#configuration"
+import { type EngineVoice, type ModelId, SynthesizerEngines } from "#speech/contract"
+import { supervise } from "#runtime"
 import {
   type Catalogue,
   engineVoice,
@@ -14,7 +15,7 @@ import {
   sharedVoices,
   SilentEngines
 } from "#speech"
-import { clonedEngineVoice, zeroShotVoice } from "#voice-cloning"
+import { clonedEngineVoice, zeroShotVoice } from "#speech/cloning"
 import { Kv } from "#bus"
 import { ClonedVoices } from "./ClonedVoices.ts"
 import type { ClonedVoice } from "./records.ts"

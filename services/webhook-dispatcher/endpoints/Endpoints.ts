@@ -17,8 +17,9 @@ import {
   records,
   replaced
 } from "#bus"
-import { type DispatcherPresence, type EndpointRecord, unknownFilterNames } from "#contracts"
-import { Configuration } from "#runtime"
+import type { DispatcherPresence, EndpointRecord } from "#webhooks/contract"
+import { unknownFilterNames } from "#base"
+import { Configuration } from "#configuration"
 import {
   configuredSeal,
   type EndpointStore,

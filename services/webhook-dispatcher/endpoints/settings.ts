@@ -1,18 +1,16 @@
 /** An endpoint as the dispatcher uses it, read from the configuration or from the record of one made at run time. */
 import { Effect, Result } from "effect"
+import { compileFilter, type Fault, secretFault, type SecretKind } from "#base"
 import {
-  compileFilter,
   type Delivery,
   type EndpointEntry,
   deliveryPartitionOf,
   endpointIdOf,
   type EndpointRecord,
-  type Fault,
-  type KeptSecret,
-  secretFault,
-  type SecretKind
-} from "#contracts"
-import { Configuration, InvalidConfiguration, secretFromEnv } from "#runtime"
+  type KeptSecret
+} from "#webhooks/contract"
+import { Configuration } from "#configuration"
+import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 

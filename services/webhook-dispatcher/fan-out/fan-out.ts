@@ -15,8 +15,10 @@ import {
   type SourceMessage,
   StreamReader
 } from "#bus"
-import { deliveryLaneOf, deliveryStream, storedEventName, subjects } from "#contracts"
-import { Configuration, Health, Metrics, supervise } from "#runtime"
+import { deliveryLaneOf } from "#webhooks/contract"
+import { deliveryStream, storedEventName, subjects } from "#base"
+import { Configuration } from "#configuration"
+import { Health, Metrics, supervise } from "#runtime"
 import {
   beginCursor,
   EndpointStates,

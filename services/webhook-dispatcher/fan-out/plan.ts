@@ -5,7 +5,8 @@
  */
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
-import { Delivery, subjects } from "#contracts"
+import { Delivery } from "#webhooks/contract"
+import { subjects } from "#base"
 import {
   deliveryHeader,
   deliveryHeaders,

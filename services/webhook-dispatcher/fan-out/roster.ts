@@ -10,8 +10,9 @@
 import { hash } from "node:crypto"
 import { Clock, Effect, Option, type Scope } from "effect"
 import { type BatchMessage, type BusError, header, StreamReader } from "#bus"
-import { deliveryLaneOf, deliveryStream, subjects } from "#contracts"
-import { Configuration } from "#runtime"
+import { deliveryLaneOf } from "#webhooks/contract"
+import { deliveryStream, subjects } from "#base"
+import { Configuration } from "#configuration"
 import {
   dispatchersBehind,
   emptyRoster,

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { eventCatalogue } from "#contracts"
+import { eventCatalogue } from "#base"
 import { standardWebhooksHeaders, standardWebhooksKey } from "#webhooks"
 import { makePackage } from "../../../deploy/package/contracts.ts"
 import { repository } from "../tools.ts"

@@ -4,7 +4,7 @@ import { type Abi, createWalletClient, http, parseAbi, publicActions } from "vie
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { baseSepolia } from "viem/chains"
 import { permit2Address } from "#dev/chain"
-import { channelsAddress } from "#x402"
+import { channelsAddress } from "#payments"
 import { type EvmFixture, startEvmFixture } from "../../../dev/fixtures/evm/fixture.ts"
 import { asset, newPayer, payTo } from "../../../dev/fixtures/evm/payments.ts"
 import { type ReferenceChannels, referenceChannels } from "../../../dev/fixtures/evm/reference-channels.ts"

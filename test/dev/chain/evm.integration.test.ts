@@ -8,7 +8,7 @@ import { localAccount } from "../../../dev/chain/evm/accounts.ts"
 import { bytecode } from "../../../dev/chain/evm/bytecode.ts"
 import { compileContracts } from "../../../dev/chain/evm/compile.ts"
 import { type LocalChain, type LocalEvmChainOptions, startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
-import { addressWord, hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
+import { addressWord, hexOf } from "../../../libs/payments/chains/evm/encoding.ts"
 const withChain = <A, E>(options: LocalEvmChainOptions, use: (chain: LocalChain) => Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(startLocalEvmChain(options), use)))
 

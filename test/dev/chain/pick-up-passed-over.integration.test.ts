@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pickUpPassedOver } from "../../../dev/chain/evm/pick-up-passed-over.ts"
-import { hexOf } from "../../../libs/x402/chains/evm/encoding.ts"
+import { hexOf } from "../../../libs/payments/chains/evm/encoding.ts"
 import { goodPayment, type EvmFixture, startEvmFixture } from "../../../dev/fixtures/evm/fixture.ts"
 import { until } from "../../../dev/fixtures/starling.ts"
 

@@ -15,8 +15,8 @@ import { Effect } from "effect"
 import { localAccount } from "../../../dev/chain/solana/accounts.ts"
 import { rpcText } from "../../../dev/chain/solana/rpc-server.ts"
 import { type LocalSolana, startLocalSolanaChain } from "../../../dev/chain/solana/LocalSolanaChain.ts"
-import { bytesOf } from "../../libs/x402/chains/solana/transactions.ts"
-import { decodeBase58 } from "../../../libs/x402/chains/solana/keys.ts"
+import { bytesOf } from "../../libs/payments/chains/solana/transactions.ts"
+import { decodeBase58 } from "../../../libs/payments/chains/solana/keys.ts"
 
 const keypairOf = ({ secretKey }: { readonly secretKey: string }) =>
   Keypair.fromSecretKey(decodeBase58(secretKey) ?? new Uint8Array(0))

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import { standardWebhooksHeaders, standardWebhooksKey } from "#webhooks"
-import { verify } from "../../../libs/contracts/webhook-signature.ts"
+import { verify } from "../../../libs/webhooks/contract/signature.ts"
 import { verifyingFiles } from "../../../services/cli/documents.ts"
 
 interface Delivered {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
 import { Actors, eventRelay, recordHeadCodec } from "#actors"
 import { jsonCodec, Publisher, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { busOn, eventually, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
 import { jar } from "./jar.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { stepsOf } from "../../../libs/actors/event-relay.ts"
-import { type Dice, diceOf } from "../../../test/support/random-ssml.ts"
+import { type Dice, diceOf } from "../../support/random-ssml.ts"
 
 type Records = Parameters<typeof stepsOf>[0]
 

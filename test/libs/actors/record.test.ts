@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decideRecord, recentCommandsMax, recordCodec, replay } from "#actors"
-import { eventSchemaVersion } from "#contracts"
+import { eventSchemaVersion } from "#base"
 import { jar, type JarFact } from "./jar.ts"
 
 const context = { id: "a", commandId: "c1", atMs: 1_700_000_000_000 }

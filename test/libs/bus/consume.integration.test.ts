@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Option, Ref, Schedule, Schema } from "effect"
 import { consume, Consumers, ack, nak, Nats, Publisher, StreamReader } from "#bus"
-import { Rejection } from "#contracts"
+import { Rejection } from "#base"
 import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
 import { consumer, note, trial } from "./trial.ts"
 

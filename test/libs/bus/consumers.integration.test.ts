@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { applyTopology, type ConsumerDeclaration, Consumers, Nats, readyConsumer, topology } from "#bus"
-import { reportsInWorkMax } from "#contracts"
+import { reportsInWorkMax } from "#base"
 import { withBus } from "../../../dev/fixtures/bus.ts"
 
 const declared: ConsumerDeclaration = {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, type Schema } from "effect"
 import type { ActorDefinition } from "#actors"
-import { commandEntities } from "#contracts"
+import { commandEntities } from "#pipeline/contract"
 import { project, release, workItem } from "#pipeline"
-import { exampleValue } from "../../../libs/contracts/events/examples.ts"
+import { exampleValue } from "../../../libs/base/events/examples.ts"
 
 interface Begun {
   readonly schema: { readonly members: ReadonlyArray<Schema.Top> }

@@ -6,7 +6,7 @@
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { type ActorDefinition, type ActorRecord, decideRecord, type Held, replay } from "#actors"
-import { decodeEnvelope, type Envelope } from "#contracts"
+import { decodeEnvelope, type Envelope } from "#base"
 
 export const startMs = 1_700_000_000_000
 

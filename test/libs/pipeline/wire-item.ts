@@ -1,5 +1,5 @@
 /** A work item and its project as envelopes show them, for tests of those that only pass them on. */
-import type { Project, WorkItem } from "#contracts"
+import type { Project, WorkItem } from "#base"
 import { uuid } from "./entity-at-work.ts"
 
 export const wireProject: Project = {

@@ -4,10 +4,8 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Option, Redacted, Tracer } from "effect"
 import { TestClock } from "effect/testing"
+import { Configuration, ConfigurationOrigin, type ConfigurationSource, overlay } from "#configuration"
 import {
-  Configuration,
-  ConfigurationOrigin,
-  type ConfigurationSource,
   defineCounter,
   defineGauge,
   defineHistogram,
@@ -20,7 +18,6 @@ import {
   Metrics,
   metricsDocument,
   MetricsRegistry,
-  overlay,
   parseTraceparent,
   Role,
   secretFromEnv,

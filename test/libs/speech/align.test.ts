@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { WordStart } from "#contracts"
+import type { WordStart } from "#speech/contract"
 import { alignChunk, timeOf } from "../../../libs/speech/align.ts"
 import type { Token } from "../../../libs/speech/text/chunker.ts"
 

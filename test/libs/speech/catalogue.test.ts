@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decodeConfiguration } from "#contracts"
+import { decodeConfiguration } from "#configuration"
 import { catalogueOf, fleetModels, heardOf } from "../../../libs/speech/catalogue.ts"
 import { engineVoice, sharedVoices } from "../../../libs/speech/voices.ts"
 

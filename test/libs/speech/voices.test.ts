@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { embeddedEngines, findModel } from "#contracts"
+import { embeddedEngines, findModel } from "#speech/contract"
 import { defaultVoiceId, engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
 
 const promised = ["en-US", "en-GB", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]

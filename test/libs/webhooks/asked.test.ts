@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { Publisher, Requests, type SourceMessage, StreamReader } from "#bus"
-import type { AskedDelivery, AskedDeliveryAnswer, Delivery } from "#contracts"
+import type { AskedDelivery, AskedDeliveryAnswer, Delivery } from "#webhooks/contract"
 import { answerAskedDeliveries, sendAgain } from "#webhooks"
 import { abandonedHeaders } from "../../../libs/webhooks/deliveries.ts"
 import { failingAtEach, isAfter, recordedPublisher, type Recorder, recorder, told } from "../../support/recorder.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { Delivery } from "#contracts"
+import type { Delivery } from "#webhooks/contract"
 import { deliveryHeader, dueDeliveryCodec } from "#webhooks"
 
 const delivery: Delivery = {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sign, verify } from "@octokit/webhooks-methods"
 import { Webhook } from "standardwebhooks"
-import type { Delivery } from "#contracts"
+import type { Delivery } from "#webhooks/contract"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
 import {
   requestHeaders,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildSync } from "esbuild"
 import { describe, expect, it } from "vitest"
-import { printable as printableOnTerminal } from "#contracts/printable"
+import { printable as printableOnTerminal } from "#base/printable"
 import { printable } from "../../../page/design/shown.ts"
 
 const hostile = "invoice\u202Egnp.exe\u2069\u0007"

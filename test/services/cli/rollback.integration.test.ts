@@ -22,7 +22,7 @@ import {
   type Topology,
   userOf
 } from "#bus"
-import { exampleEnvelope, reportsInWorkMax, storedEventName, subjects } from "#contracts"
+import { exampleEnvelope, reportsInWorkMax, storedEventName, subjects } from "#base"
 import { Environment, Health, Metrics, Role } from "#runtime"
 import { keeperUser } from "../../../services/fleet/nats-server/configuration.ts"
 import { brokerAlone, NatsServer } from "../../../services/fleet/nats-server/NatsServer.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { tokenLimits } from "#contracts"
+import { tokenLimits } from "#base"
 import type { TokenRecord } from "#http"
 import { readLifetime, span, tokenJson, tokenTable } from "../../../services/cli/tokens.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Attempt } from "#contracts"
+import type { Attempt } from "#webhooks/contract"
 import { isComplete, isWanted, type Line } from "../../../services/console/deliveries/lines.ts"
 
 const nowMs = Date.UTC(2026, 10, 20, 12)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { eventCatalogue } from "#contracts"
+import { eventCatalogue } from "#base"
 import { exampleWith } from "../../../services/console/http/events.ts"
 
 const at = "2026-11-23T12:00:00.000Z"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Frame } from "#fleet-view"
+import type { Frame } from "#console/readings"
 import { frameView, targetsOf } from "../../../services/console/FleetWatch.ts"
 
 describe("the processes at a configured address", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { consoleErrorCodes, ConsoleHttpApi } from "#contracts/console"
-import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
+import { consoleErrorCodes, ConsoleHttpApi } from "#console/api"
+import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#base/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { consoleRoutes } from "../../../services/console/role.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { sumsReadMax } from "#contracts/console"
+import { sumsReadMax } from "#console/api"
 import { itemsOf, withConsole } from "../../support/console.ts"
 import { moneySettings, payerNamed, receiptOf, storeReceipt } from "../../support/money.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { roleNames } from "#contracts"
+import { roleNames } from "#base"
 import { partsOf } from "../../../services/fleet/LocalWorld.ts"
 
 describe("what a configuration leaves to the local world", () => {

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { Publisher } from "#bus"
 import { tokenKey, Tokens } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { ownerToken } from "../../../services/fleet/up.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ReadyReport, roleNames } from "#contracts"
+import { type ReadyReport, roleNames } from "#base"
 import { welcome } from "../../../services/fleet/welcome.ts"
 
 const bare: ReadyReport = {

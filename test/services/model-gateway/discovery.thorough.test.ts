@@ -7,8 +7,9 @@ import {
   validateDiscoveryExtensionSpec
 } from "@x402/extensions/bazaar"
 import { Result } from "effect"
-import { type BazaarPlace, decodeConfiguration } from "#contracts"
-import { modelResource, offerOf, paymentRequired } from "#x402"
+import type { BazaarPlace } from "#gateway/contract"
+import { decodeConfiguration } from "#configuration"
+import { modelResource, offerOf, paymentRequired } from "#payments"
 import { bazaarTexts, discoveryOf, llmsText } from "../../../services/model-gateway/discovery.ts"
 import { testNetwork } from "../../support/payments.ts"
 

@@ -15,7 +15,7 @@ import {
 } from "../../support/local-settler.ts"
 import { balanced } from "../../support/payment-fleet.ts"
 import { freePort } from "../../../dev/fixtures/free-port.ts"
-import { rejected, startFaultyNode } from "../../libs/x402/chains/evm/faulty-node.ts"
+import { rejected, startFaultyNode } from "../../libs/payments/chains/evm/faulty-node.ts"
 
 describe("a paid call with a settler in the gateway's process", () => {
   it.live("is answered with its receipt, and recorded once without a job, streamed or not", () =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Result } from "effect"
 import { lineLogger, Metrics } from "#runtime"
-import { type Claim, type ClaimRecord, Claims, type PaymentScheme } from "#x402"
+import { type Claim, type ClaimRecord, Claims, type PaymentScheme } from "#payments"
 import { Ledger } from "../../../services/payment-settler/ledger.ts"
 import { Networks } from "../../../services/payment-settler/networks.ts"
 import { Settler } from "../../../services/payment-settler/settler.ts"

@@ -12,8 +12,8 @@ import {
   type PaymentScheme,
   SettlementPending,
   SettlementRefused
-} from "#x402"
-import { moved } from "../../../libs/x402/claims/claim.ts"
+} from "#payments"
+import { moved } from "../../../libs/payments/claims/claim.ts"
 import { Ledger } from "../../../services/payment-settler/ledger.ts"
 import { endUncharged, signAndSend, type Work } from "../../../services/payment-settler/settling.ts"
 import type { SignerPool } from "../../../services/payment-settler/signer-pool.ts"

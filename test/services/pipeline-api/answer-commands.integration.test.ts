@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests, StreamReader } from "#bus"
-import { HeldAnswer, HeldQuestion, subjects } from "#contracts"
+import { HeldAnswer, HeldQuestion } from "#pipeline/contract"
+import { subjects } from "#base"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import {
   commandOver,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { jsonCodec } from "#bus"
-import { CommandRequest } from "#contracts"
+import { CommandRequest } from "#pipeline/contract"
 import { commandRequestCodec } from "../../../services/pipeline-api/answer-commands.ts"
 
 const bySchema = jsonCodec(CommandRequest)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { pipelineErrorCodes, PipelineHttpApi } from "#contracts/pipeline-api"
-import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#contracts/http"
+import { pipelineErrorCodes, PipelineHttpApi } from "#pipeline/api"
+import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#base/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { pipelineRoutes } from "../../../services/pipeline-api/role.ts"

@@ -10,7 +10,7 @@ import {
   ViewRow
 } from "#actors"
 import { jsonCodec } from "#bus"
-import type { AgentState, ProjectState, ReleaseState, WorkItemState } from "#contracts"
+import type { AgentState, ProjectState, ReleaseState, WorkItemState } from "#pipeline/contract"
 import {
   agent,
   agentProjection,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Option, Schema } from "effect"
-import { audioFormats } from "#audio"
-import { outputFormats, speechModels, streamedFormats, streamedMediaTypes } from "#contracts"
-import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#contracts/http"
+import { audioFormats } from "#speech/audio"
+import { outputFormats, speechModels, streamedFormats, streamedMediaTypes } from "#speech/contract"
+import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#base/http"
 import {
   AudioGroup,
   DialogueRequest,
@@ -14,7 +14,7 @@ import {
   Voice,
   VoiceList,
   VoicesGroup
-} from "#contracts/speech-api"
+} from "#speech/api"
 import { endpointsOf, type FormFile, templateOf, WireError } from "#http"
 import { catalogueOf, sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EncoderFailed, EncoderOverloaded, FfmpegMissing, IntakeBusy, RecordingUnusable } from "#audio"
-import { speechErrorCodes } from "#contracts/speech-api"
+import { EncoderFailed, EncoderOverloaded, FfmpegMissing, IntakeBusy, RecordingUnusable } from "#speech/audio"
+import { speechErrorCodes } from "#speech/api"
 import { BusUnavailable } from "#bus"
 import {
   PhraseMismatch,
@@ -8,7 +8,7 @@ import {
   TooLittleVoice,
   VerificationUnavailable,
   VoiceMeasureUnavailable
-} from "#voice-cloning"
+} from "#speech/cloning"
 import {
   InputRefused,
   refusalOf,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ChunkFrameHead } from "#contracts"
+import type { ChunkFrameHead } from "#speech/contract"
 import { chunkIntake, crossFadeSamples } from "../../../services/speech-sequencer/chunk-intake.ts"
 
 const head = (sample: number, run = "a", isLast = false, words: ChunkFrameHead["words"] = []): ChunkFrameHead => ({

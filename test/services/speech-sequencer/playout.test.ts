@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { EngineVoice, Frame, ResumePoint, SessionFrameHead } from "#contracts"
+import type { EngineVoice, Frame, ResumePoint, SessionFrameHead } from "#speech/contract"
 import {
   type Playout,
   playout as makePlayout,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Report } from "#contracts"
+import type { Report } from "#pipeline/contract"
 import { adviceDue, agentCommandsDue, overlookedItems } from "../../../services/sweeper/agents.ts"
 import { eligibleAgents } from "../../../services/sweeper/sweeps.ts"
 import { agentRow, hourMs, itemRow, minuteMs, nowMs, uuid } from "./rows.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { hourOf, type ProjectSpend } from "#contracts"
+import { hourOf, type ProjectSpend } from "#pipeline/contract"
 import { makeSpendBook, type Reported, spendCommands } from "../../../services/sweeper/spend-ledger.ts"
 import { hourMs, nowMs } from "./rows.ts"
 

@@ -1,7 +1,12 @@
 /** A fleet with actors, the commands that bring an item and an agent to a sweep's attention, and the views. */
 import { Effect } from "effect"
 import { Actors } from "#actors"
-import { type AgentCommand, type WorkItemCommand, type WorkItemReport, workItemSettingsDefault } from "#contracts"
+import {
+  type AgentCommand,
+  type WorkItemCommand,
+  type WorkItemReport,
+  workItemSettingsDefault
+} from "#pipeline/contract"
 import { agent, workItem } from "#pipeline"
 import type { Sweep } from "../../../services/sweeper/sweeps.ts"
 import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"

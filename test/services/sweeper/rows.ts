@@ -1,5 +1,5 @@
 /** Rows of the views as sweeps see them, to be changed where a test looks. */
-import type { AgentSummary, ReleaseSummary, WorkItemSummary } from "#contracts"
+import type { AgentSummary, ReleaseSummary, WorkItemSummary } from "#pipeline/contract"
 import type { SeenAgent, SeenRelease, SeenWorkItem } from "../../../services/sweeper/sweeps.ts"
 
 export const nowMs = 1_700_000_000_000

@@ -7,7 +7,7 @@ import {
   type WorkItemReport,
   workItemSettingsDefault,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import { progressWatchdog, staleWatchdog } from "../../../services/sweeper/watchdogs.ts"
 import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Delivery } from "#contracts"
+import type { Delivery } from "#webhooks/contract"
 import { attemptRecord } from "../../../services/webhook-dispatcher/attempt-log.ts"
 import { AttemptResult, Decision } from "../../../services/webhook-dispatcher/retry-policy.ts"
 

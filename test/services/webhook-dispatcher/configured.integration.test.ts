@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { dispatcherOn, whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { endpointIdOf } from "#contracts"
+import { endpointIdOf } from "#webhooks/contract"
 import { Metrics } from "#runtime"
 import { backlog, circuitState, DeliveryMetrics, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"

@@ -1,7 +1,7 @@
 /** A broker, a receiver, and a test's actions at either end: publish, and wait for arrivals. */
 import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { exampleEnvelope, subjects } from "#base"
 import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
 import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
 

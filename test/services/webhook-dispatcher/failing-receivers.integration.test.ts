@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { endpointIdOf } from "#contracts"
+import { endpointIdOf } from "#webhooks/contract"
 import { Metrics } from "#runtime"
 import { EndpointStates } from "#webhooks"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"

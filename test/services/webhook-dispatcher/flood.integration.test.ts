@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Publisher } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { exampleEnvelope, subjects } from "#base"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, sequencesTo, setUp, stream } from "../../support/webhooks.ts"

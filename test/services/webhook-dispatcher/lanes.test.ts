@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Kv, Publisher, type SourceMessage, StreamReader } from "#bus"
-import { deliveryLaneOf, deliveryStream, endpointIdOf } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
+import { deliveryStream } from "#base"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "#webhooks"
 import {
   areAligned,

@@ -1,14 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger, Option } from "effect"
 import { Consumers, Nats, Publisher, topologyOf } from "#bus"
-import {
-  deliveryLaneOf,
-  deliveryPartitionOf,
-  deliveryStream,
-  endpointIdOf,
-  eventSchemaVersion,
-  subjects
-} from "#contracts"
+import { deliveryLaneOf, deliveryPartitionOf, endpointIdOf } from "#webhooks/contract"
+import { deliveryStream, eventSchemaVersion, subjects } from "#base"
 import { lineLogger } from "#runtime"
 import { deliveryHeaders, readFanOutCursor } from "#webhooks"
 import { busOn, eventually } from "../../../dev/fixtures/bus.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Publisher } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { Health } from "#runtime"
 import { eventually } from "../../../dev/fixtures/bus.ts"
 import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"

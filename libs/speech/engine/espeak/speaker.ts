@@ -5,7 +5,7 @@
  * to language: "a" is the vowel of "cat" in American English and of "Katze" in German. So each language is asked how it
  * sounds each name, once, and the answers are turned round.
  */
-import type { ChunkPiece, EngineVoice } from "#contracts"
+import type { ChunkPiece, EngineVoice } from "#speech/contract"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
 import { endsWithPause, type Sink, type Speaker, withoutControls } from "../worker/serve.ts"

@@ -1,5 +1,5 @@
 /** A text as flite gets it: words with phonemes of their own become a letter that stands for flite's phones. Pure. */
-import type { Pronunciation } from "#contracts"
+import type { Pronunciation } from "#speech/contract"
 import { namedSounds } from "../../phonemes/ipa.ts"
 
 /** The phones of American English, by their IPA; a vowel's stress is a digit behind its name. */

@@ -2,7 +2,7 @@
  * A job spoken by flite: utterance by utterance, with samples as they come. flite puts a pause on both sides of every
  * utterance; between pieces of one sentence these pauses are left out.
  */
-import type { ChunkPiece, EngineVoice } from "#contracts"
+import type { ChunkPiece, EngineVoice } from "#speech/contract"
 import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
 import { type PhonesOfToken, withPhones } from "./phones.ts"

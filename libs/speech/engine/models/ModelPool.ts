@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { ModelEngine, VoiceModel } from "#contracts"
+import type { ModelEngine, VoiceModel } from "#speech/contract"
 import { defineGauge, Metrics, runContainedFile } from "#runtime"
 import { VoiceModelUnusable } from "../Engine.ts"
 import { openEnginePool } from "../EnginePool.ts"

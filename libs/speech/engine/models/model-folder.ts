@@ -3,10 +3,21 @@
  * folder is read and never written; what a Piper voice lacks for sherpa-onnx is put beside a copy of it.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { appendFileSync, copyFileSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
-import { renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { basename, join } from "node:path"
-import { withoutByteOrderMark } from "#contracts"
+import { withoutByteOrderMark } from "#base"
 import type { AcousticFiles } from "../onnx/acoustic-models.ts"
 import { contentsOf, metadataBytes, type ModelContents } from "../onnx/model-file.ts"
 import type { ModelFiles } from "../sherpa/tts.ts"

@@ -3,7 +3,7 @@
  * voices made small. Both tell how long each symbol lasts. Opened in an engine's thread.
  */
 import { readFileSync } from "node:fs"
-import { makeResampler } from "#audio/resample"
+import { makeResampler } from "#speech/audio/resample"
 import { toPcm } from "../worker/passages.ts"
 import { contentsOf, outputBytes } from "./model-file.ts"
 import { type OnnxModel, openOnnxModel, type Tensor } from "./runtime.ts"

@@ -6,7 +6,7 @@
  * The symbols that Kokoro's models read, by their numbers: runs of symbols whose numbers follow each other. From
  * Kokoro-82M (Apache-2.0). Pure.
  */
-import type { Pronunciation } from "#contracts"
+import type { Pronunciation } from "#speech/contract"
 import { ipaSymbols, namedSounds } from "../../phonemes/ipa.ts"
 
 const runs: ReadonlyArray<readonly [first: number, symbols: string]> = [

@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs"
 import { Clock, Deferred, Effect, Exit, Scope, Stream, SubscriptionRef } from "effect"
-import type { EngineState, ProcessEngine, VoiceProcess } from "#contracts"
+import type { EngineState, ProcessEngine, VoiceProcess } from "#speech/contract"
 import { afterDeath, Environment, noDeaths } from "#runtime"
 import { EngineMissing, type SpeechEngine } from "../Engine.ts"
 import { type EnginePoolOptions, openEnginePool } from "../EnginePool.ts"

@@ -3,8 +3,8 @@
  * on as it comes; else a passage is heard whole, and its words are placed in it.
  */
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers"
-import { makeResampler } from "#audio/resample"
-import type { Pronunciation } from "#contracts"
+import { makeResampler } from "#speech/audio/resample"
+import type { Pronunciation } from "#speech/contract"
 import { codePointStarts } from "../espeak/speaker.ts"
 import { give, type PlaceWords, trimmedTo } from "../sherpa/speaker.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"

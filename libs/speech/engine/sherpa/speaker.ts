@@ -6,7 +6,7 @@
  * A job spoken by a neural model with the voice of a recording. Pitch and its range are the reference's and cannot be
  * requested. The model reports no words; the aligner places them. A cancelled job ends with the sentence in progress.
  */
-import { makeResampler } from "#audio/resample"
+import { makeResampler } from "#speech/audio/resample"
 import type { Outcome } from "../worker/protocol.ts"
 import { type Passage, passagesOf, toPcm, wordAt } from "../worker/passages.ts"
 import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"

@@ -2,7 +2,7 @@
  * A job as models speak it. Neighbouring pieces of one style are spoken together, because a model needs a whole
  * sentence to find its melody. Pure.
  */
-import type { Pronunciation, WordStart } from "#contracts"
+import type { Pronunciation, WordStart } from "#speech/contract"
 import type { EngineJob } from "../Engine.ts"
 import { withoutControls } from "./serve.ts"
 

@@ -1,5 +1,5 @@
 /** The messages between the pool and its threads. A thread loads nothing of Effect. */
-import type { speechSampleRateHz } from "#contracts"
+import type { speechSampleRateHz } from "#speech/contract"
 import type { EngineFrame, EngineJob } from "../Engine.ts"
 
 /** The contracts' rate, which a thread cannot import: they load Effect. The type keeps the two equal. */

@@ -4,8 +4,8 @@
  * the resampler by a name of its own, and not the rest of that library.
  */
 import { parentPort, workerData } from "node:worker_threads"
-import { makeResampler } from "#audio/resample"
-import type { EngineVoice, WordStart } from "#contracts"
+import { makeResampler } from "#speech/audio/resample"
+import type { EngineVoice, WordStart } from "#speech/contract"
 import type { EngineFrame, EngineJob } from "../Engine.ts"
 import {
   engineHz,

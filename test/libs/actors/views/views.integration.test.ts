@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { Actors, entityProjection, projectViews, Views, type ViewsOptions } from "#actors"
 import { Publisher, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import { jar } from "../jar.ts"
 

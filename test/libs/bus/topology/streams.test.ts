@@ -11,7 +11,13 @@ import {
   topology,
   topologyOf
 } from "#bus"
-import { decodeReport, exampleReport, findingsMax, questionsPerReportMax, suggestionsPerReportMax } from "#contracts"
+import {
+  decodeReport,
+  exampleReport,
+  findingsMax,
+  questionsPerReportMax,
+  suggestionsPerReportMax
+} from "#pipeline/contract"
 
 const text = (length: number) => "x".repeat(length)
 const many = <A>(count: number, entry: A) => Array.from({ length: count }, () => entry)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { BusUnavailable } from "#bus"
-import { type ApiScope, apiScopes } from "#contracts"
+import { type ApiScope, apiScopes } from "#base"
 import {
   Auth,
   authenticated,
@@ -15,7 +15,7 @@ import {
   TokenUses,
   unknownGrants
 } from "#http"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { mayUse, roleScopes } from "../../../../libs/http/auth/Tokens.ts"
 
 const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({

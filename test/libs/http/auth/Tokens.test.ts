@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { apiScopes } from "#contracts"
+import { apiScopes } from "#base"
 import { grantsNotHeld, leastRole, type TokenOrder, type TokenRecord, tokenRequest } from "#http"
 import { isPermitted, mayUse, roleScopes } from "../../../../libs/http/auth/Tokens.ts"
 

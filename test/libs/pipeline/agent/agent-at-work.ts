@@ -1,5 +1,5 @@
 /** An agent under test, and the commands on it. */
-import { AgentCommand, type AgentCommandOf } from "#contracts"
+import { AgentCommand, type AgentCommandOf } from "#pipeline/contract"
 import { agent } from "#pipeline"
 import { entityAtWork, startMs } from "../entity-at-work.ts"
 import { wireItem, wireProject } from "../wire-item.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { startMs } from "../entity-at-work.ts"
 import { wireItem, wireProject } from "../wire-item.ts"
 import { agentAtWork, failed, failedFast, item, passed } from "./agent-at-work.ts"

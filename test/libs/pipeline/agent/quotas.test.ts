@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { agentHold } from "#pipeline"
 import { startMs } from "../entity-at-work.ts"
 import { advice, agentAtWork } from "./agent-at-work.ts"

@@ -1,5 +1,5 @@
 /** Any command of an agent, in any state; times lie around now. */
-import type { AgentCommand } from "#contracts"
+import type { AgentCommand } from "#pipeline/contract"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { startMs } from "../entity-at-work.ts"
 import { advice, failed, failedFast, item, passed, pause, restore, resume } from "./agent-at-work.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type AgentFactTag, fastFailsMax } from "#contracts"
+import { type AgentFactTag, fastFailsMax } from "#pipeline/contract"
 import { agentHold, agentHolds } from "#pipeline"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { agentAtWork } from "./agent-at-work.ts"

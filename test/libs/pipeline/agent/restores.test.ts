@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { startMs } from "../entity-at-work.ts"
 import { agentAtWork, failed, passed, restore } from "./agent-at-work.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isoTime } from "#contracts"
+import { isoTime } from "#base"
 import { pause, projectId, projectWith, resume, spent, update } from "./project-at-work.ts"
 
 const warning = "project.budget_warning"

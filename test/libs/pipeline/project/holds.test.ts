@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { decideRecord, recordCodec, replay } from "#actors"
-import { isoTime, ProjectFact, type ProjectState } from "#contracts"
+import { isoTime } from "#base"
+import { ProjectFact, type ProjectState } from "#pipeline/contract"
 import { isQueuePaused, project, projectHolds } from "#pipeline"
 import { pause, projectId, projectWith, resume, settingsOf, spent, update } from "./project-at-work.ts"
 

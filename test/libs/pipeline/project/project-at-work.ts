@@ -1,5 +1,5 @@
 /** A project under test, and the commands on it. Money is micro-USD; the budget is 100 US dollars. */
-import { ProjectCommand, type ProjectCommandOf, type ProjectSettings, projectSettingsDefault } from "#contracts"
+import { ProjectCommand, type ProjectCommandOf, type ProjectSettings, projectSettingsDefault } from "#pipeline/contract"
 import { project } from "#pipeline"
 import { entityAtWork } from "../entity-at-work.ts"
 

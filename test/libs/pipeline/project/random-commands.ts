@@ -1,5 +1,5 @@
 /** Any command of a project, except its creation. */
-import type { ProjectCommand } from "#contracts"
+import type { ProjectCommand } from "#pipeline/contract"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { pause, resume, spent, stale, update } from "./project-at-work.ts"
 

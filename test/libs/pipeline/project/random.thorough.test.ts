@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { ProjectFactTag, ProjectState } from "#contracts"
+import type { ProjectFactTag, ProjectState } from "#pipeline/contract"
 import { isQueuePaused, projectHolds } from "#pipeline"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { projectWith } from "./project-at-work.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { entityProjection } from "#actors"
-import { ProjectCommand, ProjectSettings, ProjectSummary, workItemSettingsDefault } from "#contracts"
+import { ProjectCommand, ProjectSettings, ProjectSummary, workItemSettingsDefault } from "#pipeline/contract"
 import { capDeferral, project, projectProjection, workItemSettingsOf } from "#pipeline"
 import { entityAtWork } from "../entity-at-work.ts"
 import { pause, projectId, projectWith, settingsOf, spent, update } from "./project-at-work.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { staleBasesMax } from "#contracts"
+import { staleBasesMax } from "#pipeline/contract"
 import { wireItem } from "../wire-item.ts"
 import { projectId, projectWith, stale } from "./project-at-work.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { releaseItemsMax } from "#contracts"
+import { releaseItemsMax } from "#pipeline/contract"
 import { uuid } from "../entity-at-work.ts"
 import { add, begin, close, end, iterated, releaseIn, reopen, returned } from "./release-at-work.ts"
 

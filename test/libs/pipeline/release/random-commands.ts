@@ -1,5 +1,5 @@
 /** Possible next commands of a release: mostly fitting its state, at times not. */
-import type { ReleaseCommand, ReleaseState } from "#contracts"
+import type { ReleaseCommand, ReleaseState } from "#pipeline/contract"
 import type { Dice } from "../../../support/random-ssml.ts"
 import {
   abandon,

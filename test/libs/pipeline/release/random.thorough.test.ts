@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ReleaseCommand, type ReleaseFactTag, releaseItemsMax, releaseStates, syncConflictsMax } from "#contracts"
+import { ReleaseCommand, type ReleaseFactTag, releaseItemsMax, syncConflictsMax } from "#pipeline/contract"
+import { releaseStates } from "#base"
 import { release } from "#pipeline"
 import { releaseTransitions } from "../../../../libs/pipeline/release/release.ts"
 import { diceOf } from "../../../support/random-ssml.ts"

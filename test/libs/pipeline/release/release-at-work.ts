@@ -1,5 +1,5 @@
 /** A release under test, and the commands that bring it through its states. */
-import { ReleaseCommand, type ReleaseCommandOf, type ReleaseStateName } from "#contracts"
+import { ReleaseCommand, type ReleaseCommandOf, type ReleaseStateName } from "#pipeline/contract"
 import { release } from "#pipeline"
 import { entityAtWork, uuid } from "../entity-at-work.ts"
 import { wireProject } from "../wire-item.ts"

@@ -6,7 +6,7 @@ import {
   questionsPerReportMax,
   suggestionsPerReportMax,
   type WorkItemReport
-} from "#contracts"
+} from "#pipeline/contract"
 import { type ItemAtWork, itemAtWork } from "./item-at-work.ts"
 import { sampleReport } from "./samples.ts"
 

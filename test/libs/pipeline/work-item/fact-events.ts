@@ -3,7 +3,7 @@
  * the name of the state that the fact leads to. A fact whose event is named otherwise, or that has none, is listed
  * here.
  */
-import type { WorkItemFact, WorkItemFactTag } from "#contracts"
+import type { WorkItemFact, WorkItemFactTag } from "#pipeline/contract"
 
 const dispatched: Record<string, ReadonlyArray<string>> = {
   work: ["work_item.working", "iteration.started"],

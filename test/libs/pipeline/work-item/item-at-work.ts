@@ -5,9 +5,8 @@
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { type ActorRecord, decideRecord, type Held } from "#actors"
+import { decodeEnvelope, type Envelope } from "#base"
 import {
-  decodeEnvelope,
-  type Envelope,
   WorkItemCommand,
   type WorkItemCommandOf,
   WorkItemFact,
@@ -18,7 +17,7 @@ import {
   type WorkItemSettings,
   workItemSettingsDefault,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import { creation } from "../../../../dev/fixtures/work-item-creation.ts"
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { WorkItemSummary, workItemStates } from "#contracts"
+import { WorkItemSummary } from "#pipeline/contract"
+import { workItemStates } from "#base"
 import { workItemProjection } from "#pipeline"
 import { inHand, type ItemAtWork, itemAtWork, itemId, readyFor, usage } from "./item-at-work.ts"
 import { itemIn } from "./states.ts"

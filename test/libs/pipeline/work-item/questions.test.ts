@@ -5,7 +5,7 @@ import {
   questionsPerReportMax,
   suggestionsMax,
   suggestionsPerReportMax
-} from "#contracts"
+} from "#pipeline/contract"
 import { workItemOfSuggestion } from "#pipeline"
 import { inHand, itemId, readyFor } from "./item-at-work.ts"
 

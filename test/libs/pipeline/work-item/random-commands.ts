@@ -1,6 +1,14 @@
 /** Possible next inputs of an item: mostly fitting its state, at times wrong, late or repeated. */
-import type { WorkItemCommand, WorkItemReport, WorkItemReportKind, WorkItemSettings, WorkItemState } from "#contracts"
-import { workItemPhases, workItemReportKinds, workItemSettingsDefault } from "#contracts"
+import {
+  type WorkItemCommand,
+  workItemPhases,
+  type WorkItemReport,
+  type WorkItemReportKind,
+  workItemReportKinds,
+  type WorkItemSettings,
+  workItemSettingsDefault,
+  type WorkItemState
+} from "#pipeline/contract"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { checkId, creation, finding, freshId, usage } from "./item-at-work.ts"
 import { plainTags, sampleCommand, sampleReport } from "./samples.ts"

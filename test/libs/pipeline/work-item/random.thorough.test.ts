@@ -1,14 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { type ActorRecord, decideRecord, factsMax, type Held } from "#actors"
-import {
-  decodeEnvelope,
-  findEvent,
-  type WorkItemCommand,
-  WorkItemFact,
-  type WorkItemState,
-  workItemStates
-} from "#contracts"
+import { decodeEnvelope, findEvent, workItemStates } from "#base"
+import { type WorkItemCommand, WorkItemFact, type WorkItemState } from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import { transitions, whenLeftBehind } from "../../../../libs/pipeline/work-item/states.ts"
 import { type Dice, diceOf } from "../../../support/random-ssml.ts"

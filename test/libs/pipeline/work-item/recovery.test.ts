@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { recoveryReasons } from "#contracts"
+import { recoveryReasons } from "#pipeline/contract"
 import { inHand, itemAtWork, itemId, readyFor } from "./item-at-work.ts"
 
 const recover = { _tag: "Recover", reason: "dead worker detected", dispatchId: null } as const

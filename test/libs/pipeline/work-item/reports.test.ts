@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decideRecord } from "#actors"
-import { workItemPhases, workItemReportKinds, type WorkItemReportKind } from "#contracts"
+import { workItemPhases, workItemReportKinds, type WorkItemReportKind } from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import { inHand, itemAtWork, itemId, readyFor, startMs, usage } from "./item-at-work.ts"
 import { sampleReport } from "./samples.ts"

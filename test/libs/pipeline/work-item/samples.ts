@@ -6,7 +6,7 @@ import type {
   WorkItemReport,
   WorkItemReportKind,
   WorkItemSettings
-} from "#contracts"
+} from "#pipeline/contract"
 import { finding, freshId, itemId, startMs } from "./item-at-work.ts"
 
 const of = { reportId: "r", workItemId: itemId, dispatchId: "d" }

@@ -1,5 +1,5 @@
 /** An item in every state, brought there by possible inputs. */
-import type { WorkItemStateName } from "#contracts"
+import type { WorkItemStateName } from "#pipeline/contract"
 import { inHand, type ItemAtWork, itemAtWork, readyFor } from "./item-at-work.ts"
 
 const after = (item: ItemAtWork, ...steps: ReadonlyArray<(item: ItemAtWork) => unknown>) => {

@@ -1,7 +1,7 @@
 /** The duties of every engine, tested on both; and the features of single ones. */
 import { assert, layer, type Vitest } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream } from "effect"
-import type { EmbeddedEngine } from "#contracts"
+import type { EmbeddedEngine } from "#speech/contract"
 import { EngineFailed, type SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
 import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { heard, jobOf, metrics, piece, voiceOf } from "./jobs.ts"

@@ -1,7 +1,7 @@
 /** Jobs for the tests of engines, and their whole sound. */
 import { Effect, Layer, Stream } from "effect"
-import { concatPcm } from "#audio"
-import type { ChunkPiece, EmbeddedEngine, EngineVoice } from "#contracts"
+import { concatPcm } from "#speech/audio"
+import type { ChunkPiece, EmbeddedEngine, EngineVoice } from "#speech/contract"
 import { Metrics, Role } from "#runtime"
 import type { EngineJob, SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
 

@@ -4,9 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope, Stream } from "effect"
-import type { EngineVoice } from "#contracts"
+import type { EngineVoice } from "#speech/contract"
 import type { Metrics } from "#runtime"
-import { clonedEngineVoice, clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
+import { clonedEngineVoice, clonedLocales } from "../../../../libs/speech/cloning/cloned-voice.ts"
 import type { SpeechEngine } from "../../../../libs/speech/engine/Engine.ts"
 import { embedded } from "../../../../libs/speech/engine/embedded.ts"
 import { sharedVoices } from "../../../../libs/speech/voices.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { Lexeme } from "#contracts"
+import type { Lexeme } from "#speech/contract"
 import { lexemesIn, matcherOf, wordsFound } from "../../../../libs/speech/lexicon/lexeme.ts"
 import { readInput } from "../../../../libs/speech/read-input.ts"
 import { assertLaws, seeded } from "../laws.ts"

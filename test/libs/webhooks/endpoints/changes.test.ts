@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { endpointIdOf, type EndpointRecord } from "#contracts"
+import { endpointIdOf, type EndpointRecord } from "#webhooks/contract"
 import { readSettings, secretSeal, withoutOldSecrets } from "#webhooks"
 import {
   type Decided,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decodeEndpointSettings } from "#contracts"
+import { decodeEndpointSettings } from "#webhooks/contract"
 import { shownSettings } from "#webhooks"
 
 const shownOf = (settings: object) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { exampleEnvelope, findEvent, wholeEventSchema } from "#contracts"
+import { exampleEnvelope, findEvent } from "#base"
+import { wholeEventSchema } from "#pipeline/contract"
 import { fieldsOf, valueOf } from "../../../../page/screens/events/fields.ts"
 
 const stuck = "work_item.agent_stuck"

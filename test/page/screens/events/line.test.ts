@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { eventCatalogue, exampleEnvelope } from "#contracts"
+import { eventCatalogue, exampleEnvelope } from "#base"
 import { lineOf } from "../../../../page/screens/events/line.ts"
 
 const item = { title: "Mend the login", agent: "gardener", baseBranch: "main", lastError: null }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 import { heardAtMs, piecesOf, wordAt } from "../../../../page/screens/speech/marks.ts"
 
 const mark = (

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { workItemFacts, WorkItemStateName } from "#contracts"
+import { workItemFacts, WorkItemStateName } from "#pipeline/contract"
 import { boardOf, columnNames, hasEnded, placeOf } from "../../../../page/screens/work-items/board.ts"
 import { sayingOf } from "../../../../page/screens/work-items/facts.ts"
 

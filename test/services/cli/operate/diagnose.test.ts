@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decodeConfiguration, effectiveSettings } from "#contracts"
-import type { EndpointView } from "#contracts/console"
+import { decodeConfiguration, effectiveSettings } from "#configuration"
+import type { EndpointView } from "#console/api"
 import { diagnoseFleet, type FleetFacts, lossesIn } from "../../../../services/cli/operate/diagnose.ts"
 
 const nowMs = Date.parse("2026-11-20T12:00:00Z")

@@ -2,8 +2,8 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Command, Completions } from "effect/cli"
-import { Timestamp } from "#contracts"
-import { describe as described } from "../../../../libs/contracts/primitives.ts"
+import { Timestamp } from "#base"
+import { describe as described } from "../../../../libs/base/primitives.ts"
 import {
   argumentsOf,
   fieldsOf,

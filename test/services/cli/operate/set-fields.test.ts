@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { findEvent, wholeEventSchema } from "#contracts"
+import { findEvent } from "#base"
+import { wholeEventSchema } from "#pipeline/contract"
 import { fieldsFrom } from "../../../../services/cli/operate/set-fields.ts"
 
 const schemaOf = (event: string) => wholeEventSchema(findEvent(event) ?? assert.fail(event))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import type { PaymentRequirements, SettleResponse } from "#contracts"
-import { openWallet, type WalletChannels } from "#x402"
+import type { PaymentRequirements, SettleResponse } from "#payments/contract"
+import { openWallet, type WalletChannels } from "#payments"
 import { channelRequirements, newKey, payTo } from "../../../../dev/fixtures/evm/terms.ts"
 import { channelFacts, channelLines, correctedBy, depositFor } from "../../../../services/cli/pay/by-channel.ts"
 

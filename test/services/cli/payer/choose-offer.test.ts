@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { knownTokens } from "#contracts"
+import { knownTokens } from "#payments/contract"
 import { chooseOffer, type PayerTerms } from "../../../../services/cli/payer/choose-offer.ts"
 
 const assetOf = (name: string) => knownTokens.find(({ plainName }) => plainName === name)

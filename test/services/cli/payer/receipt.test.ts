@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SettleResponse } from "#contracts"
+import type { SettleResponse } from "#payments/contract"
 import { chargedBy, receiptReader } from "../../../../services/cli/payer/receipt.ts"
 
 const receipt: SettleResponse = { success: true, transaction: "0xab", network: "eip155:84532", amount: "300" }

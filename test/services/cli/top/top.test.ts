@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseExposition } from "../../../../libs/fleet-view/readings.ts"
-import { frameOf, type Readiness, type Seen } from "../../../../libs/fleet-view/frame.ts"
+import { parseExposition } from "../../../../libs/console/readings/readings.ts"
+import { frameOf, type Readiness, type Seen } from "../../../../libs/console/readings/frame.ts"
 import { frameLines } from "../../../../services/cli/top/top.ts"
 
 const metrics = (delivered: number) =>

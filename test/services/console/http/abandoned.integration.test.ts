@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { StreamReader } from "#bus"
-import { deliveryPartitions, endpointIdOf, partitionOf, subjects } from "#contracts"
+import { deliveryPartitions, endpointIdOf, partitionOf } from "#webhooks/contract"
+import { subjects } from "#base"
 import { dueDeliveryCodec } from "#webhooks"
 import {
   abandon,

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Option, Result, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { endpointIdOf, isoTime, subjects } from "#contracts"
+import { endpointIdOf } from "#webhooks/contract"
+import { isoTime, subjects } from "#base"
 import { dueDeliveryCodec } from "#webhooks"
 import {
   abandon,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { exampleEnvelope, subjects } from "#contracts"
+import { exampleEnvelope, subjects } from "#base"
 import { HttpListener } from "#http"
 import { because, type Call, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 

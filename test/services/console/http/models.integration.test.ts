@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { Kv } from "#bus"
-import { type Cell, isoTime, ModelUptime, modelUptimeKey, quarterOf, withBatch } from "#contracts"
+import { type Cell, ModelUptime, modelUptimeKey, quarterOf, withBatch } from "#gateway/contract"
+import { isoTime } from "#base"
 import { commandsHere, objectsIn } from "../../../support/command.ts"
 import { itemsOf, type Json, withConsole } from "../../../support/console.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import {
   because,
   codeOf,

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpListener } from "#http"
-import { ConfigurationOrigin, Secrets } from "#runtime"
+import { ConfigurationOrigin } from "#configuration"
+import { Secrets } from "#runtime"
 import { natsServer } from "../../../../dev/fixtures/bus.ts"
 import { codeOf, consoleOn, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { knownTokenOf } from "#contracts"
-import { TrialPayers } from "#x402"
+import { knownTokenOf } from "#payments/contract"
+import { TrialPayers } from "#payments"
 import { codeOf, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 
 const network = "eip155:84532"

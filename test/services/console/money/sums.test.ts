@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Receipt } from "#contracts"
+import type { Receipt } from "#payments/contract"
 import { csvLine, isWanted, receiptView, sumsOf, tokenOf } from "../../../../services/console/money/receipts.ts"
 import { moneySettings, payerNamed, receiptOf } from "../../../support/money.ts"
 

@@ -1,7 +1,7 @@
 import Anthropic, { APIError as AnthropicError, BadRequestError as AnthropicBadRequest } from "@anthropic-ai/sdk"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { inputTokensOf } from "#x402"
+import { inputTokensOf } from "#payments"
 import { promptSize } from "../../../../services/model-gateway/conversation/prompt-size.ts"
 import { ask, money, type TestGateway, withGateway } from "../../../support/gateway.ts"
 import { free, refusal, tool } from "./official-clients.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { inputTokensOf } from "#x402"
+import { inputTokensOf } from "#payments"
 import type { ApiDialect, FileData } from "../../../../services/model-gateway/conversation/Conversation.ts"
 import { promptSize } from "../../../../services/model-gateway/conversation/prompt-size.ts"
 import { readConversation } from "../../../../services/model-gateway/requests/dialects.ts"

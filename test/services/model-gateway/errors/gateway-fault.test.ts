@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { GatewayCode } from "#contracts/model-gateway"
+import type { GatewayCode } from "#gateway/api"
 import { fault, faultBody } from "../../../../services/model-gateway/errors/GatewayFault.ts"
 
 describe("a fault of the gateway on the route of messages", () => {

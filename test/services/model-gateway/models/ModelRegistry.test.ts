@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { Configuration, lineLogger } from "#runtime"
+import { Configuration } from "#configuration"
+import { lineLogger } from "#runtime"
 import { ModelRegistry, suggestModels } from "../../../../services/model-gateway/models/ModelRegistry.ts"
 
 describe("a registry with a model whose provider takes more than the quote's guess charges", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { tariffOf } from "#x402"
+import { tariffOf } from "#payments"
 import {
   heldTo,
   leastPrice,

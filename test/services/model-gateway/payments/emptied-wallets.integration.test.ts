@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
-import { isSameAddress, type PaymentRequirements } from "#contracts"
+import { isSameAddress, type PaymentRequirements } from "#payments/contract"
 import { permit2Address } from "#dev/chain"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"

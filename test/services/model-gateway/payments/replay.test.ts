@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClaimState } from "#x402"
+import type { ClaimState } from "#payments"
 import {
   type PaidAnswer,
   replayedCall,

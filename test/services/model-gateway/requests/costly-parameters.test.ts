@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { costlyParameters, decodeConfiguration } from "#contracts"
+import { costlyParameters } from "#gateway/contract"
+import { decodeConfiguration } from "#configuration"
 import type { ApiDialect } from "../../../../services/model-gateway/conversation/Conversation.ts"
 import { soldTools } from "../../../../services/model-gateway/conversation/sold-tools.ts"
 import { readConversation } from "../../../../services/model-gateway/requests/dialects.ts"

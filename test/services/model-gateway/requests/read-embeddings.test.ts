@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { EmbeddingsRequest } from "#contracts"
-import { inputTokensOf } from "#x402"
+import { EmbeddingsRequest } from "#gateway/contract"
+import { inputTokensOf } from "#payments"
 import { embeddingSize, inputFault } from "../../../../services/model-gateway/requests/read-embeddings.ts"
 
 const accepts = Schema.is(EmbeddingsRequest)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { quarterOf } from "#contracts"
+import { quarterOf } from "#gateway/contract"
 import { makeCallBook } from "../../../../services/model-gateway/upstream/Uptime.ts"
 
 const now = Date.UTC(2026, 10, 25, 12, 7)

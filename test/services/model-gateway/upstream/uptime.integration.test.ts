@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { Kv } from "#bus"
-import { lastDay, lastMonth, ModelUptime, modelUptimeKey, type OutcomeCounts } from "#contracts"
+import { lastDay, lastMonth, ModelUptime, modelUptimeKey, type OutcomeCounts } from "#gateway/contract"
 import { busOn, eventually, withBus } from "../../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { startLocalUpstream } from "../../../../dev/upstream/LocalUpstream.ts"

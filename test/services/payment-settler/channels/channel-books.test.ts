@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Channel, owedOf } from "#x402"
+import { type Channel, owedOf } from "#payments"
 import {
   baseOf,
   faultsOfReceipts,
@@ -7,7 +7,7 @@ import {
   withReceipt
 } from "../../../../services/payment-settler/channels/channel-books.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
-import { begin, channelAtWork, charge, mirror, receipted } from "../../../libs/x402/channels/channel-at-work.ts"
+import { begin, channelAtWork, charge, mirror, receipted } from "../../../libs/payments/channels/channel-at-work.ts"
 
 const none: ReceiptSum = { receipted: "0", through: 0, base: null }
 const sumOf = (amount: number, base: string | null = null): ReceiptSum => ({

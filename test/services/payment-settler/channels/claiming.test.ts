@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Channel } from "#x402"
+import type { Channel } from "#payments"
 import { faultsOfChannel, sumsOf } from "../../../../services/payment-settler/channels/channel-books.ts"
 import {
   batchesOf,
@@ -8,7 +8,7 @@ import {
   inOrder,
   lostOf
 } from "../../../../services/payment-settler/channels/claiming.ts"
-import { mirrorOf, network, testConfig, voucherOf } from "../../../libs/x402/channels/channel-at-work.ts"
+import { mirrorOf, network, testConfig, voucherOf } from "../../../libs/payments/channels/channel-at-work.ts"
 
 interface Facts {
   readonly charged: number

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BookFinding, canBeMended, findingKinds, type Receipt } from "#contracts"
-import type { ChainTransfer } from "#x402"
+import { type BookFinding, canBeMended, findingKinds, type Receipt } from "#payments/contract"
+import type { ChainTransfer } from "#payments"
 import {
   bookFinding,
   carriedOf,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { claimKeyOf, type Receipt } from "#contracts"
-import type { ChainTransfer } from "#x402"
+import { claimKeyOf, type Receipt } from "#payments/contract"
+import type { ChainTransfer } from "#payments"
 import {
   type Finding,
   reconcile,

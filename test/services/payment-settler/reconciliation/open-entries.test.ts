@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Receipt } from "#contracts"
-import type { ChainTransfer } from "#x402"
+import type { Receipt } from "#payments/contract"
+import type { ChainTransfer } from "#payments"
 import { doneWith } from "../../../../services/payment-settler/reconciliation/open-entries.ts"
 
 const transfer = (transaction: string): ChainTransfer => ({

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type Receipt, RefundedPayment, type RefundOrder } from "#contracts"
+import { type Receipt, RefundedPayment, type RefundOrder } from "#payments/contract"
 import {
   isOpen,
   leftOf,

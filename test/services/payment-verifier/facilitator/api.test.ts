@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { SettleResponse, SupportedResponse, VerifyResponse } from "#contracts"
+import { SettleResponse, SupportedResponse, VerifyResponse } from "#payments/contract"
 import {
   readFacilitatorRequest,
   settleAnswer,

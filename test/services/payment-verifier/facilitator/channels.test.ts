@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ChannelPayload, ChannelSettlement } from "#contracts"
+import { ChannelPayload, ChannelSettlement } from "#payments/contract"
 import { chainFault, termsFault } from "../../../../services/payment-verifier/facilitator/channels.ts"
 
 const address = (digit: string) => `0x${digit.repeat(40)}`

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Result } from "effect"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { FacilitatorSettlements } from "../../../../services/payment-verifier/facilitator/settlements.ts"
 import type { Checked } from "../../../../services/payment-verifier/verifier.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { checkedPayment, testPayload, testRequirements } from "../../../support/payments.ts"
-import { jobs, onBus } from "../../../libs/x402/claims/claims-on-bus.ts"
+import { jobs, onBus } from "../../../libs/payments/claims/claims-on-bus.ts"
 
 const settlements = FacilitatorSettlements.layer.pipe(
   Layer.provide(Configuration.layerOf({ PaymentVerifier: { FacilitatorSettleSeconds: 1 } }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { commandEntities, type WorkItemFact } from "#contracts"
+import { commandEntities, type WorkItemFact } from "#pipeline/contract"
 import { created } from "../../../../libs/pipeline/work-item/lifetime.ts"
 import { followUpsOf, mayBeFollowed } from "../../../../services/pipeline-api/follow-ups/follow-ups-of.ts"
 import { uuid } from "../../../libs/pipeline/entity-at-work.ts"

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Actors } from "#actors"
-import type { WorkItemPage } from "#contracts/pipeline-api"
+import type { WorkItemPage } from "#pipeline/api"
 import { release, workItem } from "#pipeline"
 import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { CreateReleaseRequest, CreateWorkItemRequest } from "#contracts/pipeline-api"
+import { CreateReleaseRequest, CreateWorkItemRequest } from "#pipeline/api"
 import { createItem, projectId, tokenFor, withPipeline } from "../../../support/pipeline.ts"
 import { codeOf, detailsOf, fieldsOf, held } from "./held-answers.ts"
 

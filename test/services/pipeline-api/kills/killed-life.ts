@@ -6,7 +6,7 @@
 import { Clock, Effect, Exit, Layer, Option, References, Scope, Stream } from "effect"
 import { eventRelayPlace } from "#actors"
 import { BusUnavailable, header, Nats, type Publisher, type Requests, StreamReader } from "#bus"
-import { subjects } from "#contracts"
+import { subjects } from "#base"
 import { type Cut, type CutProxy, startCutProxy } from "../../../support/cut-proxy.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { commandOver, type Json, pipelineOn, publishReport } from "../../../support/pipeline.ts"

@@ -6,7 +6,8 @@ import { assert } from "@effect/vitest"
 import { Result } from "effect"
 import { type ActorDefinition, type EntityProjection, entityProjection } from "#actors"
 import { header, type SourceMessage } from "#bus"
-import { type CommandEntity, decodeToken, subjects } from "#contracts"
+import type { CommandEntity } from "#pipeline/contract"
+import { decodeToken, subjects } from "#base"
 import {
   agentProjection,
   definitions,

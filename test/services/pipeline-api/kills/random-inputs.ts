@@ -12,7 +12,7 @@ import {
   type ReleaseState,
   type WorkItemCommand,
   type WorkItemState
-} from "#contracts"
+} from "#pipeline/contract"
 import type { Dice } from "../../../support/random-ssml.ts"
 import { randomCommand as agentCommand } from "../../../libs/pipeline/agent/random-commands.ts"
 import { uuid } from "../../../libs/pipeline/entity-at-work.ts"

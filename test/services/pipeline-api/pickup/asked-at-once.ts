@@ -1,7 +1,7 @@
 /** The knowledge and the actions of pickup, as tests of one process and of several see them. */
 import { Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
-import type { PickupQuestion } from "#contracts"
+import type { PickupQuestion } from "#pipeline/contract"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { type Call, createItem, metricsText, pickUp } from "../../../support/pipeline.ts"
 

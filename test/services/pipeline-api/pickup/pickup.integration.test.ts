@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
-import type { PickupNothing, PickupQuestion } from "#contracts"
+import type { PickupNothing, PickupQuestion } from "#pipeline/contract"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import {
   type Call,

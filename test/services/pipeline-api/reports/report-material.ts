@@ -1,13 +1,7 @@
 /** Reports as runners make them, the material for judging them, and their follow-ups in a word each. */
 import { Result } from "effect"
-import {
-  decodeConfiguration,
-  decodeReport,
-  exampleReport,
-  type Report,
-  type ReportKind,
-  type WorkItemDispatch
-} from "#contracts"
+import { decodeConfiguration } from "#configuration"
+import { decodeReport, exampleReport, type Report, type ReportKind, type WorkItemDispatch } from "#pipeline/contract"
 import { agentRoster } from "../../../../services/pipeline-api/Routing.ts"
 import { type ReportMaterial, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
 import { wireItem, wireProject } from "../../../libs/pipeline/wire-item.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { WorkItemDispatch } from "#contracts"
+import type { WorkItemDispatch } from "#pipeline/contract"
 import { type ReportMaterial, reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
 import { atMs, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 

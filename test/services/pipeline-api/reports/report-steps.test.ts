@@ -1,13 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import {
-  commandEntities,
-  decodeEnvelope,
-  eventSchemaVersion,
-  isRunnerReport,
-  type ReportKind,
-  reportKinds
-} from "#contracts"
+import { commandEntities, isRunnerReport, type ReportKind, reportKinds } from "#pipeline/contract"
+import { decodeEnvelope, eventSchemaVersion } from "#base"
 import { reportSteps } from "../../../../services/pipeline-api/reports/report-steps.ts"
 import { atMs, configured, dispatch, material, sample, shortly, uuid } from "./report-material.ts"
 

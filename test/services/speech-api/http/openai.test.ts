@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
-import { decodeConfiguration, speechModels } from "#contracts"
+import { decodeConfiguration } from "#configuration"
+import { speechModels } from "#speech/contract"
 import {
   openAiFields,
   openAiMediaTypes,
@@ -9,7 +10,7 @@ import {
   ownFields,
   SpeechRequest,
   StreamRequest
-} from "#contracts/speech-api"
+} from "#speech/api"
 import { notFound, validationFailed } from "#http"
 import { voiceById } from "#speech"
 import {

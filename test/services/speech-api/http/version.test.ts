@@ -1,6 +1,6 @@
 import { Option, Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { newestVersion } from "#contracts/speech-api"
+import { newestVersion } from "#speech/api"
 import { readVersion } from "../../../../services/speech-api/http/version.ts"
 
 const prefixes = ["Service", "Speechify"]

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { encodeToken } from "#contracts"
+import { encodeToken } from "#base"
 import { lexemesIn, readLexicon } from "#speech"
 import { knownWorkspaces, matchersOf, type StoredLexicon } from "../../../../services/speech-api/lexicons/Lexicons.ts"
 

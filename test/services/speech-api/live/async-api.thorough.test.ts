@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Schema } from "effect"
-import { LiveClientMessage, LiveServerMessage } from "#contracts/speech-api"
+import { LiveClientMessage, LiveServerMessage } from "#speech/api"
 import { liveRoutes } from "../../../../services/speech-api/live/routes.ts"
 import { speechAsyncApi } from "../../../../services/speech-api/live/async-api.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 import { cartesiaDialect, floatsOf } from "../../../../services/speech-api/live/cartesia.ts"
 import type { LiveCommand, LiveDialect } from "../../../../services/speech-api/live/dialect.ts"
 import { alignmentOf, elevenLabsDialect } from "../../../../services/speech-api/live/elevenlabs.ts"

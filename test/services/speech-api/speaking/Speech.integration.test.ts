@@ -1,9 +1,10 @@
 /** A text on its way through all three speech roles on a real bus, without HTTP: planned, spoken, encoded. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Stream } from "effect"
-import { Encoders, ffmpegPoolDefaults } from "#audio"
+import { Encoders, ffmpegPoolDefaults } from "#speech/audio"
 import { localTransport, Mailbox, Nats } from "#bus"
-import { Configuration, Drain, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { Drain, Metrics } from "#runtime"
 import { speechSequencer } from "#speech-sequencer"
 import { speechSynthesizer } from "#speech-synthesizer"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { Configuration, Metrics } from "#runtime"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import type { Standing } from "../../../../services/speech-api/speaking/plan.ts"
 import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { WordMark } from "#contracts"
-import { Configuration, Metrics } from "#runtime"
+import type { WordMark } from "#speech/contract"
+import { Configuration } from "#configuration"
+import { Metrics } from "#runtime"
 import { voiceById } from "#speech"
 import {
   type CacheKey,

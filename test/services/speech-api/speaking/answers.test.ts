@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
-import { formatNamed } from "#audio"
-import { SpeechMarks, type WordMark } from "#contracts"
-import { SpeechChunkEvent, SpeechDoneEvent, SpeechErrorEvent, SpeechResponse } from "#contracts/speech-api"
+import { formatNamed } from "#speech/audio"
+import { SpeechMarks, type WordMark } from "#speech/contract"
+import { SpeechChunkEvent, SpeechDoneEvent, SpeechErrorEvent, SpeechResponse } from "#speech/api"
 import type { ServerSentEvent } from "#http"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../../../../services/speech-api/speaking/answers.ts"
 

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { speechModels } from "#contracts"
+import { speechModels } from "#speech/contract"
 import { engineVoice, sharedVoices, voiceById } from "#speech"
 import { catalogueOf, heardOf } from "../../../../libs/speech/catalogue.ts"
 import { type FindVoice, sharedSpeakable, speakableClone } from "../../../../services/speech-api/voices/speakable.ts"

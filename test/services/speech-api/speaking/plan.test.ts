@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { audioFormats } from "#audio"
+import { audioFormats } from "#speech/audio"
 import type { Order } from "../../../../services/speech-api/speaking/plan.ts"
 import { dialogue, plan, planned, refused, speech, stream, timestamps, planAtMost } from "./planned-orders.ts"
 

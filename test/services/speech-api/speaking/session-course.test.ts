@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { WordMark } from "#contracts"
+import type { WordMark } from "#speech/contract"
 import { newestMarks, windowOf } from "../../../../services/speech-api/speaking/session-course.ts"
 
 const megabytes = (count: number) => count * 1_048_576

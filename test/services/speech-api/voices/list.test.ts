@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { VoicesQuery } from "#contracts/speech-api"
+import type { VoicesQuery } from "#speech/api"
 import { sharedVoices } from "#speech"
-import { clonedLocales } from "../../../../libs/voice-cloning/cloned-voice.ts"
+import { clonedLocales } from "../../../../libs/speech/cloning/cloned-voice.ts"
 import {
   listedClone,
   pageOfVoices,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { EngineState, SynthesizerEngines } from "#contracts"
+import type { EngineState, SynthesizerEngines } from "#speech/contract"
 import { openingAmong, silentAmong } from "../../../../services/speech-api/voices/speakable.ts"
 
 const told = (engines: Readonly<Record<string, EngineState["state"]>>) => ({

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { Configuration } from "#runtime"
+import { Configuration } from "#configuration"
 import { presenceMs, signBody, WebhookEndpoints } from "#webhooks"
 import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"

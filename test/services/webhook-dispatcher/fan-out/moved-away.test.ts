@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { deliveryLaneOf, endpointIdOf } from "#contracts"
+import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
 import { beginCursor } from "#webhooks"
 import { movedAway } from "../../../../services/webhook-dispatcher/fan-out/fan-out.ts"
 

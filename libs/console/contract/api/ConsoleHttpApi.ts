@@ -1,0 +1,117 @@
+/**
+ * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. The
+ * typed client stands beside it, and the one route of the log of acts.
+ */
+import { Context, Effect, Schema } from "effect"
+import { HttpApi, HttpApiClient, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BearerToken, clientToken, DescriptionGroup } from "#base/http"
+import { auditActions, AuditEntry, describe, ErrorEnvelope, pageQuery } from "#base"
+import { AbandonedGroup } from "./abandoned.ts"
+import { BooksGroup } from "./books.ts"
+import { DeliveriesGroup } from "./deliveries.ts"
+import { EndpointsGroup } from "./endpoints.ts"
+import { EventsGroup } from "./events.ts"
+import { FleetGroup, SettingsGroup, SpeechGroup, StreamsGroup } from "./fleet.ts"
+import { ClaimsGroup, ReceiptsGroup, TrialsGroup } from "./money.ts"
+import { ModelsGroup } from "./models.ts"
+import { RejectedGroup } from "./rejected.ts"
+import { SessionGroup } from "./session.ts"
+import { TokensGroup } from "./tokens.ts"
+import { newestFirst } from "./parts.ts"
+import { read } from "./routes.ts"
+
+const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
+  identifier: "AuditPage"
+})
+
+export const AuditGroup = HttpApiGroup.make("audit", { topLevel: true })
+  .add(
+    read("listAudit", "/audit", {
+      query: {
+        ...pageQuery,
+        action: Schema.optionalKey(Schema.Literals(auditActions)).pipe(describe("Only these acts."))
+      },
+      success: AuditPage,
+      summary: "List what operators did",
+      description:
+        "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
+    })
+  )
+  .middleware(BearerToken)
+
+export const ConsoleHttpApi = HttpApi.make("console")
+  .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
+  .add(FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
+  .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
+  .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
+  .add(DescriptionGroup)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Starling console",
+      version: "1.0.0",
+      description: "The operators' API: what was sent, what was given up, what was refused, and what to do about it.",
+      servers: [{ url: "/" }]
+    })
+  )
+  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [ErrorEnvelope]))
+
+interface ClientOptions {
+  readonly url: string
+  readonly token: string
+}
+
+/** A typed client of the API. A refusal fails with its envelope. Needs an `HttpClient`. */
+export const consoleClient = ({ url, token }: ClientOptions) =>
+  Effect.provide(HttpApiClient.make(ConsoleHttpApi, { baseUrl: url }), clientToken(token))
+
+export { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "./abandoned.ts"
+export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
+export {
+  DeliveriesGroup,
+  type DeliveryAttempt,
+  type DeliveryLine,
+  type DeliveryWhole,
+  resendDeliveriesMax
+} from "./deliveries.ts"
+export {
+  type ChangeEndpoint,
+  type CreateEndpoint,
+  EndpointsGroup,
+  type EndpointView,
+  type OfRevision,
+  type RotateSecrets,
+  type TestEndpoint
+} from "./endpoints.ts"
+export { consoleErrorCodes } from "./parts.ts"
+export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"
+export {
+  type BrokerStream,
+  consumersShownMax,
+  endpointsShownMax,
+  type FleetFrame,
+  FleetGroup,
+  SettingsGroup,
+  SpeechGroup,
+  type StreamConsumer,
+  StreamsGroup
+} from "./fleet.ts"
+export {
+  ClaimsGroup,
+  type ClaimSummary,
+  type ClaimWhole,
+  csvLinesMax,
+  csvReadMax,
+  ReceiptsGroup,
+  type ReceiptSum,
+  type ReceiptSums,
+  type ReceiptView,
+  type ReceiptWhole,
+  type RefundView,
+  type SumsBy,
+  sumsReadMax,
+  TrialsGroup
+} from "./money.ts"
+export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
+export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
+export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
+export { TokensGroup, type TokenView } from "./tokens.ts"

@@ -1,0 +1,176 @@
+/**
+ * Deliveries as operators see them: a line for each attempt, one delivery whole, and the order to send some again; with
+ * their routes.
+ */
+import { Schema } from "effect"
+import { HttpApiGroup } from "effect/http-api"
+import { Count, describe, Ordinal, pageQuery, Timestamp, Uuid } from "#base"
+import { attemptOutcomes } from "#webhooks/contract"
+import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"
+import { act, read } from "./routes.ts"
+import { BearerToken } from "#base/http"
+import { ResentCount, ResentDelivery } from "./abandoned.ts"
+
+const Outcome = Schema.Literals(attemptOutcomes)
+const Headers = Schema.Record(Schema.String, Schema.String)
+
+/** Where a line stands in the delivery log: message, then line. */
+export const Place = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3}$/u)).annotate({
+  identifier: "Place"
+})
+
+export const DeliveryLine = Schema.Struct({
+  place: Place.pipe(describe("Its place in the delivery log, for `near`.")),
+  deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
+  endpoint: Schema.String,
+  event: Schema.String,
+  eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
+  attempt: Ordinal,
+  startedAt: Timestamp,
+  durationMs: Count,
+  outcome: Outcome,
+  status: Schema.NullOr(Schema.Int).pipe(describe("The receiver's status; null when there was no answer.")),
+  error: Schema.NullOr(Schema.String).pipe(describe("Why there was no answer.")),
+  nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("Null when no other follows."))
+}).annotate({ identifier: "DeliveryLine" })
+export interface DeliveryLine extends Schema.Schema.Type<typeof DeliveryLine> {}
+
+export const DeliveryPage = Schema.Struct(newestFirst(DeliveryLine, "Attempts")).annotate({
+  identifier: "DeliveryPage"
+})
+
+export const DeliveriesQuery = Schema.Struct({
+  ...pageQuery,
+  ...timeQuery,
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
+  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
+  event: Schema.optionalKey(NameFilter).pipe(
+    describe("Only those of this event; a pattern such as `work_item.*` works.")
+  ),
+  eventSequence: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe("Only those of the event at this place in EVENTS; without `since`, from its publication on.")
+  )
+})
+
+export const DeliveryAttempt = Schema.Struct({
+  place: Place,
+  attempt: Ordinal,
+  startedAt: Timestamp,
+  durationMs: Count,
+  outcome: Outcome,
+  status: Schema.NullOr(Schema.Int),
+  error: Schema.NullOr(Schema.String),
+  nextAttemptAt: Schema.NullOr(Timestamp),
+  requestHeaders: Schema.NullOr(Headers).pipe(
+    describe("As they were sent, without configured values. Null of an attempt that delivered: they are not kept.")
+  ),
+  responseHeaders: Schema.NullOr(Headers),
+  responseBody: Schema.NullOr(Schema.String).pipe(
+    describe("The first 1,024 characters, without secrets. Null of an attempt that delivered.")
+  )
+}).annotate({ identifier: "DeliveryAttempt" })
+export interface DeliveryAttempt extends Schema.Schema.Type<typeof DeliveryAttempt> {}
+
+export const DeliveryWhole = Schema.Struct({
+  deliveryId: Uuid,
+  endpoint: Schema.String,
+  event: Schema.String,
+  eventSequence: Count,
+  attempts: Schema.Array(DeliveryAttempt).pipe(describe("Those that were found, the first one first.")),
+  isComplete: Schema.Boolean.pipe(
+    describe("False when an attempt was not found: it is older than the log, or was not written yet.")
+  ),
+  nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("When the last of them is followed by another.")),
+  body: Schema.NullOr(Schema.String).pipe(
+    describe("The body as it was sent. Null for a caller without the scope `payloads:read`, and once EVENTS forgot it.")
+  ),
+  signedTexts: Schema.NullOr(Headers).pipe(
+    describe(
+      "What each signature header covers, by its name, to check a receiver's own calculation. Null as `body` is."
+    )
+  )
+}).annotate({ identifier: "Delivery" })
+export interface DeliveryWhole extends Schema.Schema.Type<typeof DeliveryWhole> {}
+
+/** Where to look for a delivery. */
+export const nearQuery = {
+  near: Schema.optionalKey(Place).pipe(
+    describe("`place` of one of its lines. Without it the log is searched, the newest lines first, for ten seconds.")
+  ),
+  before: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+    describe("`details.before` of a 404 that looked at a part of the log: the search goes on there.")
+  )
+}
+
+export const ResendDelivery = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  ...nearQuery
+}).annotate({ identifier: "ResendDelivery" })
+
+/** More are another call's. */
+export const resendDeliveriesMax = 10_000
+
+export const ResendDeliveries = Schema.Struct({
+  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
+  places: Schema.optionalKey(Schema.Array(Place).check(Schema.isBetweenLength(1, 200))).pipe(
+    describe("The deliveries of these lines. Without it `endpoint` and `since` select.")
+  ),
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Those to the endpoint of this name.")),
+  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those with an attempt that ended so.")),
+  event: Schema.optionalKey(NameFilter).pipe(describe("Only those of this event; patterns work.")),
+  since: Schema.optionalKey(Timestamp).pipe(describe("Those attempted since then.")),
+  until: Schema.optionalKey(Timestamp).pipe(describe("Only those attempted until then.")),
+  max: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: resendDeliveriesMax }))).pipe(
+    describe(`At most so many, the oldest first; ${resendDeliveriesMax} without it.`)
+  )
+}).annotate({ identifier: "ResendDeliveries" })
+
+const params = { deliveryId: Schema.String }
+
+export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true })
+  .add(
+    read("listDeliveries", "/deliveries", {
+      query: DeliveriesQuery.fields,
+      success: DeliveryPage,
+      summary: "List deliveries",
+      description:
+        "A line for each attempt of the last seven days, as far as 2 GiB hold them. By endpoint and outcome they are found " +
+        "at once; by event a page may be short, or empty with a cursor, where the event is rare."
+    }),
+    read("getDelivery", "/deliveries/:deliveryId", {
+      params,
+      query: nearQuery,
+      success: DeliveryWhole,
+      summary: "Look at a delivery",
+      description:
+        "Each of its attempts with request and answer, the body, and what the signatures cover. A 404 says how many messages " +
+        "of the log were looked at; while there are more, `details.before` is where the next call goes on."
+    }),
+    act("resendDeliveries", "/deliveries/resend", {
+      payload: ResendDeliveries,
+      success: ResentCount,
+      refused: ["idempotency_conflict"],
+      scope: "console:write",
+      summary: "Send deliveries again",
+      description:
+        "Those of the given lines, or all to an endpoint since a time, each once. Each becomes a new delivery that names the " +
+        "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted. An endpoint that " +
+        "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out. An `Idempotency-Key` stands for " +
+        "what its first call selected: repeated, it sends nothing more.",
+      example: { reason: "it lost its database", endpoint: "demo", since: "2026-11-20T12:00:00Z", dryRun: true }
+    }),
+    act("resendDelivery", "/deliveries/:deliveryId/resend", {
+      params,
+      payload: ResendDelivery,
+      success: ResentDelivery,
+      refused: ["conflict", "idempotency_conflict"],
+      scope: "console:write",
+      summary: "Send a delivery again",
+      description:
+        "It becomes a new delivery that names the old one. Repeated with the same `Idempotency-Key` it is the same delivery. " +
+        "To an endpoint that is gone it is a conflict. It is looked for as `GET /deliveries/:deliveryId` does.",
+      example: { reason: "the receiver lost it" }
+    })
+  )
+  .middleware(BearerToken)

@@ -1,0 +1,222 @@
+/** Webhook endpoints as operators see and change them, with their routes. Secrets go in and never come out. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { BearerToken, described } from "#base/http"
+import { Count, describe, EpochMs, Fault, Ordinal, pageQuery, pageSizeMax, text, Timestamp, Uuid } from "#base"
+import { Act } from "#webhooks/contract"
+import { NameFilter, Reason, refusals, writeCodes } from "./parts.ts"
+import { act, read } from "./routes.ts"
+
+const reason = Reason.pipe(describe("Why, for the log of acts."))
+const Settings = Schema.Record(Schema.String, Schema.Unknown)
+const secret = Schema.optionalKey(text(256)).pipe(
+  describe("The key of `X-Service-Signature`: 16 to 256 visible characters.")
+)
+const standardWebhooksSecret = Schema.optionalKey(text(256)).pipe(
+  describe("The key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64, or 24 to 64 characters.")
+)
+
+export const EndpointView = Schema.Struct({
+  name: Schema.String,
+  id: Schema.String.pipe(describe("As in subjects and keys of the bus; made of the name.")),
+  source: Schema.Literals(["configuration", "run-time"]).pipe(
+    describe("One of the configuration file is changed there, and can only be paused, resumed and tested here.")
+  ),
+  revision: Schema.NullOr(Ordinal).pipe(describe("A change names it. Null for one of the configuration file.")),
+  isEnabled: Schema.Boolean,
+  settings: Schema.NullOr(Settings).pipe(
+    describe(
+      "The keys of the configuration file, without `Headers`, and `Url` without the values of its query. Null when they cannot be read."
+    )
+  ),
+  headerNames: Schema.Array(Schema.String).pipe(describe("The receiver's own headers; their values are not shown.")),
+  faults: Schema.Array(Fault).pipe(describe("Why the settings cannot be used.")),
+  isSigned: Schema.Boolean,
+  hasStandardWebhooks: Schema.Boolean,
+  previousSecretUntilMs: Schema.NullOr(EpochMs).pipe(describe("Until when a rotated secret still signs.")),
+  startsAfter: Schema.NullOr(Count).pipe(describe("The last event in EVENTS that is not its own.")),
+  created: Schema.NullOr(Act),
+  changed: Schema.NullOr(Act),
+  paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
+  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("It is left alone until then, for it fails.")),
+  backlog: Count.pipe(describe("Deliveries that are due.")),
+  parkedFrom: Schema.NullOr(Count).pipe(
+    describe("The first event in EVENTS that waits there for it, for it is paused or its backlog is full.")
+  ),
+  inFlight: Schema.optionalKey(Schema.NullOr(Count)).pipe(
+    describe(
+      "Deliveries that dispatchers have in hand. Null where many endpoints share a consumer. Of one endpoint alone."
+    )
+  ),
+  oldestDueAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+    describe("When the oldest delivery of the backlog was due. Of one endpoint alone.")
+  ),
+  lastDeliveredAt: Schema.optionalKey(Schema.NullOr(Timestamp)).pipe(
+    describe("When the last attempt that delivered began, as far as the delivery log goes back. Of one endpoint alone.")
+  )
+}).annotate({ identifier: "EndpointView" })
+export interface EndpointView extends Schema.Schema.Type<typeof EndpointView> {}
+
+export const EndpointPage = Schema.Struct({
+  items: Schema.Array(EndpointView).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Endpoints by name.")),
+  nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
+}).annotate({ identifier: "EndpointPage" })
+
+export const EndpointsQuery = Schema.Struct(pageQuery)
+export const nameParams = { name: Schema.String }
+
+export const CreateEndpoint = Schema.Struct({
+  reason,
+  settings: Settings.pipe(
+    describe("As in the configuration file, `Name` and `Url` at least, but for the keys that name variables.")
+  ),
+  secret,
+  standardWebhooksSecret
+}).annotate({ identifier: "CreateEndpoint" })
+
+export const ChangeEndpoint = Schema.Struct({
+  reason,
+  revision: Ordinal.pipe(describe("The revision that was seen; another one is a conflict.")),
+  settings: Settings.pipe(describe("The keys to change; null gives a key its default again."))
+}).annotate({ identifier: "ChangeEndpoint" })
+
+export const OfRevision = Schema.Struct({
+  reason,
+  revision: Schema.optionalKey(Ordinal).pipe(describe("The revision that was seen; without it, whatever there is."))
+}).annotate({ identifier: "OfRevision" })
+
+export const RotateSecrets = Schema.Struct({
+  reason,
+  revision: Schema.optionalKey(Ordinal),
+  secret,
+  standardWebhooksSecret,
+  overlapSeconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }))).pipe(
+    describe("How long the secret before still signs; a day without it.")
+  )
+}).annotate({ identifier: "RotateSecrets" })
+
+export const TestEndpoint = Schema.Struct({
+  reason,
+  event: Schema.optionalKey(NameFilter).pipe(describe("A name of the catalogue; `work_item.merged` without it."))
+}).annotate({ identifier: "TestEndpoint" })
+
+export const SentTest = Schema.Struct({
+  deliveryId: Uuid.pipe(describe("As the receiver sees it in `X-Service-Delivery`, beside `X-Service-Test: true`."))
+}).annotate({ identifier: "SentTest" })
+
+const example = { reason: "its receiver moves" }
+
+const reads = HttpApiGroup.make("endpoints", { topLevel: true }).add(
+  read("listEndpoints", "/endpoints", {
+    query: EndpointsQuery.fields,
+    success: EndpointPage,
+    summary: "List webhook endpoints",
+    description: "Those of the configuration file and those made at run time, by name, with their state."
+  }),
+  read("getEndpoint", "/endpoints/:name", {
+    params: nameParams,
+    success: EndpointView,
+    summary: "Look at a webhook endpoint",
+    description:
+      "Its settings and its state, with what is in flight and when it last took something. No secret is shown."
+  })
+)
+
+const changes = reads.add(
+  act("createEndpoint", "/endpoints", {
+    payload: CreateEndpoint,
+    success: EndpointView.pipe(HttpApiSchema.status(201)),
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Make a webhook endpoint",
+    description:
+      "It gets every event after `startsAfter` of the answer. The same request again makes no second one; an endpoint " +
+      "of that name that differs is a conflict.",
+    example: { reason: "a new receiver", settings: { Name: "ci", Url: "https://ci.example/hooks" } }
+  }),
+  HttpApiEndpoint.patch("changeEndpoint", "/endpoints/:name", {
+    disableCodecs: true,
+    params: nameParams,
+    payload: ChangeEndpoint,
+    success: EndpointView,
+    error: refusals(...writeCodes, "not_found", "conflict")
+  }).annotateMerge(
+    described({
+      scope: "console:operate",
+      summary: "Change a webhook endpoint",
+      description: "Every dispatcher goes on with it within a second; deliveries that wait, retries and breaker stay.",
+      example: { ...example, revision: 1, settings: { Url: "https://new.example/hooks" } }
+    })
+  ),
+  act("rotateEndpoint", "/endpoints/:name/rotate", {
+    params: nameParams,
+    payload: RotateSecrets,
+    success: EndpointView,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Rotate an endpoint's secrets",
+    description: "The secret before signs beside the new one for the overlap, and is gone afterwards.",
+    example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
+  }),
+  act("removeEndpoint", "/endpoints/:name/remove", {
+    params: nameParams,
+    payload: OfRevision,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Remove a webhook endpoint",
+    description: "Nothing is sent to it after the answer. What waits for it goes to the abandoned deliveries.",
+    example
+  })
+)
+
+export const EndpointsGroup = changes
+  .add(
+    act("enableEndpoint", "/endpoints/:name/enable", {
+      params: nameParams,
+      payload: OfRevision,
+      success: EndpointView,
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Enable a webhook endpoint",
+      description: "It gets what it missed while it was disabled, up to `ParkedMaxDays`.",
+      example
+    }),
+    act("disableEndpoint", "/endpoints/:name/disable", {
+      params: nameParams,
+      payload: OfRevision,
+      success: EndpointView,
+      refused: ["conflict"],
+      scope: "console:operate",
+      summary: "Disable a webhook endpoint",
+      description: "Nothing is sent to it after the answer; its events are kept.",
+      example
+    }),
+    act("pauseEndpoint", "/endpoints/:name/pause", {
+      params: nameParams,
+      success: EndpointView,
+      scope: "console:operate",
+      summary: "Pause a webhook endpoint",
+      description: "Also one of the configuration file. It keeps its backlog and misses nothing.",
+      example
+    }),
+    act("resumeEndpoint", "/endpoints/:name/resume", {
+      params: nameParams,
+      success: EndpointView,
+      scope: "console:operate",
+      summary: "Resume a webhook endpoint",
+      description: "Goes on with it, and closes its breaker.",
+      example
+    }),
+    act("testEndpoint", "/endpoints/:name/test", {
+      params: nameParams,
+      payload: TestEndpoint,
+      success: SentTest,
+      scope: "console:operate",
+      summary: "Send a test to a webhook endpoint",
+      description:
+        "One delivery to this endpoint alone, of the catalogue's example, with the header `X-Service-Test: true`. It is " +
+        "tried once. A paused endpoint gets it when it is resumed.",
+      example: { ...example, event: "work_item.merged" }
+    })
+  )
+  .middleware(BearerToken)

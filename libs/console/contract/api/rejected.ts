@@ -1,0 +1,80 @@
+/** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
+import { Schema } from "effect"
+import { HttpApiGroup } from "effect/http-api"
+import { Count, describe, Fault, pageQuery, Timestamp } from "#base"
+import { NameFilter, newestFirst, sequenceParams } from "./parts.ts"
+import { act, read } from "./routes.ts"
+import { BearerToken } from "#base/http"
+
+const head = {
+  sequence: Count.pipe(describe("Its place among the rejected; the id in paths.")),
+  origin: Schema.String.pipe(describe("The part of the fleet that refused it, such as `events`.")),
+  subject: Schema.String.pipe(describe("Where it was published.")),
+  sourceSequence: Schema.NullOr(Count).pipe(describe("Its place in the stream it came from, if it came from one.")),
+  receivedAt: Timestamp,
+  faultCount: Count,
+  isTruncated: Schema.Boolean.pipe(describe("Only the first 64 KiB of it are kept."))
+}
+
+export const RejectedSummary = Schema.Struct({
+  ...head,
+  firstFault: Schema.NullOr(Fault)
+}).annotate({ identifier: "RejectedSummary" })
+export interface RejectedSummary extends Schema.Schema.Type<typeof RejectedSummary> {}
+
+export const RejectedMessage = Schema.Struct({
+  ...head,
+  faults: Schema.Array(Fault),
+  payload: Schema.NullOr(Schema.String).pipe(
+    describe("What came, as text and without secrets. Null for a caller without the scope `payloads:read`.")
+  )
+}).annotate({ identifier: "RejectedMessage" })
+export interface RejectedMessage extends Schema.Schema.Type<typeof RejectedMessage> {}
+
+export const RejectedPage = Schema.Struct(newestFirst(RejectedSummary, "Rejected messages")).annotate({
+  identifier: "RejectedPage"
+})
+
+export const RejectedQuery = Schema.Struct({
+  ...pageQuery,
+  origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused, such as `events`."))
+})
+
+export const RejectedResent = Schema.Struct({
+  sequence: Count.pipe(describe("Its new place in the stream it was sent to."))
+}).annotate({ identifier: "RejectedResent" })
+
+export const RejectedGroup = HttpApiGroup.make("rejected", { topLevel: true })
+  .add(
+    read("listRejected", "/rejected", {
+      query: RejectedQuery.fields,
+      success: RejectedPage,
+      summary: "List rejected messages",
+      description: "Messages that broke their schema, of the last seven days."
+    }),
+    read("getRejected", "/rejected/:sequence", {
+      params: sequenceParams,
+      success: RejectedMessage,
+      summary: "Look at a rejected message",
+      description: "With every fault and its path, and with what came."
+    }),
+    act("resendRejected", "/rejected/:sequence/resend", {
+      params: sequenceParams,
+      success: RejectedResent,
+      refused: ["conflict", "still_invalid"],
+      scope: "console:write",
+      summary: "Send a rejected event again",
+      description:
+        "Publishes the event as it is kept, where this release accepts it, and takes it off the list. " +
+        "Other messages are sent again by those who sent them.",
+      example: { reason: "the schema is mended" }
+    }),
+    act("discardRejected", "/rejected/:sequence/discard", {
+      params: sequenceParams,
+      scope: "console:operate",
+      summary: "Discard a rejected message",
+      description: "Takes it off the list for good.",
+      example: { reason: "a test's" }
+    })
+  )
+  .middleware(BearerToken)

@@ -1,0 +1,270 @@
+/**
+ * The channels' records in the bucket `channels`, each the state after its last decision. A command is decided on the
+ * last record and written on the condition that it is still the last: of two gateways that take a voucher of the same
+ * height, one writes. What is not known to be stored is read again before it counts as either.
+ *
+ * In one process the commands of one channel take turns, and its last record is remembered. A remembered record may be
+ * behind another gateway's write: it allows, for the write then fails, but it never refuses. There is one exception:
+ * while a call of this very process is in work nobody else writes, so a storm of vouchers on one channel reads nothing.
+ *
+ * A work that the remembered record allows may begin in memory alone. It is stored by the write of its next command:
+ * most calls are charged by the one write that stores their voucher. Until then any other process may take the channel,
+ * and the next command is refused.
+ */
+import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
+import { type BusError, jsonCodec, Kv, type KvBucket, type KvEntry, type Records, records } from "#bus"
+import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#payments/contract"
+import { keyedQueue } from "#runtime"
+import {
+  Channel,
+  type ChannelCommand,
+  type ChannelDecision,
+  channelReason,
+  decideAll,
+  withoutAnswer
+} from "./channel.ts"
+
+/** One of each: by them the bus knows that a question and its answer need not leave the process. */
+export const channelOrderCodec = jsonCodec(ChannelOrder)
+export const channelOrderAnswerCodec = jsonCodec(ChannelOrderAnswer)
+
+export interface ChannelName {
+  readonly network: string
+  readonly channelId: string
+}
+
+/** The channel does not allow the command. `channel` is the record on which that was decided. */
+export class ChannelRefused extends Schema.TaggedError<ChannelRefused>()("ChannelRefused", {
+  reason: Schema.String,
+  channel: Schema.NullOr(Channel)
+}) {
+  override get message() {
+    return `the channel refused: ${this.reason}`
+  }
+}
+
+const bucketName = "channels"
+
+type Begin = Extract<ChannelCommand, { readonly _tag: "Begin" }>
+
+export const channelKeyOf = ({ network, channelId }: ChannelName): string =>
+  addressKeyOf(network, inOneCase(network, channelId))
+
+/** A channel as last read or written. */
+export interface StoredChannel {
+  readonly key: string
+  readonly channel: Channel
+  readonly revision: number
+}
+
+export class Channels extends Context.Service<
+  Channels,
+  {
+    /** The channel after the command. A command that comes twice is carried out once. */
+    readonly run: (name: ChannelName, command: ChannelCommand) => Effect.Effect<Channel, ChannelRefused | BusError>
+    /**
+     * Begins the work in memory, where the record that is remembered allows it and nothing else is under way on the
+     * channel. Asks nobody. False: nothing is begun. Until the work ends, or its lease does, others find the channel busy.
+     */
+    readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
+    /** Whether a work has begun in memory alone, and its lease is not over. */
+    readonly isAhead: (name: ChannelName) => Effect.Effect<boolean>
+    /** The last record, from the leader. */
+    readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
+    /** All records, in their present state. */
+    readonly all: Stream.Stream<KvEntry<Channel>, BusError>
+    /** Every record, and then every later one, in runs. */
+    readonly changes: KvBucket<Channel>["changesInBatches"]
+  }
+>()("starling/payments/Channels") {
+  static readonly layer = Layer.effect(
+    Channels,
+    Effect.gen(function* () {
+      const bucket = yield* (yield* Kv).open(bucketName, Channel)
+      const parts: Parts = {
+        // After a lost answer the command itself finds its work in the record, by its ticket.
+        records: records(bucket, { isOurs: () => false }),
+        remembered: new Map(),
+        ahead: new Map(),
+        contested: new Map()
+      }
+      const queue = keyedQueue(waitingMax)
+      const run = Effect.fnUntraced(function* (name: ChannelName, command: ChannelCommand) {
+        const key = channelKeyOf(name)
+        const busy = Effect.suspend(() => refusal(channelReason.busy, parts.remembered.get(key)?.channel ?? null))
+        return yield* queue.run(key, busy, carryOut(parts, key, command))
+      })
+      const beginAhead = (name: ChannelName, begin: Begin) =>
+        Effect.map(Clock.currentTimeMillis, (nowMs) => {
+          const key = channelKeyOf(name)
+          const known = rememberedOf(parts, key, true)
+          const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
+          if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
+          if (decideAll(known.channel, begin, nowMs).refused !== null) return false
+          forgetOldest(parts, nowMs)
+          parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
+          return true
+        })
+      return Channels.of({
+        run,
+        beginAhead,
+        isAhead: (name) =>
+          Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
+        read: (name) =>
+          Effect.map(
+            bucket.get(channelKeyOf(name)),
+            Option.map(({ value }) => value)
+          ),
+        all: bucket.scan(">"),
+        changes: bucket.changesInBatches
+      })
+    })
+  )
+}
+
+// A payer that has more calls than this under way on one channel is refused without a look.
+const waitingMax = 1_024
+// A record takes a kilobyte; channels that are not used are read again.
+const rememberedMax = 16_384
+// So long a channel's work is stored before it begins, when another process has taken one that was not.
+const contestedMs = 3_600_000
+
+interface Parts {
+  readonly records: Records<Channel>
+  readonly remembered: Map<string, RememberedChannel>
+  readonly ahead: Map<string, AheadWork>
+  /** Of channels whose work another process took before it was stored: when. */
+  readonly contested: Map<string, number>
+}
+
+interface RememberedChannel extends StoredChannel {
+  readonly lacksAnswer: boolean
+}
+
+/** A work that is not known to be stored. */
+interface AheadWork {
+  readonly begin: Begin
+  readonly atMs: number
+  /** A write of it was sent: only the record can tell whether it was stored. */
+  isTried: boolean
+}
+
+const carryOut = Effect.fnUntraced(function* (
+  parts: Parts,
+  key: string,
+  command: ChannelCommand
+): Effect.fn.Return<Channel, ChannelRefused | BusError> {
+  const ahead = aheadOf(parts, key, yield* Clock.currentTimeMillis)
+  if (ahead === undefined) return yield* write(parts, key, { command })
+  if (ticketOf(command) !== ahead.begin.work.ticket) {
+    if (command._tag === "Begin") return yield* refusal(channelReason.busy, null)
+    return yield* write(parts, key, { command })
+  }
+  const known = rememberedOf(parts, key, true)
+  if (command._tag === "Release" && !ahead.isTried && known?.channel) {
+    parts.ahead.delete(key)
+    return known.channel
+  }
+  ahead.isTried = true
+  const written = yield* Effect.result(write(parts, key, { command, ahead }))
+  // What is not known to be stored is looked for by the next command.
+  if (Result.isSuccess(written) || written.failure._tag === "ChannelRefused") parts.ahead.delete(key)
+  return yield* Effect.fromResult(written)
+})
+
+interface Writing {
+  readonly command: ChannelCommand
+  /** Stored along. */
+  readonly ahead?: AheadWork | undefined
+}
+
+const write = Effect.fnUntraced(function* (
+  parts: Parts,
+  key: string,
+  writing: Writing
+): Effect.fn.Return<Channel, ChannelRefused | BusError> {
+  const { command, ahead } = writing
+  const known = rememberedOf(parts, key, command._tag === "Begin" || ahead !== undefined)
+  const foreseen = known?.channel.charged
+  const changed = yield* parts.records
+    .change(
+      key,
+      (found, { nowMs }) => {
+        const before = found ?? null
+        const { facts, after, refused } = decided(before, writing, nowMs)
+        if (refused !== null && ahead !== undefined && isTaken(before, foreseen)) contest(parts, key, nowMs)
+        return Result.succeed({
+          answer: { after, refused },
+          next: facts.length === 0 || after === null ? undefined : after
+        })
+      },
+      { known: known && Option.some({ key, value: known.channel, revision: known.revision }) }
+    )
+    .pipe(Effect.tapError(() => Effect.sync(() => parts.remembered.delete(key))))
+  const { answer, value, revision } = changed
+  if (value === undefined) parts.remembered.delete(key)
+  else remember(parts, { key, channel: value, revision })
+  const { after, refused } = answer
+  return refused === null && after !== null ? after : yield* refusal(refused ?? channelReason.missing, after)
+})
+
+/** Where the record has the work, a write whose answer was lost has stored it. */
+const decided = (channel: Channel | null, { command, ahead }: Writing, nowMs: number): ChannelDecision => {
+  const ticket = ahead?.begin.work.ticket
+  if (ahead === undefined || channel?.work?.ticket === ticket || channel?.ended?.ticket === ticket) {
+    return decideAll(channel, command, nowMs)
+  }
+  const begun = decideAll(channel, ahead.begin, ahead.atMs)
+  if (begun.refused !== null || command._tag === "Begin") return begun
+  const { facts, after, refused } = decideAll(begun.after, command, nowMs)
+  return { facts: [...begun.facts, ...facts], after, refused }
+}
+
+/** A work whose lease is over is forgotten: its gateway's call has hung, or could not give it back. */
+const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | undefined => {
+  const found = ahead.get(key)
+  if (found === undefined || nowMs < found.atMs + found.begin.leaseMs) return found
+  ahead.delete(key)
+  return undefined
+}
+
+/** With each new one: a channel whose work could not be stored may never be used again. */
+const forgetOldest = (parts: Parts, nowMs: number) => {
+  const [oldest] = parts.ahead.keys()
+  if (oldest !== undefined) aheadOf(parts, oldest, nowMs)
+}
+
+const ticketOf = (command: ChannelCommand): string | undefined => {
+  if (command._tag === "Begin") return command.work.ticket
+  return "ticket" in command ? command.ticket : undefined
+}
+
+const isTaken = (channel: Channel | null, foreseen: string | undefined) =>
+  channel !== null && (channel.work !== null || channel.charged !== foreseen)
+
+const contest = ({ contested }: Parts, key: string, nowMs: number) => {
+  contested.delete(key)
+  contested.set(key, nowMs)
+  const [oldest] = contested.keys()
+  if (contested.size > rememberedMax && oldest !== undefined) contested.delete(oldest)
+}
+
+const isContested = ({ contested }: Parts, key: string, nowMs: number) =>
+  nowMs < (contested.get(key) ?? Number.NEGATIVE_INFINITY) + contestedMs
+
+const refusal = (reason: string, channel: Channel | null) => Effect.fail(new ChannelRefused({ reason, channel }))
+
+/** A record that is remembered without its answer is good for the next call alone, which gives the answer up. */
+const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): StoredChannel | undefined => {
+  const found = remembered.get(key)
+  return found === undefined || (found.lacksAnswer && !begins) ? undefined : found
+}
+
+/** The channels used last stay, without their answers: those are several times as long as the rest. */
+const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {
+  remembered.delete(key)
+  const lean = withoutAnswer(channel)
+  remembered.set(key, { key, channel: lean, revision, lacksAnswer: lean !== channel })
+  const [oldest] = remembered.keys()
+  if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest)
+}

@@ -1,0 +1,430 @@
+/**
+ * One payment, one call: takes payments for calls and moves them along until they are settled. The first write of a
+ * revision wins; no clock, memory or cache of one process decides. A holder's moves hold within one life of a claim, so
+ * that renewing it beside its work is harmless; a sweep's hold for one revision only.
+ */
+import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
+import { type BusError, Publisher } from "#bus"
+import { payerKeyOf, type Payments, type SettlementJob } from "#payments/contract"
+import { subjects } from "#base"
+import { Metrics } from "#runtime"
+import { unpaidLost } from "../metrics.ts"
+import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
+import type { CheckedPayment } from "../scheme.ts"
+import { type Claim, jobId, moveClaim, openClaimStore, settlementJob, settlementJobCodec } from "./ClaimStore.ts"
+import { openNewcomers } from "./Newcomers.ts"
+import {
+  afterSettled,
+  afterUnpaid,
+  isGivenOut,
+  openPayerStore,
+  type PayerStore,
+  type PayerName,
+  type PayerRecord,
+  type Place,
+  type PlaceTerms,
+  placeOf,
+  unpaidOf,
+  withPaid,
+  withoutPlace,
+  withPlace
+} from "./PayerStore.ts"
+import {
+  chargeOf,
+  type ClaimLost,
+  type ClaimMove,
+  type ClaimRecord,
+  ExposureReached,
+  isPayersDoing,
+  placeAfter,
+  type SweepTimes
+} from "./claim.ts"
+import type { CreditTerms } from "./credit.ts"
+import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-claim.ts"
+
+export interface ClaimOptions {
+  readonly credit: CreditTerms
+  /** Digits of each network's token after the point; six where none are named. */
+  readonly decimals?: ReadonlyMap<string, number>
+  /** How long an ended claim is kept after its payment's own end. */
+  readonly keptMs: number
+}
+
+interface PaidAfterAll extends PayerName {
+  readonly amount: string
+}
+
+type Moved = Effect.Effect<Claim, ClaimLost | BusError>
+
+export class Claims extends Context.Service<
+  Claims,
+  {
+    /**
+     * Whether nothing known to this process speaks against a payment: it has not seen the payment before, and has
+     * refused its payer nothing lately. True once for each.
+     */
+    readonly isFirstSeen: (checked: CheckedPayment) => Effect.Effect<boolean>
+    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. */
+    readonly claim: (checked: CheckedPayment, call: Call, options?: TakeOptions) => Effect.Effect<Claim, Refusal>
+    readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
+    /** Every claim in the bucket, for the reconciliation. */
+    readonly all: Stream.Stream<Claim, BusError>
+    /**
+     * Moves a claim along its table, and its payer's record with it. Holds within one life of the claim: a renewal
+     * beside a holder's work is harmless.
+     */
+    readonly move: (claim: Claim, move: ClaimMove) => Moved
+    /** Like `move`, for a claim that has not moved since it was read: not one that another verifier has taken over. */
+    readonly moveAsRead: (claim: Claim, move: ClaimMove) => Moved
+    /**
+     * Stores a job for the settlers, whose first write makes the claim SETTLING if it is not yet; until then the claim
+     * is as free as before. Fails with `StreamFull` when the settlers are behind.
+     */
+    readonly requestSettlement: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
+    /**
+     * Notes in the claim's place that a whole answer is about to be given out before its payment is known. Fails for a
+     * payer that is denied.
+     */
+    readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
+    /** What a payer's calls would cost if none of them were paid, in millionths of a dollar. */
+    readonly unpaidOf: (payer: PayerRecord) => { readonly all: number; readonly beyond: number }
+    readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
+    /** Serves a payer again that was denied for this claim; for when the chain has its transfer after all. */
+    readonly pardon: (paid: PaidAfterAll, claimKey: string) => Effect.Effect<void, BusError>
+    /** Gives back a place that no claim stands for. `ended`: the claim that has ended without it. */
+    readonly vacate: (name: PayerName, place: Place, ended: ClaimRecord | null) => Effect.Effect<void, BusError>
+  }
+>()("starling/payments/Claims") {
+  static readonly layer = (options: ClaimOptions) =>
+    Layer.effect(
+      Claims,
+      Effect.gen(function* () {
+        const store = yield* openClaimStore(options)
+        const payers = yield* openPayerStore()
+        const newcomers = yield* openNewcomers(options.credit)
+        const publisher = yield* Publisher
+        const losses = (yield* Metrics).counter(unpaidLost)
+        const decimals = options.decimals ?? new Map<string, number>()
+        const microUsdOf = (network: string, amount: bigint) => microUsdOfAmount(amount, decimals.get(network) ?? 6)
+        const partsOf = (isAsRead: boolean): Parts => ({
+          payers,
+          isAsRead,
+          credit: options.credit,
+          microUsdOf,
+          giveBack: newcomers.giveBack,
+          lost: (microUsd, beyond) =>
+            Effect.andThen(
+              Effect.sync(() => losses.inc({}, microUsd / 1e6)),
+              beyond > 0 ? newcomers.lost(beyond) : Effect.void
+            ),
+          write: (claim, step) => moveClaim(store, claim, step, isAsRead)
+        })
+        const [inItsLife, asRead] = [partsOf(false), partsOf(true)]
+        const seen = firstSeen()
+        const now = <A>(use: (nowMs: number) => A) => Effect.map(Clock.currentTimeMillis, use)
+        return Claims.of({
+          isFirstSeen: (checked) => now((nowMs) => seen.isFirst(checked, nowMs)),
+          claim: yield* takeClaim({
+            store,
+            payers,
+            newcomers,
+            credit: options.credit,
+            microUsdOf,
+            refusedNow: ({ why }, checked) =>
+              why === "replay" ? Effect.void : now((nowMs) => seen.refused(checked, nowMs))
+          }),
+          read: store.read,
+          all: store.all,
+          move: (claim, step) => moveWithPlace(inItsLife, claim, step),
+          moveAsRead: (claim, step) => moveWithPlace(asRead, claim, step),
+          requestSettlement: (claim, replyTo) => publishJob(publisher, claim, replyTo),
+          expose: (claim) => expose(payers, claim),
+          unpaidOf: (payer) => unpaidOf(payer, { microUsdOf }),
+          payer: (name) =>
+            Effect.map(
+              payers.read(name),
+              Option.map(({ value }) => value)
+            ),
+          pardon: (paid, claimKey) => pardon(inItsLife, paid, claimKey),
+          vacate: (name, place, ended) => vacateUnneeded(inItsLife, name, place, ended)
+        })
+      })
+    )
+}
+
+interface Parts {
+  readonly payers: PayerStore
+  readonly write: (claim: Claim, step: ClaimMove) => Moved
+  readonly isAsRead: boolean
+  readonly credit: CreditTerms
+  readonly microUsdOf: PlaceTerms["microUsdOf"]
+  /** A payment that was not verified has no part of what newcomers may have unpaid. */
+  readonly giveBack: (ticket: string) => void
+  /** Notes what a call has cost that nobody pays for; `beyond`: what of it its payer had not earned. */
+  readonly lost: (microUsd: number, beyond: number) => Effect.Effect<void, BusError>
+}
+
+/** Moves the claim and its payer's record. The order of the two writes decides what a crash in between leaves. */
+const moveWithPlace = (parts: Parts, claim: Claim, step: ClaimMove): Moved => {
+  switch (placeAfter(step)) {
+    case "kept":
+      return parts.write(claim, step)
+    case "free":
+      return parts.isAsRead ? releaseAsRead(parts, claim, step) : release(parts, claim, step)
+    case "spent":
+      return spend(parts, claim, step)
+    case "owed":
+      return deny(parts, claim, step)
+    case "owed if given out":
+      return denyIfGivenOut(parts, claim, step)
+  }
+}
+
+const release = Effect.fn("Claims.release")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  // Written side by side: the next life of the claim has a place of its own.
+  const both = [free(parts, claim, step), parts.write(claim, step)] as const
+  const [, next] = yield* Effect.all(both, { concurrency: 2 })
+  return next
+})
+
+const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const next = yield* parts.write(claim, step)
+  // The place goes second: a claim that was moved meanwhile keeps it.
+  yield* free(parts, claim, step)
+  return next
+})
+
+const free = Effect.fnUntraced(function* (
+  parts: Parts,
+  { key, record }: Claim,
+  step: ClaimMove
+): Effect.fn.Return<void, BusError> {
+  const { ticket, network, amount } = record
+  // How much its provider had done is not known.
+  if (isPayersDoing(step)) {
+    return yield* lose(parts, { key, record }, { ticket, microUsd: parts.microUsdOf(network, BigInt(amount)) })
+  }
+  yield* parts.payers.change(record, (payer) => withoutPlace(payer, key, ticket))
+  parts.giveBack(ticket)
+})
+
+interface Loss {
+  /** Null matches any life of the claim. */
+  readonly ticket: string | null
+  readonly microUsd: number
+  readonly denies?: (before: PayerRecord, freed: PayerRecord) => PayerRecord
+}
+
+/** The payer's place goes, and what its call has cost counts against it. */
+const lose = Effect.fnUntraced(function* (
+  { payers, lost }: Parts,
+  claim: Pick<Claim, "key" | "record">,
+  { ticket, microUsd, denies = (_, freed) => freed }: Loss
+): Effect.fn.Return<void, BusError> {
+  const nowMs = yield* Clock.currentTimeMillis
+  let beyond: number | undefined
+  yield* payers.change(claim.record, (payer) => {
+    const after = afterUnpaid(payer, { claimKey: claim.key, microUsd, nowMs }, ticket)
+    beyond = after?.beyond
+    return after === undefined ? denies(payer, payer) : denies(payer, after.record)
+  })
+  if (beyond !== undefined) yield* lost(microUsd, beyond)
+})
+
+/** A claim that has ended unpaid was lost with the process that wrote its end. */
+const vacateUnneeded = Effect.fnUntraced(function* (
+  parts: Parts,
+  name: PayerName,
+  { claimKey, ticket }: Place,
+  ended: ClaimRecord | null
+): Effect.fn.Return<void, BusError> {
+  if (ended?.state === "UNCOLLECTED" && ended.ticket === ticket) {
+    return yield* lose(parts, { key: claimKey, record: ended }, { ticket, microUsd: chargedOf(parts, ended) })
+  }
+  const nowMs = yield* Clock.currentTimeMillis
+  yield* parts.payers.change(name, (payer) => {
+    const freed = withoutPlace(payer, claimKey, ticket)
+    // The claim may be one that was settled, so the wallet may hold less since.
+    return freed && { ...freed, settledLast: ticket, settledAtMs: nowMs }
+  })
+})
+
+const chargedOf = ({ microUsdOf }: Pick<Parts, "microUsdOf">, record: ClaimRecord) =>
+  microUsdOf(record.network, chargeOf(record))
+
+const spend = Effect.fnUntraced(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const { payers, write, credit } = parts
+  const both = [write(claim, step), payers.read(claim.record)] as const
+  const [next, seen] = yield* Effect.all(both, { concurrency: 2 })
+  const { ticket } = claim.record
+  const nowMs = yield* Clock.currentTimeMillis
+  const ended = { claimKey: claim.key, ticket, microUsd: chargedOf(parts, next.record), nowMs }
+  // The place goes second: a place that is gone says that the chain has the transfer.
+  yield* payers.change(claim.record, (payer) => afterSettled(payer, ended, credit), seen)
+  return next
+})
+
+const deny = Effect.fn("Claims.uncollected")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const { payers, write } = parts
+  // The denial goes first: a crash in between must not let the payer go on.
+  const sinceMs = yield* Clock.currentTimeMillis
+  yield* lose(parts, claim, {
+    ticket: null,
+    microUsd: chargedOf(parts, claim.record),
+    denies: (_, freed) => denied(freed, { claim, step, sinceMs })
+  })
+  return yield* write(claim, step).pipe(
+    Effect.tapErrorTag("ClaimLost", ({ state }) =>
+      state === "SETTLED" ? payers.change(claim.record, (payer) => pardoned(payer, claim.key)) : Effect.void
+    )
+  )
+})
+
+const denyIfGivenOut = Effect.fn("Claims.withheld")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
+  const next = yield* parts.write(claim, step)
+  const sinceMs = yield* Clock.currentTimeMillis
+  // The gateway that gives the answer out takes a place first and reads the claim after it, so one of the two sees the
+  // other.
+  const denies = (payer: PayerRecord, freed: PayerRecord) =>
+    isGivenOut(payer, claim.key) ? denied(freed, { claim, step, sinceMs }) : freed
+  if (isPayersDoing(step)) {
+    yield* lose(parts, claim, { ticket: null, microUsd: chargedOf(parts, claim.record), denies })
+    return next
+  }
+  yield* parts.payers.change(claim.record, (payer) => {
+    const freed = withoutPlace(payer, claim.key, null)
+    return freed && denies(payer, freed)
+  })
+  return next
+})
+
+interface Denial {
+  readonly claim: Claim
+  readonly step: ClaimMove
+  readonly sinceMs: number
+}
+
+const denied = (payer: PayerRecord, { claim, step, sinceMs }: Denial): PayerRecord => {
+  const reason = "reason" in step ? step.reason : step._tag
+  return { ...payer, denied: payer.denied ?? { claimKey: claim.key, reason, sinceMs } }
+}
+
+const expose = Effect.fn("Claims.expose")(function* (payers: PayerStore, claim: Claim) {
+  const place = { ...placeOf(claim.key, claim.record), isGivenOut: true }
+  let isRefused = false
+  yield* payers.change(claim.record, (payer) => {
+    // Its price was judged when the claim was taken.
+    const taken = withPlace(payer, place, null)
+    isRefused = taken._tag !== "Taken" && taken._tag !== "Held"
+    return taken._tag === "Taken" ? taken.record : undefined
+  })
+  if (isRefused) return yield* new ExposureReached({ payer: claim.record.payer })
+})
+
+const pardon = Effect.fn("Claims.pardon")(function* (
+  { payers, credit, microUsdOf }: Parts,
+  paid: PaidAfterAll,
+  claimKey: string
+): Effect.fn.Return<void, BusError> {
+  const nowMs = yield* Clock.currentTimeMillis
+  const microUsd = microUsdOf(paid.network, BigInt(paid.amount))
+  yield* payers.change(paid, (payer) => {
+    const free = pardoned(payer, claimKey)
+    return free && withPaid(free, { microUsd, nowMs }, credit)
+  })
+})
+
+const pardoned = (payer: PayerRecord, claimKey: string) =>
+  payer.denied?.claimKey === claimKey ? { ...payer, denied: null } : undefined
+
+const publishJob = Effect.fnUntraced(function* (
+  publisher: Publisher["Service"],
+  claim: Claim,
+  replyTo: SettlementJob["replyTo"]
+): Effect.fn.Return<void, BusError> {
+  const job = settlementJob(claim, replyTo, yield* Clock.currentTimeMillis)
+  if (job === undefined) return
+  const subject = subjects.settlements(claim.record.network, facilitatorOf(job.requirements))
+  yield* publisher.publish(subject, settlementJobCodec, job, { messageId: jobId(claim.record) })
+})
+
+// A working settler reaches an end within a few blocks.
+const settleWithinMs = 30_000
+
+export const claimOptionsOf = (
+  section: Pick<
+    Payments,
+    "UnpaidNewcomerUsd" | "UnpaidNewcomersMaxUsd" | "UnpaidPayerMaxUsd" | "KeptHours" | "Networks"
+  >
+): ClaimOptions => ({
+  credit: {
+    newcomerMax: Number(microUsdOf(section.UnpaidNewcomerUsd)),
+    payerMax: Number(microUsdOf(section.UnpaidPayerMaxUsd)),
+    newcomersMax: Number(microUsdOf(section.UnpaidNewcomersMaxUsd))
+  },
+  decimals: new Map(section.Networks.map(({ Network, AssetDecimals }) => [Network, AssetDecimals])),
+  keptMs: section.KeptHours * 3_600_000
+})
+
+export const sweepTimesOf = (section: Pick<Payments, "LeaseSeconds">): SweepTimes => ({
+  leaseMs: section.LeaseSeconds * 1_000,
+  settleWithinMs
+})
+
+interface FirstSeen {
+  /** True once for a payment, and only while its payer has had no refusal. */
+  readonly isFirst: (checked: CheckedPayment, nowMs: number) => boolean
+  readonly refused: (payer: PayerName, nowMs: number) => void
+}
+
+// Some ten minutes of a thousand calls a minute: a replay comes within a payment's time.
+const payments = { keysMax: 10_000, keptMs: 600_000 }
+// As long as an unpaid answer keeps its payer's place.
+const payers = { keysMax: 4_096, keptMs: 60_000 }
+
+/**
+ * This process's memory of payments: one that is new to it, from a payer with no recent refusal, is taken without
+ * reading its claim first. It is a hint alone: the write to the bucket decides which call has a payment.
+ */
+export const firstSeen = (): FirstSeen => {
+  const seen = recentKeys(payments)
+  const refused = recentKeys(payers)
+  const nameOf = ({ network, payer }: PayerName) => payerKeyOf(network, payer)
+  return {
+    isFirst: (checked, nowMs) => {
+      const isNew = !seen.has(checked.claimKey, nowMs)
+      seen.add(checked.claimKey, nowMs)
+      return isNew && !refused.has(nameOf(checked), nowMs)
+    },
+    refused: (payer, nowMs) => refused.add(nameOf(payer), nowMs)
+  }
+}
+
+interface RecentKeys {
+  /** Moves a key that is there already to the end. */
+  readonly add: (key: string, nowMs: number) => void
+  readonly has: (key: string, nowMs: number) => boolean
+}
+
+interface RecentKeysOptions {
+  readonly keysMax: number
+  readonly keptMs: number
+}
+
+/** Recently seen keys, in bounded memory: the oldest are dropped first. */
+export const recentKeys = ({ keysMax, keptMs }: RecentKeysOptions): RecentKeys => {
+  // In the order of adding, which a map keeps.
+  const addedAtMs = new Map<string, number>()
+  return {
+    add: (key, nowMs) => {
+      addedAtMs.delete(key)
+      addedAtMs.set(key, nowMs)
+      const [oldest] = addedAtMs.keys()
+      if (addedAtMs.size > keysMax && oldest !== undefined) addedAtMs.delete(oldest)
+    },
+    has: (key, nowMs) => {
+      const atMs = addedAtMs.get(key)
+      return atMs !== undefined && nowMs - atMs < keptMs
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Refunds of payments, as operators order them and settlers make them: money that goes back to a payer's account by a
+ * transfer of its own. All refunds of one payment are one record, so that together they are never more than it was.
+ */
+import { Schema } from "effect"
+import { Count, EpochMs, text } from "#base"
+import { Receipt } from "./messages.ts"
+import { AtomicAmount, ClaimKey, EvmAddress, TransactionId } from "./primitives.ts"
+
+/** The operator's name for a refund: the same one, sent again, is the same refund. */
+export const RefundKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/u))
+
+/** `ordered`: its transfer is not known to be made, and may be at any time. `failed`: it never will be. */
+export const refundStates = ["ordered", "made", "failed"] as const
+
+/** Of one payment. Whoever needs more gives back in larger parts. */
+export const refundsMax = 16
+
+export const Refund = Schema.Struct({
+  key: RefundKey,
+  amount: AtomicAmount,
+  reason: text(500),
+  /** The operator's token. */
+  by: text(256),
+  orderedAtMs: EpochMs,
+  state: Schema.Literals(refundStates),
+  /** The account that pays it. */
+  from: EvmAddress,
+  /** Of its transfer authorization, which the token takes once: drawn before anything is signed. */
+  nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{64}$/u)),
+  /** Epoch seconds; then the token takes it no more. */
+  validBefore: Count,
+  /** The newest one that was signed for it; of a refund that is made, the one that made it. */
+  transaction: Schema.NullOr(TransactionId),
+  endedAtMs: Schema.NullOr(EpochMs),
+  /** Why it failed. */
+  fault: Schema.NullOr(text(500))
+})
+export interface Refund extends Schema.Schema.Type<typeof Refund> {}
+
+/** A payment with its refunds, by the key of its claim. */
+export const RefundedPayment = Schema.Struct({
+  receipt: Receipt,
+  refunds: Schema.Array(Refund).check(Schema.isMaxLength(refundsMax))
+})
+export interface RefundedPayment extends Schema.Schema.Type<typeof RefundedPayment> {}
+
+/** `sequence`: of the payment's receipt. Without an amount all that is left of the payment goes back. */
+export const RefundOrder = Schema.Struct({
+  sequence: Count,
+  claimKey: ClaimKey,
+  key: RefundKey,
+  amount: Schema.NullOr(AtomicAmount),
+  reason: text(500),
+  by: text(256)
+})
+export interface RefundOrder extends Schema.Schema.Type<typeof RefundOrder> {}
+
+export const RefundAnswer = Schema.Union([
+  Schema.TaggedStruct("Done", { refund: Refund }),
+  /** Asking again changes nothing. */
+  Schema.TaggedStruct("Refused", { why: text(1_000) }),
+  /** Nothing was ordered: the broker does not say, or many write at once. */
+  Schema.TaggedStruct("Later", { why: text(1_000) })
+])
+export type RefundAnswer = Schema.Schema.Type<typeof RefundAnswer>

@@ -1,0 +1,21 @@
+/** The fields that requests and answers of speech share, in our own dialect and in OpenAI's. */
+import { Schema } from "effect"
+import { describe } from "#base"
+
+export const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
+
+export const Input = Schema.String.check(Schema.isMinLength(1)).pipe(
+  describe("Plain text, or SSML when it begins with `<speak>`. Emotion, pitch, rate and pauses are set through SSML.")
+)
+
+/** As OpenAI has it. */
+export const speedRange = { minimum: 0.25, maximum: 4 } as const
+
+export const Speed = Schema.optionalKey(Schema.Finite.check(Schema.isBetween(speedRange))).pipe(
+  describe(
+    "How many times as fast as the voice's own pace, 0.25 to 4. Rates of SSML are relative to it, and marks stay true. " +
+      "What an engine cannot do is clamped: espeak-ng speaks at 0.46 to 5.1 of its pace, flite at 0.2 to 5."
+  )
+)
+
+export const Base64 = Schema.String.annotate({ contentEncoding: "base64" })

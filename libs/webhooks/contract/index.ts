@@ -1,0 +1,26 @@
+/** The messages, records and settings of webhooks, and how receivers verify them, as data. */
+export {
+  Abandonment,
+  AskedDelivery,
+  AskedDeliveryAnswer,
+  Attempt,
+  AttemptBatch,
+  type AttemptOutcome,
+  attemptOutcomes,
+  Delivery,
+  deliveryLaneOf,
+  deliveryPartitionOf,
+  deliveryPartitions,
+  endpointIdOf,
+  EndpointState,
+  partitionOf
+} from "./deliveries.ts"
+export {
+  Act,
+  decodeEndpointSettings,
+  DispatcherPresence,
+  EndpointRecord,
+  EndpointSettings,
+  KeptSecret
+} from "./endpoints.ts"
+export { EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"

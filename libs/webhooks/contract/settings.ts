@@ -1,0 +1,177 @@
+/** `Webhooks`, the endpoints, and `WebhookDelivery`, the settings that all of them share. */
+import { Schema } from "effect"
+import {
+  Cidr,
+  deliveryLanesMax,
+  EnvironmentName,
+  isName,
+  optional,
+  required,
+  section,
+  shownAs,
+  span,
+  WebUrl,
+  whole,
+  withDefault
+} from "#base"
+import { endpointIdOf } from "./deliveries.ts"
+
+// Room for two keys and a few labels; a receiver's own limit is rarely below 8 KiB for all headers.
+const ownHeadersMax = 16
+const ownHeaderCharactersMax = 1_024
+
+/** Headers that the dispatcher or the connection sets. */
+const fixedHeaders = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "traceparent",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent"
+])
+const fixedPrefixes = ["x-service-", "webhook-"]
+
+/** Why each header may not be sent to a receiver; nothing for one that may. */
+const headerIssues = (headers: Readonly<Record<string, string>>) => {
+  const names = Object.keys(headers)
+  const lower = names.map((name) => name.toLowerCase())
+  const issues = names.flatMap((name, index) => {
+    const issue = headerIssue(lower[index] ?? "", headers[name] ?? "", lower.indexOf(lower[index] ?? "") < index)
+    return issue === undefined ? [] : [{ path: [name], issue }]
+  })
+  const tooMany = names.length > ownHeadersMax ? [`at most ${ownHeadersMax} headers`] : []
+  return [...tooMany, ...issues]
+}
+
+const headerIssue = (name: string, value: string, isRepeated: boolean) => {
+  if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/u.test(name)) return "not the name of a header of at most 64 characters"
+  if (fixedHeaders.has(name) || fixedPrefixes.some((prefix) => name.startsWith(prefix))) return "set by the dispatcher"
+  if (isRepeated) return "named twice"
+  return /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/u.test(value) && value.length <= ownHeaderCharactersMax
+    ? undefined
+    : `not 1 to ${ownHeaderCharactersMax} visible characters`
+}
+
+const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(headerIssues))
+
+/** One endpoint. Seconds may be fractions. */
+export const EndpointEntry = Schema.Struct({
+  Name: required(
+    Schema.String.check(Schema.isBetweenLength(1, 100), isName),
+    "Its label in logs and metrics; unique, and its id is made of it."
+  ),
+  Url: required(WebUrl, "Where events are posted, by https or http."),
+  SecretEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds the key of `X-Service-Signature`; without it bodies are not signed."
+  ),
+  Description: optional(Schema.String.check(Schema.isMaxLength(500)), "For who reads the list of endpoints."),
+  EventFilter: withDefault(
+    Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))),
+    [],
+    "Events to deliver, by name or pattern (`iteration.*`). Empty: all but the eight progress events."
+  ),
+  MaxAttempts: withDefault(whole(1, 20), 3, "Attempts before a delivery is given up."),
+  InitialBackoffSeconds: withDefault(span(0.01, 3_600), 1, "Before the first retry; doubles with every attempt."),
+  RetrySchedule: withDefault(
+    Schema.Literals(["exponential", "patient"]),
+    "exponential",
+    "`exponential` retries as the two keys above say; `patient` makes nine attempts over two days and reads neither."
+  ),
+  TimeoutSeconds: withDefault(
+    span(0.05, 300),
+    10,
+    "For a whole attempt, from the connection to the end of the answer."
+  ),
+  Concurrency: withDefault(whole(1, 1_024), 32, "Deliveries on the way to it at once, over all processes."),
+  BacklogMax: withDefault(
+    whole(1, 10_000_000),
+    100_000,
+    "Deliveries that may wait for it; beyond, it is parked and caught up later from EVENTS."
+  ),
+  Jitter: withDefault(span(0, 1), 0, "Share of a wait that chance adds at most. 0: waits are exact."),
+  CircuitBreaker: withDefault(
+    Schema.Boolean,
+    true,
+    "Whether it is left in peace for a while after 20 failures in a row over 30 s; that costs no attempt."
+  ),
+  Headers: shownAs("nothing")(
+    withDefault(
+      OwnHeaders,
+      {},
+      "Headers that the receiver wants beside ours, such as `Authorization`: at most 16, none that we or the connection set."
+    )
+  ),
+  StandardWebhooksSecretEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds the key of Standard Webhooks, whose headers are sent beside ours then."
+  )
+})
+export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
+
+/** More endpoints than this need a second deployment. */
+const endpointsMax = 10_000
+
+/** The names and ids that more than one endpoint has. */
+export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Name">>): ReadonlyArray<string> => {
+  const seen = new Map<string, string>()
+  return entries.flatMap(({ Name }) => {
+    const id = endpointIdOf(Name)
+    const other = seen.get(id)
+    if (other === Name) return [`the Name ${JSON.stringify(Name)} is used twice`]
+    if (other !== undefined) return [`the Names ${JSON.stringify(other)} and ${JSON.stringify(Name)} have the same id`]
+    seen.set(id, Name)
+    return []
+  })
+}
+
+export const Webhooks = withDefault(
+  Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(repeatedEndpoints)),
+  [],
+  "The endpoints. None: events are only kept."
+)
+
+export const WebhookDelivery = section({
+  AllowCidrs: withDefault(
+    Schema.Array(Cidr),
+    [],
+    "Networks that webhooks may be sent to although they are not public."
+  ),
+  Lanes: withDefault(
+    whole(1, deliveryLanesMax),
+    1,
+    "Streams that deliveries are spread over by endpoint, each with a fan-out of its own. A change takes effect when every dispatcher has the new number."
+  ),
+  PartitionsAbove: withDefault(
+    whole(0, 1_000),
+    200,
+    "Above so many endpoints they share consumers by partition, for each consumer costs the broker."
+  ),
+  ParkedMaxDays: withDefault(
+    whole(1, 34),
+    30,
+    "How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value."
+  ),
+  ArchiveAfterHours: withDefault(
+    span(0.001, 8_760),
+    24,
+    "An endpoint absent from the configuration for so long is given up."
+  ),
+  RetryAfterMaxSeconds: withDefault(span(0, 86_400), 60, "The longest wait a receiver may ask for."),
+  SecretsKeyEnvVar: optional(
+    EnvironmentName,
+    "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus."
+  )
+})
+export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
