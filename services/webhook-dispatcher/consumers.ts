@@ -25,7 +25,7 @@ import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-w
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
 import { removeLeftovers } from "./leftovers.ts"
-import { type EndpointSettings, isEnabled, isOf } from "./endpoints/settings.ts"
+import { type EndpointSettings, isEnabled, isMadeAgain, isOf } from "./endpoints/settings.ts"
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
@@ -163,19 +163,22 @@ const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: Endp
   workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, holdUntil }))
 }
 
-/** Ends when nothing is on its way to an endpoint that is gone or disabled. */
+/** Ends when nothing is on its way to an endpoint that is gone, made again or disabled. */
 const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   const { deps, workers } = state
   const endpoint = deps.endpoints.byId(id)
   const worker = workers.get(id)
-  if (endpoint === undefined) {
+  const isFormer = endpoint === undefined || (worker !== undefined && isMadeAgain(worker.settings(), endpoint))
+  if (isFormer) {
     yield* worker?.stop ?? Effect.void
     workers.delete(id)
+  }
+  if (endpoint === undefined) {
     // Its last counts are in: nothing is sent to it, and its deliveries are put away.
     if (deps.endpoints.isGone(id)) yield* deps.metrics.end(id)
     return
   }
-  if (worker === undefined) addWorker(state, endpoint)
+  if (worker === undefined || isFormer) addWorker(state, endpoint)
   else worker.change(endpoint)
   state.unfollowed.add(id)
   if (!isEnabled(endpoint)) yield* workers.get(id)?.stop ?? Effect.void

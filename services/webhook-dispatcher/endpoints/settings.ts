@@ -65,6 +65,13 @@ export const isEnabled = ({ madeAtRunTime }: EndpointSettings) => madeAtRunTime?
 export const isOf = ({ madeAtRunTime }: EndpointSettings, { sequence, isTest, redriveOf }: Delivery) =>
   madeAtRunTime === null || sequence > madeAtRunTime.formersLast || isTest === true || redriveOf !== undefined
 
+/**
+ * Whether an endpoint was removed and made again under its name between the two: a dispatcher that was cut off meanwhile
+ * learns of both at once. Pure.
+ */
+export const isMadeAgain = (before: EndpointSettings, after: EndpointSettings) =>
+  before.madeAtRunTime?.formersLast !== after.madeAtRunTime?.formersLast
+
 /** Reads every endpoint, sorted by id. All faults are reported at once. */
 const readEndpoints = Effect.fn("readEndpoints")(function* (
   entries: ReadonlyArray<EndpointEntry>,

@@ -146,6 +146,7 @@ const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency
   })
   const remove = Effect.fnUntraced(function* (name: string) {
     yield* at.remove({ name, by }).pipe(patiently)
+    yield* receiver.upToDate
     const index = lives.findLastIndex((life) => life.name === name)
     lives[index] = { ...lives[index]!, to: sent(name) }
   })

@@ -92,6 +92,7 @@ describe("an endpoint made at run time", () => {
                 const steady = yield* steadily()
                 yield* arrived(receiver, "/goes", 10)
                 assert.isTrue(yield* at.remove({ name: "goes", by }))
+                yield* receiver.upToDate
                 const sent = requestsTo(receiver, "/goes").length
                 yield* steady.after(100)
                 yield* steady.stop

@@ -71,6 +71,7 @@ describe("with two dispatchers of which one is killed", () => {
           assert.isTrue(yield* at.remove({ name: "goes", by }))
           const tookMs = performance.now() - startedAt
           const shareThen = yield* Effect.promise(share.end)
+          yield* receiver.upToDate
           const sent = requestsTo(receiver, "/goes").length
           yield* steady.after(200)
           yield* steady.stop
@@ -129,6 +130,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
           yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
           yield* still.kill("SIGSTOP")
           assert.isTrue(yield* at.remove({ name: "goes", by }))
+          yield* receiver.upToDate
           const sent = requestsTo(receiver, "/goes").length
           yield* still.kill("SIGCONT")
           const newest = yield* publish("work_item.done")
@@ -136,6 +138,41 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
           yield* steady.stop
           yield* eventually(Effect.sync(() => sequencesTo(receiver, "/stays").includes(newest)))
           assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
+        })
+      )
+    })
+  )
+
+  it.live("sends nothing of the removed one to one that was made again under its name meanwhile", () =>
+    Effect.gen(function* () {
+      const { server, receiver } = yield* setUp
+      yield* onBus(
+        server,
+        Effect.gen(function* () {
+          const still = yield* startRoleProcess(server, "webhook-dispatcher")
+          const at = yield* WebhookEndpoints
+          const make = (path: string) =>
+            at.create({ settings: { Name: "goes", Url: receiver.url(path), Concurrency: 64 }, by })
+          yield* make("/former")
+          const steady = yield* steadily()
+          yield* eventually(Effect.sync(() => requestsTo(receiver, "/former").length > 50))
+          yield* still.kill("SIGSTOP")
+          yield* startRoleProcess(server, "webhook-dispatcher")
+          assert.isTrue(yield* at.remove({ name: "goes", by }))
+          yield* receiver.upToDate
+          const sent = requestsTo(receiver, "/former").length
+          // The other one takes the fan-out over first, and then puts away what waited.
+          const { startsAfter } = yield* Effect.retry(make("/again"), { times: 20 })
+          yield* still.kill("SIGCONT")
+          yield* steady.after(300)
+          yield* steady.stop
+          const newest = yield* publish("work_item.done")
+          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/again").includes(newest)))
+          assert.deepStrictEqual(
+            sequencesTo(receiver, "/again").filter((sequence) => sequence <= startsAfter),
+            []
+          )
+          assert.strictEqual(requestsTo(receiver, "/former").length, sent)
         })
       )
     })
