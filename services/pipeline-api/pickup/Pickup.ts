@@ -3,97 +3,21 @@
  * checked on the way is a precondition of the dispatch itself: queue, agent and project allow it, the project is below
  * its cap, and the pickup id has no dispatch yet. So an answered pause stops every dispatch after it, and a cap holds
  * over all replicas. Every pickup after an answered resume sees it; a runner that may wait waits through a pause.
- *
- * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for work: a
- * runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask another replica.
- * `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that the answer never
- * contradicts a cancel that was answered before.
- *
- * The event of a launch that was refused for want of disk space. A runner on a full disk asks every few seconds and is
- * refused every time, so one event goes out for each runner and mount, and another when the suggested time for the next
- * try has come. Each replica may send its own; no pickup waits for it or fails with it.
  */
 import { randomUUID } from "node:crypto"
-import { Clock, Context, Deferred, Effect, Layer, Option, Semaphore } from "effect"
-import { type BusError, jsonCodec, Kv, Publisher, Requests, StreamReader } from "#bus"
-import { agentIdOf, HeldAnswer, HeldQuestion, PickupAnswer, PickupQuestion, queueId } from "#pipeline/contract"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import type { BusError } from "#bus"
+import { agentIdOf, PickupAnswer, PickupQuestion, queueId } from "#pipeline/contract"
 import { Configuration, type ConfigurationFile } from "#configuration"
-import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
-import { Drain, Metrics } from "#runtime"
+import { Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { Ready, type Waiting, type Wanted } from "./Ready.ts"
-import {
-  agentCondition,
-  diskCondition,
-  fullDisk,
-  namesOfAlone,
-  type Nothing,
-  parkReason,
-  queueCondition
-} from "./ready-items.ts"
-import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
-
-// Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
-const rememberedMax = 10_000
-
-const event = "disk.deferred"
-const envelopes = jsonCodec(Envelope)
-
-export class FullDisks extends Context.Service<
-  FullDisks,
-  { readonly tell: (question: Pick<PickupQuestion, "runner" | "disks">) => Effect.Effect<void> }
->()("starling/pipeline-api/FullDisks") {
-  static readonly layer = Layer.effect(
-    FullDisks,
-    Effect.gen(function* () {
-      const { DiskGuard } = yield* Configuration
-      const publisher = yield* Publisher
-      const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
-      /** The moment until which a runner's mount makes no further event, the oldest first. */
-      const quietUntilMs = new Map<string, number>()
-
-      const remember = (key: string, untilMs: number) => {
-        quietUntilMs.delete(key)
-        quietUntilMs.set(key, untilMs)
-        if (quietUntilMs.size <= rememberedMax) return
-        const [oldest] = quietUntilMs.keys()
-        if (oldest !== undefined) quietUntilMs.delete(oldest)
-      }
-
-      const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
-        const full = fullDisk(question, DiskGuard)
-        if (full === undefined) return
-        const nowMs = yield* Clock.currentTimeMillis
-        const key = JSON.stringify([question.runner, full.mountPath])
-        if (nowMs < (quietUntilMs.get(key) ?? 0)) return
-        // Remembered before the event goes out, so that many questions at once make one event.
-        remember(key, nowMs + retryMs)
-        const envelope: Envelope = {
-          eventSchemaVersion,
-          event,
-          occurredAt: isoTime(nowMs),
-          workItem: null,
-          project: null,
-          details: {
-            mountPath: full.mountPath,
-            freeBytes: full.freeBytes,
-            thresholdBytes: DiskGuard.MinFreeBytes,
-            suggestedRetryAt: isoTime(nowMs + retryMs)
-          }
-        }
-        const forget = Effect.sync(() => quietUntilMs.delete(key))
-        yield* publisher.publish(subjects.event(event), envelopes, envelope).pipe(
-          Effect.tapError(() => forget),
-          Effect.catch((error) => Effect.logWarning("a full disk could not be told of", error))
-        )
-      })
-      return FullDisks.of({ tell })
-    })
-  )
-}
+import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./ready-items.ts"
+import { FullDisks } from "./FullDisks.ts"
+import { catchUp } from "./catch-up.ts"
 
 // Conditions that keep changing while they are checked are a conflict between others.
 const roundsMax = 4
@@ -271,112 +195,3 @@ const wantedBy = (roster: AgentRoster, question: PickupQuestion): Waiting => ({
 
 const instanceOf = ({ agent, agentInstanceId }: PickupQuestion) =>
   agentInstanceId === null ? [] : [agentIdOf(agent, agentInstanceId)]
-
-// The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
-// them.
-const catchUpMsMax = 2_000
-const lookEveryMs = 5
-// One question to the broker; follow-ups are done in runs of twenty milliseconds.
-const cursorEveryMs = 20
-
-/** Ends when earlier decisions are known here, or when that takes too long. */
-/**
- * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
- * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
- */
-export const catchUp = Effect.gen(function* () {
-  const reader = yield* StreamReader
-  const ready = yield* Ready
-  const cursors = yield* (yield* Kv).open("cursors", Cursor)
-  const newest = yield* togetherLooked(Effect.map(reader.bounds("LOG"), ({ lastSequence }) => lastSequence))
-
-  return Effect.fn("Pickup.catchUp")(function* (wanted: Wanted) {
-    const untilMs = (yield* Clock.currentTimeMillis) + catchUpMsMax
-    const until = Effect.fnUntraced(function* (everyMs: number, is: Effect.Effect<boolean, BusError>) {
-      while (!(yield* is)) {
-        if ((yield* Clock.currentTimeMillis) >= untilMs) return
-        yield* Effect.sleep(everyMs)
-      }
-    })
-    const seen = (sequence: number) =>
-      until(
-        lookEveryMs,
-        Effect.sync(() => ready.hasSeen(sequence))
-      )
-    const asked = yield* newest
-    yield* seen(asked)
-    if (!ready.isParked(wanted)) return
-    yield* until(
-      cursorEveryMs,
-      Effect.map(readCursor(cursors), (position) => position >= asked)
-    )
-    yield* seen(yield* newest)
-  })
-})
-
-/** One read serves all questions that came before it began: at most one is in progress. */
-const togetherLooked = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A, E>) {
-  const scope = yield* Effect.scope
-  const inTurn = yield* Semaphore.make(1)
-  let next: Deferred.Deferred<A, E> | undefined
-  return Effect.suspend(() => {
-    if (next !== undefined) return Deferred.await(next)
-    const mine = Deferred.makeUnsafe<A, E>()
-    next = mine
-    const begun = Effect.suspend(() => {
-      next = undefined
-      return Deferred.into(look, mine)
-    })
-    return Effect.andThen(Effect.forkIn(inTurn.withPermit(begun), scope), Deferred.await(mine))
-  })
-})
-
-// Pickups in work, beside those that wait: a dispatch takes milliseconds.
-const pickupsAtOnceMax = 256
-
-/** `pickup.next.<agent kind>`: answers for the life of the scope. */
-export const answerPickups = Effect.gen(function* () {
-  const requests = yield* Requests
-  const { next, stop } = yield* Pickup
-  const { PickupWaitersMax } = (yield* Configuration).PipelineApi
-  yield* requests.answer({
-    subject: subjects.pickupNextAll,
-    queueGroup: "pipeline-api",
-    question: jsonCodec(PickupQuestion),
-    answer: jsonCodec(PickupAnswer),
-    concurrency: PickupWaitersMax + pickupsAtOnceMax,
-    handler: next
-  })
-  yield* (yield* Drain).register("pickup", Effect.as(stop, { finished: 0, handedBack: 0 }))
-})
-
-// One read each. A thousand runners ask a few hundred times a second.
-const heldAtOnceMax = 256
-const awayMs = 2_000
-
-/** `pickup.held`: answers for the life of the scope. */
-export const answerHeld = Effect.gen(function* () {
-  const requests = yield* Requests
-  const commands = yield* Commands
-
-  const standing = Effect.fnUntraced(function* ({ workItemId, dispatchId }: HeldQuestion) {
-    const item = Option.getOrNull(Option.map(yield* commands.read("workitem", workItemId), ({ state }) => state))
-    return item?.dispatch?.dispatchId === dispatchId
-      ? HeldAnswer.cases.Held.make({})
-      : HeldAnswer.cases.Over.make({ state: item?.state ?? null })
-  })
-  yield* requests.answer({
-    subject: subjects.pickupHeld,
-    queueGroup: "pipeline-api",
-    question: jsonCodec(HeldQuestion),
-    answer: jsonCodec(HeldAnswer),
-    concurrency: heldAtOnceMax,
-    handler: (asked) =>
-      Effect.catch(standing(asked), (error) =>
-        Effect.as(
-          Effect.logWarning("a runner could not be told whether it holds its item", error),
-          HeldAnswer.cases.Busy.make({ retryAfterMs: awayMs })
-        )
-      )
-  })
-})

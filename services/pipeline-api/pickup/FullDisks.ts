@@ -1,0 +1,70 @@
+/**
+ * The event of a launch that was refused for want of disk space. A runner on a full disk asks every few seconds and is
+ * refused every time, so one event goes out for each runner and mount, and another when the suggested time for the next
+ * try has come. Each replica may send its own; no pickup waits for it or fails with it.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { jsonCodec, Publisher } from "#bus"
+import { PickupQuestion } from "#pipeline/contract"
+import { Configuration } from "#configuration"
+import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
+import { fullDisk } from "./ready-items.ts"
+
+// Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
+const rememberedMax = 10_000
+
+const event = "disk.deferred"
+const envelopes = jsonCodec(Envelope)
+
+export class FullDisks extends Context.Service<
+  FullDisks,
+  { readonly tell: (question: Pick<PickupQuestion, "runner" | "disks">) => Effect.Effect<void> }
+>()("starling/pipeline-api/FullDisks") {
+  static readonly layer = Layer.effect(
+    FullDisks,
+    Effect.gen(function* () {
+      const { DiskGuard } = yield* Configuration
+      const publisher = yield* Publisher
+      const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
+      /** The moment until which a runner's mount makes no further event, the oldest first. */
+      const quietUntilMs = new Map<string, number>()
+
+      const remember = (key: string, untilMs: number) => {
+        quietUntilMs.delete(key)
+        quietUntilMs.set(key, untilMs)
+        if (quietUntilMs.size <= rememberedMax) return
+        const [oldest] = quietUntilMs.keys()
+        if (oldest !== undefined) quietUntilMs.delete(oldest)
+      }
+
+      const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
+        const full = fullDisk(question, DiskGuard)
+        if (full === undefined) return
+        const nowMs = yield* Clock.currentTimeMillis
+        const key = JSON.stringify([question.runner, full.mountPath])
+        if (nowMs < (quietUntilMs.get(key) ?? 0)) return
+        // Remembered before the event goes out, so that many questions at once make one event.
+        remember(key, nowMs + retryMs)
+        const envelope: Envelope = {
+          eventSchemaVersion,
+          event,
+          occurredAt: isoTime(nowMs),
+          workItem: null,
+          project: null,
+          details: {
+            mountPath: full.mountPath,
+            freeBytes: full.freeBytes,
+            thresholdBytes: DiskGuard.MinFreeBytes,
+            suggestedRetryAt: isoTime(nowMs + retryMs)
+          }
+        }
+        const forget = Effect.sync(() => quietUntilMs.delete(key))
+        yield* publisher.publish(subjects.event(event), envelopes, envelope).pipe(
+          Effect.tapError(() => forget),
+          Effect.catch((error) => Effect.logWarning("a full disk could not be told of", error))
+        )
+      })
+      return FullDisks.of({ tell })
+    })
+  )
+}

@@ -1,0 +1,63 @@
+/**
+ * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
+ * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
+ */
+import { Clock, Deferred, Effect, Semaphore } from "effect"
+import { type BusError, Kv, StreamReader } from "#bus"
+import { Ready, type Wanted } from "./Ready.ts"
+import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
+
+// The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
+// them.
+const catchUpMsMax = 2_000
+const lookEveryMs = 5
+// One question to the broker; follow-ups are done in runs of twenty milliseconds.
+const cursorEveryMs = 20
+
+/** Ends when earlier decisions are known here, or when that takes too long. */
+export const catchUp = Effect.gen(function* () {
+  const reader = yield* StreamReader
+  const ready = yield* Ready
+  const cursors = yield* (yield* Kv).open("cursors", Cursor)
+  const newest = yield* coalescedRead(Effect.map(reader.bounds("LOG"), ({ lastSequence }) => lastSequence))
+
+  return Effect.fn("Pickup.catchUp")(function* (wanted: Wanted) {
+    const untilMs = (yield* Clock.currentTimeMillis) + catchUpMsMax
+    const until = Effect.fnUntraced(function* (everyMs: number, is: Effect.Effect<boolean, BusError>) {
+      while (!(yield* is)) {
+        if ((yield* Clock.currentTimeMillis) >= untilMs) return
+        yield* Effect.sleep(everyMs)
+      }
+    })
+    const seen = (sequence: number) =>
+      until(
+        lookEveryMs,
+        Effect.sync(() => ready.hasSeen(sequence))
+      )
+    const asked = yield* newest
+    yield* seen(asked)
+    if (!ready.isParked(wanted)) return
+    yield* until(
+      cursorEveryMs,
+      Effect.map(readCursor(cursors), (position) => position >= asked)
+    )
+    yield* seen(yield* newest)
+  })
+})
+
+/** One read serves all questions that came before it began: at most one is in progress. */
+const coalescedRead = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>) {
+  const scope = yield* Effect.scope
+  const inTurn = yield* Semaphore.make(1)
+  let next: Deferred.Deferred<A, E> | undefined
+  return Effect.suspend(() => {
+    if (next !== undefined) return Deferred.await(next)
+    const mine = Deferred.makeUnsafe<A, E>()
+    next = mine
+    const begun = Effect.suspend(() => {
+      next = undefined
+      return Deferred.into(read, mine)
+    })
+    return Effect.andThen(Effect.forkIn(inTurn.withPermit(begun), scope), Deferred.await(mine))
+  })
+})
