@@ -17,8 +17,8 @@ export {
   findEvent,
   unknownFilterNames
 } from "./events/catalogue.ts"
+export type { EventDeclaration } from "./events/declaration.ts"
 export {
-  type EventDeclaration,
   Finding,
   Hold,
   Holds,

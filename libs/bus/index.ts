@@ -2,7 +2,8 @@
  * The bus: every message between roles goes through here. It is the only module that knows the broker's client library;
  * nothing of the library shows outside.
  */
-export { type BrokerTls, brokerTls, inboxPrefix, Nats } from "./connection/connection.ts"
+export { type BrokerTls, brokerTls, inboxPrefix } from "./connection/dial.ts"
+export { Nats } from "./connection/connection.ts"
 export { type Stored } from "./connection/stream-calls.ts"
 export {
   ack,

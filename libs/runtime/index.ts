@@ -41,16 +41,8 @@ export {
 } from "./OpsServer.ts"
 export { faultOfHead } from "./request-head.ts"
 export { keyedQueue } from "./keyed-queue.ts"
-export {
-  chosenFormat,
-  lineLogger,
-  type LogFormat,
-  logFormatVariable,
-  makeSecrets,
-  secretFromEnv,
-  Secrets,
-  variableFault
-} from "./logger.ts"
+export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
+export { makeSecrets, secretFromEnv, Secrets, variableFault } from "./secrets.ts"
 export {
   buildInfo,
   type CounterOf,

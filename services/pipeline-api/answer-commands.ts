@@ -127,8 +127,10 @@ interface EntityAddress {
   readonly nowMs: number
 }
 
-/** `state` null: the entity is unknown, and the command changed nothing. */
-/** Any entity in the API's form, for senders of commands over the bus. Pure. */
+/**
+ * Any entity in the API's form, for senders of commands over the bus. `state` null: the entity is unknown, and the
+ * command changed nothing. Pure.
+ */
 const entityView = <Entity extends CommandEntity>(
   entity: Entity,
   state: StateOf<Entity> | null,

@@ -19,9 +19,9 @@ import {
   readAgents,
   readWorkItems,
   type SeenAgent,
-  type SeenWorkItem,
-  type Sweep
-} from "./sweeps.ts"
+  type SeenWorkItem
+} from "./seen-entities.ts"
+import type { Sweep } from "./sweeps.ts"
 
 // The follow-ups of the log need a moment; an item that waits for more than a few sweeps was overlooked.
 const patienceMsMin = 10_000

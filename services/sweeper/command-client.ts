@@ -17,7 +17,8 @@ import {
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
-import { type Findings, sweepCommands, type SweepName } from "./sweeps.ts"
+import type { Findings, SweepName } from "./sweeps.ts"
+import { sweepCommands } from "./metrics.ts"
 
 type PipelineCommand = WorkItemCommand | ReleaseCommand | ProjectCommand | AgentCommand
 

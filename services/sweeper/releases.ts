@@ -8,7 +8,8 @@ import { Views } from "#actors"
 import type { ReleaseCommandOf, WorkItemStateName } from "#pipeline/contract"
 import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand } from "./command-client.ts"
-import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem, type Sweep } from "./sweeps.ts"
+import { readReleases, readWorkItems, type SeenRelease, type SeenWorkItem } from "./seen-entities.ts"
+import type { Sweep } from "./sweeps.ts"
 
 // The follow-ups of the log take moments; a minute later an item was overlooked.
 const patienceMsMax = 60_000

@@ -9,15 +9,8 @@ import type { BusError } from "#bus"
 import { encodeToken } from "#base"
 import type { FailureKind, WorkItemCommandOf } from "#pipeline/contract"
 import { Configuration } from "#configuration"
-import {
-  Checkpoints,
-  readAgents,
-  readWorkItems,
-  restoreItemsMax,
-  type SeenAgent,
-  type SeenWorkItem,
-  type Sweep
-} from "./sweeps.ts"
+import { Checkpoints, restoreItemsMax, type Sweep } from "./sweeps.ts"
+import { readAgents, readWorkItems, type SeenAgent, type SeenWorkItem } from "./seen-entities.ts"
 import { CommandClient, findingsOf, isDone, type PlannedCommand, type Sent, toAgent } from "./command-client.ts"
 
 export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Checkpoints | Views> =

@@ -10,9 +10,9 @@ import {
   readAgents,
   readWorkItems,
   type SeenAgent,
-  type SeenWorkItem,
-  type Sweep
-} from "./sweeps.ts"
+  type SeenWorkItem
+} from "./seen-entities.ts"
+import type { Sweep } from "./sweeps.ts"
 
 const waiting = ["WaitingForQuotaReset", "WaitingForTransientRetry"] as const
 // An item this many sweeps late was not merely between two of them.

@@ -5,51 +5,12 @@
  *
  * Checkpoints hold the progress of sweeps that span days, in KV `sweeps`. A checkpoint changes only on the condition that
  * it is the one that was read: a process that lost its lease and does not know yet cannot reset another's.
- *
- * The metrics of the sweeps, by the name of the sweep.
- *
- * The view rows that sweeps read, with their summaries parsed.
  */
 import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema, type Scope } from "effect"
 import { type BusError, Kv, Leases } from "#bus"
-import { defineCounter, defineGauge, defineHistogram, Metrics, supervise } from "#runtime"
-import { type AgentKindEntry, AgentSummary, ReleaseSummary, WorkItemSummary } from "#pipeline/contract"
+import { Metrics, supervise } from "#runtime"
 import { Count, EpochMs, Uuid } from "#base"
-import { summaryReader, type SummaryRow } from "#actors"
-
-export const sweepHeld = defineGauge({
-  name: "sweeper_held",
-  help: "1 while this process runs the sweep; over all replicas the sum is 1.",
-  labels: ["sweep"]
-})
-export const sweepLastRun = defineGauge({
-  name: "sweeper_last_run_timestamp_seconds",
-  help: "When the sweep last ran to its end, in seconds since the epoch.",
-  labels: ["sweep"]
-})
-export const sweepSeconds = defineHistogram({
-  name: "sweeper_run_seconds",
-  help: "How long a run of the sweep took, whether it failed or not.",
-  labels: ["sweep"],
-  buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300]
-})
-export const sweepFindings = defineCounter({
-  name: "sweeper_findings_total",
-  help: "What sweeps found, by sweep and by what it is.",
-  labels: ["sweep", "finding"]
-})
-export const sweepFailures = defineCounter({
-  name: "sweeper_failures_total",
-  help: "Runs that failed; the sweep runs again at its next interval.",
-  labels: ["sweep"]
-})
-export const sweepCommands = defineCounter({
-  name: "sweeper_commands_total",
-  help: "Commands that sweeps sent, by outcome: decided, unchanged, repeated, refused, not_found, busy, invalid, left.",
-  labels: ["sweep", "outcome"],
-  values: { outcome: ["decided", "unchanged", "repeated", "refused", "not_found", "busy", "invalid", "left"] }
-})
-export const sweeperMetrics = [sweepHeld, sweepLastRun, sweepSeconds, sweepFindings, sweepFailures, sweepCommands]
+import { sweepHeld, sweepFailures, sweepCommands, sweepSeconds, sweepLastRun, sweepFindings } from "./metrics.ts"
 
 const sweepNames = [
   "budget",
@@ -190,23 +151,3 @@ export class Checkpoints extends Context.Service<
     })
   )
 }
-
-export type SeenWorkItem = SummaryRow<WorkItemSummary>
-export type SeenAgent = SummaryRow<AgentSummary>
-export type SeenRelease = SummaryRow<ReleaseSummary>
-
-export const readWorkItems = summaryReader(WorkItemSummary)
-export const readAgents = summaryReader(AgentSummary)
-export const readReleases = summaryReader(ReleaseSummary)
-
-/** Which agent kinds may take an item. */
-export type EligibleAgents = (item: Pick<WorkItemSummary, "agent" | "assignedAgent">) => ReadonlyArray<string>
-
-/** By the configured classes; without configured kinds a name stands for itself. */
-export const eligibleAgents =
-  (kinds: ReadonlyArray<Pick<AgentKindEntry, "Kind" | "Class">>): EligibleAgents =>
-  ({ agent, assignedAgent }) => {
-    if (assignedAgent !== null) return [assignedAgent]
-    const members = kinds.filter((entry) => entry.Class === agent).map(({ Kind }) => Kind)
-    return members.length === 0 ? [agent] : members
-  }

@@ -9,7 +9,8 @@ import { type ViewFreshness, type ViewRow, Views } from "#actors"
 import { type Pipeline, queueId, type WorkItemCommandOf } from "#pipeline/contract"
 import { Configuration } from "#configuration"
 import { CommandClient, findingsOf, type PlannedCommand, toWorkItem } from "./command-client.ts"
-import { readWorkItems, type SeenWorkItem, type Sweep, type SweepName } from "./sweeps.ts"
+import { readWorkItems, type SeenWorkItem } from "./seen-entities.ts"
+import type { Sweep, SweepName } from "./sweeps.ts"
 
 interface WatchfulOptions {
   readonly name: SweepName

@@ -4,7 +4,8 @@
  * know pass as additive and are listed.
  */
 import { Result, Schema, SchemaIssue } from "effect"
-import { type EventDeclaration, type Presence, Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
+import type { EventDeclaration, Presence } from "./declaration.ts"
+import { Project, Release, Usage, UsageTotal, WorkItem } from "./entities.ts"
 import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/decoding.ts"
 import { findEvent } from "./catalogue.ts"
 import { type Fault, Timestamp } from "../primitives.ts"

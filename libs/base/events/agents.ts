@@ -1,6 +1,7 @@
 /** Events of agents, of the pickup queue and of the quota adviser. */
 import { Schema } from "effect"
-import { fields, fleetEvent, Holds } from "./entities.ts"
+import { fields, fleetEvent } from "./declaration.ts"
+import { Holds } from "./entities.ts"
 import { Count, Id, Timestamp } from "../primitives.ts"
 
 const session = fields({ workItemId: Id, sessionId: Schema.String, error: Schema.String })

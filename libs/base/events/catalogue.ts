@@ -3,7 +3,7 @@
  * and filters treat names as open.
  */
 import { agentEvents } from "./agents.ts"
-import type { EventDeclaration } from "./entities.ts"
+import type { EventDeclaration } from "./declaration.ts"
 import { projectEvents, releaseEvents } from "./projects.ts"
 import { progressEvents, waitingEvents, workItemEvents } from "./work-items.ts"
 

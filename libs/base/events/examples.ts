@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { eventSchemaVersion, findEvent } from "./catalogue.ts"
-import type { EventDeclaration } from "./entities.ts"
+import type { EventDeclaration } from "./declaration.ts"
 
 const exampleAt = "2026-11-20T12:00:00.000Z"
 const exampleId = "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"

@@ -1,7 +1,8 @@
 /** Events of budgets, disks, sandboxes, a project's pull requests, and releases. */
 import { Schema } from "effect"
 import { Count, Timestamp, Usd } from "../primitives.ts"
-import { fields, fleetEvent, Holds, projectEvent, releaseEvent } from "./entities.ts"
+import { fields, fleetEvent, projectEvent, releaseEvent } from "./declaration.ts"
+import { Holds } from "./entities.ts"
 
 const spend = fields({
   projectId: Schema.String,

@@ -1,7 +1,8 @@
 /** Events of a work item: its way through the phases, its waits, and the steps within a run. */
 import { Schema } from "effect"
 import { Count, Id, Ordinal, text, Timestamp } from "../primitives.ts"
-import { fields, fieldsOrNull, Finding, fleetEvent, itemEvent, progressEvent } from "./entities.ts"
+import { fields, fieldsOrNull, fleetEvent, itemEvent, progressEvent } from "./declaration.ts"
+import { Finding } from "./entities.ts"
 
 /** A git commit, abbreviated or whole. */
 export const ResolutionSha = Schema.String.check(Schema.isPattern(/^[0-9a-fA-F]{7,40}$/u))

@@ -7,7 +7,8 @@ import type { ConsumerConfig, StreamConfig, StreamInfo } from "@nats-io/jetstrea
 import { nanos } from "@nats-io/nats-core"
 import { Effect, Result, Schema } from "effect"
 import { defineGauge, Health, Metrics, Role } from "#runtime"
-import { Nats, reportTrouble } from "../connection/connection.ts"
+import { Nats } from "../connection/connection.ts"
+import { reportTrouble } from "../connection/dial.ts"
 import { type ConsumerDeclaration, consumerDifferences, makeConsumer } from "../consumers.ts"
 import { type BusError, BusRefused, StreamFull } from "../errors.ts"
 import {

@@ -9,7 +9,8 @@
  */
 import { Clock, Effect } from "effect"
 import { isoTime } from "#base"
-import { Nats, reportTrouble } from "../connection/connection.ts"
+import { Nats } from "../connection/connection.ts"
+import { reportTrouble } from "../connection/dial.ts"
 import { type ConsumerDeclaration, makeConsumer } from "../consumers.ts"
 import { configsOf, type Wanted } from "./apply.ts"
 import type { Topology } from "./declarations.ts"

@@ -4,7 +4,7 @@
  * create, change or delete a stream, and few may create a consumer: its request names any subject to deliver to. The users of a nats-server and its accounts are made from this. Pure.
  */
 import { eventCatalogue, subjects as subjectsOf } from "#base"
-import { inboxPrefix } from "../connection/connection.ts"
+import { inboxPrefix } from "../connection/dial.ts"
 import {
   type BucketDeclaration,
   type CoreDeclaration,

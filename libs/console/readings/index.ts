@@ -1,12 +1,5 @@
 /** The fleet as its processes show it: their metrics and readiness, read and joined to a frame. */
 export { parseExposition } from "./readings.ts"
-export {
-  type EndpointRow,
-  type Frame,
-  framesOf,
-  type LatencyRow,
-  processesMax,
-  readinessOf,
-  type RoleRow,
-  type Target
-} from "./frame.ts"
+export type { EndpointRow, Frame, LatencyRow } from "./frame.ts"
+export { framesOf, processesMax, readinessOf } from "./scrape.ts"
+export type { RoleRow, Target } from "./role-rows.ts"

@@ -18,7 +18,8 @@ import {
   type AgentSummary
 } from "#pipeline/contract"
 import { isoTime } from "#base"
-import { agentHolds, benchConcern, holdsConcern, standingOf, unheardOf } from "./holds.ts"
+import { agentHolds, holdsConcern, standingOf, unheardOf } from "./holds.ts"
+import { benchConcern } from "./bench.ts"
 import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
 
 /** Null: nothing has happened to an agent of that id yet; it takes work. */

@@ -36,7 +36,8 @@ import {
   type ReportContext
 } from "./concern.ts"
 import { dispatching } from "./dispatch.ts"
-import { failures, recovery } from "./failures.ts"
+import { failures } from "./failures.ts"
+import { recovery } from "./recovery.ts"
 import { create, created, lifetime } from "./lifetime.ts"
 import { questions } from "./questions.ts"
 import { isEnded, isParked, isReady, refusalOf, transitions } from "./states.ts"

@@ -295,10 +295,9 @@ const unknown = (what: string, value: string) => Result.fail(`${what} "${value.s
 
 type Rewrite = (content: string) => string
 
-/** Undefined for an unknown kind. */
 /**
- * The text that an engine gets for each kind of `say-as`. Content that engines read right on their own stays as it is.
- * Words are made for English only, letters and digits for every language.
+ * The text that an engine gets for each kind of `say-as`; undefined for an unknown one. Content that engines read right
+ * on their own stays as it is. Words are made for English only, letters and digits for every language.
  */
 const rewritesOf = (kind: string, format: string, locale: string): Rewrite | undefined => {
   const english = isEnglish(locale)

@@ -3,107 +3,21 @@
  * skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask again. A
  * repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a unique key in
  * the log.
- *
- * The exact number of items in flight of a project with a cap. The views give it, but they are a moment behind. Every
- * dispatch of such a project therefore moves a unique key. The next one, on whichever replica, waits until the views
- * show the last, and fails if another was made meanwhile. Within one process dispatches are made one at a time, so only
- * replicas race.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { Actors, type FoundUniqueKey, type Precondition, type UniqueKey } from "#actors"
+import { Actors, type Precondition, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
 import { Configuration, type ConfigurationFile } from "#configuration"
-import type {
-  PickupDispatch,
-  PickupQuestion,
-  PickupReply,
-  ProjectState,
-  WorkItemDispatch,
-  WorkItemState
-} from "#pipeline/contract"
-import { capDeferral, eventItem, isQueuePaused, progressGrainMs } from "#pipeline"
-import { keyedQueue } from "#runtime"
+import type { PickupDispatch, PickupQuestion, ProjectState, WorkItemState } from "#pipeline/contract"
+import { capDeferral, isQueuePaused, progressGrainMs } from "#pipeline"
 import { Answers, Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { History } from "../History.ts"
 import { agentRoster, type AgentRoster } from "../Routing.ts"
 import type { Nothing, ReadyItem } from "./ready-items.ts"
 import { Ready, type Wanted } from "./Ready.ts"
-
-// The views show a record within some ten milliseconds. After this, the runner is told to ask again rather than kept
-// waiting.
-const patienceMs = 2_000
-const lookEveryMs = 5
-// A turn takes milliseconds, so that the last of these has its turn in time. Further runners are told to ask again.
-const turnsMax = 512
-
-interface Project {
-  readonly id: string
-  readonly sequence: number
-}
-
-export class InFlightCount extends Context.Service<
-  InFlightCount,
-  {
-    /**
-     * Runs `work` once the number in flight is known as of the project's record and of its last dispatch. The dispatch
-     * made in it must move the key. `late`: the answer when the views are too far behind.
-     */
-    readonly whileKnown: <A, E, R, B>(
-      project: Project,
-      work: (key: UniqueKey) => Effect.Effect<A, E, R>,
-      late: () => B
-    ) => Effect.Effect<A | B, E | BusError, R>
-  }
->()("starling/pipeline-api/InFlightCount") {
-  static readonly layer = Layer.effect(
-    InFlightCount,
-    Effect.gen(function* () {
-      const actors = yield* Actors
-      const ready = yield* Ready
-      const turns = keyedQueue(turnsMax)
-
-      const untilShown = Effect.fnUntraced(function* (sequence: number) {
-        const endsAtMs = (yield* Clock.currentTimeMillis) + patienceMs
-        while (!ready.isShown(sequence)) {
-          if ((yield* Clock.currentTimeMillis) >= endsAtMs) return false
-          yield* Effect.sleep(lookEveryMs)
-        }
-        return true
-      })
-
-      const onceKnown = Effect.fnUntraced(function* <A, E, R, B>(
-        { id, sequence }: Project,
-        work: (key: UniqueKey) => Effect.Effect<A, E, R>,
-        late: () => B
-      ) {
-        const last = yield* actors.uniqueKey(capKey(id))
-        // A dispatch made here counts before the views show it. Its record stands right after its key.
-        const dispatchedAt = Option.match(last, {
-          onNone: () => 0,
-          onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
-        })
-        // Dispatches from before the project had its cap precede the project's own record in the log.
-        const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
-        return isKnown ? yield* work(nextOfCap(id, last)) : late()
-      })
-
-      return InFlightCount.of({
-        whileKnown: (project, work, late) => turns.run(project.id, Effect.sync(late), onceKnown(project, work, late))
-      })
-    })
-  )
-}
-
-const capKey = (projectId: string) => `cap ${projectId}`
-
-/**
- * The key that the next dispatch of a project with a cap takes, so that such dispatches are made one after the other.
- */
-const nextOfCap = (projectId: string, found: Option.Option<FoundUniqueKey>): UniqueKey => ({
-  name: capKey(projectId),
-  sequence: Option.match(found, { onNone: () => 0, onSome: ({ sequence }) => sequence })
-})
+import { InFlightCount } from "./InFlightCount.ts"
+import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 
 /** `again`: a precondition changed on the way. */
 interface NotGiven {
@@ -277,7 +191,7 @@ const putOff = Effect.fnUntraced(function* (
 })
 
 /** The command itself, under the pickup's id. */
-const dispatch = (
+export const dispatch = (
   { configured, roster, commands }: Parts,
   { item, question, project, preconditions, capKeys }: ProjectTry
 ) => {
@@ -319,54 +233,3 @@ const answerOf = Effect.fnUntraced(function* (
 
 const hasCap = ({ settings }: ProjectState) =>
   settings.maxInFlightItems !== null || settings.maxInFlightItemsPerAgent !== null
-
-interface DispatchMaterial {
-  readonly item: WorkItemState
-  readonly dispatch: WorkItemDispatch
-  readonly replies: ReadonlyArray<PickupReply>
-  readonly findings: PickupDispatch["findings"]
-  readonly configured: Pick<ConfigurationFile, "Pipeline" | "DiskGuard">
-}
-
-const secondMs = 1_000
-const minuteMs = 60_000
-const whole = (milliseconds: number) => Math.max(1, Math.round(milliseconds))
-
-/** The answer to a pickup: all that a runner learns of its phase. Pure. */
-const dispatchAnswer = (
-  id: string,
-  { item, dispatch, replies, findings, configured: { Pipeline, DiskGuard } }: DispatchMaterial
-): PickupDispatch => ({
-  _tag: "Dispatch",
-  dispatchId: dispatch.dispatchId,
-  dispatchedAtMs: dispatch.atMs,
-  phase: dispatch.phase,
-  iteration: dispatch.iteration,
-  agent: dispatch.agent,
-  model: dispatch.model,
-  auditors: auditorsOf(dispatch.phase, Pipeline),
-  workItem: eventItem(id, item),
-  project: item.project,
-  kind: item.kind,
-  instructions: item.instructions,
-  originCheckWorkItemId: item.originCheckWorkItemId,
-  releaseId: item.releaseId,
-  settings: item.settings,
-  replies,
-  findings,
-  commitSha: item.commitSha,
-  mergeSha: item.mergeSha,
-  pullRequest: item.pullRequest,
-  lastError: item.lastError,
-  progressEveryMs: whole(Pipeline.ProgressSeconds * secondMs),
-  progressTimeoutMs: whole(Pipeline.ProgressTimeoutSeconds * secondMs),
-  phaseTimeoutMs: whole(Pipeline.PhaseMinutes * minuteMs),
-  stuckAfterMs: whole(Pipeline.StuckMinutes * minuteMs),
-  auditorTimeoutMs: whole(Pipeline.AuditorMinutes * minuteMs),
-  minFreeBytes: DiskGuard.MinFreeBytes
-})
-
-const auditorsOf = (
-  phase: WorkItemDispatch["phase"],
-  { Auditors }: Pick<ConfigurationFile["Pipeline"], "Auditors">
-): ReadonlyArray<string> => (phase === "audit" ? Auditors : [])

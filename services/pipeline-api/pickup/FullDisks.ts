@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"
-import { PickupQuestion } from "#pipeline/contract"
+import type { PickupQuestion } from "#pipeline/contract"
 import { Configuration } from "#configuration"
 import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
 import { fullDisk } from "./ready-items.ts"

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { BusError } from "#bus"
-import { agentIdOf, PickupAnswer, PickupQuestion, queueId } from "#pipeline/contract"
+import { agentIdOf, type PickupAnswer, type PickupQuestion, queueId } from "#pipeline/contract"
 import { Configuration, type ConfigurationFile } from "#configuration"
 import { Metrics } from "#runtime"
 import { Commands } from "../Commands.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { chosenFormat, lineLogger, type LogFormat, Role } from "#runtime"
-import { makeSecrets, Secrets } from "../../../libs/runtime/logger.ts"
+import { makeSecrets, Secrets } from "../../../libs/runtime/secrets.ts"
 
 const secret = 'hunter2"with\\odd characters'
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Report } from "#pipeline/contract"
 import { adviceDue, agentCommandsDue, overlookedItems } from "../../../services/sweeper/agents.ts"
-import { eligibleAgents } from "../../../services/sweeper/sweeps.ts"
+import { eligibleAgents } from "../../../services/sweeper/seen-entities.ts"
 import { agentRow, hourMs, itemRow, minuteMs, nowMs, uuid } from "./rows.ts"
 
 const times = { nowMs, marginMs: 30_000, periodicMs: 15 * minuteMs }

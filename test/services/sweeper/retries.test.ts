@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eligibleAgents } from "../../../services/sweeper/sweeps.ts"
+import { eligibleAgents } from "../../../services/sweeper/seen-entities.ts"
 import {
   lastReturn,
   noReturns,

@@ -1,6 +1,6 @@
 /** Rows of the views as sweeps see them, to be changed where a test looks. */
 import type { AgentSummary, ReleaseSummary, WorkItemSummary } from "#pipeline/contract"
-import type { SeenAgent, SeenRelease, SeenWorkItem } from "../../../services/sweeper/sweeps.ts"
+import type { SeenAgent, SeenRelease, SeenWorkItem } from "../../../services/sweeper/seen-entities.ts"
 
 export const nowMs = 1_700_000_000_000
 export const minuteMs = 60_000

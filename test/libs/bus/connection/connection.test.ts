@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { writeThroughCache } from "../../../../libs/bus/connection/connection.ts"
+import { writeThroughCache } from "../../../../libs/bus/connection/write-through-cache.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { framesOf, readAgainAfterMs } from "../../../../libs/console/readings/frame.ts"
+import { framesOf, readAgainAfterMs } from "../../../../libs/console/readings/scrape.ts"
 
 /** A process whose metrics have about so many characters, and how often they were read. */
 const processWith = (characters: number) =>

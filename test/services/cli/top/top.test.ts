@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseExposition } from "../../../../libs/console/readings/readings.ts"
-import { frameOf, type Readiness, type Seen } from "../../../../libs/console/readings/frame.ts"
+import { frameOf } from "../../../../libs/console/readings/frame.ts"
+import type { Readiness, Seen } from "../../../../libs/console/readings/role-rows.ts"
 import { frameLines } from "../../../../services/cli/top/top.ts"
 
 const metrics = (delivered: number) =>

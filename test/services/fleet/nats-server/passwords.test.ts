@@ -5,7 +5,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeSecrets, Secrets } from "#runtime"
 import { accounts, machineUsers } from "../../../../services/fleet/nats-server/configuration.ts"
-import { keepPasswords, readPassword } from "../../../../services/fleet/home.ts"
+import { keepPasswords, readPassword } from "../../../../services/fleet/passwords.ts"
 
 const root = mkdtempSync(join(tmpdir(), "starling-passwords-"))
 afterAll(() => rmSync(root, { recursive: true }))
