@@ -21,7 +21,7 @@ const rooms = [
 /** The package's own names of what other folders than these enter by `#` names. The first is all rooms together. */
 const entrances: Readonly<Record<string, string>> = {
   ".": "index",
-  "./http": "base/http/declaration",
+  "./http": "base/http/index",
   "./printable": "base/printable",
   "./verify": "webhooks/contract/signature",
   "./pipeline-api": "pipeline/contract/api/PipelineHttpApi",

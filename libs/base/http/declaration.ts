@@ -5,16 +5,9 @@
  * worded in those shapes. This stands apart from `#base`, so that only a caller that declares routes loads HttpApi.
  */
 import { Context, Effect, Schema } from "effect"
-import {
-  HttpApiEndpoint,
-  HttpApiGroup,
-  HttpApiMiddleware,
-  HttpApiSchema,
-  HttpApiSecurity,
-  OpenApi
-} from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { HttpClientRequest } from "effect/http"
-import { type ApiScope, commonErrorCodes, type ErrorCode, ErrorEnvelope, type Permission } from "./refusals.ts"
+import { type ApiScope, type ErrorCode, ErrorEnvelope, type Permission } from "./refusals.ts"
 
 /** The scopes of which a token needs one. An endpoint without any is open to everybody. */
 export class NeededScopes extends Context.Service<NeededScopes, ReadonlyArray<ApiScope>>()(
@@ -51,7 +44,7 @@ export class Dialect extends Context.Service<Dialect, DialectDescription>()("sta
 /** Whether a null field of a JSON body counts as absent, because some clients send every field that they know. */
 export const NullIsAbsent = Context.Reference<boolean>("starling/base/NullIsAbsent", { defaultValue: () => false })
 
-interface Description {
+export interface Description {
   readonly summary: string
   readonly description: string
   /** Of several any one is enough. */
@@ -189,29 +182,6 @@ export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
   const isForm = payloads.some(({ encoding }) => encoding._tag === "Multipart")
   return { body, isForm, isOptional: body !== undefined && schemas.length > 1 }
 }
-
-/** Every API describes itself: a document for machines, and a page. Both are open to everybody. */
-export const descriptionGroup = <Refused>(error: ReadonlyArray<Schema.Codec<Refused>>) =>
-  HttpApiGroup.make("description", { topLevel: true }).add(
-    HttpApiEndpoint.get("getDescription", "/openapi.json", {
-      disableCodecs: true,
-      success: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "an OpenAPI document" }),
-      error
-    }).annotateMerge(described({ summary: "This description", description: "OpenAPI 3.1, for everybody." })),
-    HttpApiEndpoint.get("getReference", "/docs", {
-      disableCodecs: true,
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" })),
-      error
-    }).annotateMerge(
-      described({
-        summary: "This description as a page",
-        description: "For people, and everybody. It loads nothing else."
-      })
-    )
-  )
-
-/** The description of an API whose refusals are standard envelopes. */
-export const DescriptionGroup = descriptionGroup(refusalsFrom(commonErrorCodes)("internal_error"))
 
 /** The key under which a request may be repeated and is still carried out once. Without one the client sends none. */
 export const IdempotencyKey = Context.Reference<string | undefined>("starling/base/IdempotencyKey", {

@@ -3,8 +3,8 @@
  * typed client stands beside it, and the one route of the log of acts.
  */
 import { Context, Effect, Schema } from "effect"
-import { HttpApi, HttpApiClient, HttpApiGroup, OpenApi } from "effect/http-api"
-import { BearerToken, clientToken, DescriptionGroup } from "#base/http"
+import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
+import { clientToken, DescriptionGroup, guarded } from "#base/http"
 import { auditActions, AuditEntry, describe, ErrorEnvelope, pageQuery } from "#base"
 import { AbandonedGroup } from "./abandoned.ts"
 import { BooksGroup } from "./books.ts"
@@ -17,27 +17,25 @@ import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
 import { TokensGroup } from "./tokens.ts"
-import { newestFirst } from "./parts.ts"
-import { read } from "./routes.ts"
+import { newestFirst, read } from "./parts.ts"
 
 const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
   identifier: "AuditPage"
 })
 
-export const AuditGroup = HttpApiGroup.make("audit", { topLevel: true })
-  .add(
-    read("listAudit", "/audit", {
-      query: {
-        ...pageQuery,
-        action: Schema.optionalKey(Schema.Literals(auditActions)).pipe(describe("Only these acts."))
-      },
-      success: AuditPage,
-      summary: "List what operators did",
-      description:
-        "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
-    })
-  )
-  .middleware(BearerToken)
+export const AuditGroup = guarded(
+  "audit",
+  read("listAudit", "/audit", {
+    query: {
+      ...pageQuery,
+      action: Schema.optionalKey(Schema.Literals(auditActions)).pipe(describe("Only these acts."))
+    },
+    success: AuditPage,
+    summary: "List what operators did",
+    description:
+      "Who did what through this API, and why. An act is written down before it is done; one that then failed stands here too."
+  })
+)
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)

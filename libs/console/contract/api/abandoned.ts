@@ -1,10 +1,8 @@
 /** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
 import { Count, describe, pageQuery, Timestamp, Uuid } from "#base"
-import { NameFilter, newestFirst, Reason, sequenceParams } from "./parts.ts"
-import { act, read } from "./routes.ts"
-import { BearerToken } from "#base/http"
+import { NameFilter, newestFirst, Reason, act, read } from "./parts.ts"
+import { guarded } from "#base/http"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the abandoned; the id in paths.")),
@@ -66,47 +64,43 @@ export const ResentDelivery = Schema.Struct({
   deliveryId: Uuid.pipe(describe("The id of the new delivery; it names the old one in `X-Service-Redrive-Of`."))
 }).annotate({ identifier: "ResentDelivery" })
 
-export const AbandonedGroup = HttpApiGroup.make("abandoned", { topLevel: true })
-  .add(
-    read("listAbandoned", "/abandoned", {
-      query: AbandonedQuery.fields,
-      success: AbandonedPage,
-      summary: "List abandoned deliveries",
-      description: "Deliveries that were given up in the last thirty days."
-    }),
-    read("getAbandoned", "/abandoned/:sequence", {
-      params: sequenceParams,
-      success: AbandonedWhole,
-      summary: "Look at an abandoned delivery",
-      description: "Why it was given up, and the body that was sent."
-    }),
-    act("resendAllAbandoned", "/abandoned/resend", {
-      payload: ResendAbandoned,
-      success: ResentCount,
-      refused: ["idempotency_conflict"],
-      scope: "console:write",
-      summary: "Send abandoned deliveries again",
-      description:
-        "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
-        "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
-        "sends nothing more, also where one of them was given up once more.",
-      example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
-    }),
-    act("resendAbandoned", "/abandoned/:sequence/resend", {
-      params: sequenceParams,
-      success: ResentDelivery,
-      refused: ["conflict", "idempotency_conflict"],
-      scope: "console:write",
-      summary: "Send an abandoned delivery again",
-      description: "It becomes a new delivery that names the old one, and leaves the list.",
-      example: { reason: "the receiver is back" }
-    }),
-    act("discardAbandoned", "/abandoned/:sequence/discard", {
-      params: sequenceParams,
-      scope: "console:operate",
-      summary: "Discard an abandoned delivery",
-      description: "Takes it off the list for good; it can no longer be sent again.",
-      example: { reason: "the receiver is gone" }
-    })
-  )
-  .middleware(BearerToken)
+export const AbandonedGroup = guarded(
+  "abandoned",
+  read("listAbandoned", "/abandoned", {
+    query: AbandonedQuery.fields,
+    success: AbandonedPage,
+    summary: "List abandoned deliveries",
+    description: "Deliveries that were given up in the last thirty days."
+  }),
+  read("getAbandoned", "/abandoned/:sequence", {
+    success: AbandonedWhole,
+    summary: "Look at an abandoned delivery",
+    description: "Why it was given up, and the body that was sent."
+  }),
+  act("resendAllAbandoned", "/abandoned/resend", {
+    payload: ResendAbandoned,
+    success: ResentCount,
+    refused: ["idempotency_conflict"],
+    scope: "console:write",
+    summary: "Send abandoned deliveries again",
+    description:
+      "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
+      "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
+      "sends nothing more, also where one of them was given up once more.",
+    example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
+  }),
+  act("resendAbandoned", "/abandoned/:sequence/resend", {
+    success: ResentDelivery,
+    refused: ["conflict", "idempotency_conflict"],
+    scope: "console:write",
+    summary: "Send an abandoned delivery again",
+    description: "It becomes a new delivery that names the old one, and leaves the list.",
+    example: { reason: "the receiver is back" }
+  }),
+  act("discardAbandoned", "/abandoned/:sequence/discard", {
+    scope: "console:operate",
+    summary: "Discard an abandoned delivery",
+    description: "Takes it off the list for good; it can no longer be sent again.",
+    example: { reason: "the receiver is gone" }
+  })
+)

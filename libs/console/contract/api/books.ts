@@ -1,10 +1,9 @@
 /** The payment books as operators see them, what their comparison found, and the routes to look at it and end it. */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
-import { BearerToken } from "#base/http"
+import { guarded } from "#base/http"
+import { act, read } from "./parts.ts"
 import { AtomicAmount, findingEnds, FindingId, findingKinds } from "#payments/contract"
 import { Count, describe, pageSizeMax, Timestamp } from "#base"
-import { act, read } from "./routes.ts"
 import { ClaimSummary, ReceiptOfFinding, token } from "./money.ts"
 
 export const BookView = Schema.Struct({
@@ -83,44 +82,37 @@ export const Books = Schema.Struct({
 }).annotate({ identifier: "Books" })
 export interface Books extends Schema.Schema.Type<typeof Books> {}
 
-export const findingParams = { finding: Schema.String }
-
-export const BooksGroup = HttpApiGroup.make("books", { topLevel: true })
-  .add(
-    read("getBooks", "/books", {
-      query: BooksQuery.fields,
-      success: Books,
-      summary: "Look at the payment books",
-      description:
-        "How far the settlers' comparison of chain, claims and receipts is, and what it found. A finding stands until it is " +
-        "mended or accepted, or a later comparison finds nothing any more."
-    }),
-    read("getFinding", "/books/:finding", {
-      params: findingParams,
-      success: FindingWhole,
-      summary: "Look at a finding",
-      description: "With its transfer, its receipts and its claims, what it means, and what to do about it."
-    }),
-    act("mendFinding", "/books/:finding/mend", {
-      params: findingParams,
-      success: FindingSummary,
-      refused: ["conflict"],
-      scope: "console:operate",
-      summary: "Mend a finding",
-      description:
-        "A settler does what is safe: it settles an overdue payment, after a look at the chain; it writes a missing receipt; it " +
-        "serves a payer again who has paid after all. Nothing is paid twice, and a repetition changes nothing. 409 where only a " +
-        "person can explain the finding; 503 where no settler answers, or a chain does not say yet.",
-      example: { reason: "the node is back" }
-    }),
-    act("acceptFinding", "/books/:finding/accept", {
-      params: findingParams,
-      success: FindingSummary,
-      scope: "console:operate",
-      summary: "Accept a finding",
-      description:
-        "It is explained, as the reason says, and is not told again. No money moves, and no receipt changes.",
-      example: { reason: "a gift; sent back on 20 November" }
-    })
-  )
-  .middleware(BearerToken)
+export const BooksGroup = guarded(
+  "books",
+  read("getBooks", "/books", {
+    query: BooksQuery.fields,
+    success: Books,
+    summary: "Look at the payment books",
+    description:
+      "How far the settlers' comparison of chain, claims and receipts is, and what it found. A finding stands until it is " +
+      "mended or accepted, or a later comparison finds nothing any more."
+  }),
+  read("getFinding", "/books/:finding", {
+    success: FindingWhole,
+    summary: "Look at a finding",
+    description: "With its transfer, its receipts and its claims, what it means, and what to do about it."
+  }),
+  act("mendFinding", "/books/:finding/mend", {
+    success: FindingSummary,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Mend a finding",
+    description:
+      "A settler does what is safe: it settles an overdue payment, after a look at the chain; it writes a missing receipt; it " +
+      "serves a payer again who has paid after all. Nothing is paid twice, and a repetition changes nothing. 409 where only a " +
+      "person can explain the finding; 503 where no settler answers, or a chain does not say yet.",
+    example: { reason: "the node is back" }
+  }),
+  act("acceptFinding", "/books/:finding/accept", {
+    success: FindingSummary,
+    scope: "console:operate",
+    summary: "Accept a finding",
+    description: "It is explained, as the reason says, and is not told again. No money moves, and no receipt changes.",
+    example: { reason: "a gift; sent back on 20 November" }
+  })
+)

@@ -3,12 +3,10 @@
  * their routes.
  */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
 import { Count, describe, Ordinal, pageQuery, Timestamp, Uuid } from "#base"
 import { attemptOutcomes } from "#webhooks/contract"
-import { NameFilter, newestFirst, Reason, timeQuery } from "./parts.ts"
-import { act, read } from "./routes.ts"
-import { BearerToken } from "#base/http"
+import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.ts"
+import { guarded } from "#base/http"
 import { ResentCount, ResentDelivery } from "./abandoned.ts"
 
 const Outcome = Schema.Literals(attemptOutcomes)
@@ -126,51 +124,46 @@ export const ResendDeliveries = Schema.Struct({
   )
 }).annotate({ identifier: "ResendDeliveries" })
 
-const params = { deliveryId: Schema.String }
-
-export const DeliveriesGroup = HttpApiGroup.make("deliveries", { topLevel: true })
-  .add(
-    read("listDeliveries", "/deliveries", {
-      query: DeliveriesQuery.fields,
-      success: DeliveryPage,
-      summary: "List deliveries",
-      description:
-        "A line for each attempt of the last seven days, as far as 2 GiB hold them. By endpoint and outcome they are found " +
-        "at once; by event a page may be short, or empty with a cursor, where the event is rare."
-    }),
-    read("getDelivery", "/deliveries/:deliveryId", {
-      params,
-      query: nearQuery,
-      success: DeliveryWhole,
-      summary: "Look at a delivery",
-      description:
-        "Each of its attempts with request and answer, the body, and what the signatures cover. A 404 says how many messages " +
-        "of the log were looked at; while there are more, `details.before` is where the next call goes on."
-    }),
-    act("resendDeliveries", "/deliveries/resend", {
-      payload: ResendDeliveries,
-      success: ResentCount,
-      refused: ["idempotency_conflict"],
-      scope: "console:write",
-      summary: "Send deliveries again",
-      description:
-        "Those of the given lines, or all to an endpoint since a time, each once. Each becomes a new delivery that names the " +
-        "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted. An endpoint that " +
-        "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out. An `Idempotency-Key` stands for " +
-        "what its first call selected: repeated, it sends nothing more.",
-      example: { reason: "it lost its database", endpoint: "demo", since: "2026-11-20T12:00:00Z", dryRun: true }
-    }),
-    act("resendDelivery", "/deliveries/:deliveryId/resend", {
-      params,
-      payload: ResendDelivery,
-      success: ResentDelivery,
-      refused: ["conflict", "idempotency_conflict"],
-      scope: "console:write",
-      summary: "Send a delivery again",
-      description:
-        "It becomes a new delivery that names the old one. Repeated with the same `Idempotency-Key` it is the same delivery. " +
-        "To an endpoint that is gone it is a conflict. It is looked for as `GET /deliveries/:deliveryId` does.",
-      example: { reason: "the receiver lost it" }
-    })
-  )
-  .middleware(BearerToken)
+export const DeliveriesGroup = guarded(
+  "deliveries",
+  read("listDeliveries", "/deliveries", {
+    query: DeliveriesQuery.fields,
+    success: DeliveryPage,
+    summary: "List deliveries",
+    description:
+      "A line for each attempt of the last seven days, as far as 2 GiB hold them. By endpoint and outcome they are found " +
+      "at once; by event a page may be short, or empty with a cursor, where the event is rare."
+  }),
+  read("getDelivery", "/deliveries/:deliveryId", {
+    query: nearQuery,
+    success: DeliveryWhole,
+    summary: "Look at a delivery",
+    description:
+      "Each of its attempts with request and answer, the body, and what the signatures cover. A 404 says how many messages " +
+      "of the log were looked at; while there are more, `details.before` is where the next call goes on."
+  }),
+  act("resendDeliveries", "/deliveries/resend", {
+    payload: ResendDeliveries,
+    success: ResentCount,
+    refused: ["idempotency_conflict"],
+    scope: "console:write",
+    summary: "Send deliveries again",
+    description:
+      "Those of the given lines, or all to an endpoint since a time, each once. Each becomes a new delivery that names the " +
+      "old one; one that is still being tried is sent beside it. With `dryRun` they are only counted. An endpoint that " +
+      "is gone gets nothing: named as `endpoint` it is refused, and lines to it are left out. An `Idempotency-Key` stands for " +
+      "what its first call selected: repeated, it sends nothing more.",
+    example: { reason: "it lost its database", endpoint: "demo", since: "2026-11-20T12:00:00Z", dryRun: true }
+  }),
+  act("resendDelivery", "/deliveries/:deliveryId/resend", {
+    payload: ResendDelivery,
+    success: ResentDelivery,
+    refused: ["conflict", "idempotency_conflict"],
+    scope: "console:write",
+    summary: "Send a delivery again",
+    description:
+      "It becomes a new delivery that names the old one. Repeated with the same `Idempotency-Key` it is the same delivery. " +
+      "To an endpoint that is gone it is a conflict. It is looked for as `GET /deliveries/:deliveryId` does.",
+    example: { reason: "the receiver lost it" }
+  })
+)

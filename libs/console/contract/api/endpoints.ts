@@ -1,11 +1,10 @@
 /** Webhook endpoints as operators see and change them, with their routes. Secrets go in and never come out. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "#base/http"
+import { HttpApiSchema } from "effect/http-api"
+import { guarded } from "#base/http"
 import { Count, describe, EpochMs, Fault, Ordinal, pageQuery, pageSizeMax, text, Timestamp, Uuid } from "#base"
 import { Act } from "#webhooks/contract"
-import { NameFilter, Reason, refusals, writeCodes } from "./parts.ts"
-import { act, read } from "./routes.ts"
+import { NameFilter, Reason, act, change, read } from "./parts.ts"
 
 const reason = Reason.pipe(describe("Why, for the log of acts."))
 const Settings = Schema.Record(Schema.String, Schema.Unknown)
@@ -63,7 +62,6 @@ export const EndpointPage = Schema.Struct({
 }).annotate({ identifier: "EndpointPage" })
 
 export const EndpointsQuery = Schema.Struct(pageQuery)
-export const nameParams = { name: Schema.String }
 
 export const CreateEndpoint = Schema.Struct({
   reason,
@@ -106,7 +104,8 @@ export const SentTest = Schema.Struct({
 
 const example = { reason: "its receiver moves" }
 
-const reads = HttpApiGroup.make("endpoints", { topLevel: true }).add(
+export const EndpointsGroup = guarded(
+  "endpoints",
   read("listEndpoints", "/endpoints", {
     query: EndpointsQuery.fields,
     success: EndpointPage,
@@ -114,15 +113,11 @@ const reads = HttpApiGroup.make("endpoints", { topLevel: true }).add(
     description: "Those of the configuration file and those made at run time, by name, with their state."
   }),
   read("getEndpoint", "/endpoints/:name", {
-    params: nameParams,
     success: EndpointView,
     summary: "Look at a webhook endpoint",
     description:
       "Its settings and its state, with what is in flight and when it last took something. No secret is shown."
-  })
-)
-
-const changes = reads.add(
+  }),
   act("createEndpoint", "/endpoints", {
     payload: CreateEndpoint,
     success: EndpointView.pipe(HttpApiSchema.status(201)),
@@ -134,22 +129,16 @@ const changes = reads.add(
       "of that name that differs is a conflict.",
     example: { reason: "a new receiver", settings: { Name: "ci", Url: "https://ci.example/hooks" } }
   }),
-  HttpApiEndpoint.patch("changeEndpoint", "/endpoints/:name", {
-    disableCodecs: true,
-    params: nameParams,
+  change("changeEndpoint", "/endpoints/:name", {
     payload: ChangeEndpoint,
     success: EndpointView,
-    error: refusals(...writeCodes, "not_found", "conflict")
-  }).annotateMerge(
-    described({
-      scope: "console:operate",
-      summary: "Change a webhook endpoint",
-      description: "Every dispatcher goes on with it within a second; deliveries that wait, retries and breaker stay.",
-      example: { ...example, revision: 1, settings: { Url: "https://new.example/hooks" } }
-    })
-  ),
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Change a webhook endpoint",
+    description: "Every dispatcher goes on with it within a second; deliveries that wait, retries and breaker stay.",
+    example: { ...example, revision: 1, settings: { Url: "https://new.example/hooks" } }
+  }),
   act("rotateEndpoint", "/endpoints/:name/rotate", {
-    params: nameParams,
     payload: RotateSecrets,
     success: EndpointView,
     refused: ["conflict"],
@@ -159,64 +148,53 @@ const changes = reads.add(
     example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
   }),
   act("removeEndpoint", "/endpoints/:name/remove", {
-    params: nameParams,
     payload: OfRevision,
     refused: ["conflict"],
     scope: "console:operate",
     summary: "Remove a webhook endpoint",
     description: "Nothing is sent to it after the answer. What waits for it goes to the abandoned deliveries.",
     example
+  }),
+  act("enableEndpoint", "/endpoints/:name/enable", {
+    payload: OfRevision,
+    success: EndpointView,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Enable a webhook endpoint",
+    description: "It gets what it missed while it was disabled, up to `ParkedMaxDays`.",
+    example
+  }),
+  act("disableEndpoint", "/endpoints/:name/disable", {
+    payload: OfRevision,
+    success: EndpointView,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Disable a webhook endpoint",
+    description: "Nothing is sent to it after the answer; its events are kept.",
+    example
+  }),
+  act("pauseEndpoint", "/endpoints/:name/pause", {
+    success: EndpointView,
+    scope: "console:operate",
+    summary: "Pause a webhook endpoint",
+    description: "Also one of the configuration file. It keeps its backlog and misses nothing.",
+    example
+  }),
+  act("resumeEndpoint", "/endpoints/:name/resume", {
+    success: EndpointView,
+    scope: "console:operate",
+    summary: "Resume a webhook endpoint",
+    description: "Goes on with it, and closes its breaker.",
+    example
+  }),
+  act("testEndpoint", "/endpoints/:name/test", {
+    payload: TestEndpoint,
+    success: SentTest,
+    scope: "console:operate",
+    summary: "Send a test to a webhook endpoint",
+    description:
+      "One delivery to this endpoint alone, of the catalogue's example, with the header `X-Service-Test: true`. It is " +
+      "tried once. A paused endpoint gets it when it is resumed.",
+    example: { ...example, event: "work_item.merged" }
   })
 )
-
-export const EndpointsGroup = changes
-  .add(
-    act("enableEndpoint", "/endpoints/:name/enable", {
-      params: nameParams,
-      payload: OfRevision,
-      success: EndpointView,
-      refused: ["conflict"],
-      scope: "console:operate",
-      summary: "Enable a webhook endpoint",
-      description: "It gets what it missed while it was disabled, up to `ParkedMaxDays`.",
-      example
-    }),
-    act("disableEndpoint", "/endpoints/:name/disable", {
-      params: nameParams,
-      payload: OfRevision,
-      success: EndpointView,
-      refused: ["conflict"],
-      scope: "console:operate",
-      summary: "Disable a webhook endpoint",
-      description: "Nothing is sent to it after the answer; its events are kept.",
-      example
-    }),
-    act("pauseEndpoint", "/endpoints/:name/pause", {
-      params: nameParams,
-      success: EndpointView,
-      scope: "console:operate",
-      summary: "Pause a webhook endpoint",
-      description: "Also one of the configuration file. It keeps its backlog and misses nothing.",
-      example
-    }),
-    act("resumeEndpoint", "/endpoints/:name/resume", {
-      params: nameParams,
-      success: EndpointView,
-      scope: "console:operate",
-      summary: "Resume a webhook endpoint",
-      description: "Goes on with it, and closes its breaker.",
-      example
-    }),
-    act("testEndpoint", "/endpoints/:name/test", {
-      params: nameParams,
-      payload: TestEndpoint,
-      success: SentTest,
-      scope: "console:operate",
-      summary: "Send a test to a webhook endpoint",
-      description:
-        "One delivery to this endpoint alone, of the catalogue's example, with the header `X-Service-Test: true`. It is " +
-        "tried once. A paused endpoint gets it when it is resumed.",
-      example: { ...example, event: "work_item.merged" }
-    })
-  )
-  .middleware(BearerToken)

@@ -3,11 +3,10 @@
  * try receivers with; with their routes.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiSchema } from "effect/http-api"
 import { Count, describe, pageQuery, Timestamp } from "#base"
-import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
-import { act, read } from "./routes.ts"
-import { BearerToken } from "#base/http"
+import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.ts"
+import { guarded } from "#base/http"
 
 const head = {
   sequence: Count.pipe(describe("Its place in EVENTS; the id in paths.")),
@@ -91,48 +90,45 @@ export const ExamplePublished = Schema.Struct({
   envelope: JsonObject
 }).annotate({ identifier: "ExamplePublished" })
 
-export const EventsGroup = HttpApiGroup.make("events", { topLevel: true })
-  .add(
-    read("listEvents", "/events", {
-      query: EventsQuery.fields,
-      success: EventPage,
-      summary: "List events",
-      description: "Those of the last 35 days. A page may be short, or empty with a cursor, where few match."
-    }),
-    read("streamEvents", "/events/live", {
-      query: LiveQuery.fields,
-      success: HttpApiSchema.StreamSse({ data: LiveEvent }),
-      summary: "Hear events as they are published",
-      description:
-        "Server-sent events without end, from now on; each has the event's sequence as its id. Comments keep the connection " +
-        "alive. A process serves 64 such streams at once, and answers 503 to more."
-    }),
-    read("listCatalogue", "/events/catalogue", {
-      success: Catalogue,
-      summary: "List the catalogue",
-      description: "Every event, by name."
-    }),
-    read("getCatalogueEvent", "/events/catalogue/:event", {
-      params: { event: Schema.String },
-      success: CatalogueEvent,
-      summary: "Look at an event of the catalogue",
-      description: "With the schema of its envelope, and an example."
-    }),
-    read("getEvent", "/events/:sequence", {
-      params: sequenceParams,
-      success: PublishedEvent,
-      summary: "Look at an event",
-      description: "With its envelope."
-    }),
-    act("publishExample", "/events", {
-      payload: PublishExample,
-      success: ExamplePublished,
-      scope: "console:write",
-      summary: "Publish an example",
-      description:
-        "The catalogue's example of an event, with fields set otherwise and the time of now, to every endpoint that wants " +
-        "it. It is checked first; nothing of the pipeline changes by it.",
-      example: { reason: "a look at our receiver", event: "work_item.merged", set: { "workItem.title": "Mend it" } }
-    })
-  )
-  .middleware(BearerToken)
+export const EventsGroup = guarded(
+  "events",
+  read("listEvents", "/events", {
+    query: EventsQuery.fields,
+    success: EventPage,
+    summary: "List events",
+    description: "Those of the last 35 days. A page may be short, or empty with a cursor, where few match."
+  }),
+  read("streamEvents", "/events/live", {
+    query: LiveQuery.fields,
+    success: HttpApiSchema.StreamSse({ data: LiveEvent }),
+    summary: "Hear events as they are published",
+    description:
+      "Server-sent events without end, from now on; each has the event's sequence as its id. Comments keep the connection " +
+      "alive. A process serves 64 such streams at once, and answers 503 to more."
+  }),
+  read("listCatalogue", "/events/catalogue", {
+    success: Catalogue,
+    summary: "List the catalogue",
+    description: "Every event, by name."
+  }),
+  read("getCatalogueEvent", "/events/catalogue/:event", {
+    success: CatalogueEvent,
+    summary: "Look at an event of the catalogue",
+    description: "With the schema of its envelope, and an example."
+  }),
+  read("getEvent", "/events/:sequence", {
+    success: PublishedEvent,
+    summary: "Look at an event",
+    description: "With its envelope."
+  }),
+  act("publishExample", "/events", {
+    payload: PublishExample,
+    success: ExamplePublished,
+    scope: "console:write",
+    summary: "Publish an example",
+    description:
+      "The catalogue's example of an event, with fields set otherwise and the time of now, to every endpoint that wants " +
+      "it. It is checked first; nothing of the pipeline changes by it.",
+    example: { reason: "a look at our receiver", event: "work_item.merged", set: { "workItem.title": "Mend it" } }
+  })
+)

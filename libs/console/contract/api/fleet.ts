@@ -3,11 +3,10 @@
  * the console's own process. Secrets are shown to nobody.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken } from "#base/http"
+import { HttpApiSchema } from "effect/http-api"
+import { guarded } from "#base/http"
 import { Count, describe, pageQuery, pageSizeMax, settingSourceNames, Timestamp } from "#base"
-import { NameFilter } from "./parts.ts"
-import { read } from "./routes.ts"
+import { NameFilter, read } from "./parts.ts"
 import { FigureVoice, recentFigures } from "#speech/contract"
 
 /** Of ten thousand endpoints a frame shows so many. */
@@ -92,24 +91,23 @@ export interface FleetFrame extends Schema.Schema.Type<typeof FleetFrame> {}
 /** The same, as the data of a server-sent event. */
 const LiveFrame = Schema.Struct(frame)
 
-export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
-  .add(
-    read("getFleet", "/fleet", {
-      success: FleetFrame,
-      summary: "Look at the fleet",
-      description:
-        "Roles with their processes, releases and readiness, backlogs, rates and latencies over the last seconds. While nobody " +
-        "else watches, the answer waits a second for a second reading."
-    }),
-    read("streamFleet", "/fleet/live", {
-      success: HttpApiSchema.StreamSse({ data: LiveFrame }),
-      summary: "Watch the fleet",
-      description:
-        "The same as server-sent events, a frame each second; a reader that is slower gets fewer. It ends when the process " +
-        "does: connect again. It shares its limit of 64 streams a process with `/events/live`."
-    })
-  )
-  .middleware(BearerToken)
+export const FleetGroup = guarded(
+  "fleet",
+  read("getFleet", "/fleet", {
+    success: FleetFrame,
+    summary: "Look at the fleet",
+    description:
+      "Roles with their processes, releases and readiness, backlogs, rates and latencies over the last seconds. While nobody " +
+      "else watches, the answer waits a second for a second reading."
+  }),
+  read("streamFleet", "/fleet/live", {
+    success: HttpApiSchema.StreamSse({ data: LiveFrame }),
+    summary: "Watch the fleet",
+    description:
+      "The same as server-sent events, a frame each second; a reader that is slower gets fewer. It ends when the process " +
+      "does: connect again. It shares its limit of 64 streams a process with `/events/live`."
+  })
+)
 
 const SpeechProcess = Schema.Struct({
   instance: Schema.String.pipe(describe("The process of speech-api.")),
@@ -135,16 +133,15 @@ export const SpeechView = Schema.Struct({
 }).annotate({ identifier: "Speech" })
 export interface SpeechView extends Schema.Schema.Type<typeof SpeechView> {}
 
-export const SpeechGroup = HttpApiGroup.make("speech", { topLevel: true })
-  .add(
-    read("getSpeech", "/speech", {
-      success: SpeechView,
-      summary: "Look at speech",
-      description:
-        "Who speaks now, how soon callers hear the first byte, how often sound ran out, and which voices there are."
-    })
-  )
-  .middleware(BearerToken)
+export const SpeechGroup = guarded(
+  "speech",
+  read("getSpeech", "/speech", {
+    success: SpeechView,
+    summary: "Look at speech",
+    description:
+      "Who speaks now, how soon callers hear the first byte, how often sound ran out, and which voices there are."
+  })
+)
 
 const SettingView = Schema.Struct({
   key: Schema.String.pipe(describe("As `Bus.Url`, or `Payments.Networks[0].PayTo`.")),
@@ -172,19 +169,18 @@ const SettingsQuery = Schema.Struct({
   section: Schema.optionalKey(NameFilter).pipe(describe("Only those of this section, such as `Bus`."))
 })
 
-export const SettingsGroup = HttpApiGroup.make("settings", { topLevel: true })
-  .add(
-    read("listSettings", "/settings", {
-      query: SettingsQuery.fields,
-      success: SettingPage,
-      summary: "List settings",
-      description:
-        "Every key of the configuration, with its value in the console's process, where the value comes from, and what it " +
-        "is for. All roles read the same file; a variable that only another role's process has is not seen here. Webhook " +
-        "endpoints are under `/endpoints`."
-    })
-  )
-  .middleware(BearerToken)
+export const SettingsGroup = guarded(
+  "settings",
+  read("listSettings", "/settings", {
+    query: SettingsQuery.fields,
+    success: SettingPage,
+    summary: "List settings",
+    description:
+      "Every key of the configuration, with its value in the console's process, where the value comes from, and what it " +
+      "is for. All roles read the same file; a variable that only another role's process has is not seen here. Webhook " +
+      "endpoints are under `/endpoints`."
+  })
+)
 
 /** How many consumers the list shows of each stream. */
 export const consumersShownMax = 20
@@ -241,8 +237,6 @@ export const BrokerStreams = Schema.Struct({
   items: Schema.Array(BrokerStream).pipe(describe("Streams, buckets and stores, each in the order of the table."))
 }).annotate({ identifier: "BrokerStreams" })
 
-export const streamParams = { stream: Schema.String }
-
 export const ConsumersQuery = Schema.Struct(pageQuery)
 
 export const ConsumerPage = Schema.Struct({
@@ -260,26 +254,24 @@ export const Leases = Schema.Struct({
   items: Schema.Array(Lease).check(Schema.isMaxLength(10_000)).pipe(describe("Leases by key."))
 }).annotate({ identifier: "Leases" })
 
-export const StreamsGroup = HttpApiGroup.make("streams", { topLevel: true })
-  .add(
-    read("listStreams", "/streams", {
-      success: BrokerStreams,
-      summary: "List streams",
-      description:
-        "Every stream, bucket and store of the fleet with its size, its limits and its consumers. One that the broker does " +
-        "not speak of within two seconds is listed with the reason. An answer may be a second old."
-    }),
-    read("listConsumers", "/streams/:stream/consumers", {
-      params: streamParams,
-      query: ConsumersQuery.fields,
-      success: ConsumerPage,
-      summary: "List a stream's consumers",
-      description: "All of them, by name. DELIVERIES has one for each endpoint."
-    }),
-    read("listLeases", "/leases", {
-      success: Leases,
-      summary: "List leases",
-      description: "Which process does what only one may do: relays, sweeps, keys of settlers."
-    })
-  )
-  .middleware(BearerToken)
+export const StreamsGroup = guarded(
+  "streams",
+  read("listStreams", "/streams", {
+    success: BrokerStreams,
+    summary: "List streams",
+    description:
+      "Every stream, bucket and store of the fleet with its size, its limits and its consumers. One that the broker does " +
+      "not speak of within two seconds is listed with the reason. An answer may be a second old."
+  }),
+  read("listConsumers", "/streams/:stream/consumers", {
+    query: ConsumersQuery.fields,
+    success: ConsumerPage,
+    summary: "List a stream's consumers",
+    description: "All of them, by name. DELIVERIES has one for each endpoint."
+  }),
+  read("listLeases", "/leases", {
+    success: Leases,
+    summary: "List leases",
+    description: "Which process does what only one may do: relays, sweeps, keys of settlers."
+  })
+)

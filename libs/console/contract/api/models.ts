@@ -1,10 +1,9 @@
 /** Models as operators see them: what is sold, and how its calls ended. */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
 import { modelKinds } from "#gateway/contract"
-import { BearerToken } from "#base/http"
+import { guarded } from "#base/http"
+import { read } from "./parts.ts"
 import { Count, describe, pageQuery, pageSizeMax, Timestamp } from "#base"
-import { read } from "./routes.ts"
 
 const Micro = Schema.NullOr(Count)
 
@@ -69,15 +68,14 @@ const ModelPage = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
 }).annotate({ identifier: "ModelPage" })
 
-export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true })
-  .add(
-    read("listModels", "/models", {
-      query: pageQuery,
-      success: ModelPage,
-      summary: "List models with their uptime",
-      description:
-        "The models of the configuration, paid and free alike, with prices, and how their calls ended over 24 hours and over thirty " +
-        "days. Each process of the gateway writes its counts once a minute (`UptimeWriteSeconds`)."
-    })
-  )
-  .middleware(BearerToken)
+export const ModelsGroup = guarded(
+  "models",
+  read("listModels", "/models", {
+    query: pageQuery,
+    success: ModelPage,
+    summary: "List models with their uptime",
+    description:
+      "The models of the configuration, paid and free alike, with prices, and how their calls ended over 24 hours and over thirty " +
+      "days. Each process of the gateway writes its counts once a minute (`UptimeWriteSeconds`)."
+  })
+)

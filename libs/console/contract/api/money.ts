@@ -3,8 +3,8 @@
  * whole number of the smallest unit of its asset, with the decimals of the asset beside it.
  */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken } from "#base/http"
+import { HttpApiSchema } from "effect/http-api"
+import { guarded } from "#base/http"
 import {
   AtomicAmount,
   ChainAddress,
@@ -17,8 +17,7 @@ import {
   TransactionId
 } from "#payments/contract"
 import { Count, describe, pageQuery, pageSizeMax, text, Timestamp } from "#base"
-import { NameFilter, newestFirst, Reason, sequenceParams, timeQuery } from "./parts.ts"
-import { act, read } from "./routes.ts"
+import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.ts"
 
 /** The token that an amount is of. */
 export const token = {
@@ -237,78 +236,71 @@ export const ClaimsQuery = Schema.Struct({
   payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
 })
 
-export const claimParams = { key: Schema.String }
-
 const count = (value: number) => value.toLocaleString("en-US")
 
-export const ReceiptsGroup = HttpApiGroup.make("receipts", { topLevel: true })
-  .add(
-    read("listReceipts", "/receipts", {
-      query: ReceiptsQuery.fields,
-      success: ReceiptPage,
-      summary: "List receipts",
-      description:
-        "The ends of payments of the last 400 days, as far as 8 GiB hold them. By chain and payer they are found at once; by " +
-        "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
-    }),
-    read("getReceiptsCsv", "/receipts.csv", {
-      query: ReceiptsCsvQuery.fields,
-      success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" }),
-      summary: "Get receipts as a table",
-      description:
-        `CSV with a line of headings, oldest first, ${count(csvLinesMax)} lines at most: with so many, go on with \`after\`. ` +
-        `A time that holds more than ${count(csvReadMax)} receipts is refused. A connection that breaks before its last chunk ` +
-        "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
-    }),
-    read("sumReceipts", "/receipts/sums", {
-      query: SumsQuery.fields,
-      success: ReceiptSums,
-      summary: "Sum up receipts",
-      description:
-        "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
-        `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
-    }),
-    read("getReceipt", "/receipts/:sequence", {
-      params: sequenceParams,
-      success: ReceiptWhole,
-      summary: "Look at a receipt",
-      description: "With its claim, while that is kept, and what was given back of it."
-    }),
-    act("refundReceipt", "/receipts/:sequence/refunds", {
-      params: sequenceParams,
-      payload: RefundRequest,
-      success: RefundView,
-      refused: ["conflict"],
-      scope: "console:operate",
-      summary: "Give a payment back",
-      description:
-        "A settler transfers it on the chain to the account that had paid, from the account of `Payments.Refunds`; however often it is " +
-        "asked, and whoever dies, once. All refunds of a payment are never more than it was. `ordered` where the chain does " +
-        "not say within seconds: it goes on, and the same request tells how far it is. 409 where nothing can go back; 503 " +
-        "where no settler answers, which may have taken the order all the same: send the same request again.",
-      example: { key: "ticket-4711", amount: "1000", reason: "the answer was empty" }
-    })
-  )
-  .middleware(BearerToken)
+export const ReceiptsGroup = guarded(
+  "receipts",
+  read("listReceipts", "/receipts", {
+    query: ReceiptsQuery.fields,
+    success: ReceiptPage,
+    summary: "List receipts",
+    description:
+      "The ends of payments of the last 400 days, as far as 8 GiB hold them. By chain and payer they are found at once; by " +
+      "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
+  }),
+  read("getReceiptsCsv", "/receipts.csv", {
+    query: ReceiptsCsvQuery.fields,
+    success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" }),
+    summary: "Get receipts as a table",
+    description:
+      `CSV with a line of headings, oldest first, ${count(csvLinesMax)} lines at most: with so many, go on with \`after\`. ` +
+      `A time that holds more than ${count(csvReadMax)} receipts is refused. A connection that breaks before its last chunk ` +
+      "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
+  }),
+  read("sumReceipts", "/receipts/sums", {
+    query: SumsQuery.fields,
+    success: ReceiptSums,
+    summary: "Sum up receipts",
+    description:
+      "By day, model or payer, each asset by itself, with what was settled, what providers took, and what remains. " +
+      `The newest ${count(sumsReadMax)} receipts of the time asked for are read; \`read\`, \`isWhole\` and \`from\` say how far that went.`
+  }),
+  read("getReceipt", "/receipts/:sequence", {
+    success: ReceiptWhole,
+    summary: "Look at a receipt",
+    description: "With its claim, while that is kept, and what was given back of it."
+  }),
+  act("refundReceipt", "/receipts/:sequence/refunds", {
+    payload: RefundRequest,
+    success: RefundView,
+    refused: ["conflict"],
+    scope: "console:operate",
+    summary: "Give a payment back",
+    description:
+      "A settler transfers it on the chain to the account that had paid, from the account of `Payments.Refunds`; however often it is " +
+      "asked, and whoever dies, once. All refunds of a payment are never more than it was. `ordered` where the chain does " +
+      "not say within seconds: it goes on, and the same request tells how far it is. 409 where nothing can go back; 503 " +
+      "where no settler answers, which may have taken the order all the same: send the same request again.",
+    example: { key: "ticket-4711", amount: "1000", reason: "the answer was empty" }
+  })
+)
 
-export const ClaimsGroup = HttpApiGroup.make("claims", { topLevel: true })
-  .add(
-    read("listClaims", "/claims", {
-      query: ClaimsQuery.fields,
-      success: ClaimPage,
-      summary: "List claims",
-      description:
-        "Payments in use for a call. Those that have not ended are found at once; the ended ones are kept for a day after " +
-        "their payment's own end, and are better looked for among receipts. Signatures are not shown."
-    }),
-    read("getClaim", "/claims/:key", {
-      params: claimParams,
-      success: ClaimWhole,
-      summary: "Look at a claim",
-      description: "With its receipts, and what holds of its payer."
-    })
-  )
-  .middleware(BearerToken)
+export const ClaimsGroup = guarded(
+  "claims",
+  read("listClaims", "/claims", {
+    query: ClaimsQuery.fields,
+    success: ClaimPage,
+    summary: "List claims",
+    description:
+      "Payments in use for a call. Those that have not ended are found at once; the ended ones are kept for a day after " +
+      "their payment's own end, and are better looked for among receipts. Signatures are not shown."
+  }),
+  read("getClaim", "/claims/:key", {
+    success: ClaimWhole,
+    summary: "Look at a claim",
+    description: "With its receipts, and what holds of its payer."
+  })
+)
 
 // A quote with its resource and a few offers has some two thousand characters.
 const headerCharactersMax = 16_384
@@ -323,18 +315,17 @@ export const TrialPayment = Schema.Struct({
   )
 }).annotate({ identifier: "TrialPayment" })
 
-export const TrialsGroup = HttpApiGroup.make("trials", { topLevel: true })
-  .add(
-    act("signTrialPayment", "/trials/payments", {
-      payload: TrialQuote,
-      success: TrialPayment,
-      refused: ["conflict"],
-      scope: "console:write",
-      summary: "Sign a trial's payment",
-      description:
-        "Only where `./starling up` made the chain, whose money is worth nothing: the fleet signs the quote's first offer, up to " +
-        "a dollar. Elsewhere it is a conflict. The key stays with the fleet.",
-      example: { quote: "eyJ4NDAyVmVyc2lvbiI6Mn0=" }
-    })
-  )
-  .middleware(BearerToken)
+export const TrialsGroup = guarded(
+  "trials",
+  act("signTrialPayment", "/trials/payments", {
+    payload: TrialQuote,
+    success: TrialPayment,
+    refused: ["conflict"],
+    scope: "console:write",
+    summary: "Sign a trial's payment",
+    description:
+      "Only where `./starling up` made the chain, whose money is worth nothing: the fleet signs the quote's first offer, up to " +
+      "a dollar. Elsewhere it is a conflict. The key stays with the fleet.",
+    example: { quote: "eyJ4NDAyVmVyc2lvbiI6Mn0=" }
+  })
+)

@@ -1,7 +1,7 @@
 /** The common parts of the operators' API: refusal codes, pages of a stream, the reason of an act, and times in queries. */
 import { Schema } from "effect"
 import { commonErrorCodes, describe, type ErrorCode, pageSizeMax, reasonCharactersMax, Timestamp } from "#base"
-import { refusalsFrom } from "#base/http"
+import { endpointsFor } from "#base/http"
 
 export const consoleErrorCodes = {
   bad_request: { status: 400, when: "The request or its JSON cannot be read." },
@@ -44,22 +44,6 @@ export const consoleErrorCodes = {
 
 export type ConsoleErrorCode = keyof typeof consoleErrorCodes
 
-export const refusals = refusalsFrom(consoleErrorCodes)
-
-/** The codes of every route that needs a token. */
-export const readCodes = [
-  "unauthorized",
-  "insufficient_scope",
-  "other_workspace",
-  "rate_limited",
-  "internal_error",
-  "service_unavailable"
-] as const
-/** The codes of the lists. */
-export const listCodes = [...readCodes, "validation_failed"] as const
-/** The codes of routes that change something. */
-export const writeCodes = [...listCodes, "bad_request", "payload_too_large", "unsupported_media_type"] as const
-
 /** A page of a list, the newest first. */
 export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: string) => ({
   items: Schema.Array(entry)
@@ -81,8 +65,6 @@ export const Because = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the log of acts."))
 }).annotate({ identifier: "Because" })
 
-export const sequenceParams = { sequence: Schema.String }
-
 /** Bounds of a list in time. */
 export const timeQuery = {
   since: Schema.optionalKey(Timestamp).pipe(describe("Nothing from before.")),
@@ -91,3 +73,19 @@ export const timeQuery = {
 
 /** A name in a query. */
 export const NameFilter = Schema.String.check(Schema.isBetweenLength(1, 256))
+
+/** An act takes its reason where it names no other body. */
+export const { read, act, change } = endpointsFor({
+  table: consoleErrorCodes,
+  always: [
+    "unauthorized",
+    "insufficient_scope",
+    "other_workspace",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable"
+  ],
+  changing: ["validation_failed", "bad_request", "payload_too_large", "unsupported_media_type"],
+  reading: "console:read",
+  body: Because
+})("not_found")

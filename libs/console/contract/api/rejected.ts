@@ -1,10 +1,8 @@
 /** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
 import { Schema } from "effect"
-import { HttpApiGroup } from "effect/http-api"
 import { Count, describe, Fault, pageQuery, Timestamp } from "#base"
-import { NameFilter, newestFirst, sequenceParams } from "./parts.ts"
-import { act, read } from "./routes.ts"
-import { BearerToken } from "#base/http"
+import { NameFilter, newestFirst, act, read } from "./parts.ts"
+import { guarded } from "#base/http"
 
 const head = {
   sequence: Count.pipe(describe("Its place among the rejected; the id in paths.")),
@@ -44,37 +42,33 @@ export const RejectedResent = Schema.Struct({
   sequence: Count.pipe(describe("Its new place in the stream it was sent to."))
 }).annotate({ identifier: "RejectedResent" })
 
-export const RejectedGroup = HttpApiGroup.make("rejected", { topLevel: true })
-  .add(
-    read("listRejected", "/rejected", {
-      query: RejectedQuery.fields,
-      success: RejectedPage,
-      summary: "List rejected messages",
-      description: "Messages that broke their schema, of the last seven days."
-    }),
-    read("getRejected", "/rejected/:sequence", {
-      params: sequenceParams,
-      success: RejectedMessage,
-      summary: "Look at a rejected message",
-      description: "With every fault and its path, and with what came."
-    }),
-    act("resendRejected", "/rejected/:sequence/resend", {
-      params: sequenceParams,
-      success: RejectedResent,
-      refused: ["conflict", "still_invalid"],
-      scope: "console:write",
-      summary: "Send a rejected event again",
-      description:
-        "Publishes the event as it is kept, where this release accepts it, and takes it off the list. " +
-        "Other messages are sent again by those who sent them.",
-      example: { reason: "the schema is mended" }
-    }),
-    act("discardRejected", "/rejected/:sequence/discard", {
-      params: sequenceParams,
-      scope: "console:operate",
-      summary: "Discard a rejected message",
-      description: "Takes it off the list for good.",
-      example: { reason: "a test's" }
-    })
-  )
-  .middleware(BearerToken)
+export const RejectedGroup = guarded(
+  "rejected",
+  read("listRejected", "/rejected", {
+    query: RejectedQuery.fields,
+    success: RejectedPage,
+    summary: "List rejected messages",
+    description: "Messages that broke their schema, of the last seven days."
+  }),
+  read("getRejected", "/rejected/:sequence", {
+    success: RejectedMessage,
+    summary: "Look at a rejected message",
+    description: "With every fault and its path, and with what came."
+  }),
+  act("resendRejected", "/rejected/:sequence/resend", {
+    success: RejectedResent,
+    refused: ["conflict", "still_invalid"],
+    scope: "console:write",
+    summary: "Send a rejected event again",
+    description:
+      "Publishes the event as it is kept, where this release accepts it, and takes it off the list. " +
+      "Other messages are sent again by those who sent them.",
+    example: { reason: "the schema is mended" }
+  }),
+  act("discardRejected", "/rejected/:sequence/discard", {
+    scope: "console:operate",
+    summary: "Discard a rejected message",
+    description: "Takes it off the list for good.",
+    example: { reason: "a test's" }
+  })
+)

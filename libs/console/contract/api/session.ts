@@ -1,10 +1,9 @@
 /** Sessions of the console's page: a token in a cookie that no script can read, got for a one-time code or a token. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described } from "#base/http"
+import { HttpApiSchema } from "effect/http-api"
+import { guarded, endpointsFor } from "#base/http"
 import { describe, text, Timestamp } from "#base"
-import { refusals } from "./parts.ts"
-import { act } from "./routes.ts"
+import { consoleErrorCodes, act } from "./parts.ts"
 
 /** The APIs that a console may pass calls on to. */
 export const passedOnApis = ["pipeline", "models", "speech"] as const
@@ -33,69 +32,54 @@ export const SignInCode = Schema.Struct({
   expiresAt: Timestamp
 }).annotate({ identifier: "SignInCode" })
 
-const openCodes = [
-  "bad_request",
-  "validation_failed",
-  "unauthorized",
-  "foreign_origin",
-  "payload_too_large",
-  "unsupported_media_type",
-  "conflict",
-  "misdirected_request",
-  "rate_limited",
-  "internal_error",
-  "service_unavailable"
-] as const
+const open = endpointsFor({
+  table: consoleErrorCodes,
+  always: [
+    "bad_request",
+    "validation_failed",
+    "unauthorized",
+    "foreign_origin",
+    "payload_too_large",
+    "unsupported_media_type",
+    "conflict",
+    "misdirected_request",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable"
+  ]
+})()
 
-export const SessionGroup = HttpApiGroup.make("session", { topLevel: true })
-  .add(
-    act("makeSignInCode", "/session/codes", {
-      success: SignInCode.pipe(HttpApiSchema.status(201)),
-      refused: ["conflict"],
-      scope: "tokens:manage",
-      summary: "Make a sign-in code",
-      description:
-        "It signs one browser in within ten minutes, with the caller's rights and for twelve hours at most. " +
-        "`./starling console` makes one.",
-      example: { reason: "to look at the page" }
-    })
-  )
-  .middleware(BearerToken)
-  .add(
-    HttpApiEndpoint.get("getSession", "/session", {
-      disableCodecs: true,
-      success: Schema.NullOr(Session),
-      error: refusals(...openCodes)
-    }).annotateMerge(
-      described({
-        summary: "Get the session",
-        description:
-          "Of this cookie or token; null where there is none. Where an authenticating proxy in front names and proves a person " +
-          "(`Console.PageProxyHeader`), it begins that person's session, and sets the cookie."
-      })
-    ),
-    HttpApiEndpoint.post("signIn", "/session", {
-      disableCodecs: true,
-      payload: SignIn,
-      success: Session,
-      error: refusals(...openCodes)
-    }).annotateMerge(
-      described({
-        summary: "Sign in",
-        description:
-          "Sets a cookie that no script can read, for calls of the console's own page. Only that page may call it. A code makes a " +
-          "token of its own for twelve hours.",
-        example: { code: "4dA0Wc9iS1uB3mXq7ZkTfw" }
-      })
-    ),
-    HttpApiEndpoint.delete("signOut", "/session", {
-      disableCodecs: true,
-      success: HttpApiSchema.NoContent,
-      error: refusals(...openCodes)
-    }).annotateMerge(
-      described({
-        summary: "Sign out",
-        description: "Takes the cookie back, and revokes the token that a code made. A token of one's own stays."
-      })
-    )
-  )
+export const SessionGroup = guarded(
+  "session",
+  act("makeSignInCode", "/session/codes", {
+    success: SignInCode.pipe(HttpApiSchema.status(201)),
+    refused: ["conflict"],
+    scope: "tokens:manage",
+    summary: "Make a sign-in code",
+    description:
+      "It signs one browser in within ten minutes, with the caller's rights and for twelve hours at most. " +
+      "`./starling console` makes one.",
+    example: { reason: "to look at the page" }
+  })
+).add(
+  open.read("getSession", "/session", {
+    success: Schema.NullOr(Session),
+    summary: "Get the session",
+    description:
+      "Of this cookie or token; null where there is none. Where an authenticating proxy in front names and proves a person " +
+      "(`Console.PageProxyHeader`), it begins that person's session, and sets the cookie."
+  }),
+  open.act("signIn", "/session", {
+    payload: SignIn,
+    success: Session,
+    summary: "Sign in",
+    description:
+      "Sets a cookie that no script can read, for calls of the console's own page. Only that page may call it. A code makes a " +
+      "token of its own for twelve hours.",
+    example: { code: "4dA0Wc9iS1uB3mXq7ZkTfw" }
+  }),
+  open.remove("signOut", "/session", {
+    summary: "Sign out",
+    description: "Takes the cookie back, and revokes the token that a code made. A token of one's own stays."
+  })
+)

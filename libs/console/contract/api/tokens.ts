@@ -1,10 +1,9 @@
 /** Bearer tokens as owners see and make them. A token itself is shown once, to who makes it. */
 import { Schema } from "effect"
-import { HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiSchema } from "effect/http-api"
 import { describe, isName, pageQuery, text, Timestamp, tokenLifetimeMsDefault, tokenLimits } from "#base"
-import { BearerToken } from "#base/http"
-import { newestFirst, Reason } from "./parts.ts"
-import { act, read } from "./routes.ts"
+import { guarded } from "#base/http"
+import { newestFirst, Reason, act, read } from "./parts.ts"
 
 const Kind = Schema.Literals(["member", "service"])
 const TokenRole = Schema.Literals(["owner", "admin", "member", "viewer"])
@@ -55,35 +54,31 @@ export const MadeToken = Schema.Struct({
   ...TokenView.fields
 }).annotate({ identifier: "MadeToken" })
 
-export const tokenParams = { id: Schema.String }
-
-export const TokensGroup = HttpApiGroup.make("tokens", { topLevel: true })
-  .add(
-    read("listTokens", "/tokens", {
-      query: TokensQuery.fields,
-      success: TokenPage,
-      scope: "tokens:manage",
-      summary: "List tokens",
-      description: "Those of the caller's workspace. One that ended stays for thirty days."
-    }),
-    act("makeToken", "/tokens", {
-      payload: MakeToken,
-      success: MadeToken.pipe(HttpApiSchema.status(201)),
-      refused: ["conflict"],
-      scope: "tokens:manage",
-      summary: "Make a token",
-      description:
-        "In the caller's workspace, with no right that the caller's own token lacks: more is `insufficient_scope`. The token " +
-        "itself is in this answer alone.",
-      example: { reason: "a build server", label: "ci", scopes: ["console:read"], lifetimeSeconds: 2_592_000 }
-    }),
-    act("revokeToken", "/tokens/:id/revoke", {
-      params: tokenParams,
-      success: TokenView,
-      scope: "tokens:manage",
-      summary: "Revoke a token",
-      description: "One of the caller's workspace, for good. It is refused everywhere within five seconds.",
-      example: { reason: "its laptop was stolen" }
-    })
-  )
-  .middleware(BearerToken)
+export const TokensGroup = guarded(
+  "tokens",
+  read("listTokens", "/tokens", {
+    query: TokensQuery.fields,
+    success: TokenPage,
+    scope: "tokens:manage",
+    summary: "List tokens",
+    description: "Those of the caller's workspace. One that ended stays for thirty days."
+  }),
+  act("makeToken", "/tokens", {
+    payload: MakeToken,
+    success: MadeToken.pipe(HttpApiSchema.status(201)),
+    refused: ["conflict"],
+    scope: "tokens:manage",
+    summary: "Make a token",
+    description:
+      "In the caller's workspace, with no right that the caller's own token lacks: more is `insufficient_scope`. The token " +
+      "itself is in this answer alone.",
+    example: { reason: "a build server", label: "ci", scopes: ["console:read"], lifetimeSeconds: 2_592_000 }
+  }),
+  act("revokeToken", "/tokens/:id/revoke", {
+    success: TokenView,
+    scope: "tokens:manage",
+    summary: "Revoke a token",
+    description: "One of the caller's workspace, for good. It is refused everywhere within five seconds.",
+    example: { reason: "its laptop was stolen" }
+  })
+)

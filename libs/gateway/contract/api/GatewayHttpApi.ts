@@ -3,9 +3,9 @@
  * stands below every base path. A request's fields beyond its shape go on to the model as far as its provider's list of keys has them.
  */
 import { Context, Effect, Schema } from "effect"
-import { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiClient, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { described, descriptionGroup } from "#base/http"
+import { descriptionGroup, endpoint } from "#base/http"
 import type { PaymentPayload } from "#payments/contract"
 import { Count } from "#base"
 import { ChatRequest, EmbeddingsRequest, ImagesRequest, MessagesRequest, ResponsesRequest } from "../requests.ts"
@@ -97,141 +97,115 @@ const answersOf = (whole: typeof ChatAnswer) =>
     )
   ] as const
 
+const get = endpoint("GET")
+const post = endpoint("POST")
+
 const messages = [{ role: "user", content: "Why is the sky blue?" }]
 const answer = "Blue light scatters most."
 
 export const CallsGroup = HttpApiGroup.make("calls", { topLevel: true }).add(
-  HttpApiEndpoint.post("createChatCompletion", "/v1/chat/completions", {
-    disableCodecs: true,
+  post("createChatCompletion", "/v1/chat/completions", {
     payload: ChatRequest,
     success: answersOf(ChatAnswer),
-    error: chatRefusals
-  }).annotateMerge(
-    described({
-      summary: "Complete a chat",
-      description: "Answers a chat in OpenAI's shape; the other parameters of its API go on to the model.",
-      example: { model: "demo/echo", messages },
-      answerExample: {
-        id: "chatcmpl-1",
-        object: "chat.completion",
-        created: 1_790_000_000,
-        model: "demo/echo",
-        choices: [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }],
-        usage: { prompt_tokens: 14, completion_tokens: 5, total_tokens: 19 }
-      }
-    })
-  ),
-  HttpApiEndpoint.post("createMessage", "/v1/messages", {
-    disableCodecs: true,
+    error: chatRefusals,
+    summary: "Complete a chat",
+    description: "Answers a chat in OpenAI's shape; the other parameters of its API go on to the model.",
+    example: { model: "demo/echo", messages },
+    answerExample: {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1_790_000_000,
+      model: "demo/echo",
+      choices: [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 14, completion_tokens: 5, total_tokens: 19 }
+    }
+  }),
+  post("createMessage", "/v1/messages", {
     payload: MessagesRequest,
     success: answersOf(MessagesAnswer),
-    error: messagesRefusals
-  }).annotateMerge(
-    described({
-      summary: "Answer a conversation",
-      description: "Answers a conversation in Anthropic's shape, whoever serves the model.",
-      example: { model: "demo/echo", max_tokens: 256, messages },
-      answerExample: {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
-        model: "demo/echo",
-        content: [{ type: "text", text: answer }],
-        stop_reason: "end_turn",
-        stop_sequence: null,
-        usage: { input_tokens: 14, output_tokens: 5 }
-      }
-    })
-  ),
-  HttpApiEndpoint.post("countTokens", "/v1/messages/count_tokens", {
-    disableCodecs: true,
+    error: messagesRefusals,
+    summary: "Answer a conversation",
+    description: "Answers a conversation in Anthropic's shape, whoever serves the model.",
+    example: { model: "demo/echo", max_tokens: 256, messages },
+    answerExample: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "demo/echo",
+      content: [{ type: "text", text: answer }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: { input_tokens: 14, output_tokens: 5 }
+    }
+  }),
+  post("countTokens", "/v1/messages/count_tokens", {
     payload: MessagesRequest,
     success: TokenCount,
-    error: messagesRefusals
-  }).annotateMerge(
-    described({
-      summary: "Count the tokens of a conversation",
-      description:
-        "The tokens of a conversation in Anthropic's shape, for free unless the model has a price for it. `X-Token-Count` says whether a provider counted them or they are the estimate of a quote.",
-      example: { model: "demo/echo", messages },
-      answerExample: { input_tokens: 14 }
-    })
-  ),
-  HttpApiEndpoint.post("createResponse", "/v1/responses", {
-    disableCodecs: true,
+    error: messagesRefusals,
+    summary: "Count the tokens of a conversation",
+    description:
+      "The tokens of a conversation in Anthropic's shape, for free unless the model has a price for it. `X-Token-Count` says whether a provider counted them or they are the estimate of a quote.",
+    example: { model: "demo/echo", messages },
+    answerExample: { input_tokens: 14 }
+  }),
+  post("createResponse", "/v1/responses", {
     payload: ResponsesRequest,
     success: answersOf(ResponsesAnswer),
-    error: responsesRefusals
-  }).annotateMerge(
-    described({
-      summary: "Create a response",
-      description:
-        "Answers in the shape of OpenAI's responses. Nothing is stored between calls: `previous_response_id` is refused, and a " +
-        "response, its `input_items` and its cancellation are 404 by its id.",
-      example: { model: "demo/echo", input: "Why is the sky blue?" },
-      answerExample: {
-        id: "resp_1",
-        object: "response",
-        created_at: 1_790_000_000,
-        status: "completed",
-        model: "demo/echo",
-        output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: answer }] }],
-        usage: { input_tokens: 14, output_tokens: 5, total_tokens: 19 }
-      }
-    })
-  )
+    error: responsesRefusals,
+    summary: "Create a response",
+    description:
+      "Answers in the shape of OpenAI's responses. Nothing is stored between calls: `previous_response_id` is refused, and a " +
+      "response, its `input_items` and its cancellation are 404 by its id.",
+    example: { model: "demo/echo", input: "Why is the sky blue?" },
+    answerExample: {
+      id: "resp_1",
+      object: "response",
+      created_at: 1_790_000_000,
+      status: "completed",
+      model: "demo/echo",
+      output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: answer }] }],
+      usage: { input_tokens: 14, output_tokens: 5, total_tokens: 19 }
+    }
+  })
 )
 
 export const ImagesGroup = HttpApiGroup.make("images", { topLevel: true }).add(
-  HttpApiEndpoint.post("createImage", "/v1/images/generations", {
-    disableCodecs: true,
+  post("createImage", "/v1/images/generations", {
     payload: ImagesRequest,
     success: [ImagesAnswer, ImageJob.pipe(HttpApiSchema.status(202))],
-    error: chatRefusals
-  }).annotateMerge(
-    described({
-      summary: "Make images",
-      description: "Makes images. 202 with a job when they take longer than a caller waits.",
-      example: { model: "demo/picture", prompt: "A gate in the rain" },
-      answerExample: { created: 1_790_000_000, data: [{ url: "https://example.com/picture.png" }] }
-    })
-  ),
-  HttpApiEndpoint.get("getImageJob", "/v1/images/jobs/:id", {
-    disableCodecs: true,
-    params: { id: Schema.String },
+    error: chatRefusals,
+    summary: "Make images",
+    description: "Makes images. 202 with a job when they take longer than a caller waits.",
+    example: { model: "demo/picture", prompt: "A gate in the rain" },
+    answerExample: { created: 1_790_000_000, data: [{ url: "https://example.com/picture.png" }] }
+  }),
+  get("getImageJob", "/v1/images/jobs/:id", {
     success: ImageJob,
-    error: refusals("NOT_FOUND", "MODEL_UNAVAILABLE", "INTERNAL_ERROR")
-  }).annotateMerge(
-    described({
-      summary: "Fetch an image job",
-      description: "An image job of the last day. Whoever knows its id may fetch it; nobody can guess it."
-    })
-  )
+    error: refusals("NOT_FOUND", "MODEL_UNAVAILABLE", "INTERNAL_ERROR"),
+    summary: "Fetch an image job",
+    description: "An image job of the last day. Whoever knows its id may fetch it; nobody can guess it."
+  })
 )
 
 export const EmbeddingsGroup = HttpApiGroup.make("embeddings", { topLevel: true }).add(
-  HttpApiEndpoint.post("createEmbedding", "/v1/embeddings", {
-    disableCodecs: true,
+  post("createEmbedding", "/v1/embeddings", {
     payload: EmbeddingsRequest,
     success: EmbeddingsAnswer,
-    error: chatRefusals
-  }).annotateMerge(
-    described({
-      summary: "Embed texts",
-      description:
-        "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other usual parameters go on to the model.",
-      example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] },
-      answerExample: {
-        object: "list",
-        data: [
-          { object: "embedding", index: 0, embedding: [0.25, -0.5] },
-          { object: "embedding", index: 1, embedding: [-0.125, 0.75] }
-        ],
-        model: "demo/embedding",
-        usage: { prompt_tokens: 12, total_tokens: 12 }
-      }
-    })
-  )
+    error: chatRefusals,
+    summary: "Embed texts",
+    description:
+      "Turns texts, or tokens, into vectors. They come as lists of numbers, or with `encoding_format: base64` as bytes of 32-bit floats; other usual parameters go on to the model.",
+    example: { model: "demo/embedding", input: ["Why is the sky blue?", "A gate in the rain"] },
+    answerExample: {
+      object: "list",
+      data: [
+        { object: "embedding", index: 0, embedding: [0.25, -0.5] },
+        { object: "embedding", index: 1, embedding: [-0.125, 0.75] }
+      ],
+      model: "demo/embedding",
+      usage: { prompt_tokens: 12, total_tokens: 12 }
+    }
+  })
 )
 
 /** What has gone back to a payer from its channel, in the token's smallest unit. */
@@ -242,22 +216,18 @@ const RefundedChannel = Schema.Struct({
 }).annotate({ identifier: "RefundedChannel" })
 
 export const ChannelsGroup = HttpApiGroup.make("channels", { topLevel: true }).add(
-  HttpApiEndpoint.get("refundChannel", "/v1/channels", {
-    disableCodecs: true,
+  get("refundChannel", "/v1/channels", {
     success: RefundedChannel,
     error: [
       ...refusals("NOT_FOUND", "INTERNAL_ERROR"),
       plainRefusal(402, "The channels that are taken here, or why this one gives nothing back."),
       plainRefusal(429, "A call of the channel is in work; come back after `Retry-After`."),
       plainRefusal(503, "The chain cannot be asked just now; come back after `Retry-After`.")
-    ]
-  }).annotateMerge(
-    described({
-      summary: "Refund a payment channel",
-      description:
-        "With a refund of the scheme `batch-settlement` as its payment, claims what was charged of the channel and gives the rest back. Without one, 402 with the channels that are taken."
-    })
-  )
+    ],
+    summary: "Refund a payment channel",
+    description:
+      "With a refund of the scheme `batch-settlement` as its payment, claims what was charged of the channel and gives the rest back. Without one, 402 with the channels that are taken."
+  })
 )
 
 const error = [
@@ -267,44 +237,35 @@ const error = [
 ]
 
 export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true }).add(
-  HttpApiEndpoint.get("listModels", "/v1/models", {
-    disableCodecs: true,
+  get("listModels", "/v1/models", {
     success: ListedModels,
-    error
-  }).annotateMerge(described({ summary: "List models", description: "The models and their prices." })),
-  HttpApiEndpoint.get("getModel", "/v1/models/:model", {
-    disableCodecs: true,
-    params: { model: Schema.String },
+    error,
+    summary: "List models",
+    description: "The models and their prices."
+  }),
+  get("getModel", "/v1/models/:model", {
     success: ListedModel,
-    error: [...error, plainRefusal(404, "There is no such model; ids that are near it.")]
-  }).annotateMerge(
-    described({
-      summary: "Fetch a model",
-      description: "One model by its id. The slash of the id may also be left as it is."
-    })
-  )
+    error: [...error, plainRefusal(404, "There is no such model; ids that are near it.")],
+    summary: "Fetch a model",
+    description: "One model by its id. The slash of the id may also be left as it is."
+  })
 )
 
 /** What agents look for first: what is sold and how to pay. */
 export const DiscoveryGroup = HttpApiGroup.make("discovery", { topLevel: true }).add(
-  HttpApiEndpoint.get("getDiscovery", "/.well-known/x402", {
-    disableCodecs: true,
+  get("getDiscovery", "/.well-known/x402", {
     success: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "what is sold" }),
-    error: refusals("INTERNAL_ERROR")
-  }).annotateMerge(
-    described({
-      summary: "What is sold",
-      description:
-        "Each paid route with its shapes in x402's extension `bazaar`, the models, and the ways to pay. Amounts are those of the shortest call of the cheapest model; a call's 402 has its price. With `If-None-Match` of the `ETag` it answers 304."
-    })
-  ),
-  HttpApiEndpoint.get("getLlmsText", "/llms.txt", {
-    disableCodecs: true,
+    error: refusals("INTERNAL_ERROR"),
+    summary: "What is sold",
+    description:
+      "Each paid route with its shapes in x402's extension `bazaar`, the models, and the ways to pay. Amounts are those of the shortest call of the cheapest model; a call's 402 has its price. With `If-None-Match` of the `ETag` it answers 304."
+  }),
+  get("getLlmsText", "/llms.txt", {
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
-    error: refusals("INTERNAL_ERROR")
-  }).annotateMerge(
-    described({ summary: "For language models", description: "What is sold, how to pay, and where the documents are." })
-  )
+    error: refusals("INTERNAL_ERROR"),
+    summary: "For language models",
+    description: "What is sold, how to pay, and where the documents are."
+  })
 )
 
 /** The paths before each route: two that are the same, and one whose quotes are for Solana. */

@@ -3,12 +3,12 @@
  * in hand go on.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiSchema } from "effect/http-api"
 import { Count, describe, Holds, Id, pageQuery, text, Timestamp } from "#base"
-import { BearerToken, described } from "#base/http"
+import { guarded } from "#base/http"
 import { agentStandings, BenchCause, pauseReasonCharactersMax, SmokeCategory } from "../agent.ts"
 import { AgentName } from "../work-item/state.ts"
-import { isNotBlank, listCodes, mayBeLeftOut, page, readCodes, refusals, writeCodes } from "./parts.ts"
+import { isNotBlank, mayBeLeftOut, page, pipelineEndpoints } from "./parts.ts"
 
 /** A year. An operator would forget a longer pause; such a pause has no end instead. */
 const pauseSecondsMax = 31_536_000
@@ -96,97 +96,58 @@ export interface AgentView extends Schema.Schema.Type<typeof AgentView> {}
 
 const AgentPage = Schema.Struct(page(AgentView, "Agents and instances")).annotate({ identifier: "AgentPage" })
 
-export const FleetGroup = HttpApiGroup.make("fleet", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("getQueue", "/queue", {
-      disableCodecs: true,
-      success: QueueView,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "pipeline:read",
-        summary: "Look at the pickup queue",
-        description: "Whether anything is given to runners at all."
-      })
-    ),
-    HttpApiEndpoint.post("pauseQueue", "/queue/pause", {
-      disableCodecs: true,
-      payload: PauseQueueRequest,
-      success: QueueView,
-      error: refusals(...writeCodes)
-    }).annotateMerge(
-      described({
-        scope: "pipeline:operate",
-        summary: "Pause the pickup queue",
-        description: "Once this is answered nothing is given to runners any more; what they have in hand goes on.",
-        example: { reason: "maintenance" }
-      })
-    ),
-    HttpApiEndpoint.post("resumeQueue", "/queue/resume", {
-      disableCodecs: true,
-      success: QueueView,
-      error: refusals(...writeCodes)
-    }).annotateMerge(
-      described({
-        scope: "pipeline:operate",
-        summary: "Resume the pickup queue",
-        description: "A queue that runs is left as it is."
-      })
-    ),
-    HttpApiEndpoint.get("listAgents", "/agents", {
-      disableCodecs: true,
-      query: AgentsQuery.fields,
-      success: AgentPage,
-      error: refusals(...listCodes)
-    }).annotateMerge(
-      described({
-        scope: "pipeline:read",
-        summary: "List agents",
-        description: "Those that are configured, and those that something has happened to, in the order of their names."
-      })
-    ),
-    HttpApiEndpoint.post("pauseAgent", "/agents/:id/pause", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: PauseAgentRequest,
-      success: AgentView,
-      error: refusals(...writeCodes, "agent_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:operate",
-        summary: "Pause an agent",
-        description:
-          "A kind, or one instance of it: no new work for it from now on. Items that it alone may take wait for it.",
-        example: { reason: "it is tired", expiresInSeconds: 3_600 }
-      })
-    ),
-    HttpApiEndpoint.post("resumeAgent", "/agents/:id/resume", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: [HttpApiSchema.NoContent, ResumeAgentRequest],
-      success: AgentView,
-      error: refusals(...writeCodes, "agent_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:operate",
-        summary: "Resume an agent",
-        description: "Items that waited for it go on. What else keeps it from new work, `holds` says.",
-        example: {}
-      })
-    ),
-    HttpApiEndpoint.post("restoreAgent", "/agents/:id/restore", {
-      disableCodecs: true,
-      params: { id: Schema.String },
-      payload: [HttpApiSchema.NoContent, RestoreAgentRequest],
-      success: AgentView,
-      error: refusals(...writeCodes, "agent_not_found")
-    }).annotateMerge(
-      described({
-        scope: "pipeline:operate",
-        summary: "Say that an agent is back",
-        description: "It takes work again, and items that failed in its outage are tried again.",
-        example: {}
-      })
-    )
-  )
-  .middleware(BearerToken)
+const { read, act } = pipelineEndpoints("agent_not_found")
+
+export const FleetGroup = guarded(
+  "fleet",
+  read("getQueue", "/queue", {
+    success: QueueView,
+    summary: "Look at the pickup queue",
+    description: "Whether anything is given to runners at all."
+  }),
+  act("pauseQueue", "/queue/pause", {
+    payload: PauseQueueRequest,
+    success: QueueView,
+    scope: "pipeline:operate",
+    summary: "Pause the pickup queue",
+    description: "Once this is answered nothing is given to runners any more; what they have in hand goes on.",
+    example: { reason: "maintenance" }
+  }),
+  act("resumeQueue", "/queue/resume", {
+    success: QueueView,
+    scope: "pipeline:operate",
+    summary: "Resume the pickup queue",
+    description: "A queue that runs is left as it is."
+  }),
+  read("listAgents", "/agents", {
+    query: AgentsQuery.fields,
+    success: AgentPage,
+    summary: "List agents",
+    description: "Those that are configured, and those that something has happened to, in the order of their names."
+  }),
+  act("pauseAgent", "/agents/:id/pause", {
+    payload: PauseAgentRequest,
+    success: AgentView,
+    scope: "pipeline:operate",
+    summary: "Pause an agent",
+    description:
+      "A kind, or one instance of it: no new work for it from now on. Items that it alone may take wait for it.",
+    example: { reason: "it is tired", expiresInSeconds: 3_600 }
+  }),
+  act("resumeAgent", "/agents/:id/resume", {
+    payload: [HttpApiSchema.NoContent, ResumeAgentRequest],
+    success: AgentView,
+    scope: "pipeline:operate",
+    summary: "Resume an agent",
+    description: "Items that waited for it go on. What else keeps it from new work, `holds` says.",
+    example: {}
+  }),
+  act("restoreAgent", "/agents/:id/restore", {
+    payload: [HttpApiSchema.NoContent, RestoreAgentRequest],
+    success: AgentView,
+    scope: "pipeline:operate",
+    summary: "Say that an agent is back",
+    description: "It takes work again, and items that failed in its outage are tried again.",
+    example: {}
+  })
+)

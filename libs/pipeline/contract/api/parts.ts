@@ -1,11 +1,11 @@
 /**
- * What the routes of the pipeline's API share: every refusal code with its status and its reason, and the usual sets of
- * codes; optional fields, branch names, paging.
+ * What the routes of the pipeline's API share: every refusal code with its status and its reason, and which of them
+ * each route has; optional fields, branch names, paging.
  */
 import { Schema } from "effect"
 import { commonErrorCodes, Count, describe, type ErrorCode, pageSizeMax } from "#base"
 import { branchCharactersMax } from "../work-item/state.ts"
-import { refusalsFrom } from "#base/http"
+import { endpointsFor } from "#base/http"
 
 /** A field of a body that may be left out; null is the same. */
 export const mayBeLeftOut = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -83,23 +83,16 @@ export const pipelineErrorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
-export const refusals = refusalsFrom(pipelineErrorCodes)
-
-/** The codes of every route that needs a token. */
-export const readCodes = [
-  "unauthorized",
-  "insufficient_scope",
-  "other_workspace",
-  "rate_limited",
-  "internal_error",
-  "service_unavailable"
-] as const
-export const listCodes = [...readCodes, "validation_failed"] as const
-/** The codes of routes that change something. */
-export const writeCodes = [
-  ...listCodes,
-  "bad_request",
-  "conflict",
-  "payload_too_large",
-  "unsupported_media_type"
-] as const
+export const pipelineEndpoints = endpointsFor({
+  table: pipelineErrorCodes,
+  always: [
+    "unauthorized",
+    "insufficient_scope",
+    "other_workspace",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable"
+  ],
+  changing: ["validation_failed", "bad_request", "conflict", "payload_too_large", "unsupported_media_type"],
+  reading: "pipeline:read"
+})

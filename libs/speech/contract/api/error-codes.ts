@@ -1,6 +1,6 @@
-/** Every refusal code of the speech API, its status, and when it is given; and the usual sets of codes. */
+/** Every refusal code of the speech API, its status, and when it is given; and how its routes are declared. */
 import { Schema } from "effect"
-import { refusalsFrom } from "#base/http"
+import { endpointsFor } from "#base/http"
 import { commonErrorCodes, describe, type ErrorCode, ErrorEnvelope } from "#base"
 
 export const speechErrorCodes = {
@@ -76,8 +76,6 @@ export const speechErrorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
-export const refusals = refusalsFrom(speechErrorCodes)
-
 const errorTypes = [
   "invalid_request_error",
   "authentication_error",
@@ -106,30 +104,17 @@ export const SpeechErrorEnvelope = Schema.Struct({
   })
 }).annotate({ identifier: "ErrorEnvelope" })
 
-/** The codes of every route that needs a token. */
-export const readCodes = [
-  "invalid_api_version",
-  "insufficient_scope",
-  "unauthorized",
-  "rate_limited",
-  "internal_error",
-  "service_unavailable"
-] as const
-const bodyCodes = [
-  ...readCodes,
-  "bad_request",
-  "validation_failed",
-  "payload_too_large",
-  "unsupported_media_type"
-] as const
-/** The codes of routes that speak. */
-export const speakingCodes = [
-  ...bodyCodes,
-  "forbidden",
-  "voice_not_found",
-  "concurrency_limit_reached",
-  "precondition_failed",
-  "upstream_failure"
-] as const
-/** The codes of routes that may be repeated with an idempotency key. */
-export const idempotentCodes = [...bodyCodes, "idempotency_conflict"] as const
+/** `missing`: the codes of a path that names one thing, where there is no such thing. */
+export const speechEndpoints = endpointsFor({
+  table: speechErrorCodes,
+  always: [
+    "invalid_api_version",
+    "insufficient_scope",
+    "unauthorized",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable"
+  ],
+  changing: ["bad_request", "validation_failed", "payload_too_large", "unsupported_media_type"],
+  reading: "voices:read"
+})

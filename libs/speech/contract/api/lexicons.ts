@@ -1,9 +1,8 @@
 /** Lexicons of a workspace: how words are to be spoken, and their routes. Field names are those of the wire. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BearerToken, described, NullIsAbsent } from "#base/http"
+import { guarded, NullIsAbsent } from "#base/http"
 import { Count, describe, Timestamp } from "#base"
-import { readCodes, refusals } from "./error-codes.ts"
+import { speechEndpoints } from "./error-codes.ts"
 
 /** A segment of a path as it is. */
 export const LexiconName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u)).pipe(
@@ -57,72 +56,40 @@ export const LexiconList = Schema.Struct({
 export interface LexiconList extends Schema.Schema.Type<typeof LexiconList> {}
 
 const path = "/v1/lexicons/:name"
-const ofLexicon = { name: Schema.String }
 
-export const LexiconsGroup = HttpApiGroup.make("lexicons", { topLevel: true })
-  .add(
-    HttpApiEndpoint.get("listLexicons", "/v1/lexicons", {
-      disableCodecs: true,
-      success: LexiconList,
-      error: refusals(...readCodes)
-    }).annotateMerge(
-      described({
-        scope: "voices:read",
-        summary: "List the lexicons",
-        description: "Those of the workspace, all in one answer."
-      })
-    ),
-    HttpApiEndpoint.put("putLexicon", path, {
-      disableCodecs: true,
-      params: ofLexicon,
-      payload: LexiconRequest,
-      success: Lexicon,
-      error: refusals(
-        ...readCodes,
-        "bad_request",
-        "validation_failed",
-        "payload_too_large",
-        "unsupported_media_type",
-        "forbidden",
-        "too_many_lexicons",
-        "not_found"
-      )
-    }).annotateMerge(
-      described({
-        scope: "voices:create",
-        permission: "content.manage",
-        summary: "Store a lexicon",
-        description:
-          "Makes it, or replaces the whole of it. The content is read at once: all faults come with their lines, and nothing " +
-          "changes then. Speech that begins after the answer follows it, and has another `ETag` where its words are in the text.",
-        example: { content: "SQL = sequel\nNguyen /ŋwiən/\n", default: true }
-      })
-    ),
-    HttpApiEndpoint.get("getLexicon", path, {
-      disableCodecs: true,
-      params: ofLexicon,
-      success: LexiconDocument,
-      error: refusals(...readCodes, "lexicon_not_found", "not_found")
-    }).annotateMerge(
-      described({
-        scope: "voices:read",
-        summary: "Fetch a lexicon",
-        description: "With its content, as it was sent."
-      })
-    ),
-    HttpApiEndpoint.delete("deleteLexicon", path, {
-      disableCodecs: true,
-      params: ofLexicon,
-      success: HttpApiSchema.NoContent,
-      error: refusals(...readCodes, "forbidden", "lexicon_not_found", "not_found")
-    }).annotateMerge(
-      described({
-        scope: "voices:delete",
-        permission: "content.manage",
-        summary: "Delete a lexicon",
-        description: "What is being spoken with it is spoken to its end."
-      })
-    )
-  )
-  .middleware(BearerToken)
-  .annotateEndpoints(NullIsAbsent, true)
+const { read, remove } = speechEndpoints("lexicon_not_found", "not_found")
+/** A name that is free is no fault. */
+const { put } = speechEndpoints("not_found")
+
+export const LexiconsGroup = guarded(
+  "lexicons",
+  read("listLexicons", "/v1/lexicons", {
+    success: LexiconList,
+    summary: "List the lexicons",
+    description: "Those of the workspace, all in one answer."
+  }),
+  put("putLexicon", path, {
+    payload: LexiconRequest,
+    success: Lexicon,
+    refused: ["forbidden", "too_many_lexicons"],
+    scope: "voices:create",
+    permission: "content.manage",
+    summary: "Store a lexicon",
+    description:
+      "Makes it, or replaces the whole of it. The content is read at once: all faults come with their lines, and nothing " +
+      "changes then. Speech that begins after the answer follows it, and has another `ETag` where its words are in the text.",
+    example: { content: "SQL = sequel\nNguyen /ŋwiən/\n", default: true }
+  }),
+  read("getLexicon", path, {
+    success: LexiconDocument,
+    summary: "Fetch a lexicon",
+    description: "With its content, as it was sent."
+  }),
+  remove("deleteLexicon", path, {
+    refused: ["forbidden"],
+    scope: "voices:delete",
+    permission: "content.manage",
+    summary: "Delete a lexicon",
+    description: "What is being spoken with it is spoken to its end."
+  })
+).annotateEndpoints(NullIsAbsent, true)
