@@ -52,7 +52,6 @@ export {
   endpointsOf,
   idempotencyKeyHeader,
   type JsonObject,
-  openApiOf,
   replayed,
   requestHeader,
   requestIdHeader,
@@ -60,7 +59,8 @@ export {
   retryAfter,
   templateOf
 } from "./description/document.ts"
-export { apiPage, fieldTable, type LongList, table } from "./description/page.ts"
+export { apiDocuments } from "./description/documents.ts"
+export { fieldTable, type LongList, table } from "./description/page.ts"
 export { descriptionRoutes } from "./description/routes.ts"
 export type { Form, FormFile, FormSpec } from "./forms/multipart-reader.ts"
 export { FormFiles } from "./forms/FormFiles.ts"

@@ -2,18 +2,31 @@
 import { consoleErrorCodes, ConsoleHttpApi } from "#console/api"
 import {
   answerHeader,
-  apiPage,
+  apiDocuments,
   type ApiParts,
   idempotencyKeyHeader,
-  type JsonObject,
-  openApiOf,
   replayed,
   requestIdHeader,
   requestIdOfAnswer,
   retryAfter
 } from "#http"
 
-export const consoleOpenApi = (): JsonObject => openApiOf(ConsoleHttpApi, consoleParts)
+export const consoleDocuments = apiDocuments(() => ({
+  api: ConsoleHttpApi,
+  parts: consoleParts,
+  product: "console",
+  title: "The operators' API",
+  introduction: [
+    "Calls carry `Authorization: Bearer <token>`; `./starling token make --role viewer` makes a token. A viewer reads, a " +
+      "member also sends again, an admin also decides for the whole fleet, an owner also makes and revokes tokens. The " +
+      "examples take the token from `$TOKEN`, and the address from `$CONSOLE`.",
+    "Every act names a `reason`, and is written down in `AUDIT` with who did it, before it is done. Bodies of events and " +
+      "answers of receivers are shown to tokens with the scope `payloads:read`; to others these fields are null. Secrets " +
+      "are shown to nobody."
+  ],
+  errorCodes: consoleErrorCodes,
+  address: "$CONSOLE"
+}))
 
 const answerHeaders = {
   "X-Request-Id": requestIdOfAnswer,
@@ -43,31 +56,3 @@ const consoleParts: ApiParts = {
     ...(status === 200 && resends.includes(endpoint?.identifier ?? "") ? ["Idempotent-Replayed"] : [])
   ]
 }
-
-/** `machines`: the line that links to the machine-readable document. */
-const pageWith = (machines: string) =>
-  apiPage({
-    title: "The operators' API",
-    introduction: [
-      machines,
-      "Calls carry `Authorization: Bearer <token>`; `./starling token make --role viewer` makes a token. A viewer reads, a " +
-        "member also sends again, an admin also decides for the whole fleet, an owner also makes and revokes tokens. The " +
-        "examples take the token from `$TOKEN`, and the address from `$CONSOLE`.",
-      "Every act names a `reason`, and is written down in `AUDIT` with who did it, before it is done. Bodies of events and " +
-        "answers of receivers are shown to tokens with the scope `payloads:read`; to others these fields are null. Secrets " +
-        "are shown to nobody."
-    ],
-    document: consoleOpenApi(),
-    errorCodes: consoleErrorCodes,
-    address: "$CONSOLE"
-  })
-
-/** The page among the documents. */
-export const consolePage = (): string =>
-  pageWith(
-    "Made from the declaration in `libs/console/contract/api` by `./starling docs`. The same for machines: " +
-      "[console-openapi.json](console-openapi.json), and `GET /openapi.json` of a running fleet."
-  )
-
-/** The page that the API itself serves. */
-export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")

@@ -36,7 +36,7 @@ import { sessionRoutes, SignInCodes } from "./http/session.ts"
 import { tokenRoutes } from "./http/tokens.ts"
 import { PageAccess } from "./page/PageAccess.ts"
 import { ProxyPerson } from "./page/ProxyPerson.ts"
-import { consoleOpenApi, servedPage } from "./documents.ts"
+import { consoleDocuments } from "./documents.ts"
 
 /** All routes of the API. None opts in to calls from pages of other origins. */
 export const consoleRoutes = [
@@ -57,7 +57,7 @@ export const consoleRoutes = [
   ...settingRoutes,
   ...trialRoutes,
   ...sessionRoutes,
-  ...descriptionRoutes(consoleOpenApi, servedPage)
+  ...descriptionRoutes(consoleDocuments)
 ] as const
 
 const routes = [...consoleRoutes, ...pageRoutes, ...passedOnRoutes] as const

@@ -10,16 +10,10 @@ import { buildInfo, drainMetrics, metricsDocument, tracingMetrics } from "#runti
 import { engineMetrics, modelMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#speech/cloning"
 import { x402Metrics } from "#payments"
-import {
-  compatibilityPage,
-  modelGatewayMetrics,
-  gatewayOpenApi,
-  modelGatewayPage,
-  paymentMetrics
-} from "#model-gateway/documents"
-import { consoleOpenApi, consolePage } from "#console/documents"
-import { pipelineMetrics, pipelineOpenApi, pipelinePage } from "#pipeline-api/documents"
-import { speechApiMetrics, speechAsyncApi, speechOpenApi, speechPage } from "#speech-api/documents"
+import { compatibilityPage, modelGatewayMetrics, gatewayDocuments, paymentMetrics } from "#model-gateway/documents"
+import { consoleDocuments } from "#console/documents"
+import { pipelineDocuments, pipelineMetrics } from "#pipeline-api/documents"
+import { speechApiMetrics, speechAsyncApi, speechDocuments } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
 import { verifierMetrics } from "#payment-verifier/metrics"
 import { sequencerMetrics } from "#speech-sequencer/metrics"
@@ -29,16 +23,9 @@ import { webhookMetrics } from "#webhook-dispatcher/metrics"
 
 export const generatedDocuments = () => [
   ...contractDocuments(),
-  { path: "docs/pipeline-openapi.json", content: `${JSON.stringify(pipelineOpenApi(), null, 2)}\n` },
-  { path: "docs/pipeline-api.md", content: pipelinePage() },
-  { path: "docs/speech-openapi.json", content: `${JSON.stringify(speechOpenApi(), null, 2)}\n` },
+  ...[pipelineDocuments, speechDocuments, gatewayDocuments, consoleDocuments].flatMap(({ files }) => files()),
   { path: "docs/speech-asyncapi.json", content: `${JSON.stringify(speechAsyncApi(), null, 2)}\n` },
-  { path: "docs/speech-api.md", content: speechPage() },
-  { path: "docs/model-gateway-openapi.json", content: `${JSON.stringify(gatewayOpenApi(), null, 2)}\n` },
-  { path: "docs/model-gateway.md", content: modelGatewayPage() },
   { path: "docs/compatibility.md", content: compatibilityPage() },
-  { path: "docs/console-openapi.json", content: `${JSON.stringify(consoleOpenApi(), null, 2)}\n` },
-  { path: "docs/console-api.md", content: consolePage() },
   { path: "docs/settings.md", content: settingsPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {

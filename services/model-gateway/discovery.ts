@@ -10,7 +10,7 @@ import { CallsGroup, DiscoveryGroup } from "#gateway/api"
 import { bytesAnswer, emptyAnswer, HttpCall, type JsonObject, route } from "#http"
 import { Configuration } from "#configuration"
 import type { BazaarText } from "#payments"
-import { gatewayOpenApi } from "./documents.ts"
+import { gatewayDocuments } from "./documents.ts"
 import { listedModel } from "./models/answer-models.ts"
 import { ModelRegistry, type RegisteredModel } from "./models/ModelRegistry.ts"
 import { gatewayOrigin } from "./origin.ts"
@@ -43,7 +43,7 @@ interface Sold {
 
 /** The document. Its amounts are those of the shortest call of the cheapest model: the price of a call is in its 402. */
 export const discoveryOf = (sold: Sold) => {
-  const { paths, components } = gatewayOpenApi() as unknown as Described
+  const { paths, components } = gatewayDocuments.openApi() as unknown as Described
   const families = new Set(sold.payments.Networks.flatMap(({ Network }) => chainFamilyOf(Network) ?? []))
   const items = paidOperations(paths).flatMap((operation) =>
     [...families].flatMap((chain) => itemOf(sold, { ...operation, chain, schemas: components.schemas }))
@@ -152,7 +152,7 @@ const required = (schema: JsonObject): JsonObject => {
 
 /** The extension of the route of a quote, by the URL of its resource; nothing for what is not sold by a call. */
 export const bazaarTexts = (place: BazaarPlace): ((url: string) => BazaarText) => {
-  const { paths, components } = gatewayOpenApi() as unknown as Described
+  const { paths, components } = gatewayDocuments.openApi() as unknown as Described
   const nothing = { body: "", header: "" }
   const texts = paidOperations(paths).map(({ path, post }) => {
     const member = (shorten: typeof whole) => `"bazaar":${JSON.stringify(bazaarOf(post, components.schemas, shorten))}`

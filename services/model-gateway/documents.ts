@@ -2,16 +2,7 @@
 import { costlyParameters } from "#gateway/contract"
 import { refusalsOf } from "#base/http"
 import { gatewayErrorCodes, GatewayHttpApi } from "#gateway/api"
-import {
-  answerHeader,
-  apiPage,
-  type ApiParts,
-  type JsonObject,
-  openApiOf,
-  requestHeader,
-  requestIdHeader,
-  table
-} from "#http"
+import { answerHeader, apiDocuments, type ApiParts, requestHeader, requestIdHeader, table } from "#http"
 import { chatKeys, openAiReadKeys } from "./conversation/write-chat.ts"
 import { anthropicReadKeys, messagesKeys } from "./conversation/write-messages.ts"
 import { embeddingKeys, imageKeys } from "./translate/provider-keys.ts"
@@ -19,7 +10,22 @@ import { embeddingKeys, imageKeys } from "./translate/provider-keys.ts"
 export { compatibilityPage } from "./compatibility.ts"
 export { modelGatewayMetrics, paymentMetrics } from "./metrics.ts"
 
-export const gatewayOpenApi = (): JsonObject => openApiOf(GatewayHttpApi, gatewayParts)
+export const gatewayDocuments = apiDocuments(() => ({
+  api: GatewayHttpApi,
+  parts: gatewayParts,
+  product: "gateway",
+  files: { openApi: "model-gateway-openapi.json", page: "model-gateway.md" },
+  servedBy: "gateway",
+  title: "The model gateway",
+  introduction: [
+    "Every path also stands below `/api`, and below `/solana/api`, where quotes are for Solana. The examples take the " +
+      "address from `$GATEWAY`."
+  ],
+  chapters,
+  errors,
+  errorCodes: gatewayErrorCodes,
+  address: "$GATEWAY"
+}))
 
 /** Headers that callers may send. */
 const requestHeaders = {
@@ -110,32 +116,6 @@ const gatewayParts: ApiParts = {
     ]
   }
 }
-
-/** `machines`: the line that links to the machine-readable document. */
-const pageWith = (machines: string) =>
-  apiPage({
-    title: "The model gateway",
-    introduction: [
-      machines,
-      "Every path also stands below `/api`, and below `/solana/api`, where quotes are for Solana. The examples take the " +
-        "address from `$GATEWAY`."
-    ],
-    document: gatewayOpenApi(),
-    chapters,
-    errors,
-    errorCodes: gatewayErrorCodes,
-    address: "$GATEWAY"
-  })
-
-/** The page among the documents. */
-export const modelGatewayPage = (): string =>
-  pageWith(
-    "Made from the declaration in `libs/gateway/contract/api` by `./starling docs`. The same for machines: " +
-      "[model-gateway-openapi.json](model-gateway-openapi.json), and `GET /openapi.json` of a running gateway."
-  )
-
-/** The page that the API itself serves. */
-export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")
 
 const errors =
   'An unknown model is the one error without a code: status 400 and `{"error": "Unknown model: ..."}` with ids that are ' +

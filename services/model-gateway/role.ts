@@ -33,7 +33,7 @@ import { answerEmbeddings } from "./answer-embeddings.ts"
 import { answerModel } from "./answer-model.ts"
 import { answerTokenCount } from "./answer-token-count.ts"
 import { discoveryRoutes } from "./discovery.ts"
-import { gatewayOpenApi, servedPage } from "./documents.ts"
+import { gatewayDocuments } from "./documents.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { FreeTier } from "./models/FreeTier.ts"
@@ -81,7 +81,7 @@ const routes = [
   ),
   ...storedResponseRoutes,
   ...discoveryRoutes,
-  ...descriptionRoutes(gatewayOpenApi, servedPage)
+  ...descriptionRoutes(gatewayDocuments)
 ] as const
 
 export const gatewayRoutes = gatewayBases.flatMap((base) => below(base, routes))

@@ -2,11 +2,9 @@
 import { nullInBodies, pipelineErrorCodes, PipelineHttpApi } from "#pipeline/api"
 import {
   answerHeader,
-  apiPage,
+  apiDocuments,
   type ApiParts,
   idempotencyKeyHeader,
-  type JsonObject,
-  openApiOf,
   replayed,
   requestIdHeader,
   requestIdOfAnswer,
@@ -15,7 +13,21 @@ import {
 
 export { pipelineMetrics } from "./metrics.ts"
 
-export const pipelineOpenApi = (): JsonObject => openApiOf(PipelineHttpApi, pipelineParts)
+export const pipelineDocuments = apiDocuments(() => ({
+  api: PipelineHttpApi,
+  parts: pipelineParts,
+  product: "pipeline",
+  alsoSee: "Runners and internal services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json).",
+  title: "The pipeline API",
+  introduction: [
+    "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
+      "`$TOKEN`, and the address from `$PIPELINE`. They name a project, which this makes first:",
+    makeProject,
+    nullInBodies
+  ],
+  errorCodes: pipelineErrorCodes,
+  address: "$PIPELINE"
+}))
 
 /** Headers that callers may send. */
 const requestHeaders = {
@@ -55,30 +67,3 @@ curl "$PIPELINE/projects/gates" \\
   -H 'Content-Type: application/json' \\
   -d '{"displayName":"Gates","repositoryUrl":"https://git.example/gates"}'
 \`\`\``
-
-/** `machines`: the line that links to the machine-readable document. */
-const pageWith = (machines: string) =>
-  apiPage({
-    title: "The pipeline API",
-    introduction: [
-      machines,
-      "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +
-        "`$TOKEN`, and the address from `$PIPELINE`. They name a project, which this makes first:",
-      makeProject,
-      nullInBodies
-    ],
-    document: pipelineOpenApi(),
-    errorCodes: pipelineErrorCodes,
-    address: "$PIPELINE"
-  })
-
-/** The page among the documents. */
-export const pipelinePage = (): string =>
-  pageWith(
-    "Made from the declaration in `libs/pipeline/contract/api` by `./starling docs`. The same for machines: " +
-      "[pipeline-openapi.json](pipeline-openapi.json), and `GET /openapi.json` of a running fleet. Runners and internal " +
-      "services speak to the pipeline over the bus: [asyncapi.json](asyncapi.json)."
-  )
-
-/** The page that the API itself serves. */
-export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")

@@ -38,7 +38,7 @@ import { fleetRoutes } from "./http/fleet.ts"
 import { projectRoutes, Spend } from "./http/projects.ts"
 import { releaseRoutes } from "./http/releases.ts"
 import { workItemRoutes } from "./http/work-items.ts"
-import { pipelineOpenApi, servedPage } from "./documents.ts"
+import { pipelineDocuments } from "./documents.ts"
 import { Dispatches } from "./pickup/Dispatches.ts"
 import { InFlightCount } from "./pickup/InFlightCount.ts"
 import { answerHeld, answerPickups } from "./pickup/answer-pickups.ts"
@@ -53,7 +53,7 @@ export const pipelineRoutes = [
   ...releaseRoutes,
   ...projectRoutes,
   ...fleetRoutes,
-  ...descriptionRoutes(pipelineOpenApi, servedPage)
+  ...descriptionRoutes(pipelineDocuments)
 ] as const
 
 /** What pages of other origins may send and read of the answers. */

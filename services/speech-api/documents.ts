@@ -27,12 +27,10 @@ import {
 } from "#speech/api"
 import {
   answerHeader,
-  apiPage,
+  apiDocuments,
   type ApiParts,
   idempotencyKeyHeader,
-  type JsonObject,
   type LongList,
-  openApiOf,
   replayed,
   requestHeader,
   requestIdHeader,
@@ -47,7 +45,24 @@ import { emotions, lexiconLimits, ssmlLimits } from "#speech"
 export { speechAsyncApi } from "./live/async-api.ts"
 export { speechApiMetrics } from "./metrics.ts"
 
-export const speechOpenApi = (): JsonObject => openApiOf(SpeechHttpApi, speechParts)
+export const speechDocuments = apiDocuments(() => ({
+  api: SpeechHttpApi,
+  parts: speechParts,
+  product: "speech",
+  title: "The speech API",
+  introduction: [calls],
+  chapters: [
+    ...liveChapter(),
+    ...formatsChapter(),
+    ...modelsChapter(),
+    ...voicesChapter,
+    ...ssmlChapter(),
+    ...limitsChapter()
+  ],
+  errorCodes: speechErrorCodes,
+  address: "$SPEECH",
+  longList
+}))
 
 const whole = { type: "integer", minimum: 0 }
 
@@ -146,35 +161,6 @@ const speechParts: ApiParts = {
     ]
   }
 }
-
-/** The page among the documents. */
-export const speechPage = (): string =>
-  pageWith(
-    "Made from the declaration in `libs/speech/contract/api` by `./starling docs`. The same for machines: " +
-      "[speech-openapi.json](speech-openapi.json), and `GET /openapi.json` of a running fleet."
-  )
-
-/** The page that the API itself serves. */
-export const servedPage = (): string => pageWith("The same for machines: [openapi.json](openapi.json).")
-
-/** `machines`: the line that links to the machine-readable document. */
-const pageWith = (machines: string) =>
-  apiPage({
-    title: "The speech API",
-    introduction: [machines, calls],
-    document: speechOpenApi(),
-    chapters: [
-      ...liveChapter(),
-      ...formatsChapter(),
-      ...modelsChapter(),
-      ...voicesChapter,
-      ...ssmlChapter(),
-      ...limitsChapter()
-    ],
-    errorCodes: speechErrorCodes,
-    address: "$SPEECH",
-    longList
-  })
 
 const calls =
   "Calls carry `Authorization: Bearer <token>`; `./starling token make --role member` makes a token. The examples take it from " +

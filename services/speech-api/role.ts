@@ -37,7 +37,7 @@ import { Lexicons } from "./lexicons/Lexicons.ts"
 import { liveSockets } from "./live/connection.ts"
 import { LiveConnections } from "./live/LiveConnections.ts"
 import { liveRoutes, liveToken } from "./live/routes.ts"
-import { servedPage, speechOpenApi } from "./documents.ts"
+import { speechDocuments } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
@@ -73,7 +73,7 @@ export const speechRoutes = [
   ...audioRoutes,
   ...voiceRoutes,
   ...lexiconRoutes,
-  ...descriptionRoutes(speechOpenApi, servedPage)
+  ...descriptionRoutes(speechDocuments)
 ] as const
 
 const listener = Layer.unwrap(

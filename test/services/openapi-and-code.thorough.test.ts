@@ -9,13 +9,13 @@ import { PipelineHttpApi } from "#pipeline/api"
 import { OpenAiSpeechRequest, SpeechHttpApi } from "#speech/api"
 import { endpointsOf, jsonDecoder, type Route, templateOf } from "#http"
 import { routeTable } from "../../libs/http/listener/routes.ts"
-import { consoleOpenApi } from "../../services/console/documents.ts"
+import { consoleDocuments } from "../../services/console/documents.ts"
 import { consoleRoutes } from "../../services/console/role.ts"
-import { gatewayOpenApi } from "../../services/model-gateway/documents.ts"
+import { gatewayDocuments } from "../../services/model-gateway/documents.ts"
 import { gatewayRoutes } from "../../services/model-gateway/role.ts"
-import { pipelineOpenApi } from "../../services/pipeline-api/documents.ts"
+import { pipelineDocuments } from "../../services/pipeline-api/documents.ts"
 import { pipelineRoutes } from "../../services/pipeline-api/role.ts"
-import { speechOpenApi } from "../../services/speech-api/documents.ts"
+import { speechDocuments } from "../../services/speech-api/documents.ts"
 import { speechRoutes } from "../../services/speech-api/role.ts"
 import { at, contractOf, events, type Json, resolved } from "../support/openapi-answers.ts"
 
@@ -26,10 +26,10 @@ const endpointsOfAll = {
   speech: endpointsOf(SpeechHttpApi)
 }
 const apis = [
-  { api: "console", make: consoleOpenApi, routes: consoleRoutes },
-  { api: "gateway", make: gatewayOpenApi, routes: gatewayRoutes },
-  { api: "pipeline", make: pipelineOpenApi, routes: pipelineRoutes },
-  { api: "speech", make: speechOpenApi, routes: speechRoutes }
+  { api: "console", make: consoleDocuments.openApi, routes: consoleRoutes },
+  { api: "gateway", make: gatewayDocuments.openApi, routes: gatewayRoutes },
+  { api: "pipeline", make: pipelineDocuments.openApi, routes: pipelineRoutes },
+  { api: "speech", make: speechDocuments.openApi, routes: speechRoutes }
 ] as const
 type Api = (typeof apis)[number]
 

@@ -20,7 +20,7 @@ import { openCall } from "../../services/model-gateway/payments/paid-call.ts"
 import { PaymentGate } from "../../services/model-gateway/payments/PaymentGate.ts"
 import type { PayableCall } from "../../services/model-gateway/payments/quote.ts"
 import { refusalOf } from "../../services/model-gateway/payments/replies.ts"
-import { gatewayOpenApi } from "../../services/model-gateway/documents.ts"
+import { gatewayDocuments } from "../../services/model-gateway/documents.ts"
 import { contractOf } from "./openapi-answers.ts"
 import { testNetwork } from "./payments.ts"
 import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
@@ -195,7 +195,7 @@ export const ask = (
     return answer
   })
 
-const document = JSON.parse(JSON.stringify(gatewayOpenApi())) as Record<string, unknown>
+const document = JSON.parse(JSON.stringify(gatewayDocuments.openApi())) as Record<string, unknown>
 const { breaches } = contractOf(document)
 const templates = Object.entries(document["paths"] as Readonly<Record<string, object>>)
 

@@ -5,7 +5,7 @@
 import type { ErrorCode } from "#base"
 import { type JsonObject, propertiesOf } from "./document.ts"
 
-interface PageOptions {
+export interface PageOptions {
   readonly title: string
   /** Paragraphs before the routes. */
   readonly introduction: ReadonlyArray<string>

@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { DescriptionGroup } from "#base/http"
 import { bytesAnswer } from "../answers.ts"
 import { route } from "../listener/routes.ts"
-import type { JsonObject } from "./document.ts"
+import type { apiDocuments } from "./documents.ts"
 import { anchorOf } from "./page.ts"
 
-export const descriptionRoutes = (document: () => JsonObject, page: () => string) => {
+export const descriptionRoutes = ({ openApi, servedPage }: ReturnType<typeof apiDocuments>) => {
   const { getDescription, getReference } = DescriptionGroup.endpoints
-  const describe = madeOnce("application/json", () => JSON.stringify(document()))
+  const describe = madeOnce("application/json", () => JSON.stringify(openApi()))
   const headers = { "content-security-policy": pagePolicy }
-  const reference = madeOnce("text/html; charset=utf-8", () => htmlPage(page()), headers)
+  const reference = madeOnce("text/html; charset=utf-8", () => htmlPage(servedPage()), headers)
   return [
     route(getDescription.method, getDescription.path, describe),
     route(getReference.method, getReference.path, reference)

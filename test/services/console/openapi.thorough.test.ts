@@ -4,12 +4,12 @@ import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#base/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { consoleRoutes } from "../../../services/console/role.ts"
-import { consoleOpenApi, consolePage } from "../../../services/console/documents.ts"
+import { consoleDocuments } from "../../../services/console/documents.ts"
 import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
 import { assertPromisesKept } from "../../support/openapi-promises.ts"
 
 // As callers get it: without anything that JSON lacks.
-const document = JSON.parse(JSON.stringify(consoleOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(consoleDocuments.openApi())) as Json
 const endpoints = endpointsOf(ConsoleHttpApi)
 
 describe("the console's OpenAPI document", () => {
@@ -48,7 +48,7 @@ describe("the console's OpenAPI document", () => {
   })
 
   it("lists every operation's parameters and refusals, also on the page", () => {
-    const page = consolePage()
+    const page = consoleDocuments.page()
     for (const endpoint of endpoints) {
       const { identifier, method, path, annotations } = endpoint
       assert.include(page, `\`${method} ${path}\``)

@@ -6,14 +6,14 @@ import { endpointsOf, templateOf } from "#http"
 import { modelResource, offerOf, paymentRequired, settlementFailed, verificationFailed } from "#payments"
 import { type ErrorDialect, fault, faultBody } from "../../../services/model-gateway/errors/GatewayFault.ts"
 import { bazaarTexts } from "../../../services/model-gateway/discovery.ts"
-import { gatewayOpenApi, modelGatewayPage } from "../../../services/model-gateway/documents.ts"
+import { gatewayDocuments } from "../../../services/model-gateway/documents.ts"
 import { gatewayRoutes } from "../../../services/model-gateway/role.ts"
 import { at, contractOf, type Json, refsIn, resolved, wholeOf } from "../../support/openapi-answers.ts"
 import { assertPromisesKept } from "../../support/openapi-promises.ts"
 import { testNetwork } from "../../support/payments.ts"
 
 // As callers get it: without anything that JSON lacks.
-const document = JSON.parse(JSON.stringify(gatewayOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(gatewayDocuments.openApi())) as Json
 const endpoints = endpointsOf(GatewayHttpApi)
 const { faultsOf } = contractOf(document)
 
@@ -87,7 +87,7 @@ describe("the gateway's OpenAPI document", () => {
   })
 
   it("names every code under its status for every call, and on the page", () => {
-    const page = modelGatewayPage()
+    const page = gatewayDocuments.page()
     for (const [code, { status, type = "" }] of Object.entries(gatewayErrorCodes)) {
       assert.include(page, `| ${status} | \`${code}\` | ${type} |`)
     }

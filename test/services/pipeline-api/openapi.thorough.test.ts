@@ -4,12 +4,12 @@ import { bodyOf, BodyExample, NeededScopes, refusalsOf } from "#base/http"
 import { Context, Option, Schema } from "effect"
 import { endpointsOf, templateOf } from "#http"
 import { pipelineRoutes } from "../../../services/pipeline-api/role.ts"
-import { pipelineOpenApi, pipelinePage } from "../../../services/pipeline-api/documents.ts"
+import { pipelineDocuments } from "../../../services/pipeline-api/documents.ts"
 import { at, type Json, refsIn, resolved } from "../../support/openapi-answers.ts"
 import { assertPromisesKept, breakingChanges } from "../../support/openapi-promises.ts"
 
 // As callers get it: without anything that JSON lacks.
-const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(pipelineDocuments.openApi())) as Json
 const endpoints = endpointsOf(PipelineHttpApi)
 
 describe("the pipeline's OpenAPI document", () => {
@@ -75,7 +75,7 @@ describe("the pipeline's OpenAPI document", () => {
   })
 
   it("lists every operation's parameters and refusals, also on the page", () => {
-    const page = pipelinePage()
+    const page = pipelineDocuments.page()
     for (const endpoint of endpoints) {
       const { identifier, method, path, annotations } = endpoint
       assert.include(page, `\`${method} ${path}\``)

@@ -19,7 +19,7 @@ import { endpointsOf, type FormFile, templateOf, WireError } from "#http"
 import { catalogueOf, sharedVoices } from "#speech"
 import { generatedDocuments } from "../../../services/fleet/documents.ts"
 import { modelList } from "../../../services/speech-api/http/audio.ts"
-import { servedPage, speechOpenApi, speechPage } from "../../../services/speech-api/documents.ts"
+import { speechDocuments } from "../../../services/speech-api/documents.ts"
 import { renderSpeechError } from "../../../services/speech-api/refusals.ts"
 import { speechRoutes } from "../../../services/speech-api/role.ts"
 import { planSpeech, type SpeechRoute } from "../../../services/speech-api/speaking/plan.ts"
@@ -31,7 +31,7 @@ import { assertPromisesKept } from "../../support/openapi-promises.ts"
 import { usedChallenge } from "./voices/records.ts"
 
 // As callers get it: without anything that JSON lacks.
-const document = JSON.parse(JSON.stringify(speechOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(speechDocuments.openApi())) as Json
 const contract = contractOf(document)
 const endpoints = endpointsOf(SpeechHttpApi)
 const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
@@ -187,7 +187,7 @@ describe("the speech API's page", () => {
   })
 
   it("has every route, code, format and model", () => {
-    for (const page of [speechPage(), servedPage()]) {
+    for (const page of [speechDocuments.page(), speechDocuments.servedPage()]) {
       for (const { method, path } of endpoints) assert.include(page, `\`${method} ${path}\``)
       for (const code of Object.keys(speechErrorCodes)) assert.include(page, `| \`${code}\` |`)
       for (const name of [...outputFormats, ...speechModels.map(({ id }) => id)]) assert.include(page, `\`${name}\``)
@@ -195,7 +195,7 @@ describe("the speech API's page", () => {
   })
 
   it("links to headings that it has", () => {
-    const page = speechPage()
+    const page = speechDocuments.page()
     const anchors = new Set(
       [...page.matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) =>
         heading
@@ -210,7 +210,7 @@ describe("the speech API's page", () => {
   })
 
   it("shows a form as curl sends one, and where bytes go", () => {
-    const page = speechPage()
+    const page = speechDocuments.page()
     assert.include(page, "-F 'sample=@sample.wav'")
     assert.include(
       page,

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
-import { consoleOpenApi } from "../../../../services/console/documents.ts"
-import { gatewayOpenApi } from "../../../../services/model-gateway/documents.ts"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
-import { speechOpenApi } from "../../../../services/speech-api/documents.ts"
+import { consoleDocuments } from "../../../../services/console/documents.ts"
+import { gatewayDocuments } from "../../../../services/model-gateway/documents.ts"
+import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
+import { speechDocuments } from "../../../../services/speech-api/documents.ts"
 import { at, type Json } from "../../../support/openapi-answers.ts"
 
 const documents = [
-  { api: "the pipeline", make: pipelineOpenApi },
-  { api: "speech", make: speechOpenApi },
-  { api: "the gateway", make: gatewayOpenApi },
-  { api: "the operators", make: consoleOpenApi }
+  { api: "the pipeline", make: pipelineDocuments.openApi },
+  { api: "speech", make: speechDocuments.openApi },
+  { api: "the gateway", make: gatewayDocuments.openApi },
+  { api: "the operators", make: consoleDocuments.openApi }
 ] as const
 
 // As `GET /openapi.json` serves it: without anything that JSON lacks.
@@ -86,7 +86,7 @@ describe("each OpenAPI document", () => {
       said: "get /v1/models/{model} has the path parameters: "
     }
   ])("is told apart from one with $fault", async ({ spoil, said }) => {
-    const document = served(gatewayOpenApi)
+    const document = served(gatewayDocuments.openApi)
     spoil(document)
     assert.include(await faultsOf(document), said)
   })

@@ -1,5 +1,5 @@
 /** Every route of the operators' API, with the scope that it takes and a body that it accepts. */
-import { consoleOpenApi } from "../../../../services/console/documents.ts"
+import { consoleDocuments } from "../../../../services/console/documents.ts"
 import { because } from "../../../support/console.ts"
 
 export type Scope = "console:read" | "console:write" | "console:operate" | "tokens:manage"
@@ -90,7 +90,7 @@ const open = ["GET /openapi.json", "GET /docs", "GET /session", "POST /session",
 
 /** The same as the API's own document has them, without the open ones. */
 export const documentedVerbs = (): ReadonlyArray<string> => {
-  const { paths } = JSON.parse(JSON.stringify(consoleOpenApi())) as {
+  const { paths } = JSON.parse(JSON.stringify(consoleDocuments.openApi())) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   }
   return Object.entries(paths)

@@ -1,11 +1,11 @@
 /** Answers of the pipeline's API, held against the document that it serves. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
+import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
 import type { Asked, Call, Heard, Json } from "../../../support/pipeline.ts"
 import { contractOf } from "../../../support/openapi-answers.ts"
 
-const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(pipelineDocuments.openApi())) as Json
 const { breaches } = contractOf({ ...document })
 const templates = Object.keys(document["paths"] as Json)
 

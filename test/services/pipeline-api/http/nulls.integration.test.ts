@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
+import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { createItem, eventsTold, type Json, setUpProject, withPipeline } from "../../../support/pipeline.ts"
 import { at } from "../../../support/openapi-answers.ts"
 
-const document = JSON.parse(JSON.stringify(pipelineOpenApi())) as Json
+const document = JSON.parse(JSON.stringify(pipelineDocuments.openApi())) as Json
 const schemas = at(document, "components", "schemas") as Record<string, Json>
 
 /** The fields of a body that may be left out, by the API's own description. */

@@ -1,7 +1,7 @@
 /** Every route of the API, with the scope that it takes and a body that it would accept. `{id}` stands for an id. */
 import { Effect } from "effect"
 import { StreamReader } from "#bus"
-import { pipelineOpenApi } from "../../../../services/pipeline-api/documents.ts"
+import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
 
 export type Scope = "pipeline:read" | "pipeline:write" | "pipeline:operate"
 
@@ -60,7 +60,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
 
 /** The same as the API's own document has them, but for the two routes that describe the others. */
 export const documentedVerbs = (): ReadonlyArray<string> => {
-  const { paths } = JSON.parse(JSON.stringify(pipelineOpenApi())) as {
+  const { paths } = JSON.parse(JSON.stringify(pipelineDocuments.openApi())) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   }
   return Object.entries(paths)
