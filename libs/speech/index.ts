@@ -8,12 +8,10 @@ export {
   admit,
   type Asker,
   lateMsMax,
-  type Listener,
-  type Listeners,
-  listeners,
-  type Load,
-  soundMsOf
-} from "./admission.ts"
+  type Load
+} from "./admission/admit.ts"
+export { soundMsOf } from "./admission/buffer.ts"
+export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
 export { alignChunk } from "./align.ts"
 export {
   type Catalogue,

@@ -67,7 +67,7 @@ const sequencerOf = Effect.gen(function* () {
     sessions: yield* FiberSet.make(),
     sessionsMax: SpeechSequencer.SessionsMax,
     // Admission decides at once: a refused speech-api tries another sequencer, and its caller waits there.
-    limits: { unheardMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
+    limits: { awaitingMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
     listening: listeners(),
     lateMs: yield* loopLateness,
     nowMs: () => clock.currentTimeMillisUnsafe(),
@@ -83,8 +83,8 @@ const sequencerOf = Effect.gen(function* () {
 /** Answers at once: accepted with the sentences of its input, refused with their faults, or busy. */
 const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: SessionRequest) {
   const { active, ended, listening, nowMs, refused, sessions } = sequencer
-  const group = request.turns[0]?.voice.engine ?? ""
-  const busy = busyFor(sequencer, request, group)
+  const engine = request.turns[0]?.voice.engine ?? ""
+  const busy = busyFor(sequencer, request, engine)
   if (busy !== undefined) {
     ended.inc({ outcome: "busy" })
     refused.inc({ reason: busy.reason })
@@ -96,21 +96,21 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
     return { _tag: "Refused", faults: script.failure } as const
   }
   active.set({}, ++sequencer.count)
-  const listener = listening.enter({ group, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
+  const listener = listening.enter({ engine, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
   yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
   // What it requests leaves with this turn of the event loop: an asker in this process goes on behind that.
   yield* Effect.yieldNow
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })
 
-const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, group: string) => {
+const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, engine: string) => {
   const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
   if (isDraining) return { reason: "draining", retryAfterSeconds } as const
   if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds } as const
   // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in time.
   if (resume !== null || isPromised === true) return undefined
-  const load = { ...listening.load(group, nowMs()), lateMs: lateMs() }
-  const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, sentAway: 0 }, limits)
+  const load = { ...listening.load(engine, nowMs()), lateMs: lateMs() }
+  const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, recentlyRefused: 0 }, limits)
   return verdict._tag === "Refuse" ? verdict : undefined
 }
 

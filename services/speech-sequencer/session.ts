@@ -244,7 +244,7 @@ const chunkMsLeast = 1_000
 /** How long the listener can go without a chunk: its audio in store, and the chunks before this one. */
 const neededIn = ({ listener, play, nowMs }: Session, chunk: number) => {
   const before = chunk - (play.awaited() ?? chunk)
-  return Math.max(0, listener.storeMs(nowMs()) + play.heldMs() + before * chunkMsLeast)
+  return Math.max(0, listener.bufferedMs(nowMs()) + play.heldMs() + before * chunkMsLeast)
 }
 
 const send = (session: Session, head: SessionFrameHead, pcm: Int16Array = silence) => {

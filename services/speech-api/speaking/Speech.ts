@@ -219,7 +219,7 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const pcm = pcmOf(parts, answer, session.pieces)
   const bytes = encoders.encode(plan.format, pcm, {
     got: (seconds) => listener.got(seconds, epochMs()),
-    storeMs: () => listener.storeMs(epochMs()),
+    bufferedMs: () => listener.bufferedMs(epochMs()),
     isHeard: listener.isHeard
   })
   return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(

@@ -78,7 +78,7 @@ const crowdedWindowSamples = 5 * speechSampleRateHz
 
 type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
 
-type SentAway = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
+type RecentlyRefused = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
 
 /** The callers that wait to begin, and the state that decides about them. */
 interface AdmissionQueue {
@@ -91,7 +91,7 @@ interface AdmissionQueue {
   readonly gauges: Gauges
   waiting: ReadonlyArray<Waiter>
   /** Callers that were told to come again; until then they count as being ahead of later callers. */
-  sentAway: ReadonlyArray<SentAway>
+  recentlyRefused: ReadonlyArray<RecentlyRefused>
   /** A loop is already deciding every few milliseconds. */
   isWatched: boolean
 }
@@ -108,7 +108,7 @@ const queueOf = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const beginWithinMs = SpeechApi.FirstSoundSecondsMax * 1_000
   const queue: AdmissionQueue = {
-    limits: { unheardMax: SpeechApi.BeginningsAtOnce, decideWithinMs, beginWithinMs, waitingMax },
+    limits: { awaitingMax: SpeechApi.BeginningsAtOnce, decideWithinMs, beginWithinMs, waitingMax },
     listening: listeners(),
     lateMs: yield* loopLateness,
     nowMs: () => clock.currentTimeMillisUnsafe(),
@@ -116,7 +116,7 @@ const queueOf = Effect.gen(function* () {
     refused: (yield* Metrics).counter(refusals),
     gauges: yield* gaugesOf,
     waiting: [],
-    sentAway: [],
+    recentlyRefused: [],
     isWatched: false
   }
   return queue
@@ -147,7 +147,7 @@ const enter = Effect.fnUntraced(function* (queue: AdmissionQueue, entrance: Entr
   const { goesOn = false, request, waitsTurn = false } = entrance
   const waiter: Waiter = { ...entrance, decided, isPromised: goesOn || waitsTurn, listener: undefined }
   yield* Effect.addFinalizer(() => Effect.sync(() => leave(queue, waiter)))
-  queue.sentAway = withoutOne(queue.sentAway, request)
+  queue.recentlyRefused = withoutOne(queue.recentlyRefused, request)
   if (goesOn) begin(queue, waiter)
   else queue.waiting = [...queue.waiting, waiter]
   decide(queue)
@@ -156,9 +156,9 @@ const enter = Effect.fnUntraced(function* (queue: AdmissionQueue, entrance: Entr
 })
 
 /** A caller that comes again counts once, however often it asks. */
-const withoutOne = (sentAway: ReadonlyArray<SentAway>, request: string) => {
-  const at = sentAway.findIndex((one) => one.request === request)
-  return at < 0 ? sentAway : sentAway.toSpliced(at, 1)
+const withoutOne = (recentlyRefused: ReadonlyArray<RecentlyRefused>, request: string) => {
+  const at = recentlyRefused.findIndex((one) => one.request === request)
+  return at < 0 ? recentlyRefused : recentlyRefused.toSpliced(at, 1)
 }
 
 const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) {
@@ -173,18 +173,18 @@ const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) 
 
 /** Decides on every waiting caller, first come first served. */
 const decide = (queue: AdmissionQueue) => {
-  queue.sentAway = queue.sentAway.filter(({ untilMs }) => queue.nowMs() < untilMs)
+  queue.recentlyRefused = queue.recentlyRefused.filter(({ untilMs }) => queue.nowMs() < untilMs)
   const ahead = new Map<string, number>()
-  const sentAway = new Map<string, number>()
-  for (const { engine } of queue.sentAway) count(sentAway, engine)
+  const recentlyRefused = new Map<string, number>()
+  for (const { engine } of queue.recentlyRefused) count(recentlyRefused, engine)
   queue.waiting = queue.waiting.filter((waiter) => {
     const { engine } = waiter
-    const before = { ahead: ahead.get(engine) ?? 0, sentAway: sentAway.get(engine) ?? 0 }
+    const before = { ahead: ahead.get(engine) ?? 0, recentlyRefused: recentlyRefused.get(engine) ?? 0 }
     const verdict = verdictOn(queue, waiter, before)
     if (verdict._tag === "Begin") begin(queue, waiter)
     if (verdict._tag === "Refuse") {
       refuse(queue, waiter, verdict)
-      count(sentAway, engine)
+      count(recentlyRefused, engine)
     }
     if (verdict._tag === "Begin" || verdict._tag === "Refuse") return false
     waiter.isPromised ||= verdict._tag === "Promise"
@@ -196,20 +196,20 @@ const decide = (queue: AdmissionQueue) => {
 
 const count = (counts: Map<string, number>, engine: string) => counts.set(engine, (counts.get(engine) ?? 0) + 1)
 
-type Before = Pick<Asker, "ahead" | "sentAway">
+type Before = Pick<Asker, "ahead" | "recentlyRefused">
 
 const verdictOn = (queue: AdmissionQueue, waiter: Waiter, before: Before) => {
   const { gauges, lateMs, limits, listening, nowMs } = queue
   const { engine, arrivedAtMs, isPromised } = waiter
   const load = { ...listening.load(engine, nowMs()), lateMs: lateMs() }
-  gauges.seconds.set({ engine }, load.growMs / 1_000)
+  gauges.seconds.set({ engine }, load.fullMs / 1_000)
   return admit(load, { ...before, waitedMs: nowMs() - arrivedAtMs, isPromised }, limits)
 }
 
 const begin = (queue: AdmissionQueue, waiter: Waiter) => {
   const { listening, nowMs } = queue
-  const { engine: group, plays, soundMs } = waiter
-  waiter.listener = decidingWhenHeard(queue, listening.enter({ group, nowMs: nowMs(), plays, soundMs }))
+  const { engine, plays, soundMs } = waiter
+  waiter.listener = decidingWhenHeard(queue, listening.enter({ engine, nowMs: nowMs(), plays, soundMs }))
   Deferred.doneUnsafe(waiter.decided, Effect.succeed(waiter.listener))
 }
 
@@ -227,7 +227,7 @@ const refuse = (queue: AdmissionQueue, waiter: Waiter, { reason, retryAfterSecon
   queue.refused.inc({ reason })
   const { engine, request } = waiter
   const untilMs = queue.nowMs() + retryAfterSeconds * 1_000
-  queue.sentAway = [...queue.sentAway.slice(1 - rememberedMax), { engine, request, untilMs }]
+  queue.recentlyRefused = [...queue.recentlyRefused.slice(1 - rememberedMax), { engine, request, untilMs }]
   Deferred.doneUnsafe(waiter.decided, Effect.fail(new SpeechOverloaded({ reason, retryAfterSeconds })))
 }
 
@@ -238,7 +238,7 @@ const leave = (queue: AdmissionQueue, waiter: Waiter) => {
 }
 
 const show = ({ gauges, listening, nowMs, waiting }: AdmissionQueue) => {
-  gauges.beginnings.set({}, listening.counts(nowMs()).young)
+  gauges.beginnings.set({}, listening.buffering(nowMs()))
   gauges.waiting.set({}, waiting.length)
 }
 
@@ -263,7 +263,7 @@ const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace
 const turnOf = (queue: AdmissionQueue, listener: Listener) =>
   Effect.gen(function* () {
     for (;;) {
-      const spareMs = listener.storeMs(queue.nowMs()) - plentyMs
+      const spareMs = listener.bufferedMs(queue.nowMs()) - plentyMs
       if (spareMs <= 0 || !isCrowded(queue)) return
       // It gives way of its own accord: no sign that too little is made.
       listener.rests(queue.nowMs())

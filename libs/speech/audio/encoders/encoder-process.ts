@@ -10,7 +10,7 @@ export interface PieceTurn {
   /** The answer is not heard yet. */
   readonly isUrgent: boolean
   /** The sound that its listener has and has not played yet: whoever has least comes first. */
-  readonly storeMs: number
+  readonly bufferedMs: number
 }
 
 export interface EncoderProcess {

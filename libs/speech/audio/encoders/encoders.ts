@@ -20,12 +20,12 @@ export interface EncoderListener {
   /** Gets the seconds of sound of each run of bytes, before the reader takes them. */
   readonly got: (seconds: number) => void
   /** The sound that it has and has not played yet: of all encoders, that for the listener with least comes first. */
-  readonly storeMs: () => number
+  readonly bufferedMs: () => number
   /** False while what it got is held back until there is more: then that goes before all that others hear later. */
   readonly isHeard: () => boolean
 }
 
-const nobody: EncoderListener = { got: () => {}, storeMs: () => 0, isHeard: () => true }
+const nobody: EncoderListener = { got: () => {}, bufferedMs: () => 0, isHeard: () => true }
 
 export class Encoders extends Context.Service<
   Encoders,

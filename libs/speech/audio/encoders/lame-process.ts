@@ -222,11 +222,11 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
       encoder.isUnheard = true
       tell(program, { kind: "begin", id })
     }),
-    write: (pcm, { isUrgent, storeMs }) =>
+    write: (pcm, { isUrgent, bufferedMs }) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
         encoder.isUnheard &&= isUrgent
-        ask({ kind: "encode", id, isUrgent, storeMs, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
+        ask({ kind: "encode", id, isUrgent, bufferedMs, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {
       if (encoder.ending === undefined) ask({ kind: "end", id }, () => end(encoder, Effect.succeed(null)))

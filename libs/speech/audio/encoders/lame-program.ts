@@ -18,7 +18,7 @@ export type ToLame =
       readonly id: number
       readonly isUrgent: boolean
       /** The sound that its listener has and has not played yet. */
-      readonly storeMs: number
+      readonly bufferedMs: number
       readonly pcm: Uint8Array
     }
   /** Pushes out the frames that the encoder still looks ahead for. */
@@ -160,9 +160,9 @@ const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
   const isOther = isForListener(message)
   if (isOther || message.kind === "close") unheard.delete(message.id)
   if (!isOther) return void urgent.push(message)
-  const storeMs = Math.max(0, message.storeMs)
-  const dueAtMs = nowMs + storeMs
-  const heldUntilMs = nowMs + Math.min(heldMsMax, storeMs / 2)
+  const bufferedMs = Math.max(0, message.bufferedMs)
+  const dueAtMs = nowMs + bufferedMs
+  const heldUntilMs = nowMs + Math.min(heldMsMax, bufferedMs / 2)
   others.splice(others.findLastIndex((other) => other.dueAtMs <= dueAtMs) + 1, 0, { message, dueAtMs, heldUntilMs })
 }
 

@@ -19,12 +19,12 @@ import type { LameProcesses } from "./lame-process.ts"
 /** Whom a piece is for; asked when it may be fed. */
 interface PieceListener {
   /** The sound that it has and has not played yet. */
-  readonly storeMs: () => number
+  readonly bufferedMs: () => number
   readonly isHeard: () => boolean
 }
 
 /** The silence between two answers. */
-const nobody: PieceListener = { storeMs: () => 0, isHeard: () => true }
+const nobody: PieceListener = { bufferedMs: () => 0, isHeard: () => true }
 
 export interface LossyEncoder {
   readonly process: EncoderProcess
@@ -117,7 +117,7 @@ const feed = (encoding: Encoding, pcm: Int16Array, listener: PieceListener) =>
     encoding.fed += pcm.length
     measureLead(encoding)
     const isUrgent = hasNothing(encoding) || !listener.isHeard()
-    return encoding.process.write(pcm, { isUrgent, storeMs: listener.storeMs() })
+    return encoding.process.write(pcm, { isUrgent, bufferedMs: listener.bufferedMs() })
   })
 
 const hasNothing = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame

@@ -91,7 +91,7 @@ describe("mp3 encoders that share a process", () => {
       const format = formatNamed("mp3_24000_64")
       assert.isDefined(format)
       const { encode } = yield* Encoders
-      const listener = { got: () => {}, storeMs: () => 1_000, isHeard: () => true }
+      const listener = { got: () => {}, bufferedMs: () => 1_000, isHeard: () => true }
       const heard = yield* Latch.make()
       const unheard = { ...listener, isHeard: () => heard.isOpen() }
       const each = (whose: typeof listener) => Effect.forkScoped(Stream.runDrain(encode(format, slow, whose)))
@@ -202,8 +202,8 @@ describe("the program of libmp3lame", () => {
       const ids = Array.from({ length: heap.pieces }, (_, id) => id)
       for (const id of [...ids, urgent]) tell(opening(id))
       for (const _ of [...ids, urgent]) await next()
-      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, storeMs: 1_000, pcm: heap.pcm })
-      tell({ kind: "encode", id: urgent, isUrgent: true, storeMs: 0, pcm })
+      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 1_000, pcm: heap.pcm })
+      tell({ kind: "encode", id: urgent, isUrgent: true, bufferedMs: 0, pcm })
       const pieces: Array<number> = []
       for (const _ of [...ids, urgent]) pieces.push(await next())
       assert.isBelow(pieces.indexOf(urgent), ids.length / 2)
@@ -218,8 +218,8 @@ describe("the program of libmp3lame", () => {
       const thin = [1_000, 1_001]
       for (const id of [...ids, ...thin]) tell(opening(id))
       for (const _ of [...ids, ...thin]) await next()
-      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, storeMs: 3_000, pcm: heap.pcm })
-      for (const id of thin) tell({ kind: "encode", id, isUrgent: false, storeMs: 140, pcm })
+      for (const id of ids) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 3_000, pcm: heap.pcm })
+      for (const id of thin) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 140, pcm })
       const pieces: Array<number> = []
       for (const _ of [...ids, ...thin]) pieces.push(await next())
       for (const id of thin) assert.isBelow(pieces.indexOf(id), ids.length / 2)
@@ -232,12 +232,12 @@ describe("the program of libmp3lame", () => {
       await next()
       await next()
       tell({ kind: "begin", id: beginner })
-      tell({ kind: "encode", id: listener, isUrgent: false, storeMs: 1_000, pcm })
-      tell({ kind: "encode", id: beginner, isUrgent: true, storeMs: 0, pcm })
+      tell({ kind: "encode", id: listener, isUrgent: false, bufferedMs: 1_000, pcm })
+      tell({ kind: "encode", id: beginner, isUrgent: true, bufferedMs: 0, pcm })
       assert.deepStrictEqual([await next(), await next()], [beginner, listener])
       // The first sound does not come: the listener's next piece comes all the same.
       tell({ kind: "begin", id: beginner })
-      tell({ kind: "encode", id: listener, isUrgent: false, storeMs: 1_000, pcm })
+      tell({ kind: "encode", id: listener, isUrgent: false, bufferedMs: 1_000, pcm })
       assert.strictEqual(await next(), listener)
     }))
 })

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AdmissionLimits, admit, listeners } from "#speech"
 
-const limits: AdmissionLimits = { unheardMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
-const group = "espeak"
+const limits: AdmissionLimits = { awaitingMax: 8, decideWithinMs: 500, beginWithinMs: 2_500, waitingMax: 256 }
+const engine = "espeak"
 
 interface Crowd {
   /** Seconds of audio that the fleet makes in a second. */
@@ -22,7 +22,14 @@ const stepMs = 20
  */
 const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000, textSeconds = 20 }: Crowd) => {
   const book = listeners()
-  const seen = { refused: 0, retryAfterLeast: Number.POSITIVE_INFINITY, underruns: 0, mostAtOnce: 0, begun: 0 }
+  const seen = {
+    refused: 0,
+    retryAfterLeast: Number.POSITIVE_INFINITY,
+    underruns: 0,
+    mostAtOnce: 0,
+    begun: 0,
+    latestMs: 0
+  }
   let waiting: Array<{ readonly cameMs: number; isPromised: boolean }> = []
   let speaking: Array<{ readonly listener: ReturnType<typeof book.enter>; gotMs: number; startMs: number }> = []
   const came = (nowMs: number) => Math.floor((nowMs * callersPerSecond) / 1_000)
@@ -32,14 +39,15 @@ const crowded = ({ capacity, callersPerSecond, heldSeconds, windowMs = 5_000, te
     }
     let ahead = 0
     waiting = waiting.filter((caller) => {
-      const load = { ...book.load(group, nowMs), lateMs: 0 }
-      const asker = { ahead, waitedMs: nowMs - caller.cameMs, isPromised: caller.isPromised, sentAway: 0 }
+      const load = { ...book.load(engine, nowMs), lateMs: 0 }
+      const asker = { ahead, waitedMs: nowMs - caller.cameMs, isPromised: caller.isPromised, recentlyRefused: 0 }
       const verdict = admit(load, asker, limits)
       if (verdict._tag === "Begin") {
-        const listener = book.enter({ group, nowMs, plays: true, soundMs: textSeconds * 1_000 })
+        const listener = book.enter({ engine, nowMs, plays: true, soundMs: textSeconds * 1_000 })
         listener.wants(nowMs)
         speaking.push({ listener, gotMs: 0, startMs: Number.NaN })
         seen.begun += 1
+        seen.latestMs = Math.max(seen.latestMs, asker.waitedMs)
       } else if (verdict._tag === "Refuse") {
         seen.refused += 1
         seen.retryAfterLeast = Math.min(seen.retryAfterLeast, verdict.retryAfterSeconds)
@@ -91,7 +99,7 @@ describe("more callers than the fleet can speak for in real time", () => {
     { capacity: 155, callersPerSecond: 12, windowMs: 20_000, textSeconds: 600 },
     { capacity: 12, callersPerSecond: 1, windowMs: 20_000, textSeconds: 120 }
   ])(
-    "are refused with a time to come again, and no listener falls silent: $callersPerSecond/s at $capacity s/s, $textSeconds s each",
+    "are refused with a time to come again or begin in time, and no listener falls silent: $callersPerSecond/s at $capacity s/s, $textSeconds s each",
     ({ capacity, callersPerSecond, textSeconds, windowMs }) => {
       const seen = crowded({
         capacity,
@@ -104,6 +112,7 @@ describe("more callers than the fleet can speak for in real time", () => {
       assert.isAbove(seen.refused, 0)
       assert.isAtLeast(seen.retryAfterLeast, 1)
       assert.isAbove(seen.mostAtOnce, 0.9 * capacity)
+      assert.isAtMost(seen.latestMs, limits.beginWithinMs)
     }
   )
 
@@ -138,7 +147,7 @@ const rushed = ({ callers, capacity, plays }: Rush) => {
   const book = listeners()
   const cameMs = 10_000
   // A few before them showed how fast the fleet is.
-  const before = [1, 2, 3, 4].map(() => book.enter({ group, nowMs: 0, plays: true, soundMs: 3_000 }))
+  const before = [1, 2, 3, 4].map(() => book.enter({ engine, nowMs: 0, plays: true, soundMs: 3_000 }))
   before.forEach((one, nth) => one.got(firstSoundMs / 1_000, ((nth + 1) * firstCostMs) / capacity))
   for (const one of before) one.leave(1_000)
   const textMs = 24_000
@@ -157,15 +166,15 @@ const rushed = ({ callers, capacity, plays }: Rush) => {
     let ahead = 0
     for (let nth = 0; nth < present; nth++) {
       const verdict = admit(
-        { ...book.load(group, nowMs), lateMs: 0 },
-        { ahead, waitedMs: nowMs - cameMs, isPromised: false, sentAway: 0 },
+        { ...book.load(engine, nowMs), lateMs: 0 },
+        { ahead, waitedMs: nowMs - cameMs, isPromised: false, recentlyRefused: 0 },
         soon
       )
       if (verdict._tag === "Wait") ahead += 1
       else waiting -= 1
       if (verdict._tag === "Refuse") refusedMs.push(nowMs - cameMs)
       if (verdict._tag !== "Begin") continue
-      const listener = book.enter({ group, nowMs, plays: true, soundMs: textMs })
+      const listener = book.enter({ engine, nowMs, plays: true, soundMs: textMs })
       listener.wants(nowMs)
       speaking.push({ listener, leftMs: firstCostMs, gotMs: 0, startMs: Number.NaN })
     }

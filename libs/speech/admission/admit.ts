@@ -1,0 +1,161 @@
+/**
+ * Admission: whether another utterance may begin, waits in the queue or is refused. It rests on measurements and not on
+ * configuration. An utterance begins only with the capacity that present listeners leave, so it never takes their audio
+ * away. A request that cannot be heard by its deadline is refused before that, with the time to come again. Pure.
+ */
+
+/** The measurements of an engine at the moment of a request. */
+export interface Load {
+  /** Listeners that have begun and await their first audio. */
+  readonly awaiting: number
+  /** Listeners that have not had a full buffer, those that await first audio among them. */
+  readonly buffering: number
+  /** Listeners that have had a full buffer, wait for audio and have little left. */
+  readonly low: number
+  /** Of those that buffer, the ones that are heard already and about to fall silent. */
+  readonly starving: number
+  /** Audio has come since one of those that await it began; also when none does. */
+  readonly isMaking: boolean
+  /** Until first audio, by the last ones and those in progress. */
+  readonly firstMs: number
+  /** Until a full buffer, likewise. */
+  readonly fullMs: number
+  /** Until first audio when the engine has nothing else to do; 0 before the first. */
+  readonly aloneMs: number
+  /** The time between two first audios, while several are awaited. */
+  readonly firstEveryMs: number
+  /** Seconds of audio to be made in a second so that none of the listeners falls silent before its end. */
+  readonly needs: number
+  /** Seconds of audio that are made in a second; infinite while more could be made. */
+  readonly makes: number
+  /** The time between two ends of utterances. */
+  readonly endsEveryMs: number
+  /** The time between two beginnings in the last seconds; infinite without one. */
+  readonly beganEveryMs: number
+  /** How late this process's event loop is: a loop that is held up starts nothing in time. */
+  readonly lateMs: number
+}
+
+export interface Asker {
+  /** Requests before it in the queue. */
+  readonly ahead: number
+  /** Time since the request came. */
+  readonly waitedMs: number
+  /** The request was not refused while it could have been told in time, so it is to be served. */
+  readonly isPromised: boolean
+  /** Requests that were refused recently and told to come again: they count as before it too. */
+  readonly recentlyRefused: number
+}
+
+export interface AdmissionLimits {
+  /** Listeners that await first audio at once, at most: enough to keep the processors busy while some wait for the bus. */
+  readonly awaitingMax: number
+  /** A request that is refused learns so within this time. */
+  readonly decideWithinMs: number
+  /**
+   * An utterance that would be heard later than this is refused, before it has waited so long. With an engine that is slow
+   * even when it is idle, some times as long as it takes then. 0: it begins at once or is refused.
+   */
+  readonly beginWithinMs: number
+  /** A request behind this many others is refused. */
+  readonly waitingMax: number
+}
+
+type RefusalReason = "beginnings" | "listeners" | "stalled"
+
+export type AdmissionVerdict =
+  | { readonly _tag: "Begin" }
+  | { readonly _tag: "Wait" }
+  | { readonly _tag: "Promise" }
+  | { readonly _tag: "Refuse"; readonly reason: RefusalReason; readonly retryAfterSeconds: number }
+
+// A loop that is later than this gets more work than it can do.
+export const lateMsMax = 250
+// First audio comes as late as all else that is due: when it is later than this, others are about to starve.
+const firstMsMax = 500
+// A caller that must wait longer would rather ask elsewhere.
+const retryAfterSecondsMax = 60
+// A promise that cannot be kept: after this many times its limit the request waits no more, nor after less than that time.
+const patience = 4
+const patienceMsMin = 10_000
+// A crowd that is refused all at once is told late, so the hopeless are refused as they come.
+const hopeless = 2
+// The slowest of a crowd takes so many times as long to be heard as the others.
+const slowest = 1.5
+// One that begins may wait for each that awaits first audio, and for as many that are heard and want more.
+const turnsPerAwaiting = 2
+// A caller of an engine that is slow even alone waits for a few of those before it, but no longer than this.
+const timesAlone = 4
+const aloneWithinMsMax = 2_500
+// What is made in a second changes, and with it must be left more than is needed.
+const reserve = 1.05
+const bufferingPerAwaiting = 4
+
+export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): AdmissionVerdict => {
+  const blocked = blockingReason(load, limits)
+  if (blocked === undefined && asker.ahead === 0 && isInTime(load, asker, limits)) return { _tag: "Begin" }
+  const refuse: AdmissionVerdict = {
+    _tag: "Refuse",
+    reason: blocked ?? "beginnings",
+    retryAfterSeconds: retryAfter(load, asker, limits)
+  }
+  if (asker.isPromised) return asker.waitedMs > promisedMsMax(limits) ? refuse : { _tag: "Wait" }
+  const withinMs = heardWithinMs(load, limits)
+  const beginsInMs = asker.waitedMs + queueMs(load, asker, limits)
+  if (asker.ahead >= limits.waitingMax || beginsInMs > hopeless * withinMs) return refuse
+  if (asker.waitedMs < decideByMs(load, limits)) return { _tag: "Wait" }
+  const isHeardInTime = beginsInMs + slowest * load.firstMs <= withinMs
+  return isQueueMoving(load, limits) && isHeardInTime ? { _tag: "Promise" } : refuse
+}
+
+const blockingReason = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
+  if (load.low > 0 || isOverbooked(load)) return "listeners"
+  const isLate = load.awaiting > 0 && load.firstMs > firstMsMax
+  const isFull = load.awaiting >= limits.awaitingMax || load.buffering >= bufferingMax(limits)
+  if (load.starving > 0 || isLate || isFull) return "beginnings"
+  // Without a beginning in progress nothing would show that the loop is on time again.
+  return load.buffering > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
+}
+
+const isOverbooked = ({ makes, needs }: Load) => needs > 0 && (needs + 1) * reserve > makes
+
+const bufferingMax = ({ awaitingMax }: AdmissionLimits) => bufferingPerAwaiting * awaitingMax
+
+/** Listeners that begin and do not get full buffers soon have no end that could be promised. */
+const isQueueMoving = (load: Load, limits: AdmissionLimits) => {
+  const reason = blockingReason(load, limits)
+  const isBlocked = reason === "listeners" || reason === "stalled" || load.buffering >= bufferingMax(limits)
+  return load.isMaking && !isBlocked
+}
+
+/** A loop that is late read the request as late as that. */
+const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
+  const { aloneMs, awaiting, firstEveryMs, lateMs } = load
+  if (awaiting === 0 || isPromised || limits.beginWithinMs === 0) return true
+  return lateMs + waitedMs + aloneMs + turnsPerAwaiting * awaiting * firstEveryMs <= heardWithinMs(load, limits)
+}
+
+const promisedMsMax = ({ beginWithinMs }: AdmissionLimits) => Math.max(patienceMsMin, patience * beginWithinMs)
+
+const heardWithinMs = ({ aloneMs }: Load, { beginWithinMs }: AdmissionLimits) =>
+  beginWithinMs === 0 ? 0 : Math.max(beginWithinMs, Math.min(aloneWithinMsMax, timesAlone * aloneMs))
+
+/** Half of the time at least, however long first audio takes just now: the next one may be faster. */
+const decideByMs = (load: Load, limits: AdmissionLimits) => {
+  const withinMs = heardWithinMs(load, limits)
+  return Math.min(limits.decideWithinMs, Math.max(withinMs / 2, withinMs - slowest * load.firstMs))
+}
+
+const turnEveryMs = ({ firstEveryMs, firstMs }: Load, { awaitingMax }: AdmissionLimits) =>
+  Math.max(firstEveryMs, firstMs / awaitingMax)
+
+/** Until those ahead have begun and one more place is free. */
+const queueMs = (load: Load, { ahead }: Asker, limits: AdmissionLimits) =>
+  Math.max(0, load.awaiting + ahead + 1 - limits.awaitingMax) * turnEveryMs(load, limits)
+
+/** When all earlier requests have had their turn: by the pace of beginnings, or of ends where one must end first. */
+const retryAfter = (load: Load, { ahead, recentlyRefused }: Asker, limits: AdmissionLimits) => {
+  const placeEveryMs = Math.max(turnEveryMs(load, limits), load.low > 0 || isOverbooked(load) ? load.endsEveryMs : 0)
+  const seconds = Math.ceil(((ahead + recentlyRefused + 1) * Math.min(load.beganEveryMs, placeEveryMs)) / 1_000)
+  return Math.min(retryAfterSecondsMax, Math.max(1, seconds))
+}
