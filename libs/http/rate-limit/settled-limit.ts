@@ -74,8 +74,12 @@ export const takeFromWindows = (
 }
 
 /** The store's log with the takes that it lacks: no more of them than any limit counts. Pure. */
-export const mergedLog = (stored: RateLog, unsettled: RateLog, limitMax: number): RateLog =>
-  [...stored, ...unsettled].toSorted((left, right) => left - right).slice(-limitMax)
+export const mergedLog = (stored: RateLog, unsettled: RateLog, limitMax: number): RateLog => {
+  const log = [...stored]
+  // Most come last. `toSorted` boxes each number of the list that it makes, and every call reads this list.
+  for (const atMs of unsettled) log.splice(log.findLastIndex((earlier) => earlier <= atMs) + 1, 0, atMs)
+  return log.slice(-limitMax)
+}
 
 /** Takes, or fails with 429 that names the window, or with 503 when the store does not answer. */
 export const takeOrRefuse = Effect.fnUntraced(function* (
