@@ -268,5 +268,5 @@ export const soldRequest = (
     const message = `${costly} costs extra and is not sold with this model; leave it out`
     return Result.fail(fault("INVALID_PARAMETER", { param: costly, message }))
   }
-  return Result.succeed(given.length === 0 ? request : without(request, ...given))
+  return Result.succeed(without(request, ...given))
 }

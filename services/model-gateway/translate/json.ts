@@ -34,8 +34,11 @@ export const present = (object: Readonly<Record<string, unknown>>): JsonObject =
   return full
 }
 
+/** The object itself where it has none of them: each event of a stream is asked. */
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+  keys.some((key) => key in object)
+    ? Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+    : object
 
 /** Null, false and what is empty: a caller that sends it asks for nothing. */
 export const isNothing = (value: unknown) =>
