@@ -4,7 +4,7 @@
  * show the last, and fails if another was made meanwhile. Within one process dispatches are made one at a time, so only
  * replicas race.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Actors, type FoundUniqueKey, type UniqueKey } from "#actors"
 import type { BusError } from "#bus"
 import { keyedQueue } from "#runtime"
@@ -13,7 +13,6 @@ import { Ready } from "./Ready.ts"
 // The views show a record within some ten milliseconds. After this, the runner is told to ask again rather than kept
 // waiting.
 const patienceMs = 2_000
-const lookEveryMs = 5
 // A turn takes milliseconds, so that the last of these has its turn in time. Further runners are told to ask again.
 const turnsMax = 512
 
@@ -43,15 +42,6 @@ export class InFlightCount extends Context.Service<
       const ready = yield* Ready
       const turns = keyedQueue(turnsMax)
 
-      const untilShown = Effect.fnUntraced(function* (sequence: number) {
-        const endsAtMs = (yield* Clock.currentTimeMillis) + patienceMs
-        while (!ready.isShown(sequence)) {
-          if ((yield* Clock.currentTimeMillis) >= endsAtMs) return false
-          yield* Effect.sleep(lookEveryMs)
-        }
-        return true
-      })
-
       const onceKnown = Effect.fnUntraced(function* <A, E, R, B>(
         { id, sequence }: Project,
         work: (key: UniqueKey) => Effect.Effect<A, E, R>,
@@ -64,8 +54,8 @@ export class InFlightCount extends Context.Service<
           onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
         })
         // Dispatches from before the project had its cap precede the project's own record in the log.
-        const isKnown = yield* untilShown(Math.max(dispatchedAt, sequence))
-        return isKnown ? yield* work(nextOfCap(id, last)) : late()
+        const known = yield* Effect.timeoutOption(ready.shown(Math.max(dispatchedAt, sequence)), patienceMs)
+        return Option.isSome(known) ? yield* work(nextOfCap(id, last)) : late()
       })
 
       return InFlightCount.of({

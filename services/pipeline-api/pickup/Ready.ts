@@ -56,10 +56,10 @@ export class Ready extends Context.Service<
     readonly inFlight: (projectId: string, agent: string) => InFlight
     /** Items that the runner might take wait until an agent is resumed. */
     readonly isParked: (wanted: Wanted) => boolean
-    /** Everything decided up to that record of LOG is known here. */
-    readonly hasSeen: (sequence: number) => boolean
-    /** The number in flight is known as of that record of LOG: the views show it, and leave out nothing that moves. */
-    readonly isShown: (sequence: number) => boolean
+    /** Ends when everything decided up to that record of LOG is known here. */
+    readonly seen: (sequence: number) => Effect.Effect<void>
+    /** Ends when the number in flight is known as of that record: the views show it, and leave out nothing that moves. */
+    readonly shown: (sequence: number) => Effect.Effect<void>
     /** The dispatch was made here, and the views do not show it yet. */
     readonly wasGiven: (dispatchId: string) => boolean
     /** Ends when there may be work, or when the time is over; at once when too many runners wait already. */
@@ -77,6 +77,9 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   const runners = waitingRunners(waitersMax)
   let look = emptyLook
   let seen = -1
+  let looked = Deferred.makeUnsafe<void>()
+  const until = (is: () => boolean): Effect.Effect<void> =>
+    Effect.suspend(() => (is() ? Effect.void : Effect.andThen(Deferred.await(looked), until(is))))
 
   const candidates = (wanted: Wanted, nowMs: number) =>
     matching(look, wanted)
@@ -92,6 +95,8 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
     given.forget((id, given) => isInViews(views, id, given))
     runners.wake((waiting) => toDo({ views, candidates }, waiting, nowMs))
     show(look, runners.count())
+    Deferred.doneUnsafe(looked, Effect.void)
+    looked = Deferred.makeUnsafe()
   })
 
   return Ready.of({
@@ -107,8 +112,8 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
       return { agent, items: all.length, itemsOfAgent: all.filter((item) => item.agent === agent).length }
     },
     isParked: ({ names }) => names.some((name) => look.parkedFor.has(name)),
-    hasSeen: (sequence) => seen >= sequence,
-    isShown: (sequence) => seen >= sequence && views.isWhole(),
+    seen: (sequence) => until(() => seen >= sequence),
+    shown: (sequence) => until(() => seen >= sequence && views.isWhole()),
     wasGiven: given.wasGiven,
     wait: runners.wait,
     wakeAll: runners.wakeAll

@@ -2,15 +2,14 @@
  * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
  * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
  */
-import { Clock, Deferred, Effect, Semaphore } from "effect"
-import { type BusError, Kv, StreamReader } from "#bus"
+import { Clock, Deferred, Effect, Schedule, Semaphore } from "effect"
+import { Kv, StreamReader } from "#bus"
 import { Ready, type Wanted } from "./Ready.ts"
 import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 
 // The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
 // them.
 const catchUpMsMax = 2_000
-const lookEveryMs = 5
 // One question to the broker; follow-ups are done in runs of twenty milliseconds.
 const cursorEveryMs = 20
 
@@ -23,25 +22,14 @@ export const catchUp = Effect.gen(function* () {
 
   return Effect.fn("Pickup.catchUp")(function* (wanted: Wanted) {
     const untilMs = (yield* Clock.currentTimeMillis) + catchUpMsMax
-    const until = Effect.fnUntraced(function* (everyMs: number, is: Effect.Effect<boolean, BusError>) {
-      while (!(yield* is)) {
-        if ((yield* Clock.currentTimeMillis) >= untilMs) return
-        yield* Effect.sleep(everyMs)
-      }
-    })
-    const seen = (sequence: number) =>
-      until(
-        lookEveryMs,
-        Effect.sync(() => ready.hasSeen(sequence))
-      )
+    const inTime = <E>(wait: Effect.Effect<unknown, E>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Effect.timeoutOption(wait, Math.max(0, untilMs - nowMs)))
     const asked = yield* newest
-    yield* seen(asked)
+    yield* inTime(ready.seen(asked))
     if (!ready.isParked(wanted)) return
-    yield* until(
-      cursorEveryMs,
-      Effect.map(readCursor(cursors), (position) => position >= asked)
-    )
-    yield* seen(yield* newest)
+    const isFollowedUp = (position: number) => position >= asked
+    yield* inTime(Effect.repeat(readCursor(cursors), { until: isFollowedUp, schedule: Schedule.spaced(cursorEveryMs) }))
+    yield* inTime(ready.seen(yield* newest))
   })
 })
 
