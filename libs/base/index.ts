@@ -51,6 +51,7 @@ export {
 export { boundedDecoder, type BoundedDecoder, type DecodingFaults, moreFaults, pointedFaults } from "./json/decoding.ts"
 export { parseJsonText, weightMaxOf } from "./json/json-text.ts"
 export { repeatedKeys } from "./json/repeated-keys.ts"
+export { setNewest } from "./newest.ts"
 export {
   Count,
   describe,

@@ -11,6 +11,7 @@
  * most calls are charged by the one write that stores their voucher. Until then any other process may take the channel,
  * and the next command is refused.
  */
+import { setNewest } from "#base"
 import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, type KvEntry, type Records, records } from "#bus"
 import { addressKeyOf, ChannelOrder, ChannelOrderAnswer, inOneCase } from "#payments/contract"
@@ -243,10 +244,7 @@ const isTaken = (channel: Channel | null, foreseen: string | undefined) =>
   channel !== null && (channel.work !== null || channel.charged !== foreseen)
 
 const contest = ({ contested }: Parts, key: string, nowMs: number) => {
-  contested.delete(key)
-  contested.set(key, nowMs)
-  const [oldest] = contested.keys()
-  if (contested.size > rememberedMax && oldest !== undefined) contested.delete(oldest)
+  setNewest(contested, key, nowMs, rememberedMax)
 }
 
 const isContested = ({ contested }: Parts, key: string, nowMs: number) =>
@@ -262,9 +260,6 @@ const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): Stor
 
 /** The channels used last stay, without their answers: those are several times as long as the rest. */
 const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {
-  remembered.delete(key)
   const lean = withoutAnswer(channel)
-  remembered.set(key, { key, channel: lean, revision, lacksAnswer: lean !== channel })
-  const [oldest] = remembered.keys()
-  if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest)
+  setNewest(remembered, key, { key, channel: lean, revision, lacksAnswer: lean !== channel }, rememberedMax)
 }

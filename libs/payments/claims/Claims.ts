@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
 import { payerKeyOf, type Payments, type SettlementJob } from "#payments/contract"
-import { subjects } from "#base"
+import { setNewest, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { unpaidLost } from "../metrics.ts"
 import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
@@ -416,12 +416,7 @@ export const recentKeys = ({ keysMax, keptMs }: RecentKeysOptions): RecentKeys =
   // In the order of adding, which a map keeps.
   const addedAtMs = new Map<string, number>()
   return {
-    add: (key, nowMs) => {
-      addedAtMs.delete(key)
-      addedAtMs.set(key, nowMs)
-      const [oldest] = addedAtMs.keys()
-      if (addedAtMs.size > keysMax && oldest !== undefined) addedAtMs.delete(oldest)
-    },
+    add: (key, nowMs) => setNewest(addedAtMs, key, nowMs, keysMax),
     has: (key, nowMs) => {
       const atMs = addedAtMs.get(key)
       return atMs !== undefined && nowMs - atMs < keptMs

@@ -18,7 +18,7 @@ import {
   type PaymentPayload,
   type PaymentRequirements
 } from "#payments/contract"
-import { subjects } from "#base"
+import { setNewest, subjects } from "#base"
 import { Configuration } from "#configuration"
 import { Metrics, supervise, timed } from "#runtime"
 import {
@@ -726,10 +726,8 @@ const writtenReceipts = () => {
   const of = (name: ChannelName) => known.get(channelKeyOf(name)) ?? []
   const set = (name: ChannelName, tickets: ReadonlyArray<string>) => {
     const key = channelKeyOf(name)
-    known.delete(key)
-    if (tickets.length > 0) known.set(key, tickets)
-    const [oldest] = known.keys()
-    if (known.size > channelsMax && oldest !== undefined) known.delete(oldest)
+    if (tickets.length > 0) setNewest(known, key, tickets, channelsMax)
+    else known.delete(key)
   }
   return {
     of,

@@ -8,6 +8,7 @@
  * it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
  * refused as used.
  */
+import { setNewest } from "#base"
 import { hash } from "node:crypto"
 import { Context, Duration, Effect, Layer, Option, Result, Schedule, Schema } from "effect"
 import { type BusError, kept, Kv, type Mailbox, Objects, parseJson, records, replaced } from "#bus"
@@ -246,9 +247,7 @@ export const lostHolders = ({ instance, isThere }: Pick<Mailbox["Service"], "ins
   const look = Effect.fnUntraced(function* (holder: string) {
     // Not interruptible: other calls wait for the same answer.
     const looking = yield* Effect.cachedWithTTL(Effect.uninterruptible(isThere(holder)), goodFor)
-    known.set(holder, looking)
-    const [oldest] = known.keys()
-    if (known.size > namesMax && oldest !== undefined) known.delete(oldest)
+    setNewest(known, holder, looking, namesMax)
     return looking
   })
   /** False when the broker cannot tell. */

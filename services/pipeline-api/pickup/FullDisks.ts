@@ -7,7 +7,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"
 import type { PickupQuestion } from "#pipeline/contract"
 import { Configuration } from "#configuration"
-import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
+import { Envelope, eventSchemaVersion, isoTime, setNewest, subjects } from "#base"
 import { fullDisk } from "./ready-items.ts"
 
 // Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
@@ -29,14 +29,6 @@ export class FullDisks extends Context.Service<
       /** The moment until which a runner's mount makes no further event, the oldest first. */
       const quietUntilMs = new Map<string, number>()
 
-      const remember = (key: string, untilMs: number) => {
-        quietUntilMs.delete(key)
-        quietUntilMs.set(key, untilMs)
-        if (quietUntilMs.size <= rememberedMax) return
-        const [oldest] = quietUntilMs.keys()
-        if (oldest !== undefined) quietUntilMs.delete(oldest)
-      }
-
       const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
         const full = fullDisk(question, DiskGuard)
         if (full === undefined) return
@@ -44,7 +36,7 @@ export class FullDisks extends Context.Service<
         const key = JSON.stringify([question.runner, full.mountPath])
         if (nowMs < (quietUntilMs.get(key) ?? 0)) return
         // Remembered before the event goes out, so that many questions at once make one event.
-        remember(key, nowMs + retryMs)
+        setNewest(quietUntilMs, key, nowMs + retryMs, rememberedMax)
         const envelope: Envelope = {
           eventSchemaVersion,
           event,

@@ -2,6 +2,7 @@
  * The contract that holds payment channels (x402's scheme `batch-settlement`): its addresses, the texts that are signed
  * for it (EIP-712), its functions as call data, and its events. The addresses are the same on every public chain. Pure.
  */
+import { setNewest } from "#base"
 import {
   addressWord,
   bytesOf,
@@ -81,9 +82,7 @@ export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =
   const known = kept.get(key)
   if (known !== undefined) return known
   const id = hexOf(digestOf(separator, configType, configWords(config)))
-  kept.set(key, id)
-  const [oldest] = kept.keys()
-  if (kept.size > idsKeptMax && oldest !== undefined) kept.delete(oldest)
+  setNewest(kept, key, id, idsKeptMax)
   return id
 }
 

@@ -1,0 +1,8 @@
+/** Sets a key of a map as its newest. The map then drops its oldest key where it has more than so many. */
+export const setNewest = <K, V>(map: Map<K, V>, key: K, value: V, max: number): void => {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= max) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}
