@@ -56,6 +56,18 @@ export const endpoint =
       error: error as never
     }).annotateMerge(described(about))
 
+/** The usual codes of endpoints whose scope reaches the whole fleet. */
+export const fleetCodes = [
+  "unauthorized",
+  "insufficient_scope",
+  "other_workspace",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable"
+] as const
+/** The usual codes of a JSON body. */
+export const bodyCodes = ["validation_failed", "bad_request", "payload_too_large", "unsupported_media_type"] as const
+
 interface Shared<Table, Always, Changing, Reading, Body> {
   readonly table: Table
   /** The codes of every route. */

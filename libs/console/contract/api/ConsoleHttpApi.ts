@@ -17,11 +17,9 @@ import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
 import { TokensGroup } from "./tokens.ts"
-import { newestFirst, read } from "./parts.ts"
+import { newestFirstPage, read } from "./parts.ts"
 
-const AuditPage = Schema.Struct(newestFirst(AuditEntry, "Acts of operators")).annotate({
-  identifier: "AuditPage"
-})
+const AuditPage = newestFirstPage("AuditPage", AuditEntry, "Acts of operators")
 
 export const AuditGroup = guarded(
   "audit",

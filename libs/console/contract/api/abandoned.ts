@@ -1,7 +1,7 @@
 /** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
 import { Schema } from "effect"
 import { Count, describe, pageQuery, Timestamp, Uuid } from "#base"
-import { NameFilter, newestFirst, Reason, act, read } from "./parts.ts"
+import { NameFilter, newestFirstPage, Reason, act, read } from "./parts.ts"
 import { guarded } from "#base/http"
 
 const head = {
@@ -29,14 +29,7 @@ export const AbandonedWhole = Schema.Struct({
 }).annotate({ identifier: "AbandonedDelivery" })
 export interface AbandonedWhole extends Schema.Schema.Type<typeof AbandonedWhole> {}
 
-export const AbandonedPage = Schema.Struct(newestFirst(AbandonedSummary, "Abandoned deliveries")).annotate({
-  identifier: "AbandonedPage"
-})
-
-export const AbandonedQuery = Schema.Struct({
-  ...pageQuery,
-  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name."))
-})
+export const AbandonedPage = newestFirstPage("AbandonedPage", AbandonedSummary, "Abandoned deliveries")
 
 /** More are another call's. */
 export const resendCountMax = 100_000
@@ -67,7 +60,10 @@ export const ResentDelivery = Schema.Struct({
 export const AbandonedGroup = guarded(
   "abandoned",
   read("listAbandoned", "/abandoned", {
-    query: AbandonedQuery.fields,
+    query: {
+      ...pageQuery,
+      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name."))
+    },
     success: AbandonedPage,
     summary: "List abandoned deliveries",
     description: "Deliveries that were given up in the last thirty days."

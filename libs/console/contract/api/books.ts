@@ -67,12 +67,6 @@ export const FindingWhole = Schema.Struct({
 }).annotate({ identifier: "Finding" })
 export interface FindingWhole extends Schema.Schema.Type<typeof FindingWhole> {}
 
-export const BooksQuery = Schema.Struct({
-  ended: Schema.optionalKey(Schema.Literals(["true", "false"])).pipe(
-    describe("`true`: the findings that have ended, for thirty days. Without it, those that stand.")
-  )
-})
-
 export const Books = Schema.Struct({
   books: Schema.Array(BookView).pipe(describe("One for each network that is configured.")),
   findings: Schema.Array(FindingSummary)
@@ -85,7 +79,11 @@ export interface Books extends Schema.Schema.Type<typeof Books> {}
 export const BooksGroup = guarded(
   "books",
   read("getBooks", "/books", {
-    query: BooksQuery.fields,
+    query: {
+      ended: Schema.optionalKey(Schema.Literals(["true", "false"])).pipe(
+        describe("`true`: the findings that have ended, for thirty days. Without it, those that stand.")
+      )
+    },
     success: Books,
     summary: "Look at the payment books",
     description:

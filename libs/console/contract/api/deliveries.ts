@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Count, describe, Ordinal, pageQuery, Timestamp, Uuid } from "#base"
 import { attemptOutcomes } from "#webhooks/contract"
-import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.ts"
+import { NameFilter, newestFirstPage, Reason, timeQuery, act, read } from "./parts.ts"
 import { guarded } from "#base/http"
 import { ResentCount, ResentDelivery } from "./abandoned.ts"
 
@@ -33,22 +33,7 @@ export const DeliveryLine = Schema.Struct({
 }).annotate({ identifier: "DeliveryLine" })
 export interface DeliveryLine extends Schema.Schema.Type<typeof DeliveryLine> {}
 
-export const DeliveryPage = Schema.Struct(newestFirst(DeliveryLine, "Attempts")).annotate({
-  identifier: "DeliveryPage"
-})
-
-export const DeliveriesQuery = Schema.Struct({
-  ...pageQuery,
-  ...timeQuery,
-  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
-  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
-  event: Schema.optionalKey(NameFilter).pipe(
-    describe("Only those of this event; a pattern such as `work_item.*` works.")
-  ),
-  eventSequence: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
-    describe("Only those of the event at this place in EVENTS; without `since`, from its publication on.")
-  )
-})
+export const DeliveryPage = newestFirstPage("DeliveryPage", DeliveryLine, "Attempts")
 
 export const DeliveryAttempt = Schema.Struct({
   place: Place,
@@ -127,7 +112,18 @@ export const ResendDeliveries = Schema.Struct({
 export const DeliveriesGroup = guarded(
   "deliveries",
   read("listDeliveries", "/deliveries", {
-    query: DeliveriesQuery.fields,
+    query: {
+      ...pageQuery,
+      ...timeQuery,
+      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
+      outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
+      event: Schema.optionalKey(NameFilter).pipe(
+        describe("Only those of this event; a pattern such as `work_item.*` works.")
+      ),
+      eventSequence: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+        describe("Only those of the event at this place in EVENTS; without `since`, from its publication on.")
+      )
+    },
     success: DeliveryPage,
     summary: "List deliveries",
     description:

@@ -61,8 +61,6 @@ export const EndpointPage = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
 }).annotate({ identifier: "EndpointPage" })
 
-export const EndpointsQuery = Schema.Struct(pageQuery)
-
 export const CreateEndpoint = Schema.Struct({
   reason,
   settings: Settings.pipe(
@@ -107,7 +105,7 @@ const example = { reason: "its receiver moves" }
 export const EndpointsGroup = guarded(
   "endpoints",
   read("listEndpoints", "/endpoints", {
-    query: EndpointsQuery.fields,
+    query: pageQuery,
     success: EndpointPage,
     summary: "List webhook endpoints",
     description: "Those of the configuration file and those made at run time, by name, with their state."

@@ -44,7 +44,6 @@ const filters = {
   projectId: Schema.optionalKey(NameFilter).pipe(describe("Only those of this project."))
 }
 
-export const EventsQuery = Schema.Struct({ ...pageQuery, ...timeQuery, ...filters })
 /** Earlier ones are a list's. */
 export const liveReplayMax = 10_000
 
@@ -93,7 +92,7 @@ export const ExamplePublished = Schema.Struct({
 export const EventsGroup = guarded(
   "events",
   read("listEvents", "/events", {
-    query: EventsQuery.fields,
+    query: { ...pageQuery, ...timeQuery, ...filters },
     success: EventPage,
     summary: "List events",
     description: "Those of the last 35 days. A page may be short, or empty with a cursor, where few match."

@@ -164,15 +164,13 @@ const SettingPage = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
 }).annotate({ identifier: "SettingPage" })
 
-const SettingsQuery = Schema.Struct({
-  ...pageQuery,
-  section: Schema.optionalKey(NameFilter).pipe(describe("Only those of this section, such as `Bus`."))
-})
-
 export const SettingsGroup = guarded(
   "settings",
   read("listSettings", "/settings", {
-    query: SettingsQuery.fields,
+    query: {
+      ...pageQuery,
+      section: Schema.optionalKey(NameFilter).pipe(describe("Only those of this section, such as `Bus`."))
+    },
     success: SettingPage,
     summary: "List settings",
     description:
@@ -237,8 +235,6 @@ export const BrokerStreams = Schema.Struct({
   items: Schema.Array(BrokerStream).pipe(describe("Streams, buckets and stores, each in the order of the table."))
 }).annotate({ identifier: "BrokerStreams" })
 
-export const ConsumersQuery = Schema.Struct(pageQuery)
-
 export const ConsumerPage = Schema.Struct({
   items: Schema.Array(StreamConsumer).check(Schema.isMaxLength(pageSizeMax)).pipe(describe("Consumers by name.")),
   nextCursor: Schema.NullOr(Schema.String).pipe(describe("For `cursor`; null on the last page."))
@@ -264,7 +260,7 @@ export const StreamsGroup = guarded(
       "not speak of within two seconds is listed with the reason. An answer may be a second old."
   }),
   read("listConsumers", "/streams/:stream/consumers", {
-    query: ConsumersQuery.fields,
+    query: pageQuery,
     success: ConsumerPage,
     summary: "List a stream's consumers",
     description: "All of them, by name. DELIVERIES has one for each endpoint."

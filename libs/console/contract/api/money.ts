@@ -17,7 +17,7 @@ import {
   TransactionId
 } from "#payments/contract"
 import { Count, describe, pageQuery, pageSizeMax, text, Timestamp } from "#base"
-import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.ts"
+import { NameFilter, newestFirstPage, Reason, timeQuery, act, read } from "./parts.ts"
 
 /** The token that an amount is of. */
 export const token = {
@@ -146,7 +146,7 @@ export const ReceiptWhole = Schema.Struct({
 }).annotate({ identifier: "ReceiptWithClaim" })
 export interface ReceiptWhole extends Schema.Schema.Type<typeof ReceiptWhole> {}
 
-export const ReceiptPage = Schema.Struct(newestFirst(ReceiptView, "Receipts")).annotate({ identifier: "ReceiptPage" })
+export const ReceiptPage = newestFirstPage("ReceiptPage", ReceiptView, "Receipts")
 
 const receiptFilter = {
   ...timeQuery,
@@ -166,23 +166,11 @@ export const csvLinesMax = 100_000
 /** Receipts that one CSV answer looks at: minutes of reading. */
 export const csvReadMax = 1_000_000
 
-export const ReceiptsCsvQuery = Schema.Struct({
-  ...receiptFilter,
-  after: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
-    describe("Go on after this `sequence`, the first column of the last line.")
-  )
-})
-
 export const sumsBy = ["day", "model", "payer"] as const
 export type SumsBy = (typeof sumsBy)[number]
 
 /** Receipts that one answer sums up. */
 export const sumsReadMax = 50_000
-
-export const SumsQuery = Schema.Struct({
-  ...receiptFilter,
-  by: Schema.optionalKey(Schema.Literals(sumsBy)).pipe(describe("What the sums are of; `day` without it."))
-})
 
 export const ReceiptSum = Schema.Struct({
   key: Schema.NullOr(Schema.String).pipe(describe("The day in UTC, the model, or the payer. Null for no model.")),
@@ -227,15 +215,6 @@ export const ClaimPage = Schema.Struct({
   )
 }).annotate({ identifier: "ClaimPage" })
 
-export const ClaimsQuery = Schema.Struct({
-  ...pageQuery,
-  state: Schema.optionalKey(Schema.Literals(claimStates)).pipe(
-    describe("Only those in this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
-  ),
-  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")),
-  payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
-})
-
 const count = (value: number) => value.toLocaleString("en-US")
 
 export const ReceiptsGroup = guarded(
@@ -249,7 +228,12 @@ export const ReceiptsGroup = guarded(
       "model, outcome or transaction a page may be short, or empty with a cursor, where few match."
   }),
   read("getReceiptsCsv", "/receipts.csv", {
-    query: ReceiptsCsvQuery.fields,
+    query: {
+      ...receiptFilter,
+      after: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
+        describe("Go on after this `sequence`, the first column of the last line.")
+      )
+    },
     success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" }),
     summary: "Get receipts as a table",
     description:
@@ -258,7 +242,10 @@ export const ReceiptsGroup = guarded(
       "means that the table is not whole. A text that a spreadsheet could take for a formula begins with an apostrophe."
   }),
   read("sumReceipts", "/receipts/sums", {
-    query: SumsQuery.fields,
+    query: {
+      ...receiptFilter,
+      by: Schema.optionalKey(Schema.Literals(sumsBy)).pipe(describe("What the sums are of; `day` without it."))
+    },
     success: ReceiptSums,
     summary: "Sum up receipts",
     description:
@@ -288,7 +275,16 @@ export const ReceiptsGroup = guarded(
 export const ClaimsGroup = guarded(
   "claims",
   read("listClaims", "/claims", {
-    query: ClaimsQuery.fields,
+    query: {
+      ...pageQuery,
+      state: Schema.optionalKey(Schema.Literals(claimStates)).pipe(
+        describe("Only those in this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
+      ),
+      network: Schema.optionalKey(Network).pipe(
+        describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")
+      ),
+      payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
+    },
     success: ClaimPage,
     summary: "List claims",
     description:

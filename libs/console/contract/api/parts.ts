@@ -1,7 +1,7 @@
 /** The common parts of the operators' API: refusal codes, pages of a stream, the reason of an act, and times in queries. */
 import { Schema } from "effect"
 import { commonErrorCodes, describe, type ErrorCode, pageSizeMax, reasonCharactersMax, Timestamp } from "#base"
-import { endpointsFor } from "#base/http"
+import { bodyCodes, endpointsFor, fleetCodes } from "#base/http"
 
 export const consoleErrorCodes = {
   bad_request: { status: 400, when: "The request or its JSON cannot be read." },
@@ -54,6 +54,9 @@ export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, 
   )
 })
 
+export const newestFirstPage = <S extends Schema.Codec<unknown, unknown>>(identifier: string, entry: S, what: string) =>
+  Schema.Struct(newestFirst(entry, what)).annotate({ identifier })
+
 /** Why an operator does it. */
 export const Reason = Schema.String.check(
   Schema.isBetweenLength(1, reasonCharactersMax),
@@ -77,15 +80,8 @@ export const NameFilter = Schema.String.check(Schema.isBetweenLength(1, 256))
 /** An act takes its reason where it names no other body. */
 export const { read, act, change } = endpointsFor({
   table: consoleErrorCodes,
-  always: [
-    "unauthorized",
-    "insufficient_scope",
-    "other_workspace",
-    "rate_limited",
-    "internal_error",
-    "service_unavailable"
-  ],
-  changing: ["validation_failed", "bad_request", "payload_too_large", "unsupported_media_type"],
+  always: fleetCodes,
+  changing: bodyCodes,
   reading: "console:read",
   body: Because
 })("not_found")

@@ -1,7 +1,7 @@
 /** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
 import { Schema } from "effect"
 import { Count, describe, Fault, pageQuery, Timestamp } from "#base"
-import { NameFilter, newestFirst, act, read } from "./parts.ts"
+import { NameFilter, newestFirstPage, act, read } from "./parts.ts"
 import { guarded } from "#base/http"
 
 const head = {
@@ -29,14 +29,7 @@ export const RejectedMessage = Schema.Struct({
 }).annotate({ identifier: "RejectedMessage" })
 export interface RejectedMessage extends Schema.Schema.Type<typeof RejectedMessage> {}
 
-export const RejectedPage = Schema.Struct(newestFirst(RejectedSummary, "Rejected messages")).annotate({
-  identifier: "RejectedPage"
-})
-
-export const RejectedQuery = Schema.Struct({
-  ...pageQuery,
-  origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused, such as `events`."))
-})
+export const RejectedPage = newestFirstPage("RejectedPage", RejectedSummary, "Rejected messages")
 
 export const RejectedResent = Schema.Struct({
   sequence: Count.pipe(describe("Its new place in the stream it was sent to."))
@@ -45,7 +38,10 @@ export const RejectedResent = Schema.Struct({
 export const RejectedGroup = guarded(
   "rejected",
   read("listRejected", "/rejected", {
-    query: RejectedQuery.fields,
+    query: {
+      ...pageQuery,
+      origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused, such as `events`."))
+    },
     success: RejectedPage,
     summary: "List rejected messages",
     description: "Messages that broke their schema, of the last seven days."

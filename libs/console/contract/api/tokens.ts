@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { describe, isName, pageQuery, text, Timestamp, tokenLifetimeMsDefault, tokenLimits } from "#base"
 import { guarded } from "#base/http"
-import { newestFirst, Reason, act, read } from "./parts.ts"
+import { newestFirstPage, Reason, act, read } from "./parts.ts"
 
 const Kind = Schema.Literals(["member", "service"])
 const TokenRole = Schema.Literals(["owner", "admin", "member", "viewer"])
@@ -24,9 +24,7 @@ export const TokenView = Schema.Struct({
 }).annotate({ identifier: "TokenView" })
 export interface TokenView extends Schema.Schema.Type<typeof TokenView> {}
 
-export const TokenPage = Schema.Struct(newestFirst(TokenView, "Tokens")).annotate({ identifier: "TokenPage" })
-
-export const TokensQuery = Schema.Struct(pageQuery)
+export const TokenPage = newestFirstPage("TokenPage", TokenView, "Tokens")
 
 const lifetimeSecondsMax = tokenLimits.lifetimeMsMax / 1_000
 
@@ -57,7 +55,7 @@ export const MadeToken = Schema.Struct({
 export const TokensGroup = guarded(
   "tokens",
   read("listTokens", "/tokens", {
-    query: TokensQuery.fields,
+    query: pageQuery,
     success: TokenPage,
     scope: "tokens:manage",
     summary: "List tokens",

@@ -64,8 +64,6 @@ export const QueueView = Schema.Struct({
 }).annotate({ identifier: "QueueView" })
 export interface QueueView extends Schema.Schema.Type<typeof QueueView> {}
 
-const AgentsQuery = Schema.Struct(pageQuery)
-
 const AgentPauseView = Schema.Struct({
   reason: Schema.String,
   pausedBy: Schema.String,
@@ -120,7 +118,7 @@ export const FleetGroup = guarded(
     description: "A queue that runs is left as it is."
   }),
   read("listAgents", "/agents", {
-    query: AgentsQuery.fields,
+    query: pageQuery,
     success: AgentPage,
     summary: "List agents",
     description: "Those that are configured, and those that something has happened to, in the order of their names."

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { commonErrorCodes, Count, describe, type ErrorCode, pageSizeMax } from "#base"
 import { branchCharactersMax } from "../work-item/state.ts"
-import { endpointsFor } from "#base/http"
+import { bodyCodes, endpointsFor, fleetCodes } from "#base/http"
 
 /** A field of a body that may be left out; null is the same. */
 export const mayBeLeftOut = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -85,14 +85,7 @@ export const pipelineErrorCodes = {
 
 export const pipelineEndpoints = endpointsFor({
   table: pipelineErrorCodes,
-  always: [
-    "unauthorized",
-    "insufficient_scope",
-    "other_workspace",
-    "rate_limited",
-    "internal_error",
-    "service_unavailable"
-  ],
-  changing: ["validation_failed", "bad_request", "conflict", "payload_too_large", "unsupported_media_type"],
+  always: fleetCodes,
+  changing: [...bodyCodes, "conflict"],
   reading: "pipeline:read"
 })

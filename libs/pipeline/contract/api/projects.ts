@@ -70,8 +70,6 @@ export const PutProjectRequest = Schema.Struct({
   .annotate({ identifier: "PutProjectRequest" })
 export interface PutProjectRequest extends Schema.Schema.Type<typeof PutProjectRequest> {}
 
-const ProjectsQuery = Schema.Struct(pageQuery)
-
 const ProjectPause = Schema.Struct({
   reason: Schema.String,
   pausedBy: Schema.NullOr(Schema.String).pipe(describe("Null: by its budget.")),
@@ -123,7 +121,7 @@ const { read, act, put } = pipelineEndpoints("project_not_found")
 export const ProjectsGroup = guarded(
   "projects",
   read("listProjects", "/projects", {
-    query: ProjectsQuery.fields,
+    query: pageQuery,
     success: ProjectPage,
     summary: "List projects",
     description: "Oldest first."

@@ -27,12 +27,6 @@ export const ReleaseChangeRequest = Schema.Struct({
 }).annotate({ identifier: "ReleaseChangeRequest" })
 export interface ReleaseChangeRequest extends Schema.Schema.Type<typeof ReleaseChangeRequest> {}
 
-const ReleasesQuery = Schema.Struct({
-  ...pageQuery,
-  project: Schema.optionalKey(Id).pipe(describe("Releases of this project.")),
-  state: Schema.optionalKey(Schema.Literals(releaseStates)).pipe(describe("Releases in this state."))
-})
-
 const LinkedWorkItem = Schema.Struct({
   workItemId: Uuid,
   outcome: Schema.Literals(releaseItemOutcomes).pipe(describe("`open`: it has not ended."))
@@ -109,7 +103,11 @@ export const ReleasesGroup = guarded(
     example: { name: "Spring", projectId: "gates" }
   }),
   read("listReleases", "/releases", {
-    query: ReleasesQuery.fields,
+    query: {
+      ...pageQuery,
+      project: Schema.optionalKey(Id).pipe(describe("Releases of this project.")),
+      state: Schema.optionalKey(Schema.Literals(releaseStates)).pipe(describe("Releases in this state."))
+    },
     success: ReleasePage,
     summary: "List releases",
     description: "Oldest first, with how many of their items stand how."

@@ -198,8 +198,6 @@ export const SuggestionView = Schema.Struct({
 }).annotate({ identifier: "Suggestion" })
 export interface SuggestionView extends Schema.Schema.Type<typeof SuggestionView> {}
 
-const HistoryQuery = Schema.Struct(pageQuery)
-
 /** One record of the item's log: facts without secrets, and the events made of them. */
 export const HistoryRecord = Schema.Struct({
   sequence: Count.pipe(describe("Of the record in the log.")),
@@ -244,7 +242,7 @@ export const WorkItemsGroup = guarded(
     description: "As it stands at this moment."
   }),
   read("getWorkItemHistory", "/workitems/:id/history", {
-    query: HistoryQuery.fields,
+    query: pageQuery,
     success: HistoryPage,
     summary: "Fetch what happened to a work item",
     description: "Every decision that was made on it, from its log, without secrets."

@@ -148,12 +148,6 @@ export const DeclaredConsent = Schema.Struct({
 })
 export interface DeclaredConsent extends Schema.Schema.Type<typeof DeclaredConsent> {}
 
-export const PreviewQuery = Schema.Struct({
-  locale: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,35}$/u))).pipe(
-    describe("One of the voice's languages; a bare language is any region of it. Its own without it.")
-  )
-})
-
 const sampleTypes = ["wav", "mpeg", "ogg", "flac", "mp4", "webm", "aac"].map((type) => `audio/${type}`)
 
 const { read, act, remove } = speechEndpoints("voice_not_found", "not_found")
@@ -228,7 +222,11 @@ export const VoicesGroup = guarded(
       "end. Members need the permission `content.manage`, which owners, admins and members have."
   }),
   read("getVoicePreview", "/v1/voices/:voice_id/preview", {
-    query: PreviewQuery.fields,
+    query: {
+      locale: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,35}$/u))).pipe(
+        describe("One of the voice's languages; a bare language is any region of it. Its own without it.")
+      )
+    },
     success: HttpApiSchema.StreamUint8Array({ contentType: ["audio/mpeg"] }),
     refused: ["concurrency_limit_reached", "upstream_failure"],
     summary: "Hear a voice of the catalogue",
