@@ -14,9 +14,9 @@ import {
   type DueDelivery,
   dueSubject,
   isBodyLeftOut,
-  readAbandoned,
-  readDeliveryLanes
+  readAbandoned
 } from "./deliveries.ts"
+import { readDeliveryLanes } from "./fan-out-cursor.ts"
 import { readStoredEvent } from "./stored-event.ts"
 
 const about = {

@@ -1,6 +1,6 @@
 /**
  * Webhook deliveries as the bus keeps them, for the dispatcher and for everyone who shows or changes them: the codec of
- * a due delivery, the fan-out's cursor and roster, the states of endpoints, the endpoints made at run time, and the
+ * a due delivery, the fan-out's cursor and members, the states of endpoints, the endpoints made at run time, and the
  * redrive.
  */
 export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
@@ -8,41 +8,39 @@ export {
   type AbandonedDelivery,
   abandonedHeaders,
   attemptBatchCodec,
-  beginCursor,
   deliveryHeader,
   deliveryHeaders,
   deliveryIdFrom,
   dueSubject,
-  type DeliveryLaneCounts,
   type DueDelivery,
   dueDeliveryCodec,
-  emptyRoster,
+  isBodyLeftOut,
+  readAbandoned
+} from "./deliveries.ts"
+export {
+  beginCursor,
+  type DeliveryLaneCounts,
   FanOutCursor,
   fanOutRecordCodec,
   firstNeeded,
   hasNextEvent,
-  isBodyLeftOut,
   join,
   park,
   placed,
-  readAbandoned,
   readDeliveryLanes,
-  readFanOutCursor,
-  readRoster,
-  type Roster,
-  rosterCodec
-} from "./deliveries.ts"
+  readFanOutCursor
+} from "./fan-out-cursor.ts"
+export { emptyRoster, type Members, readMembers, readRoster, type Roster, rosterCodec } from "./roster.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
+export * from "./endpoints/errors.ts"
+export { secretSeal, type SecretSeal } from "./endpoints/seal.ts"
 export {
   dispatchersBehind,
   type EndpointStore,
   openEndpointStore,
   openPresences,
-  presenceMs,
-  secretSeal,
-  type SecretSeal
+  presenceMs
 } from "./endpoints/store.ts"
-export * from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
 export { countAbandoned, lastAbandoned, redrive } from "./redrive.ts"

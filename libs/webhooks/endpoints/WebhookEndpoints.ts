@@ -15,7 +15,8 @@ import {
 } from "#webhooks/contract"
 import { type Fault, isoTime } from "#base"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readDeliveryLanes, readRoster } from "../deliveries.ts"
+import { readDeliveryLanes } from "../fan-out-cursor.ts"
+import { readRoster } from "../roster.ts"
 import {
   type Creation,
   decideChange,
@@ -28,21 +29,17 @@ import {
   type Rotation
 } from "./changes.ts"
 import {
-  awaitActedOn,
   type EndpointExists,
   EndpointIsConfigured,
   EndpointIsLeaving,
-  type EndpointStore,
   type EndpointWasChanged,
   type InvalidEndpoint,
   NoSuchEndpoint,
   type NotActedOn,
-  openEndpointStore,
-  openPresences,
-  type SecretSeal,
-  secretSeal,
   TooManyEndpoints
-} from "./store.ts"
+} from "./errors.ts"
+import { type SecretSeal, secretSeal } from "./seal.ts"
+import { awaitActedOn, type EndpointStore, openEndpointStore, openPresences } from "./store.ts"
 
 /** What is shown of an endpoint: no secret, and of the receiver's own headers and its address's query only the names. */
 export interface ShownEndpoint {

@@ -12,7 +12,8 @@ import {
   type KeptSecret
 } from "#webhooks/contract"
 import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
-import { EndpointExists, EndpointWasChanged, InvalidEndpoint, type SecretSeal } from "./store.ts"
+import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
+import type { SecretSeal } from "./seal.ts"
 
 /** New secrets; an absent one stays as it is. */
 export interface GivenSecrets {

@@ -1,0 +1,82 @@
+/** Why a change of an endpoint was not made. None of them holds a secret. */
+import { Schema } from "effect"
+import { Fault } from "#base"
+
+/** What was given is faulty; all faults at once. */
+export class InvalidEndpoint extends Schema.TaggedError<InvalidEndpoint>()("InvalidEndpoint", {
+  faults: Schema.Array(Fault)
+}) {
+  override get message() {
+    return this.faults.map(({ path, message }) => `${path}: ${message}`).join("; ")
+  }
+}
+
+export class NoSuchEndpoint extends Schema.TaggedError<NoSuchEndpoint>()("NoSuchEndpoint", { name: Schema.String }) {
+  override get message() {
+    return `no endpoint ${this.name} was made at run time`
+  }
+}
+
+/** There is one of this name that differs from what was to be made. */
+export class EndpointExists extends Schema.TaggedError<EndpointExists>()("EndpointExists", { name: Schema.String }) {
+  override get message() {
+    return `there is an endpoint ${this.name} already`
+  }
+}
+
+/** The configuration file has it: it can only be changed there. */
+export class EndpointIsConfigured extends Schema.TaggedError<EndpointIsConfigured>()("EndpointIsConfigured", {
+  name: Schema.String
+}) {
+  override get message() {
+    return `the endpoint ${this.name} stands in the configuration file, and is changed there`
+  }
+}
+
+/** One of this name was removed, and its deliveries are still being put away. */
+export class EndpointIsLeaving extends Schema.TaggedError<EndpointIsLeaving>()("EndpointIsLeaving", {
+  name: Schema.String
+}) {
+  override get message() {
+    return `the endpoint ${this.name} was removed and a dispatcher has yet to put its deliveries away`
+  }
+}
+
+/** Another change came first. */
+export class EndpointWasChanged extends Schema.TaggedError<EndpointWasChanged>()("EndpointWasChanged", {
+  name: Schema.String,
+  revision: Schema.Int
+}) {
+  override get message() {
+    return `the endpoint ${this.name} was changed by somebody else and is at revision ${this.revision} now`
+  }
+}
+
+export class TooManyEndpoints extends Schema.TaggedError<TooManyEndpoints>()("TooManyEndpoints", {
+  endpointsMax: Schema.Int
+}) {
+  override get message() {
+    return `there are ${this.endpointsMax} endpoints, and no more can be made`
+  }
+}
+
+/** Why a change was refused, or is not acted on yet. */
+export type EndpointFailure =
+  | InvalidEndpoint
+  | NoSuchEndpoint
+  | EndpointExists
+  | EndpointIsConfigured
+  | EndpointIsLeaving
+  | EndpointWasChanged
+  | TooManyEndpoints
+  | NotActedOn
+
+/** The change is stored, but a dispatcher that lives has not said in time that it acts on it. */
+export class NotActedOn extends Schema.TaggedError<NotActedOn>()("NotActedOn", {
+  dispatchers: Schema.Array(Schema.String),
+  waitedMs: Schema.Int
+}) {
+  override get message() {
+    return `after ${this.waitedMs} ms ${this.dispatchers.length} dispatchers do not act on the change yet: ask again`
+  }
+}
