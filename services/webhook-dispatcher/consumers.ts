@@ -305,13 +305,13 @@ const drain = Effect.fnUntraced(function* (running: Running, patienceMs: number)
   }
 })
 
-// For an endpoint that nobody knows any more: it is absent from the configuration, or about to be put away.
-const strangerDelayMs = 60_000
+// For an unknown endpoint: it is absent from the configuration, or about to be put away.
+const unknownDelayMs = 60_000
 const lanesUnreadDelayMs = 1_000
 
 const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
   const worker = state.workers.get(received.value.delivery.endpointId)
-  if (worker === undefined) return handleStranger(state, received)
+  if (worker === undefined) return handleUnknown(state, received)
   const settings = worker.settings()
   if (!isOf(settings, received.value.delivery)) return state.deps.attempts.putAway(received.value, settings.name)
   return state.running.inPartitions ? handleInPartition(state.deps, worker, received) : worker.handle(received)
@@ -329,16 +329,16 @@ const handleInLane = (state: State, lane: number, received: Received<DueDelivery
     onSuccess: (other) => {
       if (other === undefined) return handle(state, { ...received, value: { ...received.value, lane } })
       // What is about to be put away stays where it is found: it would come to one that is made again under the name.
-      return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(strangerDelayMs)) : lanes.forward(received, other)
+      return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(unknownDelayMs)) : lanes.forward(received, other)
     }
   })
 }
 
 /** The fan-out of another process may know an endpoint a moment before this one does. */
-const handleStranger = Effect.fnUntraced(function* (state: State, received: Received<DueDelivery>) {
+const handleUnknown = Effect.fnUntraced(function* (state: State, received: Received<DueDelivery>) {
   yield* Effect.ignore(state.deps.endpoints.catchUp)
   const worker = state.workers.get(received.value.delivery.endpointId)
-  return worker === undefined ? nak(strangerDelayMs) : nak()
+  return worker === undefined ? nak(unknownDelayMs) : nak()
 })
 
 /**

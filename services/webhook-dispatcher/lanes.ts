@@ -16,73 +16,26 @@ import {
   deliveryHeaders,
   type DueDelivery,
   type FanOutCursor,
-  firstNeeded,
+  type Members,
   openPresences,
   readFanOutCursor,
-  readRoster
+  readMembers
 } from "#webhooks"
+import { areAligned, hasMoved, type LaneCursors, lanesOf } from "./lane-cursors.ts"
 import { lanesMoving } from "./metrics.ts"
-
-/** The cursors of all lanes, as read at one moment. */
-export interface LaneCursors {
-  /** Lanes that endpoints are spread over. */
-  readonly count: number
-  /** The number before, while endpoints still move. */
-  readonly before: number | undefined
-  /** By lane; undefined where no fan-out ever ran. */
-  readonly cursors: ReadonlyArray<FanOutCursor | undefined>
-}
 
 /** An endpoint that a lane may take over, and the first event it needs there; undefined for a new one. */
 export type Admissions = ReadonlyMap<string, number | undefined>
 
-const lanesOf = (cursor: FanOutCursor | undefined) => cursor?.lanes ?? 1
-
-/** Whether every lane goes by the same number. Until then no lane takes an endpoint over. Pure. */
-export const areAligned = ({ count, cursors }: LaneCursors) =>
-  cursors.every((cursor) => cursor !== undefined && lanesOf(cursor) === count)
-
-/** The lane from which an endpoint's deliveries are made now. Pure. */
-export const homeOf = ({ count, before, cursors }: LaneCursors, endpointId: string): number => {
-  if (before === undefined) return deliveryLaneOf(endpointId, count)
-  const leaving = cursors.findIndex((cursor) => cursor?.left?.[endpointId] !== undefined)
-  if (leaving !== -1) return leaving
-  const stillThere = cursors.findIndex(
-    (cursor, lane) =>
-      cursor !== undefined && lanesOf(cursor) !== count && deliveryLaneOf(endpointId, lanesOf(cursor)) === lane
-  )
-  return stillThere === -1 ? deliveryLaneOf(endpointId, count) : stillThere
+/** How far the fleet is with a number of lanes, as one lane has to know. */
+export interface LaneFacts {
+  /** The number that the lane is to go by. */
+  readonly count: number
+  /** For the first lane: whether a change of the number has ended. */
+  readonly isMoved: boolean
+  /** By lane: what the others go by and have. Empty while nothing leaves this one. */
+  readonly others: ReadonlyArray<{ readonly count: number; readonly has: ReadonlySet<string> } | undefined>
 }
-
-/**
- * The cursor of a lane that goes by another number: the endpoints that are no longer its own leave, each with the first
- * event it still needs. `known`: those that the lane has and that are present. Pure.
- */
-export const rearranged = (
-  cursor: FanOutCursor,
-  { lane, count, known }: { readonly lane: number; readonly count: number; readonly known: Iterable<string> }
-): FanOutCursor => {
-  const left: Record<string, number> = { ...cursor.left }
-  const next = { ...cursor.next }
-  for (const id of known) {
-    if (deliveryLaneOf(id, count) === lane || left[id] !== undefined) continue
-    left[id] = next[id] ?? firstNeeded(cursor, id)
-    delete next[id]
-  }
-  return { ...cursor, next, lanes: count, ...(Object.keys(left).length === 0 ? {} : { left }) }
-}
-
-/** The cursor without an endpoint that another lane has taken over, or that is gone. Pure. */
-export const withoutLeft = (cursor: FanOutCursor, ids: Iterable<string>): FanOutCursor => {
-  const { left = {}, ...others } = cursor
-  const rest = { ...left }
-  for (const id of ids) delete rest[id]
-  return Object.keys(rest).length === 0 ? others : { ...others, left: rest }
-}
-
-/** Whether a delivery that is found in a lane is to be made from another one, to which its endpoint has moved. Pure. */
-const hasMoved = (now: LaneCursors, endpointId: string, lane: number) =>
-  deliveryLaneOf(endpointId, now.count) !== lane && homeOf(now, endpointId) !== lane
 
 export class DeliveryLanes extends Context.Service<
   DeliveryLanes,
@@ -100,12 +53,10 @@ export class DeliveryLanes extends Context.Service<
     readonly read: Effect.Effect<LaneCursors, BusError>
     /** Of endpoints that a lane has not, those that it may take now; none while the lanes do not agree. */
     readonly admissions: (lane: number, ids: ReadonlyArray<string>) => Effect.Effect<Admissions, BusError>
-    /** The endpoints that a lane has: of the configuration and made at run time, leaving ones included. */
-    readonly knownIn: (lane: number) => Effect.Effect<ReadonlySet<string>, BusError>
-    /** The number that lane 0 changes to now: it has to be every dispatcher's. Undefined while there is none. */
-    readonly wanted: Effect.Effect<number | undefined, BusError>
-    /** Whether no lane holds anything of an endpoint that is not its own any more. */
-    readonly isMoved: Effect.Effect<boolean, BusError>
+    /** The endpoints that a lane has, leaving ones included. */
+    readonly membersOf: (lane: number) => Effect.Effect<Members, BusError>
+    /** What the lane of this cursor has to know to follow the number of lanes. */
+    readonly factsFor: (lane: number, cursor: FanOutCursor) => Effect.Effect<LaneFacts, BusError>
     /** One past the last sequence of each lane's stream, by lane. */
     readonly ends: Effect.Effect<ReadonlyArray<number>, BusError>
     /** Passes a delivery on to the lane that its endpoint moved to. */
@@ -157,9 +108,8 @@ export class DeliveryLanes extends Context.Service<
         elsewhere: (id, lane) => (hasMoved(state, id, lane) ? movedFrom(deps, id, lane) : Effect.undefined),
         read: readLanes(deps),
         admissions: (lane, ids) => admissions(deps, lane, ids),
-        knownIn: (lane) => knownIn(reader, lane),
-        wanted: wanted(deps),
-        isMoved: isMoved(deps),
+        membersOf: (lane) => membersOf(reader, lane),
+        factsFor: (lane, cursor) => factsFor(deps, lane, cursor),
         ends: Effect.forEach(all, (lane) =>
           Effect.map(reader.bounds(deliveryStream(lane)), ({ lastSequence }) => lastSequence + 1)
         ),
@@ -203,16 +153,38 @@ const movedFrom = Effect.fnUntraced(function* (deps: Dependencies, endpointId: s
   return hasMoved(now, endpointId, lane) ? deliveryLaneOf(endpointId, now.count) : undefined
 })
 
-const knownIn = Effect.fnUntraced(function* (
-  reader: StreamReader["Service"],
-  lane: number
-): Effect.fn.Return<ReadonlySet<string>, BusError> {
-  const { endpoints } = yield* Effect.provideService(readRoster(lane), StreamReader, reader)
-  const counts = yield* reader.countBySubject(deliveryStream(lane), subjects.deliveries(lane).rosterOfAll)
-  return new Set([...Object.keys(endpoints), ...Object.keys(counts).map(lastToken)])
-})
+const membersOf = (reader: StreamReader["Service"], lane: number) =>
+  Effect.provideService(readMembers(lane), StreamReader, reader)
 
-const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
+/** The ids of all members. */
+export const idsOf = ({ configured, atRunTime }: Members): ReadonlySet<string> =>
+  new Set([...Object.keys(configured), ...atRunTime])
+
+const knownIn = (reader: StreamReader["Service"], lane: number) => Effect.map(membersOf(reader, lane), idsOf)
+
+/** The cursors are read before what the others have: one that goes by this number has finished what came before. */
+const factsFor = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  lane: number,
+  cursor: FanOutCursor
+): Effect.fn.Return<LaneFacts, BusError> {
+  const isChanging = cursor.lanesBefore !== undefined
+  const isMovedNow = isChanging && (yield* isMoved(deps))
+  const next = lane === 0 && !isChanging ? yield* wanted(deps) : undefined
+  if (next !== undefined) {
+    yield* Effect.logInfo("deliveries go over another number of lanes").pipe(Effect.annotateLogs({ lanes: next }))
+  }
+  const { count, cursors } = yield* readLanes(deps)
+  const other = (each: number) =>
+    each === lane
+      ? Effect.undefined
+      : Effect.map(knownIn(deps.reader, each), (has) => ({ count: lanesOf(cursors[each]), has }))
+  return {
+    count: lane === 0 ? (next ?? lanesOf(cursor)) : count,
+    isMoved: isMovedNow,
+    others: cursor.left === undefined ? [] : yield* Effect.forEach(deps.all, other)
+  }
+})
 
 /** The cursors are read before what the lanes know: a lane that goes by this number has finished what came before. */
 const admissions = Effect.fnUntraced(function* (
@@ -237,6 +209,7 @@ const admissions = Effect.fnUntraced(function* (
   return admitted
 })
 
+/** The number that lane 0 changes to now: it has to be every dispatcher's. Undefined while there is none. */
 const wanted = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<number | undefined, BusError> {
   const now = yield* readLanes(deps)
   if (now.cursors[0] === undefined || now.before !== undefined || now.count === deps.set || !areAligned(now))
@@ -245,6 +218,9 @@ const wanted = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Retur
   return present.every(({ value }) => (value.lanes ?? 1) === deps.set) ? deps.set : undefined
 })
 
+const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
+
+/** Whether no lane holds anything of an endpoint that is not its own any more. */
 const isMoved = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<boolean, BusError> {
   const { reader, all } = deps
   const now = yield* readLanes(deps)

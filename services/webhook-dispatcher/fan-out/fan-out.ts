@@ -1,50 +1,35 @@
 /**
  * The fan-out relays EVENTS: one due delivery per event and endpoint, exactly once. An endpoint that is paused or has
- * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it goes on. Parked
- * endpoints that may go on are caught up between runs, without holding up the others. An envelope that breaks the
- * schema goes to REJECTED and holds up nothing; so does one whose deliveries the broker refuses.
+ * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it goes on.
  */
-import { Clock, Effect, Latch, Layer, Option, Result, Schedule, Stream } from "effect"
-import {
-  type BusError,
-  type Refused,
-  type RefusedMessage,
-  Rejections,
-  relay,
-  runMessagesMax,
-  type SourceMessage,
-  StreamReader
-} from "#bus"
-import { deliveryLaneOf } from "#webhooks/contract"
+import { Clock, Effect, Latch, Layer, Schedule, Stream } from "effect"
+import { type BusError, type Refused, Rejections, relay, runMessagesMax, type SourceMessage, StreamReader } from "#bus"
 import { deliveryStream, storedEventName, subjects } from "#base"
-import { Configuration } from "#configuration"
 import { Health, Metrics, supervise } from "#runtime"
 import {
   beginCursor,
   EndpointStates,
   type FanOutCursor,
   fanOutRecordCodec,
-  placed,
   type ReadEvent,
-  readFanOutCursor,
-  readStoredEvent
+  readFanOutCursor
 } from "#webhooks"
 import { Backlogs } from "../backlogs.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import { type EndpointSettings, isEnabled } from "../endpoints/settings.ts"
-import { eventsReceived, parkedEvents, parkedExpired } from "../metrics.ts"
-import { areAligned, DeliveryLanes, rearranged, seldom, withoutLeft } from "../lanes.ts"
-import { advance, type FanOutStep, isFlood, planAhead, planCatchUp, planRun, sequenceOf, wanting } from "./plan.ts"
-import { fingerprint, isOwn, type Newcomers, newcomersOf, type RosterKeeper, rosterKeeper } from "./roster.ts"
+import { eventsReceived, parkedEvents } from "../metrics.ts"
+import { areAligned } from "../lane-cursors.ts"
+import { DeliveryLanes, idsOf } from "../lanes.ts"
+import { catchUpsOf } from "./catch-up.ts"
+import { eventsOf, readRun, rejectEvents } from "./events.ts"
+import { fingerprint } from "./members.ts"
+import { membershipOf } from "./membership.ts"
+import { advance, type FanOutStep, isFlood, planAhead, planRun, wanting } from "./plan.ts"
 
-// One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
-const catchUpsPerTurn = 4
-const catchUpPageMessages = 256
 // Own events that a flood may not hold up: a page of them between two of its runs.
 const aheadPageMessages = 256
 // Shorter than others, for they wait for it.
 const floodRunMessagesMax = 64
-const dayMs = 86_400_000
 // A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
 
@@ -89,7 +74,8 @@ const untilPlaced = Effect.gen(function* () {
   const arePlaced = Effect.gen(function* () {
     const now = yield* lanes.read
     if (!areAligned(now)) return false
-    const known = yield* Effect.forEach(lanes.all, lanes.knownIn)
+    const members = yield* Effect.forEach(lanes.all, lanes.membersOf)
+    const known = members.map(idsOf)
     return configured.every(({ id }) => known.some((ids) => ids.has(id)))
   })
   yield* arePlaced.pipe(
@@ -114,15 +100,14 @@ const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effe
     }),
     onTaken: Effect.sync(() => {
       deps.skipped.through = 0
-      deps.newcomers.forget()
-      deps.roster.forget()
+      deps.membership.forget()
     }),
     position: (cursor) => cursor.position,
     isOurs: (cursor) => cursor.roster === ours,
     translate: (run, cursor) => translate(deps, run, cursor),
     nextRunMax: () => runMaxOf(deps.flood),
     aside: (cursor, messagesMax) => aside(deps, cursor, messagesMax),
-    onRefused: (refused) => putAway(deps, refused),
+    onRefused: (refused) => rejectEvents(deps, refused),
     onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
     loop
@@ -141,39 +126,32 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
   const backlogs = yield* Backlogs
   const metrics = yield* Metrics
   const lanes = yield* DeliveryLanes
-  const roster = yield* rosterKeeper(lane)
-  const newcomers = yield* newcomersOf(lane)
+  const membership = yield* membershipOf(lane)
+  // An endpoint that is absent stays where it is until it is back, or archived.
+  const isParked = (id: string) => {
+    const endpoint = endpoints.byId(id)
+    return endpoint === undefined || !isEnabled(endpoint) || states.isPaused(id) || backlogs.isOverfull(id)
+  }
   return {
     lane,
     lanes,
     isAlone: lanes.all.length === 1,
-    mayArrange: seldom(arrangeEveryMs),
-    mayLook: seldom(lookEveryMs),
     skipped: { through: 0, writtenAtMs: 0 },
     flood: { isOn: false },
-    targets: lanes.all.length === 1 ? () => newcomers.targets() : laneTargets({ lane, endpoints, roster, newcomers }),
     endpoints,
     backlogs,
-    // An endpoint that is absent stays where it is until it is back, or archived.
-    isParked: (id: string) => {
-      const endpoint = endpoints.byId(id)
-      return endpoint === undefined || !isEnabled(endpoint) || states.isPaused(id) || backlogs.isOverfull(id)
-    },
-    parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs,
+    isParked,
+    catchUps: yield* catchUpsOf(lane, isParked),
     reader: yield* StreamReader,
     rejections: yield* Rejections,
-    roster,
-    newcomers,
+    membership,
     newDeliveryId: () => crypto.randomUUID(),
     received: metrics.counter(eventsReceived),
     /** The last event that is counted as received: a run that is given in halves is read again. */
     counted: { through: 0 },
     parked: metrics.gauge(parkedEvents),
     /** Whose number of missing events may not be 0 in the metric. */
-    shownParked: new Set<string>(),
-    expired: metrics.counter(parkedExpired),
-    /** Endpoints that are behind take turns. */
-    turn: { count: 0 }
+    shownParked: new Set<string>()
   }
 })
 
@@ -183,10 +161,10 @@ const translate = Effect.fnUntraced(function* (
   run: ReadonlyArray<SourceMessage>,
   cursor: FanOutCursor
 ) {
-  const { lane, targets: targetsOf, isParked, newDeliveryId, flood } = deps
-  const targets = targetsOf(cursor)
+  const { lane, membership, isParked, newDeliveryId, flood } = deps
+  const targets = membership.targets()
   const { read, refused } = yield* readRun(
-    deps,
+    deps.rejections,
     lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject))
   )
   // Every lane reads every event; the first one counts them.
@@ -243,103 +221,29 @@ const withoutIdle = Effect.fnUntraced(function* (
   return steps
 })
 
-interface TargetSources {
-  readonly lane: number
-  readonly endpoints: Endpoints["Service"]
-  readonly roster: RosterKeeper
-  readonly newcomers: Newcomers
-}
-
-/** The endpoints that a lane gives events to: its own that it has. The same array until that changes. */
-const laneTargets = ({ lane, endpoints, roster, newcomers }: TargetSources) => {
-  let made: ReadonlyArray<EndpointSettings> = []
-  let from: ReadonlyArray<unknown> = []
-  return (cursor: FanOutCursor) => {
-    const inputs = [newcomers.targets(), roster.known(), newcomers.known().size, cursor.lanes, cursor.left]
-    if (inputs.some((input, index) => input !== from[index])) {
-      from = inputs
-      made = newcomers
-        .targets()
-        .filter(({ id }) => isOwn(cursor, lane, id) && (roster.known().has(id) || newcomers.knows(id)))
-    }
-    return endpoints.all().length === 0 ? noTargets : made
-  }
-}
-
-const noTargets: ReadonlyArray<EndpointSettings> = []
-
-/** The broken ones of a run are put away side by side: many of them hold up the others as little as good ones do. */
-const readRun = Effect.fnUntraced(function* ({ rejections }: Dependencies, run: ReadonlyArray<SourceMessage>) {
-  const read: Array<ReadEvent> = []
-  const refused: Array<Refused> = []
-  for (const message of run) {
-    // The actor log's own cursor stands among the events, and is none.
-    if (message.subject === subjects.eventsCursor) continue
-    const event = readStoredEvent(message)
-    const { subject, sequence, data: payload } = message
-    if (Result.isSuccess(event)) read.push(event.success)
-    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload })
-  }
-  yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
-  return { read, refused }
-})
-
-/** Of one event, all that the broker will never take as a delivery; an event is put away once. */
-const putAway = Effect.fnUntraced(function* (
-  { lane, reader, rejections }: Dependencies,
-  refused: ReadonlyArray<RefusedMessage>
-): Effect.fn.Return<void, BusError> {
-  const isDue = ({ message: { subject } }: RefusedMessage) =>
-    subject.startsWith(subjects.deliveries(lane).dueAll.slice(0, -1))
-  const bySequence = Map.groupBy(refused.filter(isDue), ({ message }) => sequenceOf(message))
-  for (const [sequence, [first]] of bySequence) {
-    if (first === undefined) continue
-    const { message, refusal } = first
-    const event = Option.filter(
-      sequence === null ? Option.none() : yield* reader.next("EVENTS", sequence),
-      (found) => found.sequence === sequence
-    )
-    yield* rejections.reject({
-      origin: "events",
-      sequence,
-      subject: Option.match(event, { onNone: () => message.subject, onSome: ({ subject }) => subject }),
-      faults: [{ path: "", message: `the broker refused its deliveries: ${refusal.detail}` }],
-      payload: message.data
-    })
-  }
-  // The rosters are written the same way, and nothing goes on without them.
-  const other = refused.find((each) => !isDue(each))
-  if (other !== undefined) return yield* other.refusal
-})
-
-/** Between two runs: the roster is kept, and a few endpoints that are behind catch up by a page. */
+/** Between two runs: the members are kept, and a few endpoints that are behind catch up by a page. */
 const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCursor, messagesMax: number) {
   // An endpoint's place is counted from what was read, not from what was written.
   const cursor = advance(stored, deps.skipped.through)
-  const { endpoints, roster, newcomers, isParked, turn } = deps
-  // An endpoint takes its place along to another lane, but not what it has ahead of it.
-  const mayArrange = !deps.isAlone && cursor.ahead === undefined
-  const steps: Array<FanOutStep> = mayArrange ? [...(yield* arrange(deps, cursor))] : []
-  // Newcomers first: one that the configuration gave up keeps its place.
-  steps.push(...(yield* newcomers.keep(steps.at(-1)?.cursor ?? cursor)))
-  steps.push(...(yield* roster.keep(steps.at(-1)?.cursor ?? cursor, newcomers.knows)))
+  const steps = [...(yield* idleSteps(deps, cursor)), ...(yield* deps.membership.keep(cursor))]
   steps.push(...(yield* giveAhead(deps, steps.at(-1)?.cursor ?? cursor, messagesMax)))
-  let last = steps.at(-1)?.cursor ?? cursor
-  const behind = Object.keys(last.next).filter((id) => (last.next[id] ?? 0) <= last.position && !isParked(id))
-  const start = behind.length === 0 ? 0 : turn.count++ % behind.length
-  for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
-    const target = endpoints.byId(id)
-    if (target === undefined) continue
-    const step = yield* catchUp(deps, last, { target, messagesMax })
-    steps.push(step)
-    last = step.cursor
-  }
-  return steps
+  return [...steps, ...(yield* deps.catchUps(steps.at(-1)?.cursor ?? cursor, messagesMax))]
+})
+
+/** What was passed over without being written is written when the source has become quiet. */
+const idleSteps = Effect.fnUntraced(function* ({ isAlone, skipped }: Dependencies, cursor: FanOutCursor) {
+  if (isAlone || cursor.ahead !== undefined || skipped.through !== cursor.position) return []
+  const nowMs = yield* Clock.currentTimeMillis
+  if (nowMs - skipped.writtenAtMs < idleWriteEveryMs) return []
+  skipped.writtenAtMs = nowMs
+  skipped.through = 0
+  const step: FanOutStep = { messages: [], cursor }
+  return [step]
 })
 
 /** While a flood is read: the fleet's own events from behind it. */
 const giveAhead = Effect.fnUntraced(function* (
-  { flood, reader, targets: targetsOf, lane, isParked, newDeliveryId }: Dependencies,
+  { flood, reader, membership, lane, isParked, newDeliveryId }: Dependencies,
   cursor: FanOutCursor,
   messagesMax: number
 ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
@@ -349,130 +253,11 @@ const giveAhead = Effect.fnUntraced(function* (
   const own = reader.range("EVENTS", { fromSequence, toSequence, subject: subjects.event(">") })
   const page = yield* Stream.runCollect(Stream.take(own, Math.min(aheadPageMessages, messagesMax)))
   if (page.length === 0) return []
-  const step = planAhead({ events: eventsOf(page), targets: targetsOf(cursor), lane, isParked, newDeliveryId }, cursor)
+  const step = planAhead(
+    { events: eventsOf(page), targets: membership.targets(), lane, isParked, newDeliveryId },
+    cursor
+  )
   return step.cursor === cursor ? [] : [step]
-})
-
-/** Broken ones are put away by the run that they are in. */
-const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
-  messages.flatMap((message) => {
-    const event = readStoredEvent(message)
-    return Result.isSuccess(event) ? [event.success.event] : []
-  })
-
-// A question or two to each lane, and only while there is something to arrange.
-const arrangeEveryMs = 200
-// Whether the number changed, or an endpoint came back that belongs elsewhere.
-const lookEveryMs = 2_000
-
-/** The steps by which a lane's cursor follows the number of lanes. */
-const arrange = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  cursor: FanOutCursor
-): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
-  const { lane, lanes, skipped, mayArrange, mayLook } = deps
-  const nowMs = yield* Clock.currentTimeMillis
-  const steps: Array<FanOutStep> = []
-  let last = cursor
-  const add = (step: FanOutStep) => {
-    steps.push(step)
-    last = step.cursor
-  }
-  if (skipped.through === cursor.position && nowMs - skipped.writtenAtMs >= idleWriteEveryMs) {
-    skipped.writtenAtMs = nowMs
-    skipped.through = 0
-    add({ messages: [], cursor })
-  }
-  const now = lanes.state()
-  const isMoving = now.before !== undefined || last.left !== undefined || !areAligned(now)
-  if (!(yield* isMoving ? mayArrange : mayLook)) return steps
-  // In one write: whoever read the new number without what leaves would take for moved what has yet to leave.
-  const numbered = (lane === 0 ? yield* changedCount(deps, last) : undefined) ?? last
-  const count = lane === 0 ? (numbered.lanes ?? 1) : (yield* lanes.read).count
-  const arranged = (yield* movedAway(deps, numbered, count)) ?? numbered
-  if (arranged !== last) add({ messages: [], cursor: arranged })
-  const taken = last.left === undefined ? undefined : yield* takenOver(deps, last)
-  if (taken !== undefined) add(taken)
-  return steps
-})
-
-/** The first lane's cursor with another number of lanes, or with the end of a change. */
-const changedCount = Effect.fnUntraced(function* ({ lanes }: Dependencies, cursor: FanOutCursor) {
-  const { lanesBefore, ...others } = cursor
-  if (lanesBefore !== undefined) return (yield* lanes.isMoved) ? others : undefined
-  const count = yield* lanes.wanted
-  if (count === undefined) return undefined
-  yield* Effect.logInfo("deliveries go over another number of lanes").pipe(Effect.annotateLogs({ lanes: count }))
-  return { ...cursor, lanes: count, lanesBefore: cursor.lanes ?? 1 }
-})
-
-/** The cursor without the endpoints that another lane is to have; undefined where it is so already. */
-export const movedAway = Effect.fnUntraced(function* (
-  { lane, lanes, endpoints }: Pick<Dependencies, "lane" | "lanes" | "endpoints">,
-  cursor: FanOutCursor,
-  count: number
-) {
-  // A twin may have known one that this process has yet to read: it would neither leave nor get events here.
-  if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
-  const known = [...(yield* lanes.knownIn(lane))].filter((id) => endpoints.byId(id) !== undefined)
-  const isLacking = (id: string) => deliveryLaneOf(id, count) !== lane && cursor.left?.[id] === undefined
-  if ((cursor.lanes ?? 1) === count && !known.some(isLacking)) return undefined
-  return rearranged(cursor, { lane, count, known })
-})
-
-/** The step that forgets the endpoints which other lanes have taken over. */
-const takenOver = Effect.fnUntraced(function* (deps: Dependencies, cursor: FanOutCursor) {
-  const { lane, lanes, roster, newcomers, reader } = deps
-  const { cursors } = yield* lanes.read
-  const taken = new Set<string>()
-  for (const other of lanes.all) {
-    if (other === lane || (cursors[other]?.lanes ?? 1) !== (cursor.lanes ?? 1)) continue
-    const theirs = Object.keys(cursor.left ?? {}).filter((id) => deliveryLaneOf(id, cursor.lanes ?? 1) === other)
-    if (theirs.length === 0) continue
-    const known = yield* lanes.knownIn(other)
-    for (const id of theirs) if (known.has(id)) taken.add(id)
-  }
-  // One that came back to this lane before another took it over is its own again, at its place.
-  const back = Object.entries(cursor.left ?? {}).filter(([id]) => deliveryLaneOf(id, cursor.lanes ?? 1) === lane)
-  if (taken.size === 0 && back.length === 0) return undefined
-  for (const id of taken) yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id))
-  newcomers.release(taken)
-  const step: FanOutStep = {
-    messages: taken.size === 0 ? [] : [yield* roster.without(taken)],
-    cursor: withoutLeft(placed(cursor, back), [...taken, ...back.map(([id]) => id)])
-  }
-  return step
-})
-
-interface CatchingUp {
-  readonly target: EndpointSettings
-  readonly messagesMax: number
-}
-
-const catchUp = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  cursor: FanOutCursor,
-  { target, messagesMax }: CatchingUp
-) {
-  const { reader, expired, parkedMaxMs, newDeliveryId } = deps
-  const from = cursor.next[target.id] ?? cursor.position + 1
-  const { firstSequence } = yield* reader.bounds("EVENTS")
-  if (from < firstSequence) {
-    expired.inc({ endpoint: target.name }, firstSequence - from)
-    yield* Effect.logError("a parked endpoint missed events that are no longer kept").pipe(
-      Effect.annotateLogs({ endpoint: target.name, events: firstSequence - from })
-    )
-  }
-  const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
-  const pageMessages = Math.min(catchUpPageMessages, messagesMax)
-  const page = yield* Stream.runCollect(Stream.take(range, pageMessages))
-  const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
-  const given = page.filter((message) => message.storedAtMs >= tooOldMs)
-  expired.inc({ endpoint: target.name }, page.length - given.length)
-  const events = eventsOf(given)
-  const isWhole = page.length < pageMessages
-  const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
-  return planCatchUp({ events, lastSequence, target, lane: deps.lane, newDeliveryId }, cursor)
 })
 
 /** Shows a stored cursor in the metrics; `written` is what the broker confirmed. */

@@ -7,13 +7,8 @@ import { deliveryStream } from "#base"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
 import { beginCursor, type FanOutCursor, fanOutRecordCodec } from "#webhooks"
-import {
-  areAligned,
-  DeliveryLanes,
-  homeOf,
-  rearranged,
-  withoutLeft
-} from "../../../services/webhook-dispatcher/lanes.ts"
+import { areAligned, homeOf, rearranged, withoutLeft } from "../../../services/webhook-dispatcher/lane-cursors.ts"
+import { DeliveryLanes } from "../../../services/webhook-dispatcher/lanes.ts"
 
 const ids = Array.from({ length: 64 }, (_, index) => endpointIdOf(`endpoint ${index}`))
 const at = (lanes: number, more: Partial<FanOutCursor> = {}): FanOutCursor => ({ ...beginCursor(100), lanes, ...more })

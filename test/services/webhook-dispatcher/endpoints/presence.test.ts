@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isProtected } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
+import { isProtected } from "../../../../services/webhook-dispatcher/endpoints/presence.ts"
 
 const at = (wallMs: number, monotonicMs = wallMs) => ({ wallMs, monotonicMs })
 

@@ -2,16 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Kv, StreamReader } from "#bus"
+import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
+import { Configuration } from "#configuration"
 import { beginCursor, type FanOutCursor } from "#webhooks"
 import { AbandonedDeliveries } from "../../../../services/webhook-dispatcher/abandoned.ts"
 import { Endpoints, type LeavingEndpoint } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../../../../services/webhook-dispatcher/endpoints/settings.ts"
-import { type Newcomers, newcomersOf } from "../../../../services/webhook-dispatcher/fan-out/roster.ts"
+import { type Membership, membershipOf } from "../../../../services/webhook-dispatcher/fan-out/membership.ts"
 import { DeliveryLanes } from "../../../../services/webhook-dispatcher/lanes.ts"
 
 // By the hash of its id it belongs to the second lane of two.
 const ofSecondLane = "b"
 const name = "remade"
+const endpointIds = Array.from({ length: 64 }, (_, index) => endpointIdOf(`endpoint ${index}`))
 
 interface World {
   readonly lanes: number
@@ -25,6 +28,10 @@ interface World {
   isErased: boolean
   /** The deliveries that wait in each lane. */
   readonly waiting: Array<number>
+  /** The number of lanes that the fleet changes to. */
+  count: number
+  /** Reads what other processes have changed. */
+  catchUp: (world: World) => void
   /** What happens once, between the looks at the first lane and at the second. */
   between: (world: World) => void
 }
@@ -38,6 +45,8 @@ const worldOf = (lanes: number): World => ({
   revision: 1,
   isErased: false,
   waiting: Array.from({ length: lanes }, () => 0),
+  count: lanes,
+  catchUp: () => undefined,
   between: () => undefined
 })
 
@@ -78,7 +87,7 @@ const dispatcherIn = (world: World) => {
     byId: (id) => world.all.find((endpoint) => endpoint.id === id),
     leaving: () => world.leaving,
     revision: () => world.revision,
-    catchUp: Effect.void,
+    catchUp: Effect.sync(() => world.catchUp(world)),
     isGone: () => false,
     mayLeave: () => true,
     store: { bucket } as never
@@ -88,12 +97,12 @@ const dispatcherIn = (world: World) => {
     state: () => ({ count: world.lanes, before: undefined, cursors: [...world.cursors] }),
     read: Effect.sync(() => ({ count: world.lanes, before: undefined, cursors: [...world.cursors] })),
     admissions: (_lane, ids) => Effect.sync(() => new Map(ids.map((id) => [id, undefined]))),
+    membersOf: (lane) => Effect.sync(() => ({ configured: {}, atRunTime: new Set(world.rosters[lane]) })),
+    factsFor: () => Effect.succeed({ count: world.count, isMoved: false, others: [] }),
     ends: Effect.sync(() => world.cursors.map(() => 1))
   })
   const reader = Layer.mock(StreamReader, {
-    last: () => Effect.succeed(Option.none()),
-    countBySubject: (stream) =>
-      Effect.sync(() => Object.fromEntries([...world.rosters[laneOf(stream)]!].map((id) => [`roster.${id}`, 1]))),
+    bounds: () => Effect.succeed({ firstSequence: 1, lastSequence: 1, messages: 1 } as never),
     purge: (stream, subject) => Effect.sync(() => Number(world.rosters[laneOf(stream)]!.delete(lastToken(subject))))
   })
   const nobodyElse = { scan: () => Stream.empty } as never
@@ -102,6 +111,7 @@ const dispatcherIn = (world: World) => {
     lanes,
     reader,
     Layer.mock(Kv, { open: () => Effect.succeed(nobodyElse) }),
+    Configuration.layerOf({}),
     Layer.mock(AbandonedDeliveries, { endpoint: () => Effect.sync(() => putAwayAll(world)) })
   )
 }
@@ -118,9 +128,11 @@ const putAwayAll = (world: World) => {
 }
 
 /** A turn of a lane: its steps are stored, and what it began beside them goes on until it waits. */
-const turn = Effect.fnUntraced(function* (world: World, lane: number, newcomers: Newcomers) {
-  for (const { messages, cursor } of yield* newcomers.keep(world.cursors[lane]!)) {
-    for (const { subject } of messages) world.rosters[lane]!.add(lastToken(subject))
+const turn = Effect.fnUntraced(function* (world: World, lane: number, membership: Membership) {
+  for (const { messages, cursor } of yield* membership.keep(world.cursors[lane]!)) {
+    for (const { subject } of messages) {
+      if (subject.includes(".roster.")) world.rosters[lane]!.add(lastToken(subject))
+    }
     world.cursors[lane] = cursor
   }
   yield* TestClock.adjust("1 second")
@@ -130,11 +142,11 @@ describe("an endpoint that was removed and made again under its name", () => {
   it.effect("gets its own place from a lane that had no turn while it was put away", () => {
     const world = worldOf(2)
     return Effect.gen(function* () {
-      const [first, second] = [yield* newcomersOf(0), yield* newcomersOf(1)]
+      const [first, second] = [yield* membershipOf(0), yield* membershipOf(1)]
       yield* TestClock.adjust("1 second")
       made(world, ofSecondLane, 35)
       yield* turn(world, 1, second)
-      assert.isTrue(second.knows(ofSecondLane))
+      assert.isTrue(second.targets().some(({ id }) => id === ofSecondLane))
       removed(world, ofSecondLane)
       for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, first)
       // The name may be free before the second lane's next turn, or wait for it.
@@ -156,7 +168,7 @@ describe("an endpoint that was removed and made again under its name", () => {
       world.between = () => undefined
     }
     return Effect.gen(function* () {
-      const [first, second] = [yield* newcomersOf(0), yield* newcomersOf(1)]
+      const [first, second] = [yield* membershipOf(0), yield* membershipOf(1)]
       yield* TestClock.adjust("1 second")
       made(world, ofSecondLane, 35)
       yield* turn(world, 1, second)
@@ -171,17 +183,37 @@ describe("an endpoint that was removed and made again under its name", () => {
   it.effect("gets its own place where another dispatcher was faster to put it away", () => {
     const world = worldOf(1)
     return Effect.gen(function* () {
-      const newcomers = yield* newcomersOf(0)
+      const membership = yield* membershipOf(0)
       yield* TestClock.adjust("1 second")
       made(world, ofSecondLane, 35)
-      yield* turn(world, 0, newcomers)
+      yield* turn(world, 0, membership)
       removed(world, ofSecondLane)
       world.isErased = true
-      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, newcomers)
+      for (let turns = 0; turns < 4; turns += 1) yield* turn(world, 0, membership)
       world.rosters[0]?.clear()
       made(world, ofSecondLane, 126)
-      yield* turn(world, 0, newcomers)
+      yield* turn(world, 0, membership)
       assert.strictEqual(world.cursors[0]?.next[ofSecondLane], 127)
+    }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
+  })
+})
+
+describe("an endpoint that a lane has and this process has yet to read", () => {
+  it.effect("leaves the lane too when the number changes", () => {
+    const world = worldOf(2)
+    const leaves = endpointIds.find((id) => deliveryLaneOf(id, 2) === 0 && deliveryLaneOf(id, 4) === 2) ?? ""
+    world.rosters[0]!.add(leaves)
+    world.cursors[0] = { ...beginCursor(100), lanes: 2, revision: 5 }
+    world.count = 4
+    world.catchUp = () => {
+      made(world, leaves, 35)
+      world.revision = 5
+    }
+    return Effect.gen(function* () {
+      const first = yield* membershipOf(0)
+      yield* TestClock.adjust("3 seconds")
+      yield* turn(world, 0, first)
+      assert.deepStrictEqual(world.cursors[0]?.left, { [leaves]: 101 })
     }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
   })
 })

@@ -1,0 +1,69 @@
+/**
+ * Events as the fan-out reads them. An envelope that breaks the schema goes to REJECTED and holds up nothing; so does one
+ * whose deliveries the broker refuses.
+ */
+import { Effect, Option, Result } from "effect"
+import type { BusError, Refused, RefusedMessage, Rejections, SourceMessage, StreamReader } from "#bus"
+import { subjects } from "#base"
+import { type ReadEvent, readStoredEvent } from "#webhooks"
+import { sequenceOf } from "./plan.ts"
+
+/** The broken ones of a run are put away side by side: many of them hold up the others as little as good ones do. */
+export const readRun = Effect.fnUntraced(function* (
+  rejections: Rejections["Service"],
+  run: ReadonlyArray<SourceMessage>
+) {
+  const read: Array<ReadEvent> = []
+  const refused: Array<Refused> = []
+  for (const message of run) {
+    // The actor log's own cursor stands among the events, and is none.
+    if (message.subject === subjects.eventsCursor) continue
+    const event = readStoredEvent(message)
+    const { subject, sequence, data: payload } = message
+    if (Result.isSuccess(event)) read.push(event.success)
+    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload })
+  }
+  yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
+  return { read, refused }
+})
+
+interface Rejecting {
+  readonly lane: number
+  readonly reader: StreamReader["Service"]
+  readonly rejections: Rejections["Service"]
+}
+
+/** Of one event, all that the broker will never take as a delivery; an event is put away once. */
+export const rejectEvents = Effect.fnUntraced(function* (
+  { lane, reader, rejections }: Rejecting,
+  refused: ReadonlyArray<RefusedMessage>
+): Effect.fn.Return<void, BusError> {
+  const isDue = ({ message: { subject } }: RefusedMessage) =>
+    subject.startsWith(subjects.deliveries(lane).dueAll.slice(0, -1))
+  const bySequence = Map.groupBy(refused.filter(isDue), ({ message }) => sequenceOf(message))
+  for (const [sequence, [first]] of bySequence) {
+    if (first === undefined) continue
+    const { message, refusal } = first
+    const event = Option.filter(
+      sequence === null ? Option.none() : yield* reader.next("EVENTS", sequence),
+      (found) => found.sequence === sequence
+    )
+    yield* rejections.reject({
+      origin: "events",
+      sequence,
+      subject: Option.match(event, { onNone: () => message.subject, onSome: ({ subject }) => subject }),
+      faults: [{ path: "", message: `the broker refused its deliveries: ${refusal.detail}` }],
+      payload: message.data
+    })
+  }
+  // The rosters are written the same way, and nothing goes on without them.
+  const other = refused.find((each) => !isDue(each))
+  if (other !== undefined) return yield* other.refusal
+})
+
+/** Broken ones are put away by the run that they are in. */
+export const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
+  messages.flatMap((message) => {
+    const event = readStoredEvent(message)
+    return Result.isSuccess(event) ? [event.success.event] : []
+  })

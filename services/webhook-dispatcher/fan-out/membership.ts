@@ -1,0 +1,171 @@
+/**
+ * A lane's membership: gathers the facts about endpoints, lanes and what is stored of them, has the members planned from
+ * these, and carries out what the plan needs before its steps are written. It asks the broker only where something
+ * changed, and knows the members of a cursor that no other process has taken.
+ */
+import { Clock, Effect } from "effect"
+import { type BusError, StreamReader } from "#bus"
+import { deliveryStream, subjects } from "#base"
+import { Configuration } from "#configuration"
+import type { FanOutCursor, Members } from "#webhooks"
+import { AbandonedDeliveries, logGone } from "../abandoned.ts"
+import { Endpoints } from "../endpoints/Endpoints.ts"
+import type { EndpointSettings } from "../endpoints/settings.ts"
+import { areAligned, isOwn } from "../lane-cursors.ts"
+import { type Admissions, DeliveryLanes, idsOf, seldom } from "../lanes.ts"
+import { fingerprint, hasLetGo, lackingOf, type MemberPlan, planMembers, withoutRuntime } from "./members.ts"
+import { openRemovals } from "./removals.ts"
+import type { FanOutStep } from "./plan.ts"
+
+const absent = "the endpoint is no longer configured"
+// Absence is counted in hours, so one look a minute is enough.
+const rosterEveryMs = 60_000
+// A question to every lane, while an endpoint waits for its old lane.
+const askEveryMs = 200
+// A question or two to each lane, and only while there is something to arrange.
+const arrangeEveryMs = 200
+// Whether the number changed, or an endpoint came back that belongs elsewhere.
+const lookEveryMs = 2_000
+
+export interface Membership extends Effect.Success<ReturnType<typeof membershipOf>> {}
+
+export const membershipOf = Effect.fnUntraced(function* (lane: number) {
+  const deps = yield* dependenciesOf(lane)
+  const state: State = { members: undefined, heldFor: [], isWhole: false, targets: [], rosterAtMs: 0 }
+  return {
+    /** The steps that bring the cursor in line with the endpoints that are there. */
+    keep: (cursor: FanOutCursor) => keep(deps, state, cursor),
+    /** The endpoints to which events are given, as of the last steps. The same array until that changes. */
+    targets: () => state.targets,
+    /** The cursor was in other hands: what the lane has is read again. */
+    forget: () => void (state.members = undefined)
+  }
+})
+
+interface State {
+  members: Members | undefined
+  /** What the last plan was made for. */
+  heldFor: ReadonlyArray<unknown>
+  /** Whether the lane has every endpoint that is its own. */
+  isWhole: boolean
+  targets: ReadonlyArray<EndpointSettings>
+  rosterAtMs: number
+}
+
+const keep = Effect.fnUntraced(function* (
+  deps: Dependencies,
+  state: State,
+  cursor: FanOutCursor
+): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
+  const { lane, endpoints, lanes } = deps
+  const nowMs = yield* Clock.currentTimeMillis
+  const laneFacts = (yield* deps.mayFollowLanes(cursor)) ? yield* lanes.factsFor(lane, cursor) : undefined
+  const leaving = leavingOf(deps, state)
+  const isLetGo = hasLetGo(cursor, leaving)
+  // The first lane puts them away, once every lane has let go of them.
+  if (lane === 0 && leaving.length > 0 && isLetGo) yield* deps.removals
+  const isRosterDue = cursor.roster !== deps.ours || nowMs - state.rosterAtMs >= rosterEveryMs
+  const isSettled = state.isWhole && areSame(inputsOf(endpoints.all(), state.members, cursor), state.heldFor)
+  if (isSettled && isLetGo && laneFacts === undefined && !isRosterDue) return []
+
+  // A twin may have known changes that this process has yet to read.
+  if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
+  const members = (state.members ??= yield* deps.stored)
+  const admitted = yield* deps.admissions(cursor, members)
+  const isAdmitted = admitted !== undefined && endpoints.configured.some(({ id }) => admitted.has(id))
+  const roster = isRosterDue || isAdmitted ? yield* deps.rosterFacts(nowMs) : undefined
+  if (roster !== undefined) state.rosterAtMs = nowMs
+  const plan = planMembers(cursor, {
+    lane,
+    leaving: leavingOf(deps, state),
+    members: state.members,
+    ...presentIn(endpoints),
+    revision: endpoints.revision(),
+    admitted,
+    lanes: laneFacts,
+    roster
+  })
+  adopt(deps, state, plan)
+  yield* deps.prepare(plan)
+  return plan.steps
+})
+
+/** Forgets the endpoints that leave, before anything is read: one that is made again is new. */
+const leavingOf = ({ endpoints }: Dependencies, state: State) => {
+  const leaving = [...endpoints.leaving().values()]
+  state.members &&= withoutRuntime(state.members, endpoints.leaving().keys())
+  return leaving
+}
+
+const adopt = ({ lane, endpoints }: Dependencies, state: State, { cursor, members }: MemberPlan) => {
+  const all = endpoints.all()
+  state.members = members
+  state.isWhole = lackingOf(cursor, { lane, members, ...presentIn(endpoints) }).length === 0
+  const inputs = inputsOf(all, members, cursor)
+  if (areSame(inputs, state.heldFor)) return
+  state.heldFor = inputs
+  const has = idsOf(members)
+  state.targets = all.filter(({ id }) => isOwn(cursor, lane, id) && has.has(id))
+}
+
+const inputsOf = (
+  all: ReadonlyArray<EndpointSettings>,
+  members: Members | undefined,
+  { lanes, left }: FanOutCursor
+) => [all, members, lanes, left]
+
+const areSame = (some: ReadonlyArray<unknown>, others: ReadonlyArray<unknown>) =>
+  some.length === others.length && some.every((each, index) => each === others[index])
+
+/** The present endpoints, as a plan takes them. */
+const presentIn = ({ configured, all }: Endpoints["Service"]) => ({
+  configured,
+  atRunTime: all().flatMap(({ id, madeAtRunTime }) =>
+    madeAtRunTime === null ? [] : [{ id, startsAfter: madeAtRunTime.startsAfter }]
+  )
+})
+
+interface Dependencies extends Effect.Success<ReturnType<typeof dependenciesOf>> {}
+
+const none: Admissions = new Map()
+
+const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
+  const endpoints = yield* Endpoints
+  const lanes = yield* DeliveryLanes
+  const reader = yield* StreamReader
+  const abandoned = yield* AbandonedDeliveries
+  const archiveAfterMs = (yield* Configuration).WebhookDelivery.ArchiveAfterHours * 3_600_000
+  const isAlone = lanes.all.length === 1
+  const [mayAsk, mayArrange, mayLook] = [seldom(askEveryMs), seldom(arrangeEveryMs), seldom(lookEveryMs)]
+
+  /** An endpoint takes its place along to another lane, but not what it has ahead of it. */
+  const mayFollowLanes = (cursor: FanOutCursor) => {
+    if (isAlone || cursor.ahead !== undefined) return Effect.succeed(false)
+    const now = lanes.state()
+    return now.before !== undefined || cursor.left !== undefined || !areAligned(now) ? mayArrange : mayLook
+  }
+  const admissions = Effect.fnUntraced(function* (cursor: FanOutCursor, members: Members) {
+    if (isAlone) return undefined
+    const lacking = lackingOf(cursor, { lane, members, ...presentIn(endpoints) })
+    return lacking.length > 0 && (yield* mayAsk) ? yield* lanes.admissions(lane, lacking) : none
+  })
+  const stored = Effect.suspend(() => {
+    // Those may be put away, and made again, before the answer is here.
+    const gone = [...endpoints.leaving().keys()]
+    return Effect.map(lanes.membersOf(lane), (found) => withoutRuntime(found, gone))
+  })
+  const rosterFacts = (nowMs: number) =>
+    Effect.map(reader.bounds("EVENTS"), ({ lastSequence }) => ({ lastSequence, nowMs, archiveAfterMs }))
+  const prepare = Effect.fnUntraced(function* ({ takenOver, archived }: MemberPlan): Effect.fn.Return<void, BusError> {
+    for (const id of takenOver) yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id))
+    if (archived.length === 0) return
+    const below = yield* lanes.ends
+    for (const endpoint of archived) {
+      const archival = { ...endpoint, reason: absent, below }
+      yield* logGone(archival, yield* abandoned.endpoint(archival))
+    }
+  })
+  const ours = fingerprint(endpoints.configured)
+  const removals = yield* openRemovals
+  return { lane, endpoints, lanes, ours, removals, stored, mayFollowLanes, admissions, rosterFacts, prepare }
+})

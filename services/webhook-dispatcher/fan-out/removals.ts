@@ -1,0 +1,81 @@
+/**
+ * Removed endpoints are put away once no dispatcher sends to them any more, and no lane makes deliveries for them. Beside
+ * the turns of the first lane their deliveries go to ABANDONED, and then their records go. A process that dies in between
+ * leaves the record, and the next one begins anew.
+ */
+import { Effect, Option } from "effect"
+import { StreamReader } from "#bus"
+import { deliveryStream, subjects } from "#base"
+import { dispatchersBehind, openPresences } from "#webhooks"
+import { AbandonedDeliveries, logGone, removed } from "../abandoned.ts"
+import { DeliveryLanes, seldom } from "../lanes.ts"
+import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
+import { hasLetGo, newestOf } from "./members.ts"
+
+// Few enough that a process which ends has little to do again.
+const removalsAtOnce = 16
+// One dispatcher that does not answer must not cost a question at every turn.
+const lookEveryMs = 250
+
+interface Services extends Effect.Success<typeof services> {}
+
+const services = Effect.gen(function* () {
+  return {
+    endpoints: yield* Endpoints,
+    lanes: yield* DeliveryLanes,
+    reader: yield* StreamReader,
+    presences: yield* openPresences,
+    abandoned: yield* AbandonedDeliveries
+  }
+})
+
+/** Looks once whether removed endpoints may be put away, and begins with it; to be run again and again. */
+export const openRemovals = Effect.gen(function* () {
+  const deps = yield* services
+  const { endpoints, lanes, presences } = deps
+  const scope = yield* Effect.scope
+  const mayLook = seldom(lookEveryMs)
+  let isAtWork = false
+
+  const putAllAway = (leaving: ReadonlyArray<LeavingEndpoint>) =>
+    Effect.forEach(leaving, (endpoint) => putAway(deps, endpoint), { discard: true }).pipe(
+      Effect.catch((error) => Effect.logWarning("a removed endpoint is put away later", error)),
+      Effect.ensuring(Effect.sync(() => (isAtWork = false)))
+    )
+  return Effect.gen(function* () {
+    if (isAtWork || !(yield* mayLook)) return
+    const leaving = [...endpoints.leaving().values()].slice(0, removalsAtOnce)
+    if ((yield* dispatchersBehind(presences, newestOf(leaving))).length > 0) return
+    // As stored, this lane's too: another dispatcher may have taken it.
+    const { cursors } = yield* lanes.read
+    if (!cursors.every((cursor) => hasLetGo(cursor, leaving))) return
+    isAtWork = true
+    yield* Effect.forkIn(putAllAway(leaving), scope)
+  })
+})
+
+const looksEmpty = 2
+
+const putAway = Effect.fnUntraced(function* (
+  { endpoints, lanes, reader, abandoned }: Services,
+  { id, name, revision }: LeavingEndpoint
+) {
+  const { bucket } = endpoints.store
+  let [deliveries, empty] = [0, 0]
+  let below: ReadonlyArray<number> = []
+  // A delivery may be passed on meanwhile, from a lane that is looked at later to one that was: the next look finds it.
+  while (empty < looksEmpty) {
+    // What is stored from here on may belong to one that was made again under the name, if another process was faster.
+    below = yield* lanes.ends
+    const record = yield* bucket.get(id)
+    if (Option.isNone(record) || record.value.revision !== revision) return
+    const found = yield* abandoned.endpoint({ id, name, reason: removed, below })
+    deliveries += found
+    empty = found === 0 ? empty + 1 : 0
+  }
+  yield* logGone({ name, reason: removed }, deliveries)
+  for (const lane of lanes.all) {
+    yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
+  }
+  yield* Effect.catchTag(bucket.erase(id, revision), "RevisionConflict", () => Effect.void)
+})
