@@ -18,7 +18,7 @@ export {
 export { consumerConfig, type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
-export { type Change, kept, type Records, records, replaced, type Standing } from "./kv/record.ts"
+export { type Change, gone, kept, type Records, records, replaced, revisionOf, type Standing } from "./kv/record.ts"
 export { busLayer, busMetrics, busServices } from "./layer.ts"
 export { Leases } from "./leases.ts"
 export { LocalTransport, localTransport, Mailbox } from "./mailbox.ts"

@@ -28,7 +28,7 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
     const compareTo = Effect.fnUntraced(function* (relayed: number): Effect.fn.Return<Findings, BusError> {
       const keptSinceMs = (yield* Clock.currentTimeMillis) - keptMs
       const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const checkpoint = Option.getOrUndefined(held)?.value
       const from = checkpoint?._tag === "Reconciliation" ? checkpoint : { position: 0, eventsPosition: 0 }
       const position = Math.min(relayed, from.position + recordsMax)
       if (position <= from.position) return {}

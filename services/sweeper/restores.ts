@@ -24,7 +24,7 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     const itemsOf = Effect.fnUntraced(function* (restore: Restore, seen: ReadonlyArray<string>) {
       const key = restoreKey(restore)
       const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const checkpoint = Option.getOrUndefined(held)?.value
       if (checkpoint?._tag === "Restore" && checkpoint.restoredAtMs === restore.restoredAtMs)
         return checkpoint.workItemIds
       const workItemIds = seen.slice(0, restoreItemsMax)

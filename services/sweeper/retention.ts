@@ -36,7 +36,7 @@ export const purgeSweep: Effect.Effect<Sweep, never, Configuration | Kv | Checkp
     const sweep = Effect.gen(function* () {
       const beforeMs = (yield* Clock.currentTimeMillis) - usageKeptMs
       const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held.checkpoint)
+      const checkpoint = Option.getOrUndefined(held)?.value
       const from = checkpoint?._tag === "Purge" ? checkpoint.position : 0
       const toSequence = Math.min(yield* readSlowest(reader, kv, views), from + recordsMax)
       if (toSequence <= from) return {}

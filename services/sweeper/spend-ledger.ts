@@ -2,13 +2,22 @@
  * The spend ledger sums the spend of projects from LOG, and keeps a copy in KV `spend`, so that a restart reads only
  * what is new. Sums are stored before the cursor: after a crash between the two, records that are read again are
  * skipped by the projects whose sums include them. An empty bucket is filled again from the log's beginning.
- * `RevisionConflict` means that another process wrote first: then everything here is old, and must be opened anew.
+ * A write fails where another process was first: then everything here is old, and must be opened anew.
  *
  * The budget sweep sums the spend, and reports it to the projects that have a budget. Their actors decide whether it is
  * exceeded, pause and resume their queues, and publish it.
  */
 import { Clock, Effect, Result, Schema, Stream } from "effect"
-import { type BusError, jsonCodec, Kv, type KvBucket, Rejections, type SourceMessage, StreamReader } from "#bus"
+import {
+  type BusError,
+  jsonCodec,
+  Kv,
+  type KvBucket,
+  records,
+  Rejections,
+  type SourceMessage,
+  StreamReader
+} from "#bus"
 import { EpochMs, type Fault } from "#base"
 import {
   hourOf,
@@ -108,15 +117,12 @@ export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect
 const writer =
   (bucket: KvBucket<SpendEntry>, revisions: Map<string, number>) =>
   (key: string, value: SpendEntry): Effect.Effect<void, BusError> => {
-    const revision = revisions.get(key)
-    if (revision === undefined && isEmpty(value)) return Effect.void
-    const written = isEmpty(value)
-      ? Effect.map(bucket.remove(key, revision ?? 0), () => revisions.delete(key))
-      : Effect.map(
-          revision === undefined ? bucket.create(key, value) : bucket.update(key, value, revision),
-          (next) => void revisions.set(key, next)
-        )
-    return Effect.asVoid(written)
+    const revision = revisions.get(key) ?? 0
+    if (!isEmpty(value)) {
+      return Effect.map(records(bucket).overwrite(key, value, revision), (next) => void revisions.set(key, next))
+    }
+    if (revision === 0) return Effect.void
+    return Effect.map(bucket.remove(key, revision), () => void revisions.delete(key))
   }
 
 // Nothing is kept of a project without spend in the window.

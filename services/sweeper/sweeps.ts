@@ -6,8 +6,8 @@
  * Checkpoints hold the progress of sweeps that span days, in KV `sweeps`. A checkpoint changes only on the condition that
  * it is the one that was read: a process that lost its lease and does not know yet cannot reset another's.
  */
-import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema, type Scope } from "effect"
-import { type BusError, Kv, Leases } from "#bus"
+import { Clock, Context, Duration, Effect, Exit, Layer, type Option, Schema, type Scope } from "effect"
+import { type BusError, Kv, type KvEntry, Leases, records, revisionOf } from "#bus"
 import { Metrics, supervise } from "#runtime"
 import { Count, EpochMs, Uuid } from "#base"
 import { sweepHeld, sweepFailures, sweepCommands, sweepSeconds, sweepLastRun, sweepFindings } from "./metrics.ts"
@@ -116,37 +116,24 @@ export const Checkpoint = Schema.TaggedUnion({
 })
 export type Checkpoint = typeof Checkpoint.Type
 
-export interface HeldCheckpoint {
-  readonly checkpoint: Option.Option<Checkpoint>
-  readonly revision: number
-}
+type StoredCheckpoint = Option.Option<KvEntry<Checkpoint>>
 
 export class Checkpoints extends Context.Service<
   Checkpoints,
   {
-    readonly read: (key: string) => Effect.Effect<HeldCheckpoint, BusError>
-    /** Fails with `RevisionConflict` when another process has set it since. */
-    readonly set: (key: string, held: HeldCheckpoint, checkpoint: Checkpoint) => Effect.Effect<HeldCheckpoint, BusError>
+    readonly read: (key: string) => Effect.Effect<StoredCheckpoint, BusError>
+    /** Fails when another process has set it since it was read. */
+    readonly set: (key: string, read: StoredCheckpoint, checkpoint: Checkpoint) => Effect.Effect<number, BusError>
   }
 >()("starling/sweeper/Checkpoints") {
   static readonly layer = Layer.effect(
     Checkpoints,
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("sweeps", Checkpoint)
+      const { overwrite } = records(bucket)
       return Checkpoints.of({
-        read: (key) =>
-          Effect.map(
-            bucket.get(key),
-            Option.match({
-              onNone: () => ({ checkpoint: Option.none<Checkpoint>(), revision: 0 }),
-              onSome: ({ value, revision }) => ({ checkpoint: Option.some(value), revision })
-            })
-          ),
-        set: (key, { revision }, checkpoint) =>
-          Effect.map(
-            revision === 0 ? bucket.create(key, checkpoint) : bucket.update(key, checkpoint, revision),
-            (next): HeldCheckpoint => ({ checkpoint: Option.some(checkpoint), revision: next })
-          )
+        read: bucket.get,
+        set: (key, read, checkpoint) => overwrite(key, checkpoint, revisionOf(read))
       })
     })
   )

@@ -5,7 +5,7 @@ import { BusUnavailable, type Change, type KvBucket, type KvEntry, RevisionConfl
 /** What becomes of a write. `late`: its answer is lost, and it arrives after other operations. */
 export type Fate = "stored" | "lost before" | "lost after" | "late"
 
-type Part<A> = Pick<KvBucket<A>, "get" | "create" | "update">
+type Part<A> = Pick<KvBucket<A>, "get" | "create" | "update" | "remove" | "erase">
 
 export interface MemoryBucket<A> {
   readonly bucket: KvBucket<A>
@@ -28,13 +28,14 @@ export const memoryBucket = <A>(fate: () => Fate, turns: () => number): MemoryBu
       else each.apply()
     }
   })
-  const apply = (key: string, value: A, expected: number) => {
+  const apply = (key: string, value: A | undefined, expected: number) => {
     if ((entries.get(key)?.revision ?? 0) !== expected) return false
     revision += 1
-    entries.set(key, { key, value, revision })
+    if (value === undefined) entries.delete(key)
+    else entries.set(key, { key, value, revision })
     return true
   }
-  const write = Effect.fnUntraced(function* (key: string, value: A, expected: number) {
+  const write = Effect.fnUntraced(function* (key: string, value: A | undefined, expected: number) {
     yield* others
     writes += 1
     const unavailable = new BusUnavailable({ operation: `write ${key}`, detail: "no answer in time" })
@@ -54,7 +55,9 @@ export const memoryBucket = <A>(fate: () => Fate, turns: () => number): MemoryBu
   const part: Part<A> = {
     get: (key) => Effect.map(others, () => Option.fromUndefinedOr(entries.get(key))),
     create: (key, value) => write(key, value, 0),
-    update: write
+    update: write,
+    remove: (key, expected) => Effect.asVoid(write(key, undefined, expected)),
+    erase: (key, expected) => Effect.asVoid(write(key, undefined, expected))
   }
   // The rest of a bucket is not used by records.
   return { bucket: part as KvBucket<A>, stored: (key) => entries.get(key), writes: () => writes }

@@ -1,10 +1,10 @@
 /**
- * A record: the value at a key of a bucket, changed by a pure decision, by whoever writes first. A decision that loses its
- * write is made again on what was written meanwhile. After a write of which nobody knows whether it was stored, nothing
- * more is written, unless the record itself can say that it was not.
+ * A record: the value at a key of a bucket, changed or taken away by a pure decision, by whoever writes first. A decision
+ * that loses its write is made again on what was written meanwhile. After a write of which nobody knows whether it was
+ * stored, nothing more is written, unless the record itself can say that it was not.
  */
 import { Clock, Deferred, Effect, Exit, Option, Random, Result } from "effect"
-import { type BusError, BusUnavailable } from "../errors.ts"
+import { type BusError, BusUnavailable, RevisionConflict } from "../errors.ts"
 import type { KvBucket, KvEntry } from "./bucket.ts"
 
 /** What a decision makes of a record. */
@@ -12,6 +12,8 @@ export interface Change<S, A> {
   readonly answer: A
   /** The value to store; undefined: nothing is stored. */
   readonly next?: S | undefined
+  /** The record goes away, in the bucket's way of this name. */
+  readonly gone?: "remove" | "erase"
 }
 
 /** The record as it stands when it is decided on. `revision` 0: there is none. */
@@ -58,6 +60,8 @@ export interface Records<S> {
   ) => Effect.Effect<Changed<S, A>, E | BusError>
   /** Stores a value over the revision that its writer has seen; 0: where there is none. False where another came first. */
   readonly replace: (key: string, next: S, seen: number) => Effect.Effect<Changed<S, boolean>, BusError>
+  /** Like `replace`, for the only writer of a record: fails where another came first. Answers with the revision. */
+  readonly overwrite: (key: string, next: S, seen: number) => Effect.Effect<number, BusError>
 }
 
 export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {}): Records<S> => {
@@ -71,7 +75,13 @@ export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {})
       // The decision looks at the revision alone.
       { known: seen === 0 ? Option.none() : Option.some({ key, value: next, revision: seen }) }
     )
-  return { change, replace }
+  const overwrite = (key: string, next: S, seen: number) =>
+    Effect.flatMap(replace(key, next, seen), ({ answer, revision }) =>
+      answer
+        ? Effect.succeed(revision)
+        : Effect.fail(new RevisionConflict({ operation: `overwrite ${key}`, detail: "another came first" }))
+    )
+  return { change, replace, overwrite }
 }
 
 interface Store<S> {
@@ -104,10 +114,11 @@ const pauseMsMax = 16
 
 /** Decides for all members in their order, and stores what they make of the record by one write. */
 const changedAll = Effect.fnUntraced(function* <S, A, E>(
-  { bucket, keptMs, isOurs }: Store<S>,
+  store: Store<S>,
   key: string,
   members: ReadonlyArray<Member<S, A, E>>
 ): Effect.fn.Return<ReadonlyArray<Outcome<S, A, E>>, BusError> {
+  const { bucket, isOurs } = store
   let remembered = newest(members)
   // What may have been stored, by a write whose answer was lost.
   let unsure: Unsure<S, A, E> | undefined
@@ -122,16 +133,13 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
     }
     const decided = decideAll(members, before)
     if (isRemembered && decided.needsSight) continue
-    const { next, outcomes } = decided
+    const { next, gone, outcomes } = decided
     const revision = before?.revision ?? 0
-    if (next === undefined) return outcomes({ value: before?.value, revision })
-    const ttlMs = keptMs(next, yield* Clock.currentTimeMillis)
-    const written = yield* Effect.result(
-      before === undefined ? bucket.create(key, next, ttlMs) : bucket.update(key, next, revision, ttlMs)
-    )
+    if (next === undefined && gone === undefined) return outcomes({ value: before?.value, revision })
+    const written = yield* Effect.result(write(store, key, decided, before))
     if (Result.isSuccess(written)) return outcomes({ value: next, revision: written.success })
     const { failure } = written
-    if (failure._tag === "BusUnavailable" && isOurs !== undefined && unsure === undefined) {
+    if (failure._tag === "BusUnavailable" && isOurs !== undefined && unsure === undefined && next !== undefined) {
       unsure = { failure, isOurs, next, outcomes, revision }
     } else if (failure._tag !== "RevisionConflict") return yield* failure
     else if (tries > 0) yield* Effect.sleep(yield* Random.nextIntBetween(0, Math.min(2 * tries, pauseMsMax)))
@@ -140,9 +148,27 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
   return yield* new BusUnavailable({ operation: `change ${key}`, detail })
 })
 
+/** Answers with the record's revision; 0 where it is gone. */
+const write = Effect.fnUntraced(function* <S>(
+  { bucket, keptMs }: Store<S>,
+  key: string,
+  { next, gone }: Pick<Decided<S, unknown, unknown>, "next" | "gone">,
+  before: KvEntry<S> | undefined
+): Effect.fn.Return<number, BusError> {
+  if (next !== undefined) {
+    const ttlMs = keptMs(next, yield* Clock.currentTimeMillis)
+    return yield* before === undefined
+      ? bucket.create(key, next, ttlMs)
+      : bucket.update(key, next, before.revision, ttlMs)
+  }
+  if (before !== undefined && gone !== undefined) yield* bucket[gone](key, before.revision)
+  return 0
+})
+
 type Entry<S> = Option.Option<KvEntry<S>>
 
-const revisionOf = <S>(entry: Entry<S>) => (Option.isSome(entry) ? entry.value.revision : 0)
+/** 0: there is no record. */
+export const revisionOf = <S>(entry: Entry<S>): number => (Option.isSome(entry) ? entry.value.revision : 0)
 
 const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): Entry<S> | undefined =>
   members.reduce<Entry<S> | undefined>(
@@ -154,7 +180,9 @@ const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): Entry<S> | undefin
 interface Decided<S, A, E> {
   /** The value to store. */
   readonly next: S | undefined
-  /** A decision that refuses or stores nothing is made on a record that was read for it. */
+  /** How the record goes away. */
+  readonly gone: Change<S, A>["gone"]
+  /** A decision that refuses or changes nothing is made on a record that was read for it. */
   readonly needsSight: boolean
   readonly outcomes: (stored: Pick<Changed<S, A>, "value" | "revision">) => ReadonlyArray<Outcome<S, A, E>>
 }
@@ -173,17 +201,21 @@ const decideAll = <S, A, E>(
 ): Decided<S, A, E> => {
   const revision = before?.revision ?? 0
   let value = before?.value
+  let gone: Change<S, A>["gone"]
   let changes = 0
   const made = members.map(({ decide, clock }) => {
     const result = decide(value, { nowMs: clock.currentTimeMillisUnsafe(), revision })
-    if (Result.isSuccess(result) && result.success.next !== undefined) {
-      value = result.success.next
+    const change = Result.getOrUndefined(result)
+    if (change?.next !== undefined || (change?.gone !== undefined && value !== undefined)) {
+      value = change.next
+      gone = change.gone
       changes += 1
     }
     return result
   })
   return {
     next: changes === 0 ? undefined : value,
+    gone: before === undefined ? undefined : gone,
     needsSight: changes < made.length,
     outcomes: (stored) => made.map((result) => Result.map(result, ({ answer }) => ({ answer, ...stored })))
   }
@@ -261,3 +293,6 @@ export const kept = <A>(answer: A): Result.Result<{ readonly answer: A }> => Res
 /** Stores `next`, and answers with it. */
 export const replaced = <S>(next: S): Result.Result<{ readonly answer: S; readonly next: S }> =>
   Result.succeed({ answer: next, next })
+
+/** Takes the record away, and answers. */
+export const gone = <A>(answer: A, how: "remove" | "erase") => Result.succeed({ answer, gone: how })

@@ -5,7 +5,17 @@
  * broker's times. It starts at the oldest claim that had not ended.
  */
 import { Effect, Option, Schedule, Schema, Stream, Result } from "effect"
-import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type SourceMessage } from "#bus"
+import {
+  type BusError,
+  jsonCodec,
+  Kv,
+  type KvBucket,
+  Leases,
+  records,
+  revisionOf,
+  StreamReader,
+  type SourceMessage
+} from "#bus"
 import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
@@ -45,7 +55,7 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   const live = liveClaims()
   const before = yield* checkpoints.get(checkpointKey)
   const from = Option.isSome(before) ? before.value.value.from : 0
-  const writing = writeCheckpoints(checkpoints, options, live, Option.isSome(before) ? before.value.revision : 0)
+  const writing = writeCheckpoints(checkpoints, options, live, revisionOf(before))
   const reading = reader.follow(`KV_${claimBucket}`, from).pipe(
     Stream.runForEach((message) => {
       const key = message.subject.slice(`$KV.${claimBucket}.`.length)
@@ -59,7 +69,7 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(reading, writing)
 })
 
-/** Fails with a `RevisionConflict` when another sweeper has written its checkpoint, which ends this one. */
+/** Fails when another sweeper has written its checkpoint, which ends this one. */
 const writeCheckpoints = Effect.fnUntraced(function* (
   checkpoints: KvBucket<typeof Checkpoint.Type>,
   { holder, everyMs }: SweepOptions,
@@ -68,6 +78,7 @@ const writeCheckpoints = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError, Claims | Metrics> {
   const { unpaidOf } = yield* Claims
   const gauge = (yield* Metrics).gauge(unpaidNow)
+  const { overwrite } = records(checkpoints)
   let revision = firstRevision
   const writeOne = Effect.suspend(() => {
     const unpaid = { all: 0, beyond: 0 }
@@ -79,7 +90,7 @@ const writeCheckpoints = Effect.fnUntraced(function* (
     gauge.set({ part: "all" }, unpaid.all / 1e6)
     gauge.set({ part: "newcomers" }, unpaid.beyond / 1e6)
     const newcomers = { unpaid: unpaid.beyond, asOf: live.lastSequence() }
-    return checkpoints.update(checkpointKey, { holder, from: live.oldestSequence(), newcomers }, revision)
+    return overwrite(checkpointKey, { holder, from: live.oldestSequence(), newcomers }, revision)
   }).pipe(Effect.tap((written) => Effect.sync(() => (revision = written))))
   yield* Effect.repeat(writeOne, Schedule.spaced(everyMs))
 })

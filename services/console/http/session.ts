@@ -21,7 +21,7 @@ import {
   unauthorized,
   type WireError
 } from "#http"
-import { type BusError, Kv } from "#bus"
+import { type BusError, gone, Kv, records } from "#bus"
 import { Configuration } from "#configuration"
 import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
@@ -92,16 +92,11 @@ export class SignInCodes extends Context.Service<
       })
 
       const take = Effect.fn("SignInCodes.take")(function* (code: string) {
-        const found = Option.getOrUndefined(yield* bucket.get(keyOf(code)))
-        if (found === undefined) return Option.none<SignInRights>()
-        yield* bucket.remove(found.key, found.revision)
-        const isOver = Date.parse(found.value.expiresAt) <= (yield* Clock.currentTimeMillis)
-        return isOver ? Option.none<SignInRights>() : Option.some(found.value)
+        const { answer: taken } = yield* records(bucket).change(keyOf(code), (before) => gone(before, "remove"))
+        const nowMs = yield* Clock.currentTimeMillis
+        return Option.filter(Option.fromUndefinedOr(taken), ({ expiresAt }) => Date.parse(expiresAt) > nowMs)
       })
-      // Somebody else took it between the look and the removal.
-      const takeOnce = (code: string) =>
-        Effect.catchTag(take(code), "RevisionConflict", () => Effect.succeed(Option.none<SignInRights>()))
-      return SignInCodes.of({ make, take: takeOnce })
+      return SignInCodes.of({ make, take })
     })
   )
 }

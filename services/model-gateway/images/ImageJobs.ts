@@ -7,7 +7,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, Kv, Objects } from "#bus"
+import { type BusError, kept, Kv, Objects, records, replaced } from "#bus"
 import type { ImageJob } from "#gateway/api"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
@@ -75,11 +75,12 @@ export class ImageJobs extends Context.Service<
         yield* bucket.create(id, entry)
         return entry
       })
-      const end = Effect.fnUntraced(function* (id: string, status: JobEntry["status"], error: JobError | null) {
-        const found = yield* bucket.get(id)
-        if (Option.isNone(found)) return
-        yield* bucket.update(id, { ...found.value.value, status, error }, found.value.revision)
-      })
+      const end = (id: string, status: JobEntry["status"], error: JobError | null) =>
+        Effect.asVoid(
+          records(bucket).change(id, (before) =>
+            before === undefined ? kept(before) : replaced({ ...before, status, error })
+          )
+        )
       const complete = Effect.fn("ImageJobs.complete")(function* (id: string, answer: Uint8Array) {
         yield* objects.put(imageAnswersStore, id, Stream.make(answer))
         yield* end(id, "completed", null)

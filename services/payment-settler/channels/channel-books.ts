@@ -9,7 +9,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
-import type { BusError, KvBucket } from "#bus"
+import { type BusError, kept, type KvBucket, records, replaced } from "#bus"
 import { AtomicAmount, addressKeyOf, type BookChannel, type BookFinding, inOneCase } from "#payments/contract"
 import { type ChainUnavailable, type Channel, channelIdIn, owedOf, unclaimedOf } from "#payments"
 import type { StoredCharge } from "../ledger.ts"
@@ -123,8 +123,8 @@ export const ReceiptsPlace = Schema.Struct({ through: Schema.Int })
 const sumKeyOf = (network: string, channelId: string) =>
   `receipted.${addressKeyOf(network, inOneCase(network, channelId))}`
 
-// So many channels' sums are held at a time, at some 300 bytes each.
-const sumsMax = 4_096
+// So many charges are held at a time, at some 300 bytes each.
+const unwrittenMax = 16_384
 // The limit of one reading; the next one reads the rest.
 const chargesMax = 200_000
 
@@ -136,15 +136,18 @@ export const addReceipts = Effect.fn("addReceipts")(function* (
   const placeKey = `receipts.${addressKeyOf(network.name, network.entry.PayTo)}`
   const place = yield* places.get(placeKey)
   const from = Option.isSome(place) ? place.value.value.through : 0
-  const held = new Map<string, { readonly sum: ReceiptSum; readonly revision: number; readonly isNew: boolean }>()
+  let unwritten: Array<{ readonly key: string; readonly charge: StoredCharge }> = []
   let [through, read] = [from, 0]
   const flush = Effect.gen(function* () {
-    for (const [key, { sum, revision, isNew }] of held) if (isNew) yield* sums.update(key, sum, revision)
-    held.clear()
-    if (through > from) {
-      const at = yield* places.get(placeKey)
-      yield* places.update(placeKey, { through }, Option.isSome(at) ? at.value.revision : 0)
+    const byKey = Map.groupBy(unwritten, ({ key }) => key)
+    for (const [key, some] of byKey) {
+      yield* records(sums).change(key, (before = noReceipts) => {
+        const sum = some.reduce((added, { charge }) => withReceipt(added, charge), before)
+        return sum === before ? kept(before) : replaced(sum)
+      })
     }
+    unwritten = []
+    if (through > from) yield* records(places).change(placeKey, () => replaced({ through }))
   })
   const owners = ownersOf(network.contract, known)
   yield* ledger.charges(network.name, from + 1).pipe(
@@ -153,29 +156,15 @@ export const addReceipts = Effect.fn("addReceipts")(function* (
       Effect.fnUntraced(function* (charge) {
         read += 1
         const channelId = charge.channel ?? owners(charge.payer)
-        if (channelId !== undefined) {
-          const key = sumKeyOf(network.name, channelId)
-          const present = held.get(key) ?? (yield* sumIn(sums, key))
-          const sum = withReceipt(present.sum, charge)
-          held.set(key, { ...present, sum, isNew: present.isNew || sum !== present.sum })
-        }
+        if (channelId !== undefined) unwritten.push({ key: sumKeyOf(network.name, channelId), charge })
         through = charge.sequence
-        if (held.size >= sumsMax) yield* flush
+        if (unwritten.length >= unwrittenMax) yield* flush
       })
     )
   )
   yield* flush
   return read < chargesMax
 })
-
-const sumIn = (sums: KvBucket<ReceiptSum>, key: string) =>
-  Effect.map(
-    sums.get(key),
-    Option.match({
-      onNone: () => ({ sum: noReceipts, revision: 0, isNew: false }),
-      onSome: ({ value, revision }) => ({ sum: value, revision, isNew: false })
-    })
-  )
 
 /** The channel of a payer that has one alone: receipts of an earlier release name the payer. */
 const ownersOf = (contract: Keeper["network"]["contract"], known: ReadonlyMap<string, Channel>) => {
@@ -219,10 +208,11 @@ const faultsOf = Effect.fnUntraced(function* (
   const told = { channelId: name.channelId, asset: config.token, payer: config.payer }
   if (present === undefined) return [{ ...told, fault: "its record is gone", amount: channel.charged }]
   const key = sumKeyOf(network.name, name.channelId)
-  const { sum, revision } = yield* sumIn(sums, key)
-  const base = isAtEnd ? baseOf(sum, channel, present) : sum.base
-  if (base !== sum.base) yield* sums.update(key, { ...sum, base }, revision)
-  const ofReceipts = isAtEnd ? faultsOfReceipts({ ...sum, base }, channel, present) : []
+  const { answer: sum } = yield* records(sums).change(key, (before = noReceipts) => {
+    const base = isAtEnd ? baseOf(before, channel, present) : before.base
+    return base === before.base ? kept(before) : replaced({ ...before, base })
+  })
+  const ofReceipts = isAtEnd ? faultsOfReceipts(sum, channel, present) : []
   return [...faultsOfChannel(present), ...ofReceipts].map((fault) => ({ ...told, ...fault }))
 })
 

@@ -6,7 +6,7 @@
  * After every look gateways are told up to when the chain is watched: they take vouchers only while that is recent.
  */
 import { Clock, Effect, Layer, Option, Ref, Result, Schedule, Stream } from "effect"
-import { type BusError, Kv, type KvBucket, Leases, Mailbox } from "#bus"
+import { type BusError, Kv, type KvBucket, Leases, Mailbox, records, revisionOf } from "#bus"
 import { ChannelWatch } from "#payments/contract"
 import { Configuration } from "#configuration"
 import { Metrics, supervise } from "#runtime"
@@ -204,8 +204,7 @@ const look = Effect.fnUntraced(function* (
   watch.block = block
   if (nowMs - watch.movedAtMs > stillMs) return undefined
   const seen: ChannelWatch = { block, atMs: nowMs }
-  const revision = Option.isSome(noted) ? noted.value.revision : 0
-  yield* watches.update(key, seen, revision)
+  yield* records(watches).overwrite(key, seen, revisionOf(noted))
   return seen
 })
 

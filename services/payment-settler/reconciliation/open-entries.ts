@@ -4,7 +4,7 @@
  * next reading begins with the oldest open entry.
  */
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
-import { type BusError, Kv } from "#bus"
+import { type BusError, BusUnavailable, Kv, type KvBucket, type KvEntry, records } from "#bus"
 import { isSameAddress, payerKeyOf, type PaymentNetwork, type Receipt } from "#payments/contract"
 import { type ChainTransfer, type ChainUnavailable, channelsAddress } from "#payments"
 import { Ledger, type StoredReceipt } from "../ledger.ts"
@@ -46,7 +46,7 @@ export interface OpenEntries {
 interface Account {
   readonly network: SettlingNetwork
   readonly graceMs: number
-  readonly checkpoints: Checkpoints["Service"]
+  readonly checkpoints: KvBucket<Checkpoint>
   readonly ledger: Ledger["Service"]
   stored: StoredCheckpoint
   position: Checkpoint["position"]
@@ -64,14 +64,14 @@ export const openEntriesOf = Effect.fn("openEntriesOf")(function* (
 ): Effect.fn.Return<OpenEntries, BusError, Checkpoints | Ledger> {
   const checkpoints = yield* Checkpoints
   const ledger = yield* Ledger
-  const stored = yield* checkpoints.read(network.entry)
+  const stored = Option.getOrElse(yield* checkpoints.get(checkpointKey(network.entry)), () => beginning)
   const account: Account = {
     network,
     graceMs,
     checkpoints,
     ledger,
     stored,
-    ...stored.checkpoint,
+    ...stored.value,
     transfers: [],
     receipts: [],
     firstSeenMs: new Map(),
@@ -151,18 +151,19 @@ const commit = Effect.fnUntraced(function* (account: Account, patience: Patience
   for (const transfer of transfers.slice(0, done.transfers)) firstSeenMs.delete(transferKey(transfer))
   account.transfers = transfers.slice(done.transfers)
   account.receipts = account.receipts.slice(done.receipts)
-  const before = stored.checkpoint
+  const before = stored.value
   const checkpoint: Checkpoint = {
     position: last?.position ?? before.position,
     receiptsFrom: account.receipts[0]?.sequence ?? account.receiptsFrom
   }
   const isSame = checkpoint.position === before.position && checkpoint.receiptsFrom === before.receiptsFrom
   if (isSame) return
-  const write = checkpoints.write(network.entry, checkpoint, stored.revision)
+  const written = yield* records(checkpoints).replace(checkpointKey(network.entry), checkpoint, stored.revision)
+  const { answer: isFirst, value = beginning.value, revision } = written
   // Another settler wrote first, or this one's answer was lost: the next reading writes over what is there now.
-  account.stored = yield* Effect.tapErrorTag(write, "RevisionConflict", () =>
-    Effect.map(checkpoints.read(network.entry), (found) => void (account.stored = found))
-  )
+  account.stored = { value, revision }
+  if (isFirst) return
+  return yield* new BusUnavailable({ operation: "move the checkpoint of the books", detail: "another came first" })
 })
 
 const isYoung = (finding: Finding, patience: Patience): boolean => {
@@ -245,45 +246,19 @@ const Checkpoint = Schema.Struct({
 })
 interface Checkpoint extends Schema.Schema.Type<typeof Checkpoint> {}
 
-interface StoredCheckpoint {
-  readonly checkpoint: Checkpoint
-  readonly revision: number
-}
+type StoredCheckpoint = Pick<KvEntry<Checkpoint>, "value" | "revision">
+
+const beginning: StoredCheckpoint = { value: { position: null, receiptsFrom: 1 }, revision: 0 }
 
 type Receiver = Pick<PaymentNetwork, "Network" | "PayTo">
 
-export class Checkpoints extends Context.Service<
-  Checkpoints,
-  {
-    readonly read: (receiver: Receiver) => Effect.Effect<StoredCheckpoint, BusError>
-    /** Writes over the revision that was read: of two reconcilers one goes on. */
-    readonly write: (
-      receiver: Receiver,
-      checkpoint: Checkpoint,
-      revision: number
-    ) => Effect.Effect<StoredCheckpoint, BusError>
-  }
->()("starling/payment-settler/Checkpoints") {
+/** Of two reconcilers one goes on. */
+export class Checkpoints extends Context.Service<Checkpoints, KvBucket<Checkpoint>>()(
+  "starling/payment-settler/Checkpoints"
+) {
   static readonly layer = Layer.effect(
     Checkpoints,
-    Effect.gen(function* () {
-      const bucket = yield* (yield* Kv).open("authorizations", Checkpoint)
-      return Checkpoints.of({
-        read: (receiver) =>
-          Effect.map(
-            bucket.get(checkpointKey(receiver)),
-            Option.match({
-              onNone: () => ({ checkpoint: { position: null, receiptsFrom: 1 }, revision: 0 }),
-              onSome: ({ value, revision }) => ({ checkpoint: value, revision })
-            })
-          ),
-        write: (receiver, checkpoint, before) =>
-          Effect.map(bucket.update(checkpointKey(receiver), checkpoint, before), (revision) => ({
-            checkpoint,
-            revision
-          }))
-      })
-    })
+    Effect.flatMap(Kv, (kv) => kv.open("authorizations", Checkpoint))
   )
 }
 

@@ -103,11 +103,11 @@ const refusalOf = (error: CommandError): Effect.Effect<WireError> => {
       return Effect.succeed(serviceUnavailable(soonSeconds, "too many want to change it at once"))
     case "StreamFull":
       return Effect.succeed(serviceUnavailable(fullSeconds, "the log is full, nothing can be decided"))
-    case "BusUnavailable":
-    case "RevisionConflict":
-      return Effect.succeed(serviceUnavailable(soonSeconds, "the log cannot be reached just now"))
-    default:
+    case "BusNotFound":
+    case "BusRefused":
       return Effect.as(Effect.logError("the broker refused what it should not have", error), internalError())
+    default:
+      return Effect.succeed(serviceUnavailable(soonSeconds, "the log cannot be reached just now"))
   }
 }
 

@@ -4,7 +4,7 @@
  * cannot be followed, every request reads.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, Kv, type KvEntry } from "#bus"
+import { type BusError, gone, Kv, type KvEntry, records } from "#bus"
 import { encodeToken, isoTime, Timestamp } from "#base"
 import type { Lexeme } from "#speech/contract"
 import { Configuration } from "#configuration"
@@ -61,6 +61,7 @@ export class Lexicons extends Context.Service<
       const { SpeechApi } = yield* Configuration
       const bucket = yield* (yield* Kv).open("lexicons", LexiconRecord)
       const lexiconsMax = SpeechApi.LexiconsPerWorkspace
+      const lexicons = records(bucket)
       const known = knownWorkspaces()
       const follow = Effect.gen(function* () {
         known.follow(true)
@@ -80,22 +81,18 @@ export class Lexicons extends Context.Service<
       const put = Effect.fn("Lexicons.put")(function* (given: Omit<LexiconRecord, "updatedAt">, lexicon: Lexicon) {
         const key = keyOf(given)
         const record: LexiconRecord = { ...given, updatedAt: isoTime(yield* Clock.currentTimeMillis) }
-        const before = Option.getOrUndefined(yield* bucket.get(key))
-        if (before !== undefined) yield* bucket.update(key, record, before.revision)
-        else {
-          const revision = yield* bucket.create(key, record)
-          if (othersBefore(yield* entriesOf(given.workspace), { key, revision }) >= lexiconsMax) {
-            yield* bucket.erase(key, revision)
-            return yield* new TooManyLexicons({ lexiconsMax })
-          }
+        const { answer: isFirst, revision } = yield* lexicons.change(key, (before) =>
+          Result.succeed({ answer: before === undefined, next: record })
+        )
+        if (!isFirst || othersBefore(yield* entriesOf(given.workspace), { key, revision }) < lexiconsMax) {
+          return { ...record, lexicon }
         }
-        return { ...record, lexicon }
+        yield* bucket.erase(key, revision)
+        return yield* new TooManyLexicons({ lexiconsMax })
       })
       const remove = Effect.fn("Lexicons.remove")(function* (address: Address) {
-        const entry = yield* bucket.get(keyOf(address))
-        if (Option.isNone(entry)) return false
-        yield* bucket.erase(entry.value.key, entry.value.revision)
-        return true
+        const removed = yield* lexicons.change(keyOf(address), (before) => gone(before !== undefined, "erase"))
+        return removed.answer
       })
       // The answer of a change comes after it: the next request of its caller follows it, on this process at once.
       const changing = <A, E>(address: Address, change: Effect.Effect<A, E>) =>

@@ -4,7 +4,7 @@
  * process leaves behind therefore stands under a record that the sweep finds. Reads go to the leader.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, BusUnavailable, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
+import { type BusError, BusUnavailable, gone, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
 import { isoTime } from "#base"
 import { Configuration } from "#configuration"
 import type { VoiceAddress } from "./VoiceFiles.ts"
@@ -84,17 +84,16 @@ export class ClonedVoices extends Context.Service<
       })
 
       const erase = Effect.fn("ClonedVoices.erase")(function* ({ workspace, id }: VoiceAddress) {
-        const entry = yield* read(workspace, id)
-        if (Option.isNone(entry) || entry.value.value._tag !== "Leaving") return
-        const { key, revision } = entry.value
-        yield* bucket.erase(key, revision).pipe(Effect.catchTag("RevisionConflict", () => Effect.void))
+        const key = keyOf(workspace, id)
+        if (key === undefined) return
+        yield* voices.change(key, (before) => (before?._tag === "Leaving" ? gone(undefined, "erase") : kept(undefined)))
       })
 
       return ClonedVoices.of({
         find,
         list,
         reserve,
-        complete: ({ key, revision }, voice) => Effect.asVoid(bucket.update(key, voice, revision)),
+        complete: ({ key, revision }, voice) => Effect.asVoid(voices.overwrite(key, voice, revision)),
         retire,
         erase,
         stalled: (sinceMs) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Result } from "effect"
-import { type BusError, type KvEntry, records } from "#bus"
+import { type BusError, gone, kept, type KvEntry, records } from "#bus"
 import type { Decide } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
 
@@ -110,6 +110,54 @@ describe("a change of a record", () => {
     })
   )
 
+  it.effect("may be made by the only writer of it, and fails where another came first", () =>
+    Effect.gen(function* () {
+      const { bucket, stored } = memoryBucket<Log>(never, noTurns)
+      const { overwrite } = records(bucket)
+      assert.strictEqual(yield* overwrite("a", ["x"], 0), 1)
+      assert.strictEqual(yield* overwrite("a", ["y"], 1), 2)
+      assert.strictEqual(endOf(yield* Effect.flip(overwrite("a", ["z"], 1))), "RevisionConflict")
+      assert.deepStrictEqual(stored("a")?.value, ["y"])
+    })
+  )
+
+  it.effect.each(["remove", "erase"] as const)("may take it away (%s), and does nothing where it is gone", (how) =>
+    Effect.gen(function* () {
+      const { bucket, stored, writes } = memoryBucket<Log>(never, noTurns)
+      const { change } = records(bucket)
+      yield* change("a", append("x"))
+      const taken = yield* change("a", (before) => gone(before, how))
+      assert.deepStrictEqual(taken, { answer: ["x"], value: undefined, revision: 0 })
+      assert.isUndefined(stored("a"))
+      assert.isUndefined((yield* change("a", (before) => gone(before, how))).answer)
+      assert.strictEqual(writes(), 2)
+    })
+  )
+
+  it.effect("takes away what another has written first, or leaves it, as it decides", () =>
+    Effect.gen(function* () {
+      const { bucket, stored } = memoryBucket<Log>(never, noTurns)
+      const { change } = records(bucket)
+      yield* change("a", append("x"))
+      const seen: Array<number> = []
+      const taken = yield* change("a", (before = [], { revision }) => {
+        if (seen.push(before.length) === 1) writeFirst(bucket.update("a", ["x", "other"], revision))
+        return before.length > 1 ? kept("left") : gone("taken", "remove")
+      })
+      assert.deepStrictEqual([taken.answer, seen, stored("a")?.value], ["left", [1, 2], ["x", "other"]])
+    })
+  )
+
+  it.effect("takes nothing away by a record that is only remembered", () =>
+    Effect.gen(function* () {
+      const { bucket, stored } = memoryBucket<Log>(never, noTurns)
+      const { change } = records(bucket)
+      yield* change("a", append("x"))
+      const taken = yield* change("a", (before) => gone(before, "remove"), { known: Option.none() })
+      assert.deepStrictEqual([taken.answer, stored("a")], [["x"], undefined])
+    })
+  )
+
   it.live("ends when others are always first", () =>
     Effect.gen(function* () {
       const { bucket } = memoryBucket<Log>(never, noTurns)
@@ -145,6 +193,21 @@ describe("changes of one key that come together", () => {
         [1, 2, 3, 4, "full"]
       )
       assert.deepStrictEqual([stored("k")?.value, writes()], [["a", "b", "c", "d"], 2])
+    })
+  )
+
+  it.effect("may take the record away, and begin another", () =>
+    Effect.gen(function* () {
+      const { bucket, stored, writes } = memoryBucket<Log>(never, () => 1)
+      const { change } = records(bucket, { together: true })
+      yield* change("k", append("old"))
+      const changes = [append("a"), (before: Log | undefined) => gone(before?.length ?? 0, "remove"), append("b")]
+      const made = yield* Effect.forEach(changes, (decide) => change("k", decide), { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        made.map(({ answer }) => answer),
+        [2, 2, 1]
+      )
+      assert.deepStrictEqual([stored("k")?.value, writes()], [["b"], 2])
     })
   )
 

@@ -1,7 +1,7 @@
 /** Histories of a record at random: writers that race, crash, remember what they read, and lose answers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Random, Result } from "effect"
-import { type KvEntry, records } from "#bus"
+import { gone, type KvEntry, records } from "#bus"
 import type { RecordsOptions } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
 
@@ -72,6 +72,45 @@ describe("writers that race, crash, remember records and lose answers", () => {
         }
       }
       assert.deepStrictEqual([...seen].toSorted(), ["BusUnavailable", "full", "stored"])
+    })
+  )
+})
+
+/** Who was given a record that several try to take away at once. */
+const takers = (seed: number, together: boolean) =>
+  Effect.gen(function* () {
+    const below = randomOf(seed)
+    const fates: ReadonlyArray<Fate> = ["stored", "stored", "lost before", "lost after", "late"]
+    let isFirst = true
+    const { bucket, stored } = memoryBucket<Log>(
+      () => (isFirst ? "stored" : (fates[below(fates.length)] ?? "stored")),
+      () => below(4)
+    )
+    yield* records(bucket).change("k", append("x"))
+    isFirst = false
+    const { change } = records(bucket, { together })
+    const taken = yield* Effect.forEach(
+      Array.from({ length: 4 }),
+      () => Effect.result(change("k", (before) => gone(before, "remove"))),
+      { concurrency: "unbounded" }
+    )
+    const given = taken.filter((one) => Result.isSuccess(one) && one.success.answer !== undefined).length
+    return { given, failed: taken.filter(Result.isFailure).length, left: stored("k")?.value }
+  })
+
+describe("takers of one record, who race and lose answers", () => {
+  it.live.each([false, true])("are given it once at the most (together: %s)", (together) =>
+    Effect.gen(function* () {
+      const seed = yield* Random.nextIntBetween(0, 1_000_000)
+      const seen = new Set<number>()
+      for (let nth = seed; nth < seed + 400; nth += 1) {
+        const { given, failed, left } = yield* takers(nth, together)
+        seen.add(given)
+        assert.isAtMost(given, 1, `seed ${nth}`)
+        if (given === 1) assert.isUndefined(left, `seed ${nth}: given away, and still there`)
+        else assert.isAbove(failed, 0, `seed ${nth}: nobody was given it, and nobody failed`)
+      }
+      assert.deepStrictEqual([...seen].toSorted(), [0, 1])
     })
   )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { BusUnavailable, Kv, Leases, Mailbox, RevisionConflict } from "#bus"
+import { type BusError, BusUnavailable, Kv, Leases, Mailbox, RevisionConflict } from "#bus"
 import { Configuration } from "#configuration"
 import { lineLogger, Metrics } from "#runtime"
 import { ChainUnavailable, type ChainTransfer, Claims } from "#payments"
@@ -54,10 +54,11 @@ const afterReadings = Effect.fnUntraced(function* ({ networks, isStored, written
       )
     },
     create: (key: string, value: unknown) => {
+      if (key.startsWith("books.")) return bucket.update(key, value, 0)
       if (isStored()) kept.set(key, { key, value, revision: 1 })
       return isStored() ? Effect.succeed(1) : down
     },
-    update: (key: string, _value: unknown, revision: number) => {
+    update: (key: string, _value: unknown, revision: number): Effect.Effect<number, BusError> => {
       if (!isStored()) return down
       if (!key.startsWith("books.") || checkpoint === undefined) return Effect.succeed(1)
       mayBeRead = true
