@@ -193,8 +193,7 @@ interface Appended<State, Fact> {
  * Appends a record on the condition that no other was appended since the entity was read. When a decision depends on
  * another entity's state, that entity's last sequence is a condition too: then the record goes in one batch with a note
  * that carries the condition and nothing else. Only the last note of a kind is kept. Unique keys work the same way:
- * they are conditions with notes of their own. Returns the record's sequence. Fails with `RevisionConflict` when the
- * entity moved on.
+ * they are conditions with notes of their own. Returns the record's sequence. Fails when the entity moved on.
  */
 export const appendRecord = <State, Fact>(
   publisher: Publisher["Service"],

@@ -82,6 +82,9 @@ const tooLargeCodes = new Set([messageTooLarge, 10097])
 // One message of a batch was refused: which one and why the broker does not say.
 const batchIncomplete = 10176
 
+/** Whether another writer was first. */
+export const isLostRace = (error: unknown): error is RevisionConflict => error instanceof RevisionConflict
+
 /** Whether the broker will never take this message, for it is too large. The same message is refused again. */
 export const isTooLarge = (error: BusError): error is BusRefused =>
   error._tag === "BusRefused" && tooLargeCodes.has(error.code)

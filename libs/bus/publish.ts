@@ -22,7 +22,7 @@ export const busPublished = defineCounter({
 export interface PublishOptions {
   /** Within the stream's dedupe window a second message with this id is not stored again. */
   readonly messageId?: string
-  /** Store only if this is still the last sequence of the subject; else `RevisionConflict`. */
+  /** Store only if this is still the last sequence of the subject. */
   readonly expectedLastSubjectSequence?: number
   /** Further headers. */
   readonly headers?: HeaderPairs

@@ -5,7 +5,20 @@
  * rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
  */
 import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
-import { type BusError, Kv, type KvBucket, Leases, Rejections, type SourceMessage, StreamReader } from "#bus"
+import {
+  type BusError,
+  gone,
+  kept,
+  Kv,
+  type KvBucket,
+  Leases,
+  type Records,
+  records,
+  Rejections,
+  replaced,
+  type SourceMessage,
+  StreamReader
+} from "#bus"
 import { decodeToken } from "#base"
 import { defineCounter, Health, Metrics } from "#runtime"
 import type { ViewFields } from "../definition.ts"
@@ -49,7 +62,7 @@ export const projectViews = Effect.fnUntraced(function* (
   const written = (yield* Metrics).counter(viewsWritten)
   const loop = yield* (yield* Health).loop("views", { stallMs })
   const byEntity = new Map(projections.map((projection) => [projection.entity, projection]))
-  const rows = rowKeeper(bucket, loop.beat)
+  const rows = rowKeeper(records(bucket), loop.beat)
   // Undefined while it does not read.
   let position: number | undefined
 
@@ -59,7 +72,7 @@ export const projectViews = Effect.fnUntraced(function* (
     yield* Effect.forEach(changes, rows.store, { concurrency: writesAtOnce, discard: true })
     written.inc({}, changes.length)
     const last = messages.at(-1)?.sequence ?? 0
-    yield* storePosition(bucket, last)
+    yield* storePosition(records(bucket), last)
     position = last
     loop.beat()
   })
@@ -87,7 +100,7 @@ export const projectViews = Effect.fnUntraced(function* (
 })
 
 /** Brings rows up to their records. It knows each row's place, for its project, and with it the key, may change. */
-const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
+const rowKeeper = (rows: Rows, onDone: () => void) => {
   const places = new Map<string, RowPlace>()
 
   const store = Effect.fnUntraced(function* ({ entity, id, row }: ViewChange) {
@@ -95,8 +108,8 @@ const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
     const before = places.get(name)
     const key = row === undefined ? undefined : viewKey(row)
     if (row === undefined) places.delete(name)
-    else places.set(name, yield* storeRow(bucket, row, before?.key === key ? before : undefined))
-    if (before !== undefined && before.key !== key) yield* removeRow(bucket, before.key)
+    else places.set(name, yield* storeRow(rows, row, before?.key === key ? before : undefined))
+    if (before !== undefined && before.key !== key) yield* removeRow(rows, before.key)
     onDone()
   })
 
@@ -107,7 +120,7 @@ const rowKeeper = (bucket: ViewBucket, onDone: () => void) => {
     const isOlder = other !== undefined && other.sequence > place.sequence
     if (!isOlder) places.set(name, place)
     onDone()
-    return other === undefined ? Effect.void : removeRow(bucket, isOlder ? place.key : other.key)
+    return other === undefined ? Effect.void : removeRow(rows, isOlder ? place.key : other.key)
   }
 
   return { store, found, forget: () => places.clear() }
@@ -182,6 +195,7 @@ const fieldsOf = (
 }
 
 type ViewBucket = KvBucket<Viewed>
+type Rows = Records<Viewed>
 
 /** Where a row was last seen or written, and the record it shows. */
 interface RowPlace {
@@ -190,42 +204,33 @@ interface RowPlace {
   readonly sequence: number
 }
 
-// Another process wrote the same key in between; a projector that lost its lease writes a moment longer.
-const triesMax = 5
-
 const isRow = (value: Viewed): value is ViewRow => "entity" in value
 
 /**
  * Brings one row up to its record, unless it is there already. `known`: the row under the same key; undefined when
  * there is none.
  */
-const storeRow = (bucket: ViewBucket, row: ViewRow, known: RowPlace | undefined): Effect.Effect<RowPlace, BusError> => {
+const storeRow = (rows: Rows, row: ViewRow, known: RowPlace | undefined): Effect.Effect<RowPlace, BusError> => {
   const key = viewKey(row)
-  const { sequence } = row
-  const placed = (revision: number): RowPlace => ({ key, revision, sequence })
-  if (known !== undefined && known.sequence >= sequence) return Effect.succeed(known)
-  return bucket.update(key, row, known?.revision ?? 0).pipe(
-    Effect.map(placed),
-    Effect.catchTag("RevisionConflict", () => again(storeLooking(bucket, row, key)))
-  )
+  if (known !== undefined && known.sequence >= row.sequence) return Effect.succeed(known)
+  const upToDate = (before: Viewed | undefined) =>
+    before !== undefined && isRow(before) && before.sequence >= row.sequence
+      ? kept(before.sequence)
+      : Result.succeed({ answer: row.sequence, next: row })
+  // The decision looks at the sequence alone.
+  const seen = Option.map(Option.fromUndefinedOr(known), ({ revision, sequence }) => ({
+    key,
+    value: { ...row, sequence },
+    revision
+  }))
+  return Effect.map(rows.change(key, upToDate, { known: seen }), ({ answer: sequence, revision }) => ({
+    key,
+    revision,
+    sequence
+  }))
 }
 
-const storeLooking = (bucket: ViewBucket, row: ViewRow, key: string): Effect.Effect<RowPlace, BusError> =>
-  Effect.flatMap(bucket.get(key), (held) => {
-    const placed = (revision: number): RowPlace => ({ key, revision, sequence: row.sequence })
-    if (Option.isNone(held)) return Effect.map(bucket.create(key, row), placed)
-    const { value, revision } = held.value
-    return isRow(value) && value.sequence >= row.sequence
-      ? Effect.succeed({ key, revision, sequence: value.sequence })
-      : Effect.map(bucket.update(key, row, revision), placed)
-  })
-
-const removeRow = (bucket: ViewBucket, key: string): Effect.Effect<void, BusError> =>
-  again(
-    Effect.flatMap(bucket.get(key), (held) =>
-      Option.isNone(held) ? Effect.void : bucket.erase(key, held.value.revision)
-    )
-  )
+const removeRow = (rows: Rows, key: string) => Effect.asVoid(rows.change(key, () => gone(undefined, "erase")))
 
 /** The position of the views in the log. */
 const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError> =>
@@ -235,17 +240,9 @@ const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError> =>
   )
 
 /** Never moves backwards. */
-const storePosition = (bucket: ViewBucket, position: number): Effect.Effect<void, BusError> =>
-  again(
-    Effect.flatMap(bucket.get(cursorKey), (held) => {
-      const cursor = { _tag: "Cursor" as const, position }
-      if (Option.isNone(held)) return Effect.asVoid(bucket.create(cursorKey, cursor))
-      const { value, revision } = held.value
-      return !isRow(value) && value.position >= position
-        ? Effect.void
-        : Effect.asVoid(bucket.update(cursorKey, cursor, revision))
-    })
+const storePosition = (rows: Rows, position: number) =>
+  rows.change(cursorKey, (before) =>
+    before !== undefined && !isRow(before) && before.position >= position
+      ? kept(before)
+      : replaced<Viewed>({ _tag: "Cursor", position })
   )
-
-const again = <A>(write: Effect.Effect<A, BusError>): Effect.Effect<A, BusError> =>
-  Effect.retry(write, { times: triesMax, while: (error) => error._tag === "RevisionConflict" })

@@ -22,6 +22,10 @@ export interface Standing {
   readonly revision: number
 }
 
+/** Where records are kept: a bucket, or a stream with a subject for each. */
+export type RecordStore<S> = Pick<KvBucket<S>, "get" | "create" | "update"> &
+  Partial<Pick<KvBucket<S>, "remove" | "erase">>
+
 /** Pure, and called again after each lost write. */
 export type Decide<S, A, E> = (before: S | undefined, standing: Standing) => Result.Result<Change<S, A>, E>
 
@@ -64,7 +68,7 @@ export interface Records<S> {
   readonly overwrite: (key: string, next: S, seen: number) => Effect.Effect<number, BusError>
 }
 
-export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {}): Records<S> => {
+export const records = <S>(bucket: RecordStore<S>, options: RecordsOptions<S> = {}): Records<S> => {
   const { keptMs = () => undefined, together = false, isOurs } = options
   const store: Store<S> = { bucket, keptMs, isOurs }
   const change = together ? sharedChanges(store) : ownChanges(store)
@@ -85,7 +89,7 @@ export const records = <S>(bucket: KvBucket<S>, options: RecordsOptions<S> = {})
 }
 
 interface Store<S> {
-  readonly bucket: KvBucket<S>
+  readonly bucket: RecordStore<S>
   readonly keptMs: (value: S, nowMs: number) => number | undefined
   readonly isOurs: IsOurs<S> | undefined
 }
@@ -161,7 +165,8 @@ const write = Effect.fnUntraced(function* <S>(
       ? bucket.create(key, next, ttlMs)
       : bucket.update(key, next, before.revision, ttlMs)
   }
-  if (before !== undefined && gone !== undefined) yield* bucket[gone](key, before.revision)
+  const leave = gone === undefined ? undefined : bucket[gone]
+  if (before !== undefined) yield* leave?.(key, before.revision) ?? Effect.die(`${key} cannot be taken away`)
   return 0
 })
 

@@ -54,7 +54,7 @@ export interface WrittenStep {
 /**
  * Writes a step. A large step goes in one atomic batch with its cursor, where both are in one stream. The broker takes
  * two milliseconds for any batch, so a small step is written ahead instead: first the cursor with the step's messages
- * in it, then the messages. Fails with `RevisionConflict` when a twin was faster.
+ * in it, then the messages. Fails when a twin was faster.
  *
  * A batch begins with the cursor: the broker says exactly what is wrong with the last message alone, and in a step of
  * one source message that is then what is wrong with all of them.

@@ -13,7 +13,7 @@
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
 import { defineCounter, defineGauge, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
-import { type BusError, isTooLarge, mayHoldTooLarge } from "../errors.ts"
+import { type BusError, isLostRace, isTooLarge, mayHoldTooLarge } from "../errors.ts"
 import { readInOrder } from "../ordered-reader.ts"
 import type { SourceMessage } from "../pages.ts"
 import type { BatchMessage } from "../publish.ts"
@@ -143,7 +143,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     return Effect.scoped(relayOnce({ ...options, onStarted }))
   })
   return yield* work.pipe(
-    Effect.catchTag("RevisionConflict", () => standBy),
+    Effect.catchIf(isLostRace, () => standBy),
     Effect.forever
   )
 })
@@ -170,7 +170,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     ...steps,
     write: (some, isAlone) =>
       steps.write(some, isAlone).pipe(
-        Effect.tapErrorTag("RevisionConflict", () => Effect.sync(() => conflicts.inc({ relay: options.name }))),
+        Effect.tapError((error) => Effect.sync(() => isLostRace(error) && conflicts.inc({ relay: options.name }))),
         Effect.tap(() => Effect.sync(() => position.set({ relay: options.name }, options.position(held().cursor))))
       )
   })

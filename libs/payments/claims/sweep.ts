@@ -5,17 +5,7 @@
  * broker's times. It starts at the oldest claim that had not ended.
  */
 import { Effect, Option, Schedule, Schema, Stream, Result } from "effect"
-import {
-  type BusError,
-  jsonCodec,
-  Kv,
-  type KvBucket,
-  Leases,
-  records,
-  revisionOf,
-  StreamReader,
-  type SourceMessage
-} from "#bus"
+import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type SourceMessage } from "#bus"
 import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
@@ -55,7 +45,7 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   const live = liveClaims()
   const before = yield* checkpoints.get(checkpointKey)
   const from = Option.isSome(before) ? before.value.value.from : 0
-  const writing = writeCheckpoints(checkpoints, options, live, revisionOf(before))
+  const writing = writeCheckpoints(checkpoints, options, live, Option.isSome(before) ? before.value.revision : 0)
   const reading = reader.follow(`KV_${claimBucket}`, from).pipe(
     Stream.runForEach((message) => {
       const key = message.subject.slice(`$KV.${claimBucket}.`.length)
@@ -78,7 +68,6 @@ const writeCheckpoints = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError, Claims | Metrics> {
   const { unpaidOf } = yield* Claims
   const gauge = (yield* Metrics).gauge(unpaidNow)
-  const { overwrite } = records(checkpoints)
   let revision = firstRevision
   const writeOne = Effect.suspend(() => {
     const unpaid = { all: 0, beyond: 0 }
@@ -90,7 +79,7 @@ const writeCheckpoints = Effect.fnUntraced(function* (
     gauge.set({ part: "all" }, unpaid.all / 1e6)
     gauge.set({ part: "newcomers" }, unpaid.beyond / 1e6)
     const newcomers = { unpaid: unpaid.beyond, asOf: live.lastSequence() }
-    return overwrite(checkpointKey, { holder, from: live.oldestSequence(), newcomers }, revision)
+    return checkpoints.update(checkpointKey, { holder, from: live.oldestSequence(), newcomers }, revision)
   }).pipe(Effect.tap((written) => Effect.sync(() => (revision = written))))
   yield* Effect.repeat(writeOne, Schedule.spaced(everyMs))
 })

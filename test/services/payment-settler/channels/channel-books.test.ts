@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Stream } from "effect"
+import type { KvEntry } from "#bus"
 import { type Channel, owedOf } from "#payments"
 import {
+  addReceipts,
   baseOf,
   faultsOfReceipts,
   type ReceiptSum,
   withReceipt
 } from "../../../../services/payment-settler/channels/channel-books.ts"
+import { failingAtEach, recordedBucket, told } from "../../../support/recorder.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { begin, channelAtWork, charge, mirror, receipted } from "../../../libs/payments/channels/channel-at-work.ts"
 
@@ -50,6 +54,41 @@ describe("the sum of a channel's receipts", () => {
       assert.strictEqual(sum.receipted, String(charges.reduce((all, { amount }) => all + amount, 0n)))
     }
   })
+})
+
+describe("the receipts that were written since the last time", () => {
+  it.effect("are each counted once, whichever read or write fails or loses its answer", () =>
+    Effect.gen(function* () {
+      const charges = [
+        { sequence: 3, amount: 100n, channel: "0xaa", payer: "0x1" },
+        { sequence: 5, amount: 20n, channel: "0xbb", payer: "0x2" },
+        { sequence: 8, amount: 3n, channel: "0xaa", payer: "0x1" }
+      ]
+      const runs = yield* failingAtEach(
+        Effect.fnUntraced(function* (record) {
+          const entries = new Map<string, KvEntry<ReceiptSum>>()
+          const keeper = {
+            network: { name: "eip155:84532", entry: { PayTo: "0xcc" }, contract: {} },
+            ledger: {
+              charges: (_: string, from: number) =>
+                Stream.fromIterable(charges.filter(({ sequence }) => sequence >= from))
+            },
+            receiptSums: { sums: recordedBucket(record, entries), places: recordedBucket<{ through: number }>(record) }
+          } as unknown as Parameters<typeof addReceipts>[0]
+          const add = Effect.retry(addReceipts(keeper, new Map()), { times: 1 })
+          yield* Effect.andThen(add, add)
+          return [...entries.values()].map(({ value }) => value)
+        })
+      )
+      const sums = [
+        { receipted: "103", through: 8, base: null },
+        { receipted: "20", through: 5, base: null }
+      ]
+      for (const run of runs) assert.deepStrictEqual(run.exit, Exit.succeed(sums), told(run))
+      // The place and two sums, read and written, and the place once more: each fails in two ways.
+      assert.isAtLeast(runs.length, 17)
+    })
+  )
 })
 
 describe("the receipts of a channel", () => {
