@@ -1,304 +1,244 @@
 /**
- * What a paid call does with its claim. The claim is renewed as long as the call lasts. It is released before a failure
- * is reported, or settled once the answer is made. A stream whose payment would end before the stream does is settled
- * while it goes on.
+ * A paid call, whichever way it is paid. Its payment is taken before its provider is asked, and renewed as long as the
+ * call lasts. It is released before a failure is reported, or charged once the answer is made; a stream whose payment
+ * would end before the stream does is charged while it goes on. `paid-call.ts` says when each of this happens, and a
+ * `PaymentMethod` how.
  *
- * A whole answer goes out once it is paid, or as one of the unpaid answers that a payer may have before the settlement
- * is confirmed. An answer whose settlement the chain refuses is not given out. `paid-call.ts` says when each of this
- * happens.
- *
- * Where the charge follows the use, it is written into the claim with each of its moves, from the first byte on: if this
- * gateway dies, what it has last written is charged.
+ * Where the charge follows the use, it goes along with each step from the first byte on: if this gateway dies, what was
+ * last written is charged.
  */
-import { Clock, Context, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
-import type { BusError } from "#bus"
-import type { SettlementOutcome } from "#payments/contract"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { Configuration } from "#configuration"
-import { Metrics, timed } from "#runtime"
-import {
-  atomicAmount,
-  chargeOf,
-  type Claim,
-  ClaimMove,
-  Claims,
-  collectByMs,
-  type NotCommitted,
-  type Quote,
-  type RequestedSettlement,
-  settledHeaders,
-  settlementFailed,
-  Settlements,
-  type Tariff,
-  tariffOf,
-  unsettledHeaders
-} from "#payments"
-import { PaidAnswers } from "./kept-calls.ts"
-import { charged, type PaymentOutcome, paymentOutcomes, paymentSeconds, signedAndCharged } from "../metrics.ts"
+import { Metrics, supervise } from "#runtime"
+import { atomicAmount, type Tariff, tariffOf } from "#payments"
+import { charged, signedAndCharged } from "../metrics.ts"
 import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
-import type { PayableCall } from "./quote.ts"
-import { type PaymentRefusal, refusalOf, stillSettling, unavailable } from "./replies.ts"
-
-/** A call whose payment a verifier has claimed for it. */
-export interface VerifiedCall {
-  readonly call: PayableCall
-  readonly quote: Quote
-  readonly claim: Claim
-  readonly identifier: string | null
-}
+import { patiently } from "./patiently.ts"
+import { type PaymentFigures, paymentFigures } from "./payment-figures.ts"
+import type { ChargedAnswer, ChargedPayment, NotMoved, Payment, PaymentMethod } from "./payment-method.ts"
+import { type PaymentRefusal, unavailable } from "./replies.ts"
 
 export class PaidCalls extends Context.Service<
   PaidCalls,
-  { readonly open: (verified: VerifiedCall) => Effect.Effect<PaidCall> }
+  {
+    readonly pay: <Offered, Taken extends Payment>(
+      method: PaymentMethod<Offered, Taken>,
+      offered: Offered
+    ) => Effect.Effect<PaidCall, PaymentRefusal>
+  }
 >()("starling/model-gateway/PaidCalls") {
   static readonly layer = Layer.effect(
     PaidCalls,
     Effect.gen(function* () {
       const { Payments } = yield* Configuration
       const metrics = yield* Metrics
-      const counter = metrics.counter(paymentOutcomes)
-      const seconds = metrics.histogram(paymentSeconds)
       const revenue = metrics.counter(charged)
       const bySchemes = metrics.counter(signedAndCharged)
-      const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
-      const decimalsOf = ({ record }: Claim) => decimals.get(record.network) ?? 6
       const parts: Parts = {
-        claims: yield* Claims,
-        answers: yield* PaidAnswers,
-        settlements: yield* Settlements,
-        scope: yield* Effect.scope,
-        renewEveryMs: (Payments.LeaseSeconds * 1_000) / 3,
-        waitMs: Payments.SettleWaitSeconds * 1_000,
-        count: (outcome, code = "") => Effect.sync(() => counter.inc({ outcome, code })),
-        earned: ({ call, claim }, outcome) =>
-          Effect.sync(() => {
-            const usdOf = (units: bigint) => Number(units) / 10 ** decimalsOf(claim)
-            const [signed, paid] = [usdOf(BigInt(claim.record.amount)), usdOf(chargeOf(claim.record))]
-            const scheme = claim.record.payment?.requirements.scheme ?? "exact"
-            revenue.inc({ model: call.model, outcome }, paid)
-            bySchemes.inc({ scheme, part: "signed" }, signed)
-            bySchemes.inc({ scheme, part: "charged" }, paid)
-          }),
+        ...(yield* paymentFigures),
         tariff: tariffOf(Payments),
-        unitsOf: (microUsd, claim) => atomicAmount(microUsd, decimalsOf(claim)),
-        timed: (stage, work) => timed((took) => seconds.observe({ stage }, took), work)
+        leaseMs: Payments.LeaseSeconds * 1_000,
+        calls: new Set(),
+        scope: yield* Effect.scope,
+        earned: ({ payment, charge }, outcome) =>
+          Effect.sync(() => {
+            const { call, scheme, ceiling, decimals } = payment
+            const usdOf = (units: bigint) => Number(units) / 10 ** decimals
+            revenue.inc({ model: call.model, outcome }, usdOf(charge))
+            bySchemes.inc({ scheme, part: "signed" }, usdOf(ceiling))
+            bySchemes.inc({ scheme, part: "charged" }, usdOf(charge))
+          })
       }
-      return PaidCalls.of({ open: (verified) => open(parts, verified) })
+      yield* Effect.forkScoped(supervise("leases of paid calls", lookAfterAll(parts)))
+      return PaidCalls.of({ pay: (method, offered) => pay(parts, method, offered) })
     })
   )
 }
 
-interface Parts {
-  readonly claims: Claims["Service"]
-  readonly answers: PaidAnswers["Service"]
-  readonly settlements: Settlements["Service"]
-  readonly scope: Scope.Scope
-  readonly renewEveryMs: number
-  readonly waitMs: number
-  readonly count: (outcome: PaymentOutcome, code?: string) => Effect.Effect<void>
-  /** Counts the price of a call that was answered. */
-  readonly earned: (call: Pick<VerifiedCall, "call" | "claim">, outcome: "settled" | "pending") => Effect.Effect<void>
-  /** Dollars in the smallest unit of a claim's asset. */
-  readonly unitsOf: (microUsd: bigint, claim: Claim) => bigint
+interface Parts extends PaymentFigures {
   readonly tariff: Tariff
-  readonly timed: <A, E>(stage: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  readonly leaseMs: number
+  /** The calls whose payments are held. */
+  readonly calls: Set<HeldCall>
+  readonly scope: Scope.Scope
+  /** Counts the price of a call that was answered. */
+  readonly earned: (call: HeldCall, outcome: ChargedPayment["outcome"]) => Effect.Effect<void>
 }
 
-/** The claim of a call that is going on. */
-interface Hold extends VerifiedCall {
-  /** The claim after its last move. */
-  claim: Claim
-  /** Keeps the answer before the payment is asked for; does nothing for a stream. */
-  answerKept: Effect.Effect<void, BusError>
-  /** What the provider took, once the answer is whole; in the units of the amount. */
-  providerCost?: string
-  /** What is charged for all that was given out; only where the charge follows the use. */
-  charge?: bigint
-  /** Nothing more may be given out: the settlement is requested, with the charge as it was. */
+/** A call that goes on, and its payment with the method that took it. */
+interface HeldCall {
+  readonly method: PaymentMethod<never, Payment>
+  readonly payment: Payment
+  /** What is charged for all that was given out. */
+  charge: bigint
+  answer: Omit<ChargedAnswer, "charge">
+  /** Asks for the charge; runs once, for the first caller. */
+  ask: ReturnType<PaymentMethod<never, Payment>["charge"]>
+  /** The charge is asked for as it was: nothing more may be given out. */
   isClosed: boolean
-  /** Runs once, for the first caller; the others share its result. */
-  readonly requested: Effect.Effect<RequestedSettlement, NotCommitted>
-  renewing?: Fiber.Fiber<void>
-  forcing?: Fiber.Fiber<void>
+  /** Another process has the payment, which was never stored for this call: there is nothing to give back. */
+  isLost: boolean
+  onLost: (refusal: PaymentRefusal) => void
+  renewAtMs: number
+  isRenewing: boolean
+  /** Of a stream whose payment has an end: it is charged then, although the stream goes on. */
+  ending: { readonly atMs: number; readonly force: Effect.Effect<void> } | undefined
 }
 
-const open = Effect.fnUntraced(function* (parts: Parts, verified: VerifiedCall): Effect.fn.Return<PaidCall> {
-  const { network, validBeforeMs } = verified.claim.record
-  const leftMs = Math.max(0, collectByMs(network, validBeforeMs) - (yield* Clock.currentTimeMillis))
-  const hold: Hold = {
-    ...verified,
-    ...(isMetered(verified) ? { charge: chargeFor(parts, verified, nothingUsed) } : {}),
+const pay = Effect.fnUntraced(function* <Offered, Taken extends Payment>(
+  parts: Parts,
+  method: PaymentMethod<Offered, Taken>,
+  offered: Offered
+): Effect.fn.Return<PaidCall, PaymentRefusal> {
+  const payment = yield* method.take(offered)
+  yield* parts.count("verified")
+  const { call, endsAtMs, storedWithinMs } = payment
+  const nowMs = yield* Clock.currentTimeMillis
+  const held: HeldCall = {
+    method,
+    payment,
+    charge: chargeFor(parts, payment, nothingUsed),
+    answer: { cost: null, body: null },
+    ask: Effect.suspend(() => method.charge(payment, { ...held.answer, charge: held.charge })),
     isClosed: false,
-    answerKept: Effect.void,
-    requested: yield* Effect.cached(
-      Effect.suspend(() => parts.settlements.request({ claim: withFigures(hold), answerKept: hold.answerKept }))
-    )
+    isLost: false,
+    onLost: () => undefined,
+    renewAtMs: nowMs + Math.min(parts.leaseMs * shareOfLease, storedWithinMs ?? parts.leaseMs),
+    isRenewing: false,
+    ending: undefined
   }
-  const call = openCall(tasksOf(parts, hold), leftMs)
-  hold.renewing = yield* Effect.forkIn(renew(parts, hold), parts.scope)
-  if (verified.call.kind === "stream") {
-    hold.forcing = yield* Effect.forkIn(Effect.delay(call.force, leftMs), parts.scope)
+  parts.calls.add(held)
+  const tasks = tasksOf(parts, held)
+  if (endsAtMs === undefined) {
+    const paid = openCall(tasks)
+    return storedWithinMs === undefined ? paid : { ...paid, lost: (onLost) => void (held.onLost = onLost) }
   }
-  return call
+  // What has an end may be asked for twice.
+  held.ask = yield* Effect.cached(held.ask)
+  const paid = openCall(tasks, Math.max(0, endsAtMs - nowMs))
+  if (call.kind === "stream") held.ending = { atMs: endsAtMs, force: paid.force }
+  return paid
 })
 
-const tasksOf = (parts: Parts, hold: Hold): CallTasks => ({
-  serve: serve(parts, hold),
-  force: force(parts, hold),
-  release: release(parts, hold, ClaimMove.Release({ reason: "the call failed" })),
-  abandon: release(parts, hold, ClaimMove.Release({ reason: "its caller left", isPayersDoing: true })),
-  keep: Effect.andThen(stop(parts, hold), Effect.logWarning("a stream that failed was settled before it did")),
-  measure: (used) => measure(parts, hold, used),
-  settle: (answer) => settle(parts, hold, answer)
+const chargeFor = ({ tariff }: Parts, { call, ceiling, decimals, isMetered }: Payment, used: Used): bigint =>
+  isMetered ? heldTo(atomicAmount(usedPrice(tariff, call, used), decimals), ceiling) : ceiling
+
+const tasksOf = (parts: Parts, held: HeldCall): CallTasks => ({
+  serve: serve(held),
+  force: force(parts, held),
+  release: release(parts, held, false),
+  abandon: release(parts, held, true),
+  keep: Effect.andThen(letGo(parts, held), Effect.logWarning("a stream that failed was settled before it did")),
+  measure: (used) => measure(parts, held, used),
+  settle: (answer) => settle(parts, held, answer)
 })
 
-/** Whether the charge follows the use. */
-const isMetered = ({ claim }: Pick<VerifiedCall, "claim">) => claim.record.payment?.requirements.scheme === "upto"
-
-const chargeFor = ({ tariff, unitsOf }: Parts, { call, claim }: VerifiedCall, used: Used) =>
-  heldTo(unitsOf(usedPrice(tariff, call, used), claim), BigInt(claim.record.amount))
-
-const measure = (parts: Parts, hold: Hold, used: Used): boolean => {
-  if (!isMetered(hold)) return true
-  const { call, claim } = hold
-  const least = parts.unitsOf(leastPrice(parts.tariff, call, used), claim)
-  if (hold.isClosed || least > BigInt(claim.record.amount)) return false
-  hold.charge = chargeFor(parts, hold, used)
+/** False when even the least that it can cost is more than was signed: then nothing more may be given out. */
+const measure = (parts: Parts, held: HeldCall, used: Used): boolean => {
+  const { call, ceiling, decimals, isMetered } = held.payment
+  if (!isMetered) return true
+  if (held.isClosed || atomicAmount(leastPrice(parts.tariff, call, used), decimals) > ceiling) return false
+  held.charge = chargeFor(parts, held.payment, used)
   return true
 }
 
-/** The claim with the figures of its call, which go along to the receipt: what is charged, and what it has cost. */
-const withFigures = ({ claim, providerCost, charge }: Hold): Claim => ({
-  ...claim,
-  record: {
-    ...claim.record,
-    ...(providerCost === undefined ? {} : { providerCost }),
-    ...(charge === undefined ? {} : { charge: charge.toString() })
-  }
-})
+const letGo = ({ calls }: Parts, held: HeldCall) => Effect.sync(() => calls.delete(held))
 
-/** Tolerates a renewal and another move that end in any order. */
-const advance = (hold: Hold, next: Claim) =>
-  Effect.sync(() => {
-    if (next.revision > hold.claim.revision) hold.claim = next
+// A missed renewal is made up for twice before the lease ends.
+const shareOfLease = 1 / 4
+// How late a renewal may be.
+const roundMsMax = 125
+
+/** One loop looks after all calls: most of them end before it sees them. */
+const lookAfterAll = ({ calls, leaseMs, scope }: Parts) => {
+  const round = Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    for (const held of calls) {
+      const { ending } = held
+      if (ending !== undefined && nowMs >= ending.atMs) {
+        held.ending = undefined
+        yield* Effect.forkIn(ending.force, scope)
+      } else if (!held.isRenewing && nowMs >= held.renewAtMs) {
+        held.renewAtMs = nowMs + leaseMs * shareOfLease
+        held.isRenewing = true
+        yield* Effect.forkIn(renew(calls, held), scope)
+      }
+    }
   })
-
-/** Renews until the claim is lost to another mover. */
-const renew = ({ claims, renewEveryMs }: Parts, hold: Hold): Effect.Effect<never> =>
-  Effect.suspend(() => claims.move(withFigures(hold), ClaimMove.Renew())).pipe(
-    Effect.tap((next) => advance(hold, next)),
-    Effect.catchTag("ClaimLost", (error) =>
-      Effect.andThen(Effect.logWarning("a claim was lost", error), Effect.interrupt)
-    ),
-    Effect.catch((error) => Effect.logWarning("a claim could not be renewed", error)),
-    Effect.delay(renewEveryMs),
-    Effect.forever
-  )
-
-/** Ends the background work of the call. */
-const stop = ({ scope }: Parts, { renewing, forcing }: Hold) => {
-  const background = [renewing, forcing].filter((fiber) => fiber !== undefined)
-  return Effect.forEach(background, (fiber) => Effect.forkIn(Fiber.interrupt(fiber), scope), { discard: true })
+  return Effect.forever(Effect.delay(round, Math.min(leaseMs / 12, roundMsMax)))
 }
 
-const serve = ({ claims }: Parts, hold: Hold): Effect.Effect<void, PaymentRefusal> =>
-  Effect.suspend(() => claims.move(withFigures(hold), ClaimMove.Serve())).pipe(
-    Effect.flatMap((next) => advance(hold, next)),
-    Effect.tapError((error) => Effect.logWarning("a stream cannot be begun", error)),
-    Effect.mapError(() => unavailable(hold.call.shape, "The payment could not be held", 1))
+const renew = (calls: Parts["calls"], held: HeldCall) =>
+  held.method.renew(held.payment, held.charge).pipe(
+    Effect.catchTag("PaymentLost", (lost) => {
+      // A call that has ended meanwhile needs it no more.
+      if (!calls.has(held)) return Effect.void
+      held.renewAtMs = Number.POSITIVE_INFINITY
+      return Effect.andThen(onLost(held, lost), Effect.logWarning("a payment was lost to another process", lost.cause))
+    }),
+    Effect.catch((error) => Effect.logWarning("a payment could not be held on", error)),
+    Effect.ensuring(Effect.sync(() => void (held.isRenewing = false)))
+  )
+
+/** The refusal of a call whose payment was never stored; undefined for one whose payment was. */
+const onLost = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved) {
+  if (error._tag !== "PaymentLost" || error.refusal === null) return undefined
+  held.isLost = true
+  const refusal = yield* error.refusal
+  held.onLost(refusal)
+  return refusal
+})
+
+const causeOf = (error: NotMoved) => (error._tag === "PaymentLost" ? error.cause : error)
+
+/** What the caller of a call is answered whose payment could not be moved on. */
+const refusalFor = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved, message: string) {
+  yield* Effect.logWarning("a payment could not be moved on", causeOf(error))
+  return (yield* onLost(held, error)) ?? unavailable(held.payment.call.shape, message, 1)
+})
+
+const serve = (held: HeldCall): Effect.Effect<void, PaymentRefusal> =>
+  Effect.suspend(() => held.method.serve(held.payment, held.charge)).pipe(
+    Effect.catch((error) => Effect.flip(refusalFor(held, error, "The payment could not be held")))
   )
 
 const force = Effect.fnUntraced(
-  function* ({ count }: Parts, hold: Hold) {
-    if (hold.renewing !== undefined) yield* Fiber.interrupt(hold.renewing)
-    hold.isClosed = true
-    yield* count("forced")
-    yield* hold.requested
+  function* (parts: Parts, held: HeldCall) {
+    yield* letGo(parts, held)
+    held.isClosed = true
+    yield* parts.count("forced")
+    yield* Effect.asVoid(held.ask)
   },
-  Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", error))
+  Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", causeOf(error)))
 )
 
-// A broker that is away for a moment must not cost a payer the payment. The sweep releases what these tries do not.
-const releaseTries = { times: 3, schedule: Schedule.spaced("200 millis") }
-
-const release = Effect.fn("PaymentGate.release")(function* (parts: Parts, hold: Hold, move: ClaimMove) {
-  yield* stop(parts, hold)
+const release = Effect.fnUntraced(function* (parts: Parts, held: HeldCall, isPayersDoing: boolean) {
+  yield* letGo(parts, held)
+  if (held.isLost) return
   yield* parts.count("released")
-  yield* parts.claims.move(hold.claim, move).pipe(
-    Effect.retry({ ...releaseTries, while: ({ _tag }) => _tag === "BusUnavailable" }),
-    Effect.catch((error) => Effect.logWarning("a payment is let go when its lease ends", error))
+  yield* patiently(held.method.release(held.payment, isPayersDoing)).pipe(
+    Effect.catch((error) => Effect.logWarning("a payment is let go when its lease ends", causeOf(error)))
   )
 })
 
-const settle = Effect.fn("PaymentGate.settle")(function* (
+const settle = Effect.fnUntraced(function* (
   parts: Parts,
-  hold: Hold,
+  held: HeldCall,
   { body, costMicroUsd, used }: EndedAnswer
 ): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
-  const { claim, identifier } = hold
-  const label = { identifier, binding: claim.record.binding }
-  if (body !== null) hold.answerKept = parts.timed("store", parts.answers.keep(claim.key, { label, body }))
-  if (costMicroUsd !== null) hold.providerCost = parts.unitsOf(costMicroUsd, claim).toString()
-  if (used !== null && isMetered(hold) && !hold.isClosed) hold.charge = chargeFor(parts, hold, used)
-  hold.isClosed = true
-  const requested = yield* hold.requested.pipe(
-    Effect.tapError((error) => Effect.logWarning("a payment could not be asked for", error)),
-    Effect.mapError(() => new NotAsked({ refusal: unasked(hold) }))
-  )
-  yield* stop(parts, hold)
-  const outcome = yield* parts.timed("settle", outcomeOf(parts, hold, requested))
-  return yield* outcome._tag === "Pending" && body !== null ? unpaid(parts, hold) : answered(parts, hold, outcome)
-})
-
-const unasked = ({ call }: Hold) => unavailable(call.shape, "The payment could not be settled; nothing was charged", 1)
-
-const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
-// A stream's last event waits only this long, for it carries no more than the receipt.
-const streamWaitMsMax = 5_000
-
-const outcomeOf = ({ waitMs }: Parts, hold: Hold, { outcome, close }: RequestedSettlement) =>
-  outcome(hold.call.kind === "stream" ? Math.min(waitMs, streamWaitMsMax) : waitMs).pipe(
-    Effect.ensuring(close),
-    Effect.tapError((error) => Effect.logWarning("an outcome could not be read", error)),
-    Effect.catch(({ _tag }: NotCommitted) =>
-      _tag === "ClaimLost" ? Effect.fail(unasked(hold)) : Effect.succeed(pending)
+  const { payment, method } = held
+  if (used !== null && !held.isClosed) held.charge = chargeFor(parts, payment, used)
+  held.isClosed = true
+  held.answer = { body, cost: costMicroUsd === null ? null : atomicAmount(costMicroUsd, payment.decimals) }
+  const asked = yield* held.ask.pipe(
+    Effect.ensuring(letGo(parts, held)),
+    Effect.catch((error) =>
+      Effect.flatMap(refusalFor(held, error, method.uncharged), (refusal) => Effect.fail(new NotAsked({ refusal })))
     )
   )
-
-/**
- * Takes the payer's one place for an unpaid answer, then moves the claim once more, for a settler may have given it up,
- * or none may have taken it. No answer goes out for a payment that could still be released.
- */
-const unpaid = (parts: Parts, hold: Hold) =>
-  parts.claims.expose(hold.claim).pipe(
-    Effect.andThen(parts.settlements.standing(withFigures(hold))),
-    Effect.catch(({ _tag }) =>
-      _tag === "ClaimLost"
-        ? Effect.fail(unasked(hold))
-        : Effect.andThen(parts.count("pending"), Effect.fail(stillSettling(hold.call.shape)))
-    ),
-    Effect.flatMap((outcome) => answered(parts, hold, outcome))
-  )
-
-const answered = (
-  { count, earned }: Parts,
-  hold: Hold,
-  outcome: SettlementOutcome
-): Effect.Effect<SettledCall, PaymentRefusal> => {
-  const { call, quote, claim } = hold
-  const { network, payer } = claim.record
-  if (outcome._tag === "Settled") {
-    const amount = hold.charge === undefined ? {} : { amount: hold.charge.toString() }
-    const headers = settledHeaders({ transaction: outcome.transaction, network, payer, ...amount })
-    return Effect.as(Effect.andThen(count("settled"), earned({ call, claim: withFigures(hold) }, "settled")), {
-      headers
-    })
-  }
-  if (outcome._tag === "Refused") {
-    const { code, reason } = outcome
-    const reply = settlementFailed(quote, call.shape, { code, reason, payer, network, transaction: null })
-    return Effect.andThen(count("settlement_refused", code), Effect.fail(refusalOf(code, reply)))
-  }
-  const counted = Effect.andThen(count("pending"), earned({ call, claim: withFigures(hold) }, "pending"))
-  return Effect.as(counted, { headers: unsettledHeaders("settlement_pending") })
-}
+  const { outcome, headers } = yield* asked
+  yield* parts.count(outcome)
+  yield* parts.earned(held, outcome)
+  return { headers }
+})

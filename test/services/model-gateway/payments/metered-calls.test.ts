@@ -3,9 +3,11 @@ import { Context, Deferred, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
+import { Mailbox, Requests } from "#bus"
 import { type Claim, type ClaimMove, Claims, offerOf, Settlements } from "#payments"
 import { nothingUsed, type Used } from "../../../../services/model-gateway/payments/charge.ts"
-import { PaidAnswers } from "../../../../services/model-gateway/payments/kept-calls.ts"
+import { CallNames, PaidAnswers, PaidJobs } from "../../../../services/model-gateway/payments/kept-calls.ts"
+import { ClaimPayments, claimedPayment } from "../../../../services/model-gateway/payments/claims/ClaimPayments.ts"
 import { PaidCalls } from "../../../../services/model-gateway/payments/PaidCalls.ts"
 import type { PayableCall } from "../../../../services/model-gateway/payments/quote.ts"
 import { checkedPayment, testNetwork, testPayload } from "../../../support/payments.ts"
@@ -77,21 +79,27 @@ const opened = Effect.fnUntraced(function* (
         return { outcome: () => Effect.succeed({ _tag: "Settled", transaction }), close: Effect.void }
       })
   }
-  const layer = PaidCalls.layer.pipe(
+  const layer = Layer.mergeAll(PaidCalls.layer, ClaimPayments.layer).pipe(
     Layer.provide(
       Layer.mergeAll(
         Layer.succeed(Claims, claims as never),
         Layer.succeed(Settlements, settlements as never),
         Layer.succeed(PaidAnswers, { keep: () => Effect.void } as never),
+        Layer.succeed(PaidJobs, {} as never),
+        Layer.succeed(CallNames, {} as never),
+        Layer.succeed(Requests, {} as never),
+        Layer.succeed(Mailbox, { instance: "gateway" } as never),
         Configuration.layerOf({ Payments: { Networks: [testNetwork] } }),
         Metrics.layerTest
       )
     )
   )
-  const calls = Context.get(yield* Layer.build(layer), PaidCalls)
+  const services = yield* Layer.build(layer)
   const payable = { ...call, kind } as unknown as PayableCall
   const quote = { resource: { url: "http://127.0.0.1/x" }, offers: [offer] as const }
-  const paid = yield* calls.open({ call: payable, quote, claim, identifier: null })
+  const verified = claimedPayment({ call: payable, quote, identifier: null, requirements }, claim)
+  const method = { ...Context.get(services, ClaimPayments), take: () => Effect.succeed(verified) }
+  const paid = yield* Context.get(services, PaidCalls).pay(method, undefined)
   return { paid, seen }
 })
 

@@ -1,0 +1,182 @@
+/**
+ * Payment by channel: each call by a voucher. It is stored before anything of its answer goes out; so is what the answer
+ * costs: by one write, where the answer is made at once. Neither asks a chain, a facilitator or a verifier, while the
+ * settlers watch the chain: a channel's record says what lies in it. Deposits, refunds and channels that are not known
+ * yet are ordered of the settlers.
+ *
+ * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back
+ * when the lease is over, unless its stream had begun.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Mailbox } from "#bus"
+import { channelScheme } from "#payments/contract"
+import { Configuration } from "#configuration"
+import {
+  atomicAmount,
+  type Channel,
+  ChannelCommand,
+  channelHeaders,
+  channelReason,
+  Channels,
+  microUsdOf,
+  newTicket
+} from "#payments"
+import { PaidAnswers } from "../kept-calls.ts"
+import { patiently } from "../patiently.ts"
+import { paymentFigures, refuse } from "../payment-figures.ts"
+import {
+  type ChargedAnswer,
+  type ChargedPayment,
+  type NotMoved,
+  type OfferedPayment,
+  type Payment,
+  PaymentLost,
+  type PaymentMethod
+} from "../payment-method.ts"
+import type { PaymentRefusal } from "../replies.ts"
+import { type Admission, admit, admitAhead, deposited, type Moved, notAdmitted } from "./admission.ts"
+import { keptAnswer } from "./last-answer.ts"
+import { channelOrders } from "./orders.ts"
+import { channelReceipts } from "./receipts.ts"
+import { refund, type RefundedChannel } from "./refund.ts"
+import { type OfferedVoucher, refusedFor, type Voucher, type VoucherCheck, voucherCheck } from "./voucher.ts"
+import { channelWatches } from "./watches.ts"
+
+/** A voucher that its channel holds for one call. */
+export interface HeldVoucher extends Payment {
+  readonly voucher: Voucher
+  readonly ticket: string
+  readonly deposit: Moved | null
+  /** Of a voucher that is not known to be stored: the receipts of which its record is told with it. */
+  ahead: ReadonlyArray<string> | undefined
+}
+
+export class ChannelPayments extends Context.Service<
+  ChannelPayments,
+  PaymentMethod<OfferedPayment, HeldVoucher> & {
+    /** Claims what was charged, and gives the rest, or a part of it, back. */
+    readonly refund: (offered: OfferedVoucher) => Effect.Effect<RefundedChannel, PaymentRefusal>
+  }
+>()("starling/model-gateway/ChannelPayments") {
+  static readonly layer = Layer.effect(
+    ChannelPayments,
+    Effect.gen(function* () {
+      const { Payments } = yield* Configuration
+      const figures = yield* paymentFigures
+      const decimals = new Map(Payments.Networks.map((entry) => [entry.Network, entry.AssetDecimals]))
+      const unitsOf = (usd: number, network: string) => atomicAmount(microUsdOf(usd), decimals.get(network) ?? 6)
+      const orders = yield* channelOrders(figures)
+      const parts: Parts = {
+        figures,
+        check: voucherCheck(Payments, figures),
+        channels: yield* Channels,
+        orders,
+        receipts: yield* channelReceipts(orders),
+        answers: yield* PaidAnswers,
+        isWatched: yield* channelWatches(Payments),
+        holder: (yield* Mailbox).instance,
+        leaseMs: Payments.LeaseSeconds * 1_000,
+        decimals,
+        unclaimedMax: (network) => unitsOf(Payments.ChannelUnclaimedMaxUsd, network),
+        leaving: (network) => ({
+          newcomerMax: unitsOf(Payments.UnpaidNewcomerUsd, network),
+          payerMax: unitsOf(Payments.UnpaidPayerMaxUsd, network)
+        })
+      }
+      return ChannelPayments.of({
+        take: (offered) => take(parts, offered),
+        renew: (payment, charge) => {
+          const { ticket } = payment
+          const command = ChannelCommand.Renew({ ticket, leaseMs: parts.leaseMs, spent: charge.toString() })
+          return Effect.asVoid(stored(parts, payment, command))
+        },
+        serve: (payment, charge) => {
+          const command = ChannelCommand.Serve({ ticket: payment.ticket, spent: charge.toString() })
+          return Effect.asVoid(patiently(stored(parts, payment, command)))
+        },
+        charge: (payment, answer) => charge(parts, payment, answer),
+        release: (payment, isPayersDoing) => {
+          const { ticket } = payment
+          const command = isPayersDoing ? ChannelCommand.Abandon({ ticket }) : ChannelCommand.Release({ ticket })
+          return Effect.asVoid(run(parts, payment, command))
+        },
+        uncharged: "The payment could not be charged; nothing was charged",
+        refund: (offered) => Effect.flatMap(parts.check(offered), (voucher) => refund(parts, voucher))
+      })
+    })
+  ).pipe(Layer.provide(Channels.layer))
+}
+
+interface Parts extends Admission {
+  readonly check: VoucherCheck
+  readonly decimals: ReadonlyMap<string, number>
+}
+
+// An answer that comes sooner has its voucher stored with it. Whoever sends one voucher to several gateways has no more
+// than so much of a provider's time for nothing, and once a channel: see `Channels`.
+const aheadMsMax = 500
+
+const take = Effect.fnUntraced(function* (
+  parts: Parts,
+  offered: OfferedVoucher
+): Effect.fn.Return<HeldVoucher, PaymentRefusal> {
+  const voucher = yield* parts.check(offered)
+  const { call, requirements, name, checked } = voucher
+  if (checked.payload.type === "refund") return yield* refuse(parts.figures, voucher, refusedFor("payload_type"))
+  const deposit = checked.payload.type === "deposit" ? yield* deposited(parts, voucher) : null
+  const ticket = newTicket()
+  const begin = { ticket, kind: call.kind, amount: requirements.amount }
+  const ahead = yield* admitAhead(parts, voucher, begin)
+  if (ahead === undefined) yield* parts.figures.timed("verify", admit(parts, voucher, begin))
+  return {
+    call,
+    scheme: channelScheme,
+    decimals: parts.decimals.get(name.network) ?? 6,
+    ceiling: BigInt(requirements.amount),
+    isMetered: true,
+    ...(ahead === undefined ? {} : { storedWithinMs: aheadMsMax }),
+    voucher,
+    ticket,
+    deposit,
+    ahead
+  }
+})
+
+/** A voucher that was never stored is refused as it would have been before its call. */
+const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
+  Effect.mapError(parts.channels.run(payment.voucher.name, command), (cause) => {
+    if (cause._tag !== "ChannelRefused") return cause
+    const wasStored = payment.ahead === undefined || cause.reason === channelReason.workOver
+    return new PaymentLost({
+      cause,
+      refusal: wasStored ? null : Effect.flip(notAdmitted(parts, payment.voucher, cause))
+    })
+  })
+
+/** The voucher is stored with the command, where it was not before. */
+const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
+  Effect.map(run(parts, payment, command), (channel) => {
+    if (payment.ahead !== undefined) parts.receipts.told(payment.voucher.name, payment.ahead)
+    payment.ahead = undefined
+    return channel
+  })
+
+/** The charge is the outcome, for the money lies in the channel. */
+const charge = Effect.fnUntraced(function* (
+  parts: Parts,
+  payment: HeldVoucher,
+  answer: ChargedAnswer
+): Effect.fn.Return<Effect.Effect<ChargedPayment>, NotMoved> {
+  const { voucher, ticket, deposit } = payment
+  const { cost, body } = answer
+  const amount = answer.charge.toString()
+  const kept = keptAnswer(parts, voucher, { ticket, body })
+  const providerCost = cost === null ? {} : { providerCost: cost.toString() }
+  const command = ChannelCommand.Charge({ ticket, amount, holdsAnswer: kept.inCharge, ...providerCost })
+  if (kept.before !== undefined) yield* kept.before
+  const channel = yield* parts.figures.timed("settle", patiently(stored(parts, payment, command)))
+  yield* parts.receipts.ask(voucher, channel)
+  const { channelId } = voucher.name
+  const headers = channelHeaders({ channelId, channel, chargedAmount: amount, moved: deposit })
+  return Effect.succeed({ outcome: "settled", headers })
+})
