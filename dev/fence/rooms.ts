@@ -117,7 +117,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/payments": {
     holds: "schemes, chains, claims, quotes, settlement",
     knows: [...bus, "libs/egress", "libs/payments/contract"],
-    packages: ["@bitauth/libauth", "@noble/hashes", "koffi"]
+    packages: ["@bitauth/libauth", "@noble/hashes", "@solana/kit", "koffi", "viem"]
   },
   "libs/gateway/contract": {
     holds: "the gateway's HTTP API and settings",
