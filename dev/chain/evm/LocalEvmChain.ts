@@ -7,7 +7,7 @@
 import { Effect, Option, Random, type Scope, Semaphore } from "effect"
 import { knownTokenOf } from "#payments/contract"
 import { channelsAddress, depositCollectorAddress, permit2CollectorAddress } from "#payments"
-import { addressWord, hexOf, keccak256OfText, numberWord } from "#payments/evm-encoding"
+import { callOf, hexOf } from "#payments/evm-encoding"
 import { localAccount, type LocalAccount } from "./accounts.ts"
 import { type AnvilMissing, type LocalChainNotStarted, startAnvil } from "./anvil.ts"
 import { bytecode } from "./bytecode.ts"
@@ -106,9 +106,7 @@ export const startLocalEvmChain = Effect.fn("startLocalEvmChain")(function* (
   return chain
 })
 
-const mint = keccak256OfText("mint(address,uint256)").subarray(0, 4)
-
-const mintCall = (to: string, units: bigint) => hexOf(Buffer.concat([mint, addressWord(to), numberWord(units)]))
+const mint = callOf("mint(address,uint256)")
 
 /** Mints in a block of its own, however seldom the chain makes one. */
 const mintTo = (
@@ -118,7 +116,7 @@ const mintTo = (
   { to, units }: { readonly to: string; readonly units: bigint }
 ) =>
   Effect.andThen(
-    rpc("eth_sendTransaction", [{ from: minter, to: asset, data: mintCall(to, units) }]),
+    rpc("eth_sendTransaction", [{ from: minter, to: asset, data: hexOf(mint(to, units)) }]),
     rpc("evm_mine", [])
   )
 

@@ -8,7 +8,7 @@ import { localAccount } from "../../../dev/chain/evm/accounts.ts"
 import { bytecode } from "../../../dev/chain/evm/bytecode.ts"
 import { compileContracts } from "../../../dev/chain/evm/compile.ts"
 import { type LocalChain, type LocalEvmChainOptions, startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
-import { addressWord, hexOf } from "../../../libs/payments/chains/evm/encoding.ts"
+import { addressTopic } from "../../../libs/payments/chains/evm/encoding.ts"
 const withChain = <A, E>(options: LocalEvmChainOptions, use: (chain: LocalChain) => Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(startLocalEvmChain(options), use)))
 
@@ -33,7 +33,7 @@ const isGone = async (pid: number) => {
 const selector = { balanceOf: "0x70a08231", separator: "0x3644e515", name: "0x06fdde03", decimals: "0x313ce567" }
 const read = (chain: LocalChain, data: string) => chain.rpc("eth_call", [{ to: chain.asset, data }, "latest"])
 const balanceOf = (chain: LocalChain, owner: string) =>
-  Effect.map(read(chain, `${selector.balanceOf}${hexOf(addressWord(owner)).slice(2)}`), (word) => BigInt(String(word)))
+  Effect.map(read(chain, `${selector.balanceOf}${addressTopic(owner).slice(2)}`), (word) => BigInt(String(word)))
 
 describe("the contracts of the local chain", () => {
   it("are compiled from the sources beside them", () => {

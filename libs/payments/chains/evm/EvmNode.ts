@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
 import { type JsonRpc, type RpcError, RpcRejected } from "../json-rpc.ts"
-import { type Hex, hexOf, quantityOf, readQuantity } from "./encoding.ts"
+import { type Hex, hexOf, quantityOf, textIn } from "./encoding.ts"
 
 /**
  * The call ran and the contract refused. `text` is its reason, empty when it gave none; `selector` the first four bytes
@@ -231,8 +231,9 @@ const otherShape = (operation: string) =>
 // Nodes agree on code 3, with the revert reason as data; older ones give it in the message alone.
 const revertCode = 3
 const revertWord = /\breverted\b|\bvm execution error\b/iu
-// Error(string): the selector, an offset and a length before the text.
+// Error(string).
 const errorSelector = "0x08c379a0"
+const revertTextMax = 1_024
 
 const revertIn = (error: RpcError): Reverted | undefined => {
   if (!(error instanceof RpcRejected)) return undefined
@@ -247,8 +248,6 @@ const declaredError = /^(0x[0-9a-fA-F]{8})(?:[0-9a-fA-F]{64})*$/u
 
 const revertText = (data: unknown): string | undefined => {
   if (typeof data !== "string" || !data.startsWith(errorSelector)) return undefined
-  const words = data.slice(errorSelector.length)
-  const length = readQuantity(`0x${words.slice(64, 128)}`)
-  if (length === undefined || length > 1_024n) return undefined
-  return Buffer.from(words.slice(128, 128 + Number(length) * 2), "hex").toString("utf8")
+  const text = textIn(`0x${data.slice(errorSelector.length)}`)
+  return text !== undefined && text.length > revertTextMax ? undefined : text
 }

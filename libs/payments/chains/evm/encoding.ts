@@ -1,10 +1,12 @@
 /**
- * How this family of chains writes data. Hexadecimal: 0x and lower case for bytes, no leading zeros for quantities, and
- * for addresses a mixed case that holds a checksum (EIP-55). Keccak-256 is its hash, words of 32 bytes are its
- * contracts' encoding, RLP is its transactions' encoding. Pure. viem has all of it, and judges it in the tests; loaded,
- * it takes 30 MB and a third of a second of every role that knows a chain.
+ * How this family of chains writes data. viem encodes and decodes calls, addresses and transactions; what stands here is
+ * its narrow door, stricter about a stranger's text, and never throws for a stranger's bytes. Pure.
  */
 import { keccak_256 } from "@noble/hashes/sha3.js"
+import { Result } from "effect"
+import { decodeAbiParameters, encodeAbiParameters, isAddress, parseAbiParameters } from "viem/utils"
+
+export { getAddress as checksummed } from "viem/utils"
 
 export type Hex = `0x${string}`
 
@@ -25,35 +27,8 @@ export const readQuantity = (value: unknown): bigint | undefined =>
 /** Whether it is a transaction's or block's hash. */
 export const isHash = (value: string): boolean => /^0x[0-9a-f]{64}$/iu.test(value)
 
-// Payments name the same few accounts again and again, and a hash takes as long as all else that is read of one.
-const spelledMax = 1_024
-const spelled = new Map<string, Hex>()
-
-/** The address with the checksum in its letters' case. */
-export const checksummed = (address: string): Hex => {
-  const plain = address.slice(2).toLowerCase()
-  const known = spelled.get(plain)
-  if (known !== undefined) return known
-  const made = spell(plain)
-  spelled.set(plain, made)
-  const [oldest] = spelled.keys()
-  if (spelled.size > spelledMax && oldest !== undefined) spelled.delete(oldest)
-  return made
-}
-
-const spell = (plain: string): Hex => {
-  const hash = Buffer.from(keccak256OfText(plain)).toString("hex")
-  let text = ""
-  for (let index = 0; index < plain.length; index += 1) {
-    const letter = plain[index] ?? ""
-    text += Number.parseInt(hash[index] ?? "0", 16) >= 8 ? letter.toUpperCase() : letter
-  }
-  return `0x${text}`
-}
-
-/** An address in lower case carries no checksum; any other case must be the checksum's own. */
-export const isWellSpelled = (address: string): boolean =>
-  address === address.toLowerCase() || address === checksummed(address)
+/** An address in lower case carries no checksum; any other case must be the checksum's own (EIP-55). */
+export const isWellSpelled = (address: string): boolean => isAddress(address)
 
 export const isSameAddress = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase()
 
@@ -61,75 +36,63 @@ export const isSameAddress = (left: string, right: string): boolean => left.toLo
 export const keccak256 = (bytes: Uint8Array): Uint8Array => keccak_256(bytes)
 
 /** The hash of a text's UTF-8 bytes: type hashes, event topics, function selectors. */
-export const keccak256OfText = (text: string): Uint8Array => keccak_256(Buffer.from(text, "utf8"))
+export const keccak256OfText = (text: string): Uint8Array => keccak256(Buffer.from(text, "utf8"))
 
-/** The 32 byte words of which call data, event data and signed messages consist. Pure. */
-const wordBytes = 32
+/** The first topic of an event's logs. */
+export const topicOf = (signature: string): Hex => hexOf(keccak256OfText(signature))
 
-/** A number of 0 to 2^256 - 1. */
-export const numberWord = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, "0"), "hex")
-
-/** An address, right-aligned in the word. */
-export const addressWord = (address: string): Buffer => {
-  const word = Buffer.alloc(wordBytes)
-  bytesOf(address).copy(word, 12)
-  return word
-}
+/** The four bytes by which a function or an error is named. */
+export const selectorOf = (signature: string): Hex => hexOf(keccak256OfText(signature).subarray(0, 4))
 
 /** The address at the right of a word, in lower case. */
-export const addressInWord = (word: string): `0x${string}` => `0x${word.slice(-40).toLowerCase()}`
+export const addressInWord = (word: string): Hex => `0x${word.slice(-40).toLowerCase()}`
 
 /** An address as the topic of an event. */
-export const addressTopic = (address: string): `0x${string}` => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
+export const addressTopic = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
 /** The number in a whole word; zero when it is no word. */
 export const numberInWord = (word: string): bigint => readQuantity(word) ?? 0n
 
-// A token's name is a word or two; a longer one is cut, for it ends in a log.
-const textBytesMax = 64
+/**
+ * The hash of a struct of typed data (EIP-712) whose parts are a word each: numbers, hashes, and addresses in any case.
+ * It is made for every paid call: a voucher's digest takes 0.02 ms, by viem's `hashTypedData` 0.2 ms.
+ */
+export const hashOfWords = (...words: ReadonlyArray<bigint | string | Uint8Array>): Uint8Array =>
+  keccak256(Buffer.from(words.map(wordOf).join(""), "hex"))
 
-/** The text at one place of an answer: the place holds its offset, where its length and bytes stand. */
-export const textAt = (answer: string, index: number): string | undefined => {
-  const bytes = bytesOf(answer)
-  const offset = smallNumberAt(bytes, index * wordBytes)
-  const length = offset === undefined ? undefined : smallNumberAt(bytes, offset)
-  if (offset === undefined || length === undefined) return undefined
-  const from = offset + wordBytes
-  return bytes.length < from + length ? undefined : bytes.toString("utf8", from, from + Math.min(length, textBytesMax))
+const wordOf = (value: bigint | string | Uint8Array): string =>
+  (typeof value === "bigint"
+    ? value.toString(16)
+    : (value instanceof Uint8Array ? hexOf(value) : value).slice(2)
+  ).padStart(64, "0")
+
+/** Addresses and bytes are in hex; tuples are lists. */
+export type Argument = bigint | number | boolean | string | ReadonlyArray<Argument>
+
+/** Encodes values of these types: `address, (uint256, bytes)[]`. */
+export const encoderOf = (types: string) => {
+  const parameters = parseAbiParameters(types)
+  return (...values: ReadonlyArray<Argument>): Buffer =>
+    bytesOf(encodeAbiParameters(parameters, values.map(inLowerCase)))
 }
 
-/** Bounded by the number of bytes. */
-const smallNumberAt = (bytes: Buffer, at: number): number | undefined => {
-  if (at + wordBytes > bytes.length) return undefined
-  const value = numberInWord(hexOf(bytes.subarray(at, at + wordBytes)))
-  return value > BigInt(bytes.length) ? undefined : Number(value)
+// A payer writes addresses in any case; viem takes them in lower case, or with their checksum.
+const inLowerCase = (value: Argument): Argument => {
+  if (typeof value === "string") return value.toLowerCase()
+  return typeof value === "object" ? value.map(inLowerCase) : value
 }
 
-/** Recursive length prefix, the form in which transactions are hashed and sent. Encoding only. Pure. */
-export type RlpItem = Uint8Array | ReadonlyArray<RlpItem>
-
-export const encodeRlp = (item: RlpItem): Buffer => {
-  if (!(item instanceof Uint8Array)) {
-    const inner = Buffer.concat(item.map(encodeRlp))
-    return Buffer.concat([lengthPrefix(inner.length, 0xc0), inner])
-  }
-  // A byte below 0x80 is its own encoding.
-  if (item.length === 1 && (item[0] ?? 0xff) < 0x80) return Buffer.from(item)
-  return Buffer.concat([lengthPrefix(item.length, 0x80), item])
+/** Makes the call data of a contract's function: `transfer(address,uint256)`. */
+export const callOf = (signature: string) => {
+  const selector = bytesOf(selectorOf(signature))
+  const encode = encoderOf(signature.slice(signature.indexOf("(") + 1, -1))
+  return (...values: ReadonlyArray<Argument>): Buffer => Buffer.concat([selector, encode(...values)])
 }
 
-/** A number in RLP: no leading zeros, and zero as no bytes at all. */
-export const rlpNumber = (value: bigint): Buffer => {
-  if (value === 0n) return Buffer.alloc(0)
-  const digits = value.toString(16)
-  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex")
-}
+/** What viem reads in a stranger's bytes; undefined where they are something else. */
+export const readIn = <A>(read: () => A): A | undefined => Result.getOrUndefined(Result.try(read))
 
-// The longest length that fits into the prefix byte itself.
-const shortMax = 55
+const text = parseAbiParameters("string")
 
-const lengthPrefix = (length: number, offset: number): Buffer => {
-  if (length <= shortMax) return Buffer.from([offset + length])
-  const bytes = rlpNumber(BigInt(length))
-  return Buffer.concat([Buffer.from([offset + shortMax + bytes.length]), bytes])
-}
+/** The text that is all of an answer, or of an error; undefined for something else. */
+export const textIn = (answer: string): string | undefined => readIn(() => decodeAbiParameters(text, answer as Hex)[0])

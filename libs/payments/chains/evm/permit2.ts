@@ -2,7 +2,8 @@
  * Permit2, the contract by which payers sign transfers of any token: its address, the typed data of a transfer with a
  * witness, and its nonces, which have no order: each is one bit of its owner's map. Pure.
  */
-import { addressWord, bytesOf, type Hex, hexOf, keccak256, keccak256OfText, numberWord } from "./encoding.ts"
+import { callOf, hashOfWords, keccak256OfText, topicOf } from "./encoding.ts"
+import { typedDigest } from "./signature.ts"
 
 /** The same on every public chain. */
 export const permit2Address = "0x000000000022d473030f116ddee9f6b43ac78ba3"
@@ -24,10 +25,8 @@ const nameHash = keccak256OfText("Permit2")
 const permissionsType = keccak256OfText("TokenPermissions(address token,uint256 amount)")
 const transferText =
   "PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,"
-const prefix = Buffer.from([0x19, 0x01])
 
-export const permitDomain = (chainId: bigint): Uint8Array =>
-  keccak256(Buffer.concat([domainType, nameHash, numberWord(chainId), addressWord(permit2Address)]))
+export const permitDomain = (chainId: bigint): Uint8Array => hashOfWords(domainType, nameHash, chainId, permit2Address)
 
 /** The hash of a transfer's type with its witness, the same for all payments of a scheme. */
 export const permitTypeOf = (typeText: string): Uint8Array => keccak256OfText(`${transferText}${typeText}`)
@@ -39,18 +38,14 @@ export const permitDigest = (
   { token, amount, spender, nonce, deadline }: PermitTransfer,
   witnessHash: Uint8Array
 ): Uint8Array => {
-  const permitted = keccak256(Buffer.concat([permissionsType, addressWord(token), numberWord(amount)]))
-  const message = keccak256(
-    Buffer.concat([type, permitted, addressWord(spender), numberWord(nonce), numberWord(deadline), witnessHash])
-  )
-  return keccak256(Buffer.concat([prefix, domain, message]))
+  const permitted = hashOfWords(permissionsType, token, amount)
+  return typedDigest(domain, hashOfWords(type, permitted, spender, nonce, deadline, witnessHash))
 }
 
-const bitmap = Buffer.from(keccak256OfText("nonceBitmap(address,uint256)").subarray(0, 4))
+const bitmap = callOf("nonceBitmap(address,uint256)")
 
 /** Call data: the word of its owner's map that holds a nonce. */
-export const nonceBitmap = (owner: string, nonce: bigint): Buffer =>
-  Buffer.concat([bitmap, addressWord(owner), numberWord(nonce >> 8n)])
+export const nonceBitmap = (owner: string, nonce: bigint): Buffer => bitmap(owner, nonce >> 8n)
 
 /** Whether a nonce is used, by that word. */
 export const isUsedIn =
@@ -58,23 +53,15 @@ export const isUsedIn =
   (word: bigint): boolean =>
     ((word >> (nonce & 0xffn)) & 1n) === 1n
 
-export const invalidationTopic: Hex = hexOf(keccak256OfText("UnorderedNonceInvalidation(address,uint256,uint256)"))
+export const invalidationTopic = topicOf("UnorderedNonceInvalidation(address,uint256,uint256)")
 
 const nonceName = /^permit2-([0-9a-f]{64})$/u
 
 /** A nonce's name in the key of a claim: apart from the token's own authorizations, however the payer wrote it. */
-export const permitNonceName = (nonce: bigint): string => `permit2-${numberWord(nonce).toString("hex")}`
+export const permitNonceName = (nonce: bigint): string => `permit2-${nonce.toString(16).padStart(64, "0")}`
 
 /** Undefined for the name of another kind of nonce. */
 export const permitNonceOf = (name: string): bigint | undefined => {
   const digits = nonceName.exec(name)?.[1]
   return digits === undefined ? undefined : BigInt(`0x${digits}`)
-}
-
-/** The bytes of call data as words; the selector is left out. */
-export const callWords = (input: string): ReadonlyArray<string> => {
-  const bytes = bytesOf(input).subarray(4)
-  return Array.from({ length: Math.floor(bytes.length / 32) }, (_, index) =>
-    hexOf(bytes.subarray(index * 32, index * 32 + 32))
-  )
 }

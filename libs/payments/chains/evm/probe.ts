@@ -4,10 +4,11 @@
  * wrong.
  */
 import { Effect } from "effect"
+import { decodeAbiParameters, parseAbiParameters } from "viem/utils"
 import { ChainMismatch, type ChainUnavailable } from "../../errors.ts"
 import type { TokenTerms } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
-import { bytesOf, hexOf, isSameAddress, addressInWord, numberInWord, textAt } from "./encoding.ts"
+import { bytesOf, type Hex, hexOf, isSameAddress, numberInWord, readIn, textIn } from "./encoding.ts"
 import { tokenQuestions } from "./token.ts"
 import { domainSeparator, type TokenDomain } from "./signature.ts"
 
@@ -60,8 +61,8 @@ export interface TokenAnswers {
  */
 export const mismatchOf = (configured: TokenDomain & TokenTerms, answers: TokenAnswers): string | undefined => {
   const given = {
-    name: textAt(answers.name, 0),
-    version: textAt(answers.version, 0),
+    name: shortened(textIn(answers.name)),
+    version: shortened(textIn(answers.version)),
     decimals: isWord(answers.decimals) ? numberInWord(answers.decimals) : undefined
   }
   const isSame = isSameDomain(configured, answers, given)
@@ -104,17 +105,22 @@ const isSameDomain = (
   return name === configured.name && (version === undefined || version === configured.version)
 }
 
-const wordDigits = 64
-// Name, version, chain and contract; no salt.
-const usualFields = "0f"
+// A token's name is a word or two; a longer one is cut, for it ends in a log.
+const textBytesMax = 64
+const shortened = (text: string | undefined) =>
+  text === undefined ? undefined : Buffer.from(text).toString("utf8", 0, textBytesMax)
 
-/** `eip712Domain()`: fields, name, version, chain, contract, salt, extensions. */
+// Name, version, chain and contract; no salt.
+const usualFields = "0x0f"
+
+// Of `eip712Domain()`; salt and extensions are behind them.
+const parts = parseAbiParameters("bytes1, string, string, uint256, address")
+
 const domainParts = (answer: string) => {
-  const word = (index: number) => `0x${answer.slice(2 + index * wordDigits, 2 + (index + 1) * wordDigits)}`
-  const [name, version] = [textAt(answer, 1), textAt(answer, 2)]
-  if (name === undefined || version === undefined || !isWord(word(4))) return undefined
-  const hasUsualFields = word(0).slice(2, 4) === usualFields
-  return { hasUsualFields, name, version, chainId: numberInWord(word(3)), asset: addressInWord(word(4)) }
+  const found = readIn(() => decodeAbiParameters(parts, answer as Hex))
+  if (found === undefined) return undefined
+  const [fields, name, version, chainId, asset] = found
+  return { hasUsualFields: fields === usualFields, name, version, chainId, asset }
 }
 
 const described = ({ name, version, decimals }: TokenFacts) =>

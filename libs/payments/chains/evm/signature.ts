@@ -8,18 +8,9 @@ import { randomBytes } from "node:crypto"
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
 import { Effect, Redacted, Result } from "effect"
 import type { LibraryHandle } from "koffi"
+import { decodeAbiParameters, parseAbiParameters } from "viem/utils"
 import type { LocalKey } from "../../scheme.ts"
-import {
-  addressInWord,
-  addressWord,
-  bytesOf,
-  type Hex,
-  hexOf,
-  keccak256,
-  keccak256OfText,
-  numberWord,
-  readQuantity
-} from "./encoding.ts"
+import { bytesOf, type Hex, hashOfWords, hexOf, keccak256, keccak256OfText, readIn } from "./encoding.ts"
 
 type SignatureFault = "smart wallet" | "smart wallet not deployed" | "form"
 
@@ -184,6 +175,12 @@ export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): H
 export const signatureBytes = ({ bytes, parity }: CurveSignature): Buffer =>
   Buffer.concat([bytes, Buffer.from([27 + parity])])
 
+/** Of such bytes, whose last one some libraries write as 0 or 1. */
+export const signatureParts = (signature: Uint8Array) => {
+  const last = signature[64] ?? 0
+  return { r: hexOf(signature.subarray(0, 32)), s: hexOf(signature.subarray(32, 64)), v: last < 27 ? last + 27 : last }
+}
+
 /** Deterministic (RFC 6979), s in the lower half. The key must have passed `addressOfKey`. */
 export const signDigest = (digest: Uint8Array, key: Uint8Array): CurveSignature => {
   const signed = curve.sign(digest, key)
@@ -232,8 +229,7 @@ export const signAuthorization = (key: Uint8Array, domain: TokenDomain, authoriz
 
 /**
  * The typed data that a payer signs (EIP-712): a transfer authorization of EIP-3009 in the domain of one token on one
- * chain. The domain's hash is the same for every payment of a token and is made once: a digest costs 0.02 ms, by viem
- * 0.11 ms. Pure.
+ * chain. The domain's hash is the same for every payment of a token and is made once. Pure.
  */
 
 /** As the payer signed it; addresses in any case. */
@@ -264,15 +260,7 @@ const transferType = keccak256OfText(
 const prefix = Buffer.from([0x19, 0x01])
 
 export const domainSeparator = ({ name, version, chainId, asset }: TokenDomain): Uint8Array =>
-  keccak256(
-    Buffer.concat([
-      domainType,
-      keccak256OfText(name),
-      keccak256OfText(version),
-      numberWord(chainId),
-      addressWord(asset)
-    ])
-  )
+  hashOfWords(domainType, keccak256OfText(name), keccak256OfText(version), chainId, asset)
 
 const receiveType = keccak256OfText(
   "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -291,23 +279,14 @@ export const receiveDigest = (separator: Uint8Array, authorization: Authorizatio
   typedDigest(separator, authorizationHash(receiveType, authorization))
 
 const authorizationHash = (type: Uint8Array, { from, to, value, validAfter, validBefore, nonce }: Authorization) =>
-  keccak256(
-    Buffer.concat([
-      type,
-      addressWord(from),
-      addressWord(to),
-      numberWord(value),
-      numberWord(validAfter),
-      numberWord(validBefore),
-      bytesOf(nonce)
-    ])
-  )
+  hashOfWords(type, from, to, value, validAfter, validBefore, nonce)
 
 /** The bytes whose Keccak hash is signed, of any typed data (EIP-712), by its domain's and its own hash. */
 export const typedMessage = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
   Buffer.concat([prefix, separator, message])
 
-const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
+/** The 32 bytes that are signed. */
+export const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
   keccak256(typedMessage(separator, message))
 
 // A gateway asks for one token; a facilitator for others sees a handful.
@@ -350,26 +329,10 @@ interface WalletSignature {
  */
 export const unwrapped = (signature: string): WalletSignature | undefined => {
   if (!signature.toLowerCase().endsWith(wrapped)) return { inner: signature, deployment: null }
-  const bytes = bytesOf(signature).subarray(0, -32)
-  if (bytes.length < 96) return undefined
-  const factory = addressInWord(hexOf(bytes.subarray(0, 32)))
-  const [data, inner] = [bytesAt(bytes, 1), bytesAt(bytes, 2)]
-  return data === undefined || inner === undefined
-    ? undefined
-    : { inner: hexOf(inner), deployment: { factory, data: new Uint8Array(data) } }
+  return readIn(() => {
+    const [factory, data, inner] = decodeAbiParameters(wrappedParts, signature.slice(0, -wrapped.length) as Hex)
+    return { inner, deployment: { factory: factory.toLowerCase(), data: new Uint8Array(bytesOf(data)) } }
+  })
 }
 
-/** The bytes whose place stands in one word. */
-const bytesAt = (bytes: Buffer, word: number): Buffer | undefined => {
-  const offset = numberAt(bytes, word * 32)
-  const length = offset === undefined ? undefined : numberAt(bytes, offset)
-  if (offset === undefined || length === undefined) return undefined
-  const from = offset + 32
-  return from + length > bytes.length ? undefined : bytes.subarray(from, from + length)
-}
-
-const numberAt = (bytes: Buffer, at: number): number | undefined => {
-  if (at + 32 > bytes.length) return undefined
-  const value = readQuantity(hexOf(bytes.subarray(at, at + 32)))
-  return value === undefined || value > BigInt(bytes.length) ? undefined : Number(value)
-}
+const wrappedParts = parseAbiParameters("address, bytes, bytes")

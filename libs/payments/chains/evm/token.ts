@@ -3,66 +3,61 @@
  * one question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
  */
 import { Effect } from "effect"
+import { decodeAbiParameters, parseAbiParameters } from "viem/utils"
 import { ChainUnavailable } from "../../errors.ts"
 import type { CheckedPayment, Funds } from "../../scheme.ts"
 import type { EvmNode, Log, Reverted } from "./EvmNode.ts"
 import {
   addressInWord,
   addressTopic,
-  addressWord,
   bytesOf,
+  callOf,
   type Hex,
   hexOf,
   isHash,
   isSameAddress,
-  keccak256OfText,
-  numberWord,
-  readQuantity
+  readIn,
+  readQuantity,
+  selectorOf,
+  topicOf
 } from "./encoding.ts"
 import type { EvmPayment } from "./payment.ts"
 import { isUsedIn, nonceBitmap, permit2Address, permitNonceOf } from "./permit2.ts"
 import type { Authorization, CurveSignature } from "./signature.ts"
 
-const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
-const topicOf = (signature: string) => hexOf(keccak256OfText(signature))
-
-const transfer = selectorOf(
-  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
-)
-const state = selectorOf("authorizationState(address,bytes32)")
-const balance = selectorOf("balanceOf(address)")
-const allowed = selectorOf("allowance(address,address)")
-
 export const transferTopic = topicOf("Transfer(address,address,uint256)")
 const authorizationUsedTopic = topicOf("AuthorizationUsed(address,bytes32)")
 const authorizationCanceledTopic = topicOf("AuthorizationCanceled(address,bytes32)")
 
+const transfer = callOf(
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
+)
+
 /** The form with v, r, s: every token with these authorizations has it. Tokens want v as 27 or 28. */
-export const transferWithAuthorization = (authorization: Authorization, { bytes, parity }: CurveSignature): Buffer =>
-  Buffer.concat([
-    transfer,
-    addressWord(authorization.from),
-    addressWord(authorization.to),
-    numberWord(authorization.value),
-    numberWord(authorization.validAfter),
-    numberWord(authorization.validBefore),
-    bytesOf(authorization.nonce),
-    numberWord(27n + BigInt(parity)),
-    bytes
-  ])
+export const transferWithAuthorization = (
+  { from, to, value, validAfter, validBefore, nonce }: Authorization,
+  { bytes, parity }: CurveSignature
+): Buffer => {
+  const [r, s] = [hexOf(bytes.subarray(0, 32)), hexOf(bytes.subarray(32))]
+  return transfer(from, to, value, validAfter, validBefore, nonce, 27 + parity, r, s)
+}
 
-export const authorizationState = (from: string, nonce: string): Buffer =>
-  Buffer.concat([state, addressWord(from), bytesOf(nonce)])
+/** Of a payer and its authorization's nonce. */
+export const authorizationState = callOf("authorizationState(address,bytes32)")
 
-export const balanceOf = (owner: string): Buffer => Buffer.concat([balance, addressWord(owner)])
+/** Of an owner. */
+export const balanceOf = callOf("balanceOf(address)")
+
+/** Of an owner and who may spend. */
+export const allowance = callOf("allowance(address,address)")
 
 /** Call data of the token's questions about itself. */
 export const tokenQuestions = {
-  separator: hexOf(selectorOf("DOMAIN_SEPARATOR()")),
-  domain: hexOf(selectorOf("eip712Domain()")),
-  name: hexOf(selectorOf("name()")),
-  version: hexOf(selectorOf("version()")),
-  decimals: hexOf(selectorOf("decimals()"))
+  separator: selectorOf("DOMAIN_SEPARATOR()"),
+  domain: selectorOf("eip712Domain()"),
+  name: selectorOf("name()"),
+  version: selectorOf("version()"),
+  decimals: selectorOf("decimals()")
 } as const satisfies Readonly<Record<string, Hex>>
 
 /**
@@ -71,7 +66,7 @@ export const tokenQuestions = {
  */
 export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
-const selector = Buffer.from(keccak256OfText("tryAggregate(bool,(address,bytes)[])").subarray(0, 4))
+const aggregate = callOf("tryAggregate(bool,(address,bytes)[])")
 
 /** Each call may fail without failing the others. */
 export const tryAggregate = (target: string, calls: ReadonlyArray<Uint8Array>): Buffer =>
@@ -83,58 +78,26 @@ interface OneCall {
 }
 
 /** The same for calls of several contracts. */
-export const tryAggregateAll = (calls: ReadonlyArray<OneCall>): Buffer => {
-  const parts = calls.map(({ target, data }) => callOf(target, data))
-  let at = BigInt(calls.length) * 32n
-  const offsets = parts.map((part) => {
-    const offset = numberWord(at)
-    at += BigInt(part.length)
-    return offset
-  })
-  const head = [numberWord(0n), numberWord(64n), numberWord(BigInt(calls.length))]
-  return Buffer.concat([selector, ...head, ...offsets, ...parts])
-}
+export const tryAggregateAll = (calls: ReadonlyArray<OneCall>): Buffer =>
+  aggregate(
+    false,
+    calls.map(({ target, data }) => [target, hexOf(data)])
+  )
 
-const callOf = (target: string, data: Uint8Array): Buffer => {
-  const padding = Buffer.alloc((32 - (data.length % 32)) % 32)
-  return Buffer.concat([addressWord(target), numberWord(64n), numberWord(BigInt(data.length)), data, padding])
-}
+const outcomes = parseAbiParameters("(bool isSuccess, bytes data)[]")
 
 /** Each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
 export const answersOf = (answer: string, count: number): ReadonlyArray<Buffer | undefined> | undefined => {
-  const bytes = bytesOf(answer)
-  const list = offsetAt(bytes, 0)
-  if (list === undefined || offsetAt(bytes, list) !== count) return undefined
-  const start = list + 32
-  return Array.from({ length: count }, (_, index) => {
-    const offset = offsetAt(bytes, start + index * 32)
-    return offset === undefined ? undefined : answerAt(bytes, start + offset)
-  })
+  const found = readIn(() => decodeAbiParameters(outcomes, answer as Hex)[0])
+  if (found?.length !== count) return undefined
+  return found.map(({ isSuccess, data }) => (isSuccess ? bytesOf(data) : undefined))
 }
 
 /** The first word of each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
 export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined =>
-  answersOf(answer, count)?.map((data) => (data === undefined ? undefined : wordAt(data, 0)))
-
-const answerAt = (bytes: Buffer, at: number): Buffer | undefined => {
-  const isSuccess = offsetAt(bytes, at) === 1
-  const data = offsetAt(bytes, at + 32)
-  const length = data === undefined ? undefined : offsetAt(bytes, at + data)
-  if (!isSuccess || data === undefined || length === undefined) return undefined
-  const from = at + data + 32
-  return from + length <= bytes.length ? bytes.subarray(from, from + length) : undefined
-}
-
-const wordAt = (bytes: Buffer, at: number) =>
-  at + 32 <= bytes.length ? readQuantity(`0x${bytes.toString("hex", at, at + 32)}`) : undefined
-
-const offsetAt = (bytes: Buffer, at: number) => {
-  const word = wordAt(bytes, at)
-  return word === undefined || word > BigInt(bytes.length) ? undefined : Number(word)
-}
-
-export const allowance = (owner: string, spender: string): Buffer =>
-  Buffer.concat([allowed, addressWord(owner), addressWord(spender)])
+  answersOf(answer, count)?.map((data) =>
+    data === undefined || data.length < 32 ? undefined : readQuantity(hexOf(data.subarray(0, 32)))
+  )
 
 /** Whether the token's logs show the required transfer. */
 export const hasTransfer = (

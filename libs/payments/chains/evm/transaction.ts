@@ -2,9 +2,10 @@
  * A settling transaction with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is signed
  * before it is sent, so that its hash is known by then.
  */
-import { readSignature } from "./signature.ts"
-import { bytesOf, type Hex, hexOf, keccak256, encodeRlp, type RlpItem, rlpNumber } from "./encoding.ts"
 import { Effect, Clock, Result } from "effect"
+import { keccak256, serializeTransaction } from "viem/utils"
+import { bytesOf, type Hex, hexOf } from "./encoding.ts"
+import { readSignature } from "./signature.ts"
 import { ChainUnavailable } from "../../errors.ts"
 import type { SettlerKey, SettlerLease } from "../../scheme.ts"
 import type { EvmNode } from "./EvmNode.ts"
@@ -27,33 +28,28 @@ interface SignedTransaction {
   readonly raw: Hex
 }
 
-const kind = Buffer.from([0x02])
-
 export const signTransaction = Effect.fnUntraced(function* (
-  fields: TransactionFields,
+  { chainId, nonce, tipWei, feeMaxWei, gas, to, data }: TransactionFields,
   key: Pick<SettlerKey, "sign">
 ): Effect.fn.Return<SignedTransaction, ChainUnavailable> {
-  const body: ReadonlyArray<RlpItem> = [
-    rlpNumber(fields.chainId),
-    rlpNumber(fields.nonce),
-    rlpNumber(fields.tipWei),
-    rlpNumber(fields.feeMaxWei),
-    rlpNumber(fields.gas),
-    bytesOf(fields.to),
-    // No value is sent and no access list is given.
-    rlpNumber(0n),
-    fields.data,
-    []
-  ]
-  const signature = readSignature(hexOf(yield* key.sign(Buffer.concat([kind, encodeRlp(body)]))))
+  const transaction = {
+    type: "eip1559",
+    chainId: Number(chainId),
+    nonce: Number(nonce),
+    maxPriorityFeePerGas: tipWei,
+    maxFeePerGas: feeMaxWei,
+    gas,
+    to: to.toLowerCase() as Hex,
+    data: hexOf(data)
+  } as const
+  const signature = readSignature(hexOf(yield* key.sign(bytesOf(serializeTransaction(transaction)))))
   if (Result.isFailure(signature)) {
     return yield* new ChainUnavailable({ operation: "sign", detail: "the signer's answer is no signature" })
   }
   const { bytes, parity } = signature.success
-  const r = rlpNumber(BigInt(hexOf(bytes.subarray(0, 32))))
-  const s = rlpNumber(BigInt(hexOf(bytes.subarray(32))))
-  const raw = Buffer.concat([kind, encodeRlp([...body, rlpNumber(BigInt(parity)), r, s])])
-  return { hash: hexOf(keccak256(raw)), raw: hexOf(raw) }
+  const [r, s] = [hexOf(bytes.subarray(0, 32)), hexOf(bytes.subarray(32))]
+  const raw = serializeTransaction(transaction, { r, s, yParity: parity })
+  return { hash: keccak256(raw), raw }
 })
 
 // A transfer with authorization of the dollar token uses some 65,000 to 90,000; unused gas is not paid for.

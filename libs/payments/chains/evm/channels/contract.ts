@@ -4,17 +4,18 @@
  */
 import { setNewest } from "#base"
 import {
-  addressWord,
-  bytesOf,
+  type Argument,
+  callOf,
+  encoderOf,
   type Hex,
+  hashOfWords,
   hexOf,
-  keccak256,
   keccak256OfText,
   numberInWord,
-  numberWord
+  topicOf
 } from "../encoding.ts"
 import { permitDigest, permitTypeOf } from "../permit2.ts"
-import { typedMessage } from "../signature.ts"
+import { signatureParts, typedDigest, typedMessage } from "../signature.ts"
 
 export const channelsAddress = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
 /** Brings deposits that are authorized by EIP-3009. */
@@ -63,12 +64,6 @@ export const channelsDomain = (chainId: bigint) => ({
   asset: channelsAddress
 })
 
-const messageOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
-  typedMessage(separator, keccak256(Buffer.concat(words)))
-
-const digestOf = (separator: Uint8Array, ...words: ReadonlyArray<Uint8Array>): Uint8Array =>
-  keccak256(messageOf(separator, ...words))
-
 // A config takes half a kilobyte; those beyond are hashed again.
 const idsKeptMax = 4_096
 const keptIds = new WeakMap<Uint8Array, Map<string, Hex>>()
@@ -81,7 +76,7 @@ export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =
   keptIds.set(separator, kept)
   const known = kept.get(key)
   if (known !== undefined) return known
-  const id = hexOf(digestOf(separator, configType, configWords(config)))
+  const id = hexOf(typedDigest(separator, hashOfWords(configType, ...partsOf(config))))
   setNewest(kept, key, id, idsKeptMax)
   return id
 }
@@ -91,63 +86,34 @@ export const channelIdIn = ({ separator }: { readonly separator: Uint8Array }, c
   channelIdOf(separator, config)
 
 export const voucherDigest = (separator: Uint8Array, channelId: string, maxClaimable: bigint): Uint8Array =>
-  digestOf(separator, voucherType, bytesOf(channelId), numberWord(maxClaimable))
+  typedDigest(separator, hashOfWords(voucherType, channelId, maxClaimable))
 
 /** The bytes whose hash the receiver's authorizer signs, here and in `claimBatchMessage`. */
 export const refundMessage = (separator: Uint8Array, channelId: string, nonce: bigint, amount: bigint): Uint8Array =>
-  messageOf(separator, refundType, bytesOf(channelId), numberWord(nonce), numberWord(amount))
+  typedMessage(separator, hashOfWords(refundType, channelId, nonce, amount))
 
 export const claimBatchMessage = (separator: Uint8Array, claims: ReadonlyArray<VoucherClaim>): Uint8Array => {
-  const entries = claims.map(({ config, maxClaimable, totalClaimed }) => {
-    const id = bytesOf(channelIdOf(separator, config))
-    return keccak256(Buffer.concat([entryType, id, numberWord(maxClaimable), numberWord(totalClaimed)]))
-  })
-  return messageOf(separator, batchType, keccak256(Buffer.concat(entries)))
+  const entries = claims.map(({ config, maxClaimable, totalClaimed }) =>
+    hashOfWords(entryType, channelIdOf(separator, config), maxClaimable, totalClaimed)
+  )
+  return typedMessage(separator, hashOfWords(batchType, hashOfWords(...entries)))
 }
 
-const configWords = (config: ChannelConfig): Buffer =>
-  Buffer.concat([
-    addressWord(config.payer),
-    addressWord(config.payerAuthorizer),
-    addressWord(config.receiver),
-    addressWord(config.receiverAuthorizer),
-    addressWord(config.token),
-    numberWord(BigInt(config.withdrawDelay)),
-    bytesOf(config.salt)
-  ])
+const partsOf = ({ payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt }: ChannelConfig) =>
+  [payer, payerAuthorizer, receiver, receiverAuthorizer, token, BigInt(withdrawDelay), salt] as const
 
 const configShape = "(address,address,address,address,address,uint40,bytes32)"
-const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
-const deposit = selectorOf(`deposit(${configShape},uint128,address,bytes)`)
-const claim = selectorOf(`claimWithSignature(((${configShape},uint128),bytes,uint128)[],bytes)`)
-const refund = selectorOf(`refundWithSignature(${configShape},uint128,uint256,bytes)`)
-const multicall = selectorOf("multicall(bytes[])")
-const settle = selectorOf("settle(address,address)")
-const channels = selectorOf("channels(bytes32)")
-const pendingWithdrawals = selectorOf("pendingWithdrawals(bytes32)")
-const refundNonce = selectorOf("refundNonce(bytes32)")
-const receivers = selectorOf("receivers(address,address)")
+const deposit = callOf(`deposit(${configShape},uint128,address,bytes)`)
+const claim = callOf(`claimWithSignature(((${configShape},uint128),bytes,uint128)[],bytes)`)
+const refund = callOf(`refundWithSignature(${configShape},uint128,uint256,bytes)`)
+const multicall = callOf("multicall(bytes[])")
+const questions = ["channels(bytes32)", "pendingWithdrawals(bytes32)", "refundNonce(bytes32)"].map(callOf)
 
-const wordBytes = 32
+/** Moves all that was claimed for a receiver to it; of the receiver and the token. */
+export const settleCall = callOf("settle(address,address)")
 
-/** Bytes of any length, as they stand behind a call's head. */
-const tailOf = (data: Uint8Array): Buffer =>
-  Buffer.concat([
-    numberWord(BigInt(data.length)),
-    data,
-    Buffer.alloc((wordBytes - (data.length % wordBytes)) % wordBytes)
-  ])
-
-/** A list whose items have no fixed length: its count, where each item stands, and the items. */
-const listOf = (items: ReadonlyArray<Uint8Array>): Buffer => {
-  let at = BigInt(items.length * wordBytes)
-  const offsets = items.map((item) => {
-    const offset = numberWord(at)
-    at += BigInt(item.length)
-    return offset
-  })
-  return Buffer.concat([numberWord(BigInt(items.length)), ...offsets, ...items])
-}
+/** Of a receiver and a token. */
+export const receiverQuestion = callOf("receivers(address,address)")
 
 /** An authorization by which the payer's token pays a deposit. */
 export interface Erc3009Deposit {
@@ -158,8 +124,7 @@ export interface Erc3009Deposit {
 }
 
 /** The authorization's nonce: it pays into this channel alone. */
-export const depositNonce = (channelId: string, salt: string): Hex =>
-  hexOf(keccak256(Buffer.concat([bytesOf(channelId), bytesOf(salt)])))
+export const depositNonce = (channelId: string, salt: string): Hex => hexOf(hashOfWords(channelId, salt))
 
 /** A deposit by Permit2. */
 export interface Permit2Deposit {
@@ -185,81 +150,43 @@ interface DepositTransfer extends Pick<Permit2Deposit, "nonce" | "deadline"> {
 
 /** What a payer signs for a deposit by Permit2. `domain`: the hash of Permit2's domain on the chain. */
 export const permit2DepositDigest = (domain: Uint8Array, { channelId, ...transfer }: DepositTransfer): Uint8Array => {
-  const witness = keccak256(Buffer.concat([depositWitnessType, bytesOf(channelId)]))
+  const witness = hashOfWords(depositWitnessType, channelId)
   return permitDigest(domain, depositTransferType, { ...transfer, spender: permit2CollectorAddress }, witness)
 }
 
-export const depositCall = (config: ChannelConfig, amount: bigint, by: Erc3009Deposit | Permit2Deposit): Buffer => {
-  const [collector, data] =
-    "salt" in by
-      ? ([depositCollectorAddress, erc3009Data(by)] as const)
-      : ([permit2CollectorAddress, permit2Data(by, amount)] as const)
-  return Buffer.concat([
-    deposit,
-    configWords(config),
-    numberWord(amount),
-    addressWord(collector),
-    numberWord(320n),
-    tailOf(data)
-  ])
-}
+export const depositCall = (config: ChannelConfig, amount: bigint, by: Erc3009Deposit | Permit2Deposit): Buffer =>
+  "salt" in by
+    ? deposit(partsOf(config), amount, depositCollectorAddress, hexOf(erc3009Data(by)))
+    : deposit(partsOf(config), amount, permit2CollectorAddress, hexOf(permit2Data(by, amount)))
 
-const erc3009Data = ({ validAfter, validBefore, salt, signature }: Erc3009Deposit) => {
-  const head = [numberWord(validAfter), numberWord(validBefore), bytesOf(salt), numberWord(128n)]
-  return Buffer.concat([...head, tailOf(bytesOf(signature))])
-}
+const erc3009Words = encoderOf("uint256, uint256, bytes32, bytes")
+const erc3009Data = ({ validAfter, validBefore, salt, signature }: Erc3009Deposit) =>
+  erc3009Words(validAfter, validBefore, salt, signature)
 
-const permit2Data = ({ nonce, deadline, signature, approval }: Permit2Deposit, amount: bigint) => {
-  const signed = tailOf(bytesOf(signature))
-  const approving = tailOf(approval === null ? new Uint8Array() : approvalWords(approval, amount))
-  const head = [nonce, deadline, 128n, 128n + BigInt(signed.length)].map(numberWord)
-  return Buffer.concat([...head, signed, approving])
-}
+const permit2Words = encoderOf("uint256, uint256, bytes, bytes")
+const permit2Data = ({ nonce, deadline, signature, approval }: Permit2Deposit, amount: bigint) =>
+  permit2Words(nonce, deadline, signature, approval === null ? "0x" : hexOf(approvalData(approval, amount)))
 
-const approvalWords = ({ deadline, signature }: NonNullable<Permit2Deposit["approval"]>, amount: bigint) => {
-  const last = signature[64] ?? 0
-  const v = numberWord(BigInt(last < 27 ? last + 27 : last))
-  return Buffer.concat([numberWord(amount), numberWord(deadline), v, signature.subarray(0, 64)])
+const approvalWords = encoderOf("uint256, uint256, uint8, bytes32, bytes32")
+const approvalData = ({ deadline, signature }: NonNullable<Permit2Deposit["approval"]>, amount: bigint) => {
+  const { r, s, v } = signatureParts(signature)
+  return approvalWords(amount, deadline, v, r, s)
 }
 
 export const claimCall = (claims: ReadonlyArray<VoucherClaim>, signature: Uint8Array): Buffer => {
-  const rows = claims.map((row) =>
-    Buffer.concat([
-      configWords(row.config),
-      numberWord(row.maxClaimable),
-      numberWord(320n),
-      numberWord(row.totalClaimed),
-      tailOf(bytesOf(row.signature))
-    ])
-  )
-  const list = listOf(rows)
-  return Buffer.concat([claim, numberWord(64n), numberWord(64n + BigInt(list.length)), list, tailOf(signature)])
+  const rows = claims.map((row): Argument => [[partsOf(row.config), row.maxClaimable], row.signature, row.totalClaimed])
+  return claim(rows, hexOf(signature))
 }
 
 export const refundCall = (config: ChannelConfig, amount: bigint, nonce: bigint, signature: Uint8Array): Buffer =>
-  Buffer.concat([
-    refund,
-    configWords(config),
-    numberWord(amount),
-    numberWord(nonce),
-    numberWord(320n),
-    tailOf(signature)
-  ])
+  refund(partsOf(config), amount, nonce, hexOf(signature))
 
 /** All of the calls in one transaction, or none. */
-export const multicallOf = (calls: ReadonlyArray<Uint8Array>): Buffer =>
-  Buffer.concat([multicall, numberWord(32n), listOf(calls.map(tailOf))])
-
-/** Moves all that was claimed for a receiver to it. */
-export const settleCall = (receiver: string, token: string): Buffer =>
-  Buffer.concat([settle, addressWord(receiver), addressWord(token)])
+export const multicallOf = (calls: ReadonlyArray<Uint8Array>): Buffer => multicall(calls.map(hexOf))
 
 /** The questions whose answers are a channel's state, in the order in which `channelStateIn` reads them. */
 export const channelQuestions = (channelId: string): ReadonlyArray<Buffer> =>
-  [channels, pendingWithdrawals, refundNonce].map((question) => Buffer.concat([question, bytesOf(channelId)]))
-
-export const receiverQuestion = (receiver: string, token: string): Buffer =>
-  Buffer.concat([receivers, addressWord(receiver), addressWord(token)])
+  questions.map((question) => question(channelId))
 
 /** A channel as the chain has it. */
 export interface ChannelOnChain {
@@ -286,11 +213,11 @@ export const channelStateIn = (answers: ReadonlyArray<Uint8Array>): ChannelOnCha
   }
 }
 
+const wordBytes = 32
+
 /** The number in one word of an answer or of an event's data. */
 export const wordAt = (bytes: Uint8Array, index: number): bigint =>
   numberInWord(hexOf(bytes.subarray(index * wordBytes, (index + 1) * wordBytes)))
-
-const topicOf = (signature: string) => hexOf(keccak256OfText(signature))
 
 /** The events by which a channel changes; the channel's id is the topic after them. */
 export const channelTopics = {

@@ -3,19 +3,26 @@
  * signed recipient, and only for the signed facilitator. Its calls, its refusals,
  * what a call was for; and what a payer signs for it. Pure.
  */
+import { decodeFunctionData, parseAbi } from "viem/utils"
 import {
-  addressInWord,
-  addressWord,
+  callOf,
   type Hex,
+  hashOfWords,
   hexOf,
   isSameAddress,
-  keccak256,
   keccak256OfText,
-  numberInWord,
-  numberWord
+  readIn,
+  selectorOf
 } from "../encoding.ts"
-import { callWords, permit2Address, permitDigest, permitDomain, type PermitTransfer, permitTypeOf } from "../permit2.ts"
-import { domainSeparator, signatureBytes, signDigest, type TokenDomain } from "../signature.ts"
+import { permit2Address, permitDigest, permitDomain, type PermitTransfer, permitTypeOf } from "../permit2.ts"
+import {
+  domainSeparator,
+  signatureBytes,
+  signatureParts,
+  signDigest,
+  type TokenDomain,
+  typedDigest
+} from "../signature.ts"
 import type { EvmReason } from "../simulate.ts"
 
 export const uptoProxyAddress = "0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002"
@@ -46,85 +53,53 @@ export const uptoTransferType = permitTypeOf(
 )
 
 export const witnessHash = ({ to, facilitator, validAfter }: UptoPermit): Uint8Array =>
-  keccak256(Buffer.concat([witnessType, addressWord(to), addressWord(facilitator), numberWord(validAfter)]))
+  hashOfWords(witnessType, to, facilitator, validAfter)
 
-const selectorOf = (signature: string) => Buffer.from(keccak256OfText(signature).subarray(0, 4))
-const permitTuple = "((address,uint256),uint256,uint256)"
-const rest = "uint256,address,(address,address,uint256),bytes"
-const settle = selectorOf(`settle(${permitTuple},${rest})`)
 const approvalTuple = "(uint256,uint256,bytes32,bytes32,uint8)"
-const settleWithPermit = selectorOf(`settleWithPermit(${approvalTuple},${permitTuple},${rest})`)
-
-const approvalWords = 5
-// The permit, the amount, the owner and the witness; then the place of the signature.
-const headWords = 10
+const rest = "((address,uint256),uint256,uint256),uint256,address,(address,address,uint256),bytes"
+const settle = callOf(`settle(${rest})`)
+const settleWithPermit = callOf(`settleWithPermit(${approvalTuple},${rest})`)
 
 /** Call data of the transfer of `charge`. */
 export const settleCall = (
-  permit: UptoPermit,
+  { token, amount, nonce, deadline, from, to, facilitator, validAfter }: UptoPermit,
   charge: bigint,
   signature: Uint8Array,
   approval: SignedApproval | null
 ): Buffer => {
-  const before = approval === null ? [] : approvalParts(approval)
-  const place = BigInt(headWords + (approval === null ? 0 : approvalWords)) * 32n
-  const padding = Buffer.alloc((32 - (signature.length % 32)) % 32)
-  return Buffer.concat([
-    approval === null ? settle : settleWithPermit,
-    ...before,
-    addressWord(permit.token),
-    numberWord(permit.amount),
-    numberWord(permit.nonce),
-    numberWord(permit.deadline),
-    numberWord(charge),
-    addressWord(permit.from),
-    addressWord(permit.to),
-    addressWord(permit.facilitator),
-    numberWord(permit.validAfter),
-    numberWord(place),
-    numberWord(BigInt(signature.length)),
-    signature,
-    padding
-  ])
+  const permit = [[token, amount], nonce, deadline]
+  const parts = [permit, charge, from, [to, facilitator, validAfter], hexOf(signature)]
+  if (approval === null) return settle(...parts)
+  const { r, s, v } = signatureParts(approval.signature)
+  return settleWithPermit([approval.value, approval.deadline, r, s, v], ...parts)
 }
 
-const approvalParts = ({ value, deadline, signature }: SignedApproval) => {
-  const last = signature[64] ?? 0
-  const v = numberWord(BigInt(last < 27 ? last + 27 : last))
-  return [numberWord(value), numberWord(deadline), signature.subarray(0, 32), signature.subarray(32, 64), v]
-}
+const calls = parseAbi([`function settle(${rest})`, `function settleWithPermit(${approvalTuple},${rest})`])
 
 /** Whether a transaction called the proxy for this very permit. */
 export const isCallFor = ({ from, nonce }: UptoPermit, to: string | null, input: string): boolean => {
   if (to === null || !isSameAddress(to, uptoProxyAddress)) return false
-  const selector = input.slice(0, 10).toLowerCase()
-  const isPlain = selector === hexOf(settle)
-  if (!isPlain && selector !== hexOf(settleWithPermit)) return false
-  const words = callWords(input).slice(isPlain ? 0 : approvalWords)
-  const [nonceWord, ownerWord] = [words[2], words[5]]
-  return (
-    nonceWord !== undefined &&
-    ownerWord !== undefined &&
-    numberInWord(nonceWord) === nonce &&
-    isSameAddress(addressInWord(ownerWord), from)
-  )
+  const call = readIn(() => decodeFunctionData({ abi: calls, data: input.toLowerCase() as Hex }))
+  if (call === undefined) return false
+  const [[, called], , owner] = call.functionName === "settle" ? call.args : tail(call.args)
+  return called === nonce && isSameAddress(owner, from)
 }
 
-const errorOf = (signature: string): Hex => hexOf(selectorOf(signature))
+const tail = <A extends ReadonlyArray<unknown>>([, ...others]: readonly [unknown, ...A]): A => others
 
 /** What the declared errors of the proxy and of Permit2 mean for the payer. */
 export const refusals: Readonly<Record<string, EvmReason>> = {
-  [errorOf("PaymentTooEarly()")]: "permit2_not_yet_valid",
-  [errorOf("UnauthorizedFacilitator()")]: "upto_facilitator_mismatch",
-  [errorOf("AmountExceedsPermitted()")]: "invalid_upto_evm_payload_settlement_exceeds_amount",
-  [errorOf("Permit2612AmountMismatch()")]: "permit2_2612_amount_mismatch",
-  [errorOf("InvalidAmount(uint256)")]: "invalid_upto_evm_payload_settlement_exceeds_amount",
-  [errorOf("SignatureExpired(uint256)")]: "permit2_deadline_expired",
-  [errorOf("InvalidNonce()")]: "permit2_invalid_nonce",
-  [errorOf("InvalidSigner()")]: "invalid_permit2_signature",
-  [errorOf("InvalidSignature()")]: "invalid_permit2_signature",
-  [errorOf("InvalidSignatureLength()")]: "invalid_permit2_signature",
-  [errorOf("InvalidContractSignature()")]: "invalid_permit2_signature"
+  [selectorOf("PaymentTooEarly()")]: "permit2_not_yet_valid",
+  [selectorOf("UnauthorizedFacilitator()")]: "upto_facilitator_mismatch",
+  [selectorOf("AmountExceedsPermitted()")]: "invalid_upto_evm_payload_settlement_exceeds_amount",
+  [selectorOf("Permit2612AmountMismatch()")]: "permit2_2612_amount_mismatch",
+  [selectorOf("InvalidAmount(uint256)")]: "invalid_upto_evm_payload_settlement_exceeds_amount",
+  [selectorOf("SignatureExpired(uint256)")]: "permit2_deadline_expired",
+  [selectorOf("InvalidNonce()")]: "permit2_invalid_nonce",
+  [selectorOf("InvalidSigner()")]: "invalid_permit2_signature",
+  [selectorOf("InvalidSignature()")]: "invalid_permit2_signature",
+  [selectorOf("InvalidSignatureLength()")]: "invalid_permit2_signature",
+  [selectorOf("InvalidContractSignature()")]: "invalid_permit2_signature"
 }
 
 /** 65 bytes r, s, v with v of 27 or 28. `key`: 32 bytes that are a key of the curve. */
@@ -142,7 +117,6 @@ interface Approval {
 const approvalType = keccak256OfText(
   "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
 )
-const prefix = Buffer.from([0x19, 0x01])
 
 /** An approval for the token (EIP-2612), in the same form. */
 export const signApproval = (
@@ -150,9 +124,8 @@ export const signApproval = (
   domain: TokenDomain,
   { owner, value, nonce, deadline }: Approval
 ): Hex => {
-  const words = [addressWord(owner), addressWord(permit2Address), numberWord(value), numberWord(nonce)]
-  const message = keccak256(Buffer.concat([approvalType, ...words, numberWord(deadline)]))
-  return signed(key, keccak256(Buffer.concat([prefix, domainSeparator(domain), message])))
+  const message = hashOfWords(approvalType, owner, permit2Address, value, nonce, deadline)
+  return signed(key, typedDigest(domainSeparator(domain), message))
 }
 
 const signed = (key: Uint8Array, digest: Uint8Array): Hex => hexOf(signatureBytes(signDigest(digest, key)))
