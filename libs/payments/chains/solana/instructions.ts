@@ -7,9 +7,10 @@
  * (one of four) for each. The reasons of simulation and settlement depend on the chain's answer: see simulate.ts.
  */
 import { createHash } from "node:crypto"
+import { type Address, isOffCurveAddress } from "@solana/kit"
 import { Result } from "effect"
 import type { SvmInstruction, SvmTransaction } from "./transaction.ts"
-import { decodeAddress, encodeBase58, isOnCurve } from "./keys.ts"
+import { decodeAddress, encodeBase58 } from "./keys.ts"
 
 export const reasons = {
   scheme: "invalid_exact_svm_unsupported_scheme",
@@ -184,13 +185,14 @@ export const associatedTokenAccount = (owner: string, tokenProgram: string, mint
 
 /**
  * The first hash, counting down, that is no point: half of all hashes are points, so 256 tries practically never fail.
+ * By hand, for kit's own answer is a promise.
  */
 const derive = (seeds: ReadonlyArray<Uint8Array>, program: Uint8Array): string | undefined => {
   for (let bump = 255; bump >= 0; bump -= 1) {
     const hash = createHash("sha256")
     for (const seed of seeds) hash.update(seed)
-    const address = hash.update(Uint8Array.of(bump)).update(program).update(marker).digest()
-    if (!isOnCurve(address)) return encodeBase58(address)
+    const address = encodeBase58(hash.update(Uint8Array.of(bump)).update(program).update(marker).digest())
+    if (isOffCurveAddress(address as Address)) return address
   }
   return undefined
 }

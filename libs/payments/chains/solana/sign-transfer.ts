@@ -2,6 +2,7 @@
  * The payer's side: makes and signs the transaction that pays a quote, leaving the fee payer's slot empty. Our own
  * command uses it; any x402 client makes the same. It makes no call to the chain: the blockhash is an argument. Pure.
  */
+import { type Address, type Blockhash, getCompiledTransactionMessageEncoder } from "@solana/kit"
 import { Result } from "effect"
 import type { ExactSvmPayload, PaymentRequirements } from "#payments/contract"
 import { decodeAddress, encodeBase58, publicKeyOf, signMessage } from "./keys.ts"
@@ -50,8 +51,7 @@ export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPaylo
 }
 
 const compile = (order: TransferToSign, accounts: ReadonlyArray<string>): Uint8Array | undefined => {
-  const keys = [...accounts, order.blockhash].map(decodeAddress)
-  if (keys.includes(undefined)) return undefined
+  if ([...accounts, order.blockhash].map(decodeAddress).includes(undefined)) return undefined
   const wanted = order.requirements.extra?.["memo"]
   const memo = new TextEncoder().encode(typeof wanted === "string" && wanted !== "" ? wanted : order.memo)
   const limit = Buffer.alloc(5, setComputeUnitLimit)
@@ -61,22 +61,19 @@ const compile = (order: TransferToSign, accounts: ReadonlyArray<string>): Uint8A
   const transfer = Buffer.alloc(10, transferChecked)
   transfer.writeBigUInt64LE(BigInt(order.requirements.amount), 1)
   transfer[9] = order.decimals
-  // Version 0; two signers, one of them only read; four more accounts that are only read.
-  const head = Uint8Array.of(0x80, 2, 1, 4, accounts.length)
-  return Buffer.concat([
-    head,
-    ...keys.map((key) => key ?? new Uint8Array(32)),
-    Uint8Array.of(4),
-    instruction(5, [], limit),
-    instruction(5, [], price),
-    instruction(6, [2, 4, 3, 1], transfer),
-    instruction(7, [], memo.subarray(0, 256)),
-    Uint8Array.of(0)
-  ])
+  const bytes = encoder.encode({
+    version: 0,
+    header: { numSignerAccounts: 2, numReadonlySignerAccounts: 1, numReadonlyNonSignerAccounts: 4 },
+    staticAccounts: accounts.map((account) => account as Address),
+    lifetimeToken: order.blockhash as Blockhash,
+    instructions: [
+      { programAddressIndex: 5, data: limit },
+      { programAddressIndex: 5, data: price },
+      { programAddressIndex: 6, accountIndices: [2, 4, 3, 1], data: transfer },
+      { programAddressIndex: 7, data: memo.subarray(0, 256) }
+    ]
+  })
+  return new Uint8Array(bytes)
 }
 
-const instruction = (program: number, accounts: ReadonlyArray<number>, data: Uint8Array) =>
-  Buffer.concat([Uint8Array.of(program, accounts.length, ...accounts), compact(data.length), data])
-
-const compact = (length: number) =>
-  length < 0x80 ? Uint8Array.of(length) : Uint8Array.of((length & 0x7f) | 0x80, length >> 7)
+const encoder = getCompiledTransactionMessageEncoder()

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { address, getBase58Decoder, isOffCurveAddress } from "@solana/kit"
 import { Redacted, Result } from "effect"
 import { localAccount } from "../../../../../dev/chain/solana/accounts.ts"
 import { associatedTokenAccount } from "../../../../../libs/payments/chains/solana/instructions.ts"
@@ -8,7 +7,6 @@ import {
   decodeBase58,
   encodeBase58,
   hasSmallOrder,
-  isOnCurve,
   readSettlerKey
 } from "../../../../../libs/payments/chains/solana/keys.ts"
 import { checkPayment } from "../../../../../libs/payments/chains/solana/payment.ts"
@@ -82,13 +80,24 @@ const patterned = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, index) => (index < seed % 3 ? 0 : (index * 37 + seed * 101) % 256))
 
 describe("base58", () => {
-  it("encodes like Solana's own library, and decodes it back", () => {
+  it.each([
+    ["", ""],
+    ["00", "1"],
+    ["0000010203", "11Ldp"],
+    ["61", "2g"],
+    ["516b6fcd0f", "ABnLTmg"],
+    ["00eb15231dfceb60925886b67d065299925915aeb172c06647", "1NS17iag9jJgTHD1VXjvLCEnZuQ3rJDE9L"],
+    ["ff".repeat(32), "JEKNVnkbo3jma5nREBBJCDoXFVeKkD56V3xKrvRmWxFG"]
+  ])("writes the bytes %s as %s, and reads them back", (hex, text) => {
+    assert.strictEqual(encodeBase58(Buffer.from(hex, "hex")), text)
+    assert.deepStrictEqual(decodeBase58(text), new Uint8Array(Buffer.from(hex, "hex")))
+  })
+
+  it("reads back what it writes, of every length up to a signature's", () => {
     for (let length = 0; length <= 64; length += 1) {
       const given = patterned(length, length)
-      const text = encodeBase58(given)
 
-      assert.strictEqual(text, getBase58Decoder().decode(given))
-      assert.deepStrictEqual(decodeBase58(text), given)
+      assert.deepStrictEqual(decodeBase58(encodeBase58(given)), given)
     }
   })
 
@@ -106,17 +115,6 @@ describe("base58", () => {
 })
 
 describe("an Ed25519 point", () => {
-  it("is distinguished from a program's address as by Solana's own library", () => {
-    let onCurve = 0
-    for (let seed = 0; seed < 40; seed += 1) {
-      const given = Uint8Array.from({ length: 32 }, (_, index) => (seed * 53 + index * 97 + seed * index) % 256)
-      if (isOnCurve(given)) onCurve += 1
-
-      assert.strictEqual(isOnCurve(given), !isOffCurveAddress(address(encodeBase58(given))))
-    }
-    assert.isAbove(onCurve, 5)
-  })
-
   it("has small order in its few known encodings, with either sign, and in no wallet's address", () => {
     const known = [
       "00".repeat(32),
