@@ -9,7 +9,7 @@ export interface EnginePace {
   aloneMs: number
   /** Between two listeners that are heard while several await that, and since when the next one is awaited. */
   readonly every: { ms: number; count: number; sinceMs: number }
-  /** The audio that was made, the time in which any listener waited, and the sum of all their waits; all fade. */
+  /** The audio that was made, the time in which any heard listener waited, and the sum of all their waits; all fade. */
   readonly made: { audioMs: number; busyMs: number; waitedMs: number; atMs: number }
 }
 

@@ -90,7 +90,9 @@ export const listeners = (): Listeners => {
 
 const awaitingOf = ({ present }: Engine) => [...present].filter(isAwaitingFirst)
 
-const waitingOf = ({ present }: Engine) => [...present].filter(({ wantsSinceMs }) => wantsSinceMs !== undefined).length
+/** Those that await first audio are left out: they show how long the way is, and not how much comes by it. */
+const waitingOf = ({ present }: Engine) =>
+  [...present].filter((buffer) => buffer.wantsSinceMs !== undefined && !isAwaitingFirst(buffer)).length
 
 const enter = (engine: Engine, entry: Entry): Listener => {
   const buffer = emptyBuffer(entry)
