@@ -4,6 +4,8 @@
  * away. A request that cannot be heard by its deadline is refused before that, with the time to come again. Pure.
  */
 
+import { fullMs } from "./buffer.ts"
+
 /** The measurements of an engine at the moment of a request. */
 export interface Load {
   /** Listeners that have begun and await their first audio. */
@@ -26,8 +28,10 @@ export interface Load {
   readonly firstEveryMs: number
   /** Seconds of audio to be made in a second so that none of the listeners falls silent before its end. */
   readonly needs: number
-  /** Seconds of audio that are made in a second; infinite while more could be made. */
+  /** Seconds of audio that are made in a second while any listener waits; infinite while that is unknown. */
   readonly makes: number
+  /** Listeners wait for all that can be made; else more could be. */
+  readonly isSaturated: boolean
   /** The time between two ends of utterances. */
   readonly endsEveryMs: number
   /** The time between two beginnings in the last seconds; infinite without one. */
@@ -90,6 +94,8 @@ const aloneWithinMsMax = 2_500
 // What is made in a second changes, and with it must be left more than is needed.
 const reserve = 1.05
 const bufferingPerAwaiting = 4
+// More at once would only take the engine from each other.
+const fullWithinMs = 800
 
 export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): AdmissionVerdict => {
   const blocked = blockingReason(load, limits)
@@ -111,20 +117,22 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
 const blockingReason = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
   if (load.low > 0 || isOverbooked(load)) return "listeners"
   const isLate = load.awaiting > 0 && load.firstMs > firstMsMax
-  const isFull = load.awaiting >= limits.awaitingMax || load.buffering >= bufferingMax(limits)
+  const isFull = load.awaiting >= limits.awaitingMax || load.buffering >= bufferingMax(load, limits)
   if (load.starving > 0 || isLate || isFull) return "beginnings"
   // Without a beginning in progress nothing would show that the loop is on time again.
   return load.buffering > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
 
-const isOverbooked = ({ makes, needs }: Load) => needs > 0 && (needs + 1) * reserve > makes
+const isOverbooked = ({ isSaturated, makes, needs }: Load) => isSaturated && needs > 0 && (needs + 1) * reserve > makes
 
-const bufferingMax = ({ awaitingMax }: AdmissionLimits) => bufferingPerAwaiting * awaitingMax
+/** As many as have full buffers in time, by what is made in a second. */
+const bufferingMax = ({ makes }: Load, { awaitingMax }: AdmissionLimits) =>
+  Math.max(1, Math.min(bufferingPerAwaiting * awaitingMax, Math.floor((fullWithinMs * makes) / fullMs)))
 
 /** Listeners that begin and do not get full buffers soon have no end that could be promised. */
 const isQueueMoving = (load: Load, limits: AdmissionLimits) => {
   const reason = blockingReason(load, limits)
-  const isBlocked = reason === "listeners" || reason === "stalled" || load.buffering >= bufferingMax(limits)
+  const isBlocked = reason === "listeners" || reason === "stalled" || load.buffering >= bufferingMax(load, limits)
   return load.isMaking && !isBlocked
 }
 

@@ -22,7 +22,7 @@ export interface Buffer {
 }
 
 // The capacity of a busy machine changes within seconds.
-const fullMs = 3_000
+export const fullMs = 3_000
 const lowMs = 2_000
 // A listener that has not had a full buffer has only its first words.
 const starvingMs = 400

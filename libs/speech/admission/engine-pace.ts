@@ -85,6 +85,9 @@ export const passTime = ({ made }: EnginePace, waiting: number, nowMs: number) =
   made.atMs = Math.max(made.atMs, nowMs)
 }
 
-/** Seconds of audio that the engine makes in a second; infinite while it could make more than is taken. */
-export const realTimeFactor = ({ made: { audioMs, busyMs, waitedMs } }: EnginePace) =>
-  busyMs < busyMsMin || audioMs > spareFactor * waitedMs ? Number.POSITIVE_INFINITY : audioMs / busyMs
+/** Seconds of audio that the engine makes in a second while any heard listener waits; infinite while that is unknown. */
+export const realTimeFactor = ({ made: { audioMs, busyMs } }: EnginePace) =>
+  busyMs < busyMsMin ? Number.POSITIVE_INFINITY : audioMs / busyMs
+
+/** Heard listeners wait for all that can be made; else more could be. */
+export const isSaturated = ({ made: { audioMs, waitedMs } }: EnginePace) => audioMs <= spareFactor * waitedMs

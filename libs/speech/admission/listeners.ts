@@ -14,6 +14,7 @@ import {
 } from "./buffer.ts"
 import {
   assumedPace,
+  isSaturated,
   type EnginePace,
   measure,
   measureHeard,
@@ -178,6 +179,7 @@ const loadOf = (engine: Engine, nowMs: number): Omit<Load, "lateMs"> => {
     firstEveryMs: Math.max(pace.every.ms, isCrowd ? nowMs - pace.every.sinceMs : 0),
     needs: neededFactor(present, nowMs),
     makes: realTimeFactor(pace),
+    isSaturated: isSaturated(pace),
     endsEveryMs: lastsMs / Math.max(1, present.length),
     beganEveryMs: begunWithinMs / begunLately(engine, nowMs).length
   }

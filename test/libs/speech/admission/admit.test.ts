@@ -14,6 +14,7 @@ const idle: Load = {
   firstEveryMs: 5,
   needs: 0,
   makes: Number.POSITIVE_INFINITY,
+  isSaturated: false,
   endsEveryMs: 10_000,
   beganEveryMs: Number.POSITIVE_INFINITY,
   lateMs: 0
@@ -47,15 +48,22 @@ const cases: ReadonlyArray<Case> = [
   { says: "as many await first audio as may", load: { awaiting: 8, buffering: 8 }, is: "Wait" },
   { says: "those who began are heard and have no full buffer yet", load: { awaiting: 7, buffering: 31 }, is: "Begin" },
   { says: "four times as many have no full buffer as may await first audio", load: { buffering: 32 }, is: "Wait" },
+  { says: "they would need more than was made, and more could be made", load: { makes: 4, needs: 4 }, is: "Begin" },
+  {
+    says: "its engine fills so few buffers in time that the last of more would starve",
+    load: { buffering: 4, makes: 15 },
+    is: "Wait"
+  },
+  { says: "fewer buffers are being filled than that", load: { buffering: 3, makes: 15 }, is: "Begin" },
   { says: "somebody asked before", asker: { ahead: 1 }, is: "Wait" },
   { says: "a listener has little left", load: { low: 1 }, is: "Wait" },
   {
     says: "all have enough now, and with one more would need as much as is made",
-    load: { makes: 155, needs: 147 },
+    load: { isSaturated: true, makes: 155, needs: 147 },
     is: "Wait"
   },
-  { says: "they would need less", load: { makes: 155, needs: 146 }, is: "Begin" },
-  { says: "nobody needs anything, however little was made", load: { makes: 0.5 }, is: "Begin" },
+  { says: "they would need less", load: { isSaturated: true, makes: 155, needs: 146 }, is: "Begin" },
+  { says: "nobody needs anything, however little was made", load: { isSaturated: true, makes: 0.5 }, is: "Begin" },
   {
     says: "one that is heard is about to fall silent before it has a full buffer",
     load: { starving: 1, buffering: 1 },
