@@ -19,9 +19,9 @@ export {
   fleetCatalogue,
   fleetModels,
   type HeardCatalogue,
-  otherVoices,
   SilentEngines
 } from "./catalogue.ts"
+export { otherVoices } from "./other-voices.ts"
 export { type EngineFrame, type EngineJob, EngineMissing, type SpeechEngine } from "./engine/Engine.ts"
 export { embedded } from "./engine/embedded.ts"
 export { engineMetrics } from "./engine/EnginePool.ts"

@@ -1,6 +1,6 @@
 /** The audio: formats, samples, recordings, and the encoders that turn PCM into the format that a client asked for. */
 export { Encoders } from "./encoders/encoders.ts"
-export { audioMetrics } from "./encoders/idle.ts"
+export { audioMetrics } from "./encoders/metrics.ts"
 export { ffmpegPoolDefaults } from "./encoders/pool.ts"
 export {
   type AudioError,

@@ -17,6 +17,8 @@ import {
   underruns as underrunsTotal
 } from "../metrics.ts"
 import { type Pace, SpeechAdmission } from "./SpeechAdmission.ts"
+import { playerClock, type PlayerClock } from "./player-clock.ts"
+import { makeRecent, quantileOf } from "./recent.ts"
 import { type KeptSpeech, type Recorder, SpeechCache } from "./SpeechCache.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
 import type { SpeechPlan } from "./plan.ts"
@@ -331,67 +333,4 @@ const stageTimes = ({ meters, nowMs }: Parts, startedAtMs: number): StageTimes =
     },
     timing: () => [...times].map(([stage, took]) => `${stage};dur=${took.toFixed(1)}`).join(", ")
   }
-}
-
-/**
- * The player clock simulates a client that plays from the first byte on, and tells when it would have fallen silent
- * because we were late. Time that the client itself took before it read on does not count against us. No IO.
- */
-interface PlayerClock {
-  readonly started: (nowMs: number) => void
-  /**
-   * Takes in seconds of audio that became ready after a wait for us; true when the player ran dry meanwhile. A client
-   * that reads slower than it plays waits for nothing, and is not counted.
-   */
-  readonly fed: (seconds: number, nowMs: number, waitedMs: number) => boolean
-}
-
-// A frame of the coarsest codec: a shorter gap cannot be heard.
-const toleranceMs = 40
-
-export const playerClock = (): PlayerClock => {
-  let startedAtMs: number | undefined
-  let readyMs = 0
-  return {
-    started: (nowMs) => (startedAtMs ??= nowMs),
-    fed: (seconds, nowMs, waitedMs) => {
-      const isBehind = startedAtMs !== undefined && nowMs - startedAtMs > readyMs + toleranceMs
-      const isDry = isBehind && waitedMs > toleranceMs
-      // However late it came, what is ready is ahead of the player from now on.
-      if (isBehind) startedAtMs = nowMs - readyMs
-      readyMs += seconds * 1_000
-      return isDry
-    }
-  }
-}
-
-// What was observed lately is for people who look at it now; metrics keep the rest.
-export const recentMs = 300_000
-const observationsMax = 1_024
-
-export interface Recent {
-  readonly note: (nowMs: number, value: number) => void
-  /** The values of the last five minutes. */
-  readonly values: (nowMs: number) => ReadonlyArray<number>
-}
-
-export const makeRecent = (): Recent => {
-  let kept: Array<{ readonly atMs: number; readonly value: number }> = []
-  return {
-    note: (atMs, value) => {
-      if (kept.length >= 2 * observationsMax) kept = kept.slice(-observationsMax)
-      kept.push({ atMs, value })
-    },
-    values: (nowMs) =>
-      kept
-        .slice(-observationsMax)
-        .filter(({ atMs }) => nowMs - atMs <= recentMs)
-        .map(({ value }) => value)
-  }
-}
-
-/** The value that so great a part of all is not above; null of none. Pure. */
-export const quantileOf = (values: ReadonlyArray<number>, part: number): number | null => {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? null
 }

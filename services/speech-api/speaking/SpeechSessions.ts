@@ -20,15 +20,15 @@ import { type CounterOf, type GaugeHandle, Metrics } from "#runtime"
 import { InputRefused, SpeechBusy, SpeechFailed } from "../refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
 import {
-  type Course,
-  courseOf,
+  type SessionProgress,
+  progressOf,
   idOf,
   type Mail,
   watchEveryMs,
   windowOf,
   type SessionPace,
   type SpeechOrder
-} from "./session-course.ts"
+} from "./session-progress.ts"
 
 /** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds marks alone. */
 interface SpokenPiece {
@@ -113,64 +113,64 @@ const open = Effect.fn("SpeechSessions.open")(function* (shared: Shared, order: 
     Effect.sync(() => shared.activeGauge.set({}, ++shared.active)),
     () => Effect.sync(() => shared.activeGauge.set({}, --shared.active))
   )
-  const course = courseOf({ order, pace, scope, inbox }, windowFor(shared, pace), shared.nowMs())
-  const { sentences } = yield* begin(shared, course, pace.begunByMs)
+  const progress = progressOf({ order, pace, scope, inbox }, windowFor(shared, pace), shared.nowMs())
+  const { sentences } = yield* begin(shared, progress, pace.begunByMs)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      if (!course.isOver) tell(shared, course, { _tag: "Cancel" })
-      course.isOver = true
+      if (!progress.isOver) tell(shared, progress, { _tag: "Cancel" })
+      progress.isOver = true
     })
   )
-  const watching = Effect.sync(() => watch(shared, course))
+  const watching = Effect.sync(() => watch(shared, progress))
   yield* Effect.forkScoped(Effect.repeat(watching, Schedule.spaced(watchEveryMs)))
-  const session: SpeechSession = { sentences, pieces: Stream.unfold(course, () => takePiece(shared, course)) }
+  const session: SpeechSession = { sentences, pieces: Stream.unfold(progress, () => takePiece(shared, progress)) }
   return session
 })
 
 /** The next piece, or nothing when the session is over. */
-const takePiece = Effect.fnUntraced(function* (shared: Shared, course: Course) {
-  if (course.isOver) return undefined
-  yield* course.pace.turn
+const takePiece = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress) {
+  if (progress.isOver) return undefined
+  yield* progress.pace.turn
   const askedAtMs = shared.nowMs()
-  const { pcm, marks } = yield* next(shared, course)
+  const { pcm, marks } = yield* next(shared, progress)
   const piece: SpokenPiece = { pcm, marks, waitedMs: shared.nowMs() - askedAtMs }
-  course.consumed = course.received
-  if (course.consumed - course.credited >= course.windowSamples / 4) credit(shared, course)
-  return [piece, course] as const
+  progress.consumed = progress.received
+  if (progress.consumed - progress.credited >= progress.windowSamples / 4) credit(shared, progress)
+  return [piece, progress] as const
 })
 
 /** The next piece; at the end it holds marks alone. */
-const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
+const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress) {
   for (;;) {
-    const { of, frame } = yield* Queue.take(course.inbox)
+    const { of, frame } = yield* Queue.take(progress.inbox)
     // A replaced attempt may still send frames, beyond the sample from which the next attempt goes on.
-    if (of !== idOf(course)) continue
+    if (of !== idOf(progress)) continue
     if (frame === undefined) {
-      if (course.isGivenUp) yield* takeOver(shared, course, "nothing was heard of it")
+      if (progress.isGivenUp) yield* takeOver(shared, progress, "nothing was heard of it")
       continue
     }
     const { head, pcm } = frame
     if (head._tag === "Failed") {
-      course.isOver = true
+      progress.isOver = true
       if (head.faults !== undefined) return yield* new InputRefused({ faults: head.faults })
       return yield* new SpeechFailed({ code: head.code, message: head.message })
     }
     if (head._tag === "End") {
-      if (head.totalSamples !== course.received) {
-        yield* takeOver(shared, course, "its end came before its last samples")
+      if (head.totalSamples !== progress.received) {
+        yield* takeOver(shared, progress, "its end came before its last samples")
         continue
       }
-      course.isOver = true
-      return { pcm, marks: course.unseen(head.marks) }
+      progress.isOver = true
+      return { pcm, marks: progress.unseen(head.marks) }
     }
     if (head._tag === "Alive") continue
-    if (head.sample !== course.received) {
-      yield* takeOver(shared, course, "a frame is missing")
+    if (head.sample !== progress.received) {
+      yield* takeOver(shared, progress, "a frame is missing")
       continue
     }
-    course.received += pcm.length
-    course.resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: course.received }
-    return { pcm, marks: course.unseen(head.marks) }
+    progress.received += pcm.length
+    progress.resume = { chunk: head.chunk, chunkStartSample: head.chunkStartSample, fromSample: progress.received }
+    return { pcm, marks: progress.unseen(head.marks) }
   }
 })
 
@@ -178,9 +178,9 @@ const next = Effect.fnUntraced(function* (shared: Shared, course: Course) {
  * Begins with the first sequencer that accepts. Each try is a session of its own: a late acceptance then speaks to
  * nobody.
  */
-const begin = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: () => number) {
+const begin = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, untilMs: () => number) {
   for (;;) {
-    const begun = yield* Effect.result(beginOnce(shared, course, untilMs()))
+    const begun = yield* Effect.result(beginOnce(shared, progress, untilMs()))
     if (Result.isSuccess(begun)) return begun.success
     const { failure } = begun
     const isOver = shared.nowMs() + askAgainEveryMs >= untilMs()
@@ -189,29 +189,29 @@ const begin = Effect.fnUntraced(function* (shared: Shared, course: Course, until
   }
 })
 
-const beginOnce = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: number) {
-  course.attempt += 1
-  const id = idOf(course)
-  course.sequencer = ""
+const beginOnce = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, untilMs: number) {
+  progress.attempt += 1
+  const id = idOf(progress)
+  progress.sequencer = ""
   yield* Scope.provide(
-    shared.mailbox.open(id, (bytes) => receive(shared, course, { id, bytes })),
-    course.scope
+    shared.mailbox.open(id, (bytes) => receive(shared, progress, { id, bytes })),
+    progress.scope
   )
-  const accepted = yield* ask(shared, course, untilMs)
-  course.sequencer = accepted.sequencer
-  heard(shared, course)
+  const accepted = yield* ask(shared, progress, untilMs)
+  progress.sequencer = accepted.sequencer
+  heard(shared, progress)
   return accepted
 })
 
-const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs: number) {
+const ask = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, untilMs: number) {
   const { requests, mailbox, nowMs } = shared
-  const { order, resume, pace, fruitless } = course
+  const { order, resume, pace, fruitless } = progress
   const windowSamples = windowFor(shared, pace)
   const isPromised = fruitless > 0 || pace.mustBegin()
-  const request = { ...order, sessionId: idOf(course), api: mailbox.instance, windowSamples, resume, isPromised }
+  const request = { ...order, sessionId: idOf(progress), api: mailbox.instance, windowSamples, resume, isPromised }
   const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
   // The sequencer of this process is asked first, and once: a busy or silent one must not stand before the others.
-  const isAgain = course.attempt > 0
+  const isAgain = progress.attempt > 0
   const answered = yield* requests
     .ask({ subject: subjects.speechSessions, question, answer, timeoutMs, isAgain }, request)
     .pipe(Effect.mapError((error) => new SpeechBusy({ retryAfterSeconds: 1, detail: error.message })))
@@ -222,59 +222,59 @@ const ask = Effect.fnUntraced(function* (shared: Shared, course: Course, untilMs
 })
 
 /** Lets another sequencer go on from the first missing sample. */
-const takeOver = Effect.fnUntraced(function* (shared: Shared, course: Course, why: string) {
-  const { received } = course
-  course.fruitless = received > course.tookOverAt ? 0 : course.fruitless
-  if (course.fruitless >= fruitlessMax) {
+const takeOver = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, why: string) {
+  const { received } = progress
+  progress.fruitless = received > progress.tookOverAt ? 0 : progress.fruitless
+  if (progress.fruitless >= fruitlessMax) {
     return yield* new SpeechFailed({ code: "upstream_failure", message: "the speech broke off" })
   }
-  course.fruitless += 1
-  course.tookOverAt = received
-  tell(shared, course, { _tag: "Cancel" })
+  progress.fruitless += 1
+  progress.tookOverAt = received
+  tell(shared, progress, { _tag: "Cancel" })
   shared.takeovers.inc({})
   yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
   const awayUntilMs = shared.nowMs() + awayMsMax
-  yield* begin(shared, course, () => awayUntilMs).pipe(
+  yield* begin(shared, progress, () => awayUntilMs).pipe(
     Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
   )
 })
 
 /** Repeats the credit, and gives up a sequencer that has fallen silent. */
-const watch = (shared: Shared, course: Course) => {
+const watch = (shared: Shared, progress: SessionProgress) => {
   const { nowMs } = shared
-  course.stall.tick(nowMs())
-  if (course.isOver || course.sequencer === "") return
-  credit(shared, course)
-  if (course.isGivenUp || !course.stall.isSilent(course.heardAtMs, silenceMsMax, nowMs())) return
-  course.isGivenUp = true
-  Queue.offerUnsafe(course.inbox, { of: idOf(course) })
+  progress.stall.tick(nowMs())
+  if (progress.isOver || progress.sequencer === "") return
+  credit(shared, progress)
+  if (progress.isGivenUp || !progress.stall.isSilent(progress.heardAtMs, silenceMsMax, nowMs())) return
+  progress.isGivenUp = true
+  Queue.offerUnsafe(progress.inbox, { of: idOf(progress) })
 }
 
 const receive = (
   shared: Shared,
-  course: Course,
+  progress: SessionProgress,
   { id, bytes }: { readonly id: string; readonly bytes: Uint8Array }
 ) => {
   const frame = frameIn.decode(bytes)
-  if (id !== idOf(course) || Result.isFailure(frame)) return
-  heard(shared, course)
-  if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(course.inbox, { of: id, frame: frame.success })
+  if (id !== idOf(progress) || Result.isFailure(frame)) return
+  heard(shared, progress)
+  if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(progress.inbox, { of: id, frame: frame.success })
 }
 
-const heard = ({ nowMs }: Shared, course: Course) => {
-  course.heardAtMs = course.stall.awakeMs(nowMs())
-  course.isGivenUp = false
+const heard = ({ nowMs }: Shared, progress: SessionProgress) => {
+  progress.heardAtMs = progress.stall.awakeMs(nowMs())
+  progress.isGivenUp = false
 }
 
-const credit = (shared: Shared, course: Course) => {
-  course.credited = course.consumed
-  course.windowSamples = windowFor(shared, course.pace)
-  tell(shared, course, { _tag: "Credit", consumedSamples: course.consumed, windowSamples: course.windowSamples })
+const credit = (shared: Shared, progress: SessionProgress) => {
+  progress.credited = progress.consumed
+  progress.windowSamples = windowFor(shared, progress.pace)
+  tell(shared, progress, { _tag: "Credit", consumedSamples: progress.consumed, windowSamples: progress.windowSamples })
 }
 
-const tell = ({ mailbox }: Shared, course: Course, head: SequencerMail) => {
-  const { sequencer } = course
-  if (sequencer !== "") mailbox.send(sequencer, idOf(course), mailCodec.encode({ head, pcm: noPcm }))
+const tell = ({ mailbox }: Shared, progress: SessionProgress, head: SequencerMail) => {
+  const { sequencer } = progress
+  if (sequencer !== "") mailbox.send(sequencer, idOf(progress), mailCodec.encode({ head, pcm: noPcm }))
 }
 
 const windowFor = ({ windowBytes, active }: Shared, pace: SessionPace) =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { otherVoices } from "../../../libs/speech/catalogue.ts"
+import { otherVoices } from "../../../libs/speech/other-voices.ts"
 import { engineVoice, espeakLanguages, espeakReaders, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
 
 const speakers: Parameters<typeof otherVoices>[0] = { voices: sharedVoices, byId: voiceById, isSilent: () => false }

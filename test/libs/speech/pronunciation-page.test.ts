@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { otherVoices } from "../../../libs/speech/catalogue.ts"
+import { otherVoices } from "../../../libs/speech/other-voices.ts"
 import { readInput } from "../../../libs/speech/read-input.ts"
 import { engineVoice, sharedVoices, voiceById } from "../../../libs/speech/voices.ts"
 import { readLexicon } from "../../../libs/speech/lexicon/lexicon.ts"

@@ -46,7 +46,7 @@ interface Encoder extends Waiting {
   mp3: ReadonlyArray<Uint8Array>
   hasStarted: boolean
   /** Its answer has begun, and nobody hears it yet. */
-  isUnheard: boolean
+  isAwaiting: boolean
   ending: Effect.Effect<null, EncoderFailed> | undefined
   /** Since when its process owes it an answer. */
   owedSinceMs: number | undefined
@@ -109,8 +109,8 @@ const launchBeside = (lame: Lame, most: number) => {
   const { programs } = lame
   const areFull = programs.length > 0 && programs.every(({ encoders }) => encoders.size >= encodersEach)
   if (!areFull || programs.length >= most) return
-  const isAnyUnheard = programs.some(({ encoders }) => [...encoders.values()].some(({ isUnheard }) => isUnheard))
-  if (!isAnyUnheard) launch(lame)
+  const isAnyAwaiting = programs.some(({ encoders }) => [...encoders.values()].some(({ isAwaiting }) => isAwaiting))
+  if (!isAnyAwaiting) launch(lame)
 }
 
 const launch = (lame: Lame): Program => {
@@ -197,7 +197,7 @@ const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess =
     written: undefined,
     mp3: [],
     hasStarted: false,
-    isUnheard: false,
+    isAwaiting: false,
     ending: undefined,
     owedSinceMs: lame.nowMs(),
     waiting: []
@@ -219,13 +219,13 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
   return {
     begin: Effect.sync(() => {
       if (encoder.ending !== undefined) return
-      encoder.isUnheard = true
+      encoder.isAwaiting = true
       tell(program, { kind: "begin", id })
     }),
     write: (pcm, { isUrgent, bufferedMs }) =>
       Effect.callback((resume) => {
         if (encoder.ending !== undefined) return resume(Effect.void)
-        encoder.isUnheard &&= isUrgent
+        encoder.isAwaiting &&= isUrgent
         ask({ kind: "encode", id, isUrgent, bufferedMs, pcm: pcmToBytes(pcm) }, () => resume(Effect.void))
       }),
     end: Effect.sync(() => {

@@ -1,8 +1,7 @@
 /**
  * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
- * does. Every processor takes the next piece, whosever it is. Whoever has heard nothing yet comes first: pieces of an
- * answer's beginning go before all others, and of those goes first whose listener would fall silent first. While a first
- * sound is still being made, the others leave a processor to its engine, and begin a moment later.
+ * does. Threads take pieces from one queue. A listener that awaits first audio goes first; of the others, the one that would
+ * starve first. While first audio is still being made, the others leave a processor to its engine for a moment.
  * It ends with the process that started it, and loads nothing of Effect, so that it is small and starts fast.
  */
 import { availableParallelism } from "node:os"
@@ -17,14 +16,14 @@ export type ToLame =
       readonly kind: "encode"
       readonly id: number
       readonly isUrgent: boolean
-      /** The sound that its listener has and has not played yet. */
+      /** The audio that its listener has and has not played yet. */
       readonly bufferedMs: number
       readonly pcm: Uint8Array
     }
   /** Pushes out the frames that the encoder still looks ahead for. */
   | { readonly kind: "end"; readonly id: number }
   | { readonly kind: "close"; readonly id: number }
-  /** An answer begins: it is unheard until a piece comes that is not urgent. */
+  /** An answer begins: its listener awaits first audio until a piece comes that is not urgent. */
   | { readonly kind: "begin"; readonly id: number }
 
 export type FromLame =
@@ -37,10 +36,10 @@ export type FromLame =
 // Found by the system's loader; on macOS where brew installs it.
 const libraries = ["libmp3lame.so.0", "/opt/homebrew/lib/libmp3lame.0.dylib", "/usr/local/lib/libmp3lame.0.dylib"]
 const mono = 3
-// What others wait while somebody is unheard, and no longer than half of what they have in store.
+// What others wait while a listener awaits first audio, and no longer than half of their buffer.
 const heldMsMax = 40
-// A first sound that takes longer waits for something else than a processor.
-const unheardMsMax = 500
+// First audio that takes longer waits for something else than a processor.
+const awaitingMsMax = 500
 // By lame.h: a quarter more than the samples, and 7,200 for what it holds.
 const outBytesFor = (samples: number) => Math.ceil(1.25 * samples) + 7_200
 
@@ -128,8 +127,8 @@ interface Serving {
   readonly urgent: Array<ToLame>
   /** In the order in which they are due. */
   readonly others: Array<Other>
-  /** Encoders whose answer is unheard, and since when. */
-  readonly unheard: Map<number, number>
+  /** Encoders whose listener awaits first audio, and since when. */
+  readonly awaiting: Map<number, number>
   othersAtWork: number
   heldTimer: ReturnType<typeof setTimeout> | undefined
   /** One for each processor: the library works in threads, while this one reads the next message. */
@@ -143,7 +142,7 @@ const serve = (lame: Lame) => {
     encoders: new Map(),
     urgent: [],
     others: [],
-    unheard: new Map(),
+    awaiting: new Map(),
     othersAtWork: 0,
     heldTimer: undefined,
     rooms
@@ -154,11 +153,11 @@ const serve = (lame: Lame) => {
   })
 }
 
-const receive = ({ others, unheard, urgent }: Serving, message: ToLame) => {
+const receive = ({ others, awaiting, urgent }: Serving, message: ToLame) => {
   const nowMs = performance.now()
-  if (message.kind === "begin") return void unheard.set(message.id, nowMs)
+  if (message.kind === "begin") return void awaiting.set(message.id, nowMs)
   const isOther = isForListener(message)
-  if (isOther || message.kind === "close") unheard.delete(message.id)
+  if (isOther || message.kind === "close") awaiting.delete(message.id)
   if (!isOther) return void urgent.push(message)
   const bufferedMs = Math.max(0, message.bufferedMs)
   const dueAtMs = nowMs + bufferedMs
@@ -181,7 +180,7 @@ const work = (serving: Serving) => {
 const otherOf = (serving: Serving): ToLame | undefined => {
   const { others, othersAtWork } = serving
   const nowMs = performance.now()
-  if (others.length === 0 || !isAnyUnheard(serving, nowMs)) return others.shift()?.message
+  if (others.length === 0 || !isAnyAwaiting(serving, nowMs)) return others.shift()?.message
   // Each takes the next one when it is done.
   if (othersAtWork >= Math.max(1, availableParallelism() - 1)) return undefined
   const at = others.findIndex(({ heldUntilMs }) => heldUntilMs <= nowMs)
@@ -189,9 +188,9 @@ const otherOf = (serving: Serving): ToLame | undefined => {
   return hold(serving, Math.min(...others.map(({ heldUntilMs }) => heldUntilMs)) - nowMs)
 }
 
-const isAnyUnheard = ({ unheard }: Serving, nowMs: number) => {
-  for (const [id, sinceMs] of unheard) if (nowMs - sinceMs > unheardMsMax) unheard.delete(id)
-  return unheard.size > 0
+const isAnyAwaiting = ({ awaiting }: Serving, nowMs: number) => {
+  for (const [id, sinceMs] of awaiting) if (nowMs - sinceMs > awaitingMsMax) awaiting.delete(id)
+  return awaiting.size > 0
 }
 
 const hold = (serving: Serving, heldMs: number): undefined => {

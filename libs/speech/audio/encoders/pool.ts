@@ -11,7 +11,8 @@ import { type AudioError, EncoderOverloaded } from "../errors.ts"
 import type { FfmpegOptions } from "./ffmpeg-process.ts"
 import type { LameOptions } from "./lame-process.ts"
 import type { LossyEncoder } from "./lossy-encoder.ts"
-import { encoderFailures, encodersRunning, makeIdleEncoders } from "./idle.ts"
+import { makeIdleEncoders } from "./idle.ts"
+import { encoderFailures, encodersRunning } from "./metrics.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions, LameOptions {
   /** Encoders at work and idle ones together. */

@@ -8,7 +8,7 @@ import { toPcm } from "../worker/passages.ts"
 import { contentsOf, outputBytes } from "./model-file.ts"
 import { type OnnxModel, openOnnxModel, type Tensor } from "./runtime.ts"
 import { makeSound, vocoderHop, vocoderHz } from "./vocoder.ts"
-import { vocabulary } from "./phonemes.ts"
+import { vocabulary } from "./vocabulary.ts"
 
 export interface AcousticFiles {
   readonly kind: "hibari" | "kokoro"

@@ -86,17 +86,17 @@ describe("mp3 encoders that share a process", () => {
     })
   )
 
-  it.live("get a second process while many are heard, and none while one of them is unheard", () =>
+  it.live("get a second process while many are heard, and none while one of them awaits first audio", () =>
     Effect.gen(function* () {
       const format = formatNamed("mp3_24000_64")
       assert.isDefined(format)
       const { encode } = yield* Encoders
       const listener = { got: () => {}, bufferedMs: () => 1_000, isHeard: () => true }
       const heard = yield* Latch.make()
-      const unheard = { ...listener, isHeard: () => heard.isOpen() }
+      const awaiting = { ...listener, isHeard: () => heard.isOpen() }
       const each = (whose: typeof listener) => Effect.forkScoped(Stream.runDrain(encode(format, slow, whose)))
       yield* Effect.forEach(Array.from({ length: 16 }), () => each(listener))
-      yield* each(unheard)
+      yield* each(awaiting)
       yield* eventually(() => lameProcesses().length === 1)
       // The look of every second passes twice.
       yield* Effect.sleep("2500 millis")
@@ -215,14 +215,14 @@ describe("the program of libmp3lame", () => {
   it("encodes first for the listener that would fall silent first", () =>
     withProgram(async (tell, next) => {
       const ids = Array.from({ length: heap.pieces }, (_, id) => id)
-      const thin = [1_000, 1_001]
-      for (const id of [...ids, ...thin]) tell(opening(id))
-      for (const _ of [...ids, ...thin]) await next()
+      const low = [1_000, 1_001]
+      for (const id of [...ids, ...low]) tell(opening(id))
+      for (const _ of [...ids, ...low]) await next()
       for (const id of ids) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 3_000, pcm: heap.pcm })
-      for (const id of thin) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 140, pcm })
+      for (const id of low) tell({ kind: "encode", id, isUrgent: false, bufferedMs: 140, pcm })
       const pieces: Array<number> = []
-      for (const _ of [...ids, ...thin]) pieces.push(await next())
-      for (const id of thin) assert.isBelow(pieces.indexOf(id), ids.length / 2)
+      for (const _ of [...ids, ...low]) pieces.push(await next())
+      for (const id of low) assert.isBelow(pieces.indexOf(id), ids.length / 2)
     }))
 
   it("lets a listener's piece wait for a first sound that is still being made, and no longer than that", () =>

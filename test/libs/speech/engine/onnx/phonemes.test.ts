@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { divided, inAlphabet, phonemesOf, vocabulary } from "../../../../../libs/speech/engine/onnx/phonemes.ts"
+import { divided, inAlphabet, phonemesOf } from "../../../../../libs/speech/engine/onnx/phonemes.ts"
+import { vocabulary } from "../../../../../libs/speech/engine/onnx/vocabulary.ts"
 import { utterancesOf } from "../../../../../libs/speech/engine/onnx/speaker.ts"
 
 /** Speaks letter by letter, but draws "of the" together and reads a number as two words. */

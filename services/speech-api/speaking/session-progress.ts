@@ -38,7 +38,7 @@ interface Begun {
   readonly inbox: Queue.Queue<Mail>
 }
 
-export interface Course extends Begun {
+export interface SessionProgress extends Begun {
   readonly base: string
   readonly unseen: ReturnType<typeof newestMarks>
   attempt: number
@@ -60,7 +60,7 @@ export interface Course extends Begun {
   isOver: boolean
 }
 
-export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Course => ({
+export const progressOf = (begun: Begun, windowSamples: number, nowMs: number): SessionProgress => ({
   ...begun,
   base: crypto.randomUUID(),
   unseen: newestMarks(),
@@ -81,7 +81,7 @@ export const courseOf = (begun: Begun, windowSamples: number, nowMs: number): Co
 })
 
 /** The id of the session's present attempt. */
-export const idOf = ({ base, attempt }: Course) => `${base}-${attempt}`
+export const idOf = ({ base, attempt }: SessionProgress) => `${base}-${attempt}`
 
 /** Lets each mark through once: after a takeover the new sequencer repeats those of the current chunk. */
 export const newestMarks = () => {

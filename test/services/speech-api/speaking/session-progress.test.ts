@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { WordMark } from "#speech/contract"
-import { newestMarks, windowOf } from "../../../../services/speech-api/speaking/session-course.ts"
+import { newestMarks, windowOf } from "../../../../services/speech-api/speaking/session-progress.ts"
 
 const megabytes = (count: number) => count * 1_048_576
 
