@@ -7,7 +7,7 @@
  * drain hands it back unfinished.
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
-import { ack, type AckDecision, type BusError, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
+import { ack, type AckDecision, type BusError, isLostRace, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
 import { isoTime, subjects } from "#base"
 import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
 import { Configuration } from "#configuration"
@@ -289,7 +289,7 @@ const stored = (write: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecis
   write.pipe(
     Effect.retry({
       schedule: Schedule.spaced(storeAgainEvery),
-      while: (error) => error._tag === "BusUnavailable" || error._tag === "RevisionConflict"
+      while: (error) => error._tag === "BusUnavailable" || isLostRace(error)
     }),
     Effect.as(ack),
     Effect.catch((error) =>

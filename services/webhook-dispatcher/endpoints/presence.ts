@@ -3,8 +3,8 @@
  * it acts on. Whoever removes an endpoint waits for these keys. A dispatcher that could not renew its key stops sending
  * to endpoints made at run time before the broker declares it gone, and begins again when it knows all changes.
  */
-import { Clock, Effect, Option, Schedule, Semaphore } from "effect"
-import type { BusError, KvBucket } from "#bus"
+import { Clock, Effect, Schedule, Semaphore } from "effect"
+import { type BusError, BusUnavailable, type KvBucket, records } from "#bus"
 import type { DispatcherPresence } from "#webhooks/contract"
 import { presenceMs } from "#webhooks"
 
@@ -48,6 +48,7 @@ export const isProtected = (sentAt: Instant | undefined, now: Instant): boolean 
 
 export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, catchUp, lanes }: PresenceOptions) {
   const clock = yield* Clock.Clock
+  const { replace } = records(presences, { keptMs: () => presenceMs })
   const key = crypto.randomUUID()
   const oneAtATime = yield* Semaphore.make(1)
   let revision = 0
@@ -57,25 +58,13 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
   const write = Effect.gen(function* () {
     const now = instantOf(clock)
     const value = { actsOn: actsOn(), ...(lanes === 1 ? {} : { lanes }) }
-    revision =
-      revision === 0
-        ? yield* presences.create(key, value, presenceMs)
-        : yield* presences.update(key, value, revision, presenceMs)
-    return now
+    const { answer, revision: stored } = yield* replace(key, value, revision)
+    revision = stored
+    if (answer) return now
+    // The key is gone, or the answer to the last write was lost. The next write goes on from what is there.
+    if (stored === 0) sentAt = undefined
+    return yield* new BusUnavailable({ operation: "renew a presence", detail: "another write came first" })
   }).pipe(
-    // The key is gone, or an answer was lost: what is there says which.
-    Effect.tapErrorTag("RevisionConflict", () =>
-      Effect.map(
-        presences.get(key),
-        Option.match({
-          onNone: () => {
-            revision = 0
-            sentAt = undefined
-          },
-          onSome: (entry) => void (revision = entry.revision)
-        })
-      )
-    ),
     Effect.timeout(`${presenceMs} millis`),
     oneAtATime.withPermits(1)
   )

@@ -4,7 +4,7 @@
  * leaves the record, and the next one begins anew.
  */
 import { Effect, Option } from "effect"
-import { StreamReader } from "#bus"
+import { gone, kept, records, StreamReader } from "#bus"
 import { deliveryStream, subjects } from "#base"
 import { dispatchersBehind, openPresences } from "#webhooks"
 import { AbandonedDeliveries, logGone, removed } from "../abandoned.ts"
@@ -77,5 +77,7 @@ const putAway = Effect.fnUntraced(function* (
   for (const lane of lanes.all) {
     yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
   }
-  yield* Effect.catchTag(bucket.erase(id, revision), "RevisionConflict", () => Effect.void)
+  yield* records(bucket).change(id, (_, standing) =>
+    standing.revision === revision ? gone(undefined, "erase") : kept(undefined)
+  )
 })
