@@ -8,7 +8,7 @@
  * A state that was not read never refuses, for it may be behind.
  */
 import { Cause, Clock, Context, Effect, type Exit, Layer, Option, Result } from "effect"
-import { type BusError, BusRefused, Publisher, StreamReader } from "#bus"
+import { type BusError, BusRefused, isLostRace, Publisher, StreamReader } from "#bus"
 import { subjects } from "#base"
 import { type CounterOf, defineCounter, defineHistogram, inSpan, keyedQueue, Metrics } from "#runtime"
 import { type ActorDefinition, EntityBusy, EntityNotFound, PreconditionFailed, type Refusal } from "./definition.ts"
@@ -185,7 +185,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
         uniqueKeys
       }).pipe(
         Effect.asSome,
-        Effect.catchTag("RevisionConflict", () => Effect.succeedNone),
+        Effect.catchIf(isLostRace, () => Effect.succeedNone),
         // It is unknown whether the record was stored, so the remembered state may be behind.
         Effect.tapError(() => Effect.sync(() => remembered.remove(subject)))
       )

@@ -64,10 +64,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
     // The key is gone, or the answer to the last write was lost. The next write goes on from what is there.
     if (stored === 0) sentAt = undefined
     return yield* new BusUnavailable({ operation: "renew a presence", detail: "another write came first" })
-  }).pipe(
-    Effect.timeout(`${presenceMs} millis`),
-    oneAtATime.withPermits(1)
-  )
+  }).pipe(Effect.timeout(`${presenceMs} millis`), oneAtATime.withPermits(1))
 
   /** After a gap others may have counted this dispatcher out, and answered removals that it has yet to see. */
   const renew = Effect.gen(function* () {
