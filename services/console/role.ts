@@ -30,7 +30,7 @@ import { eventRoutes, liveStreams } from "./http/events.ts"
 import { fleetRoutes, settingRoutes, speechRoutes, streamRoutes, StreamsSeen } from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
-import { PassedOn, passedOnRoutes } from "./http/PassedOn.ts"
+import { ApiProxy, apiProxyRoutes } from "./http/ApiProxy.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { sessionRoutes, SignInCodes } from "./http/session.ts"
 import { tokenRoutes } from "./http/tokens.ts"
@@ -60,7 +60,7 @@ export const consoleRoutes = [
   ...descriptionRoutes(consoleDocuments)
 ] as const
 
-const routes = [...consoleRoutes, ...pageRoutes, ...passedOnRoutes] as const
+const routes = [...consoleRoutes, ...pageRoutes, ...apiProxyRoutes] as const
 
 const listener = Layer.unwrap(
   Effect.map(Configuration, ({ Console }) =>
@@ -98,7 +98,7 @@ const parts = Layer.mergeAll(
   FleetWatch.layer,
   StreamsSeen.layer,
   PageFiles.layer,
-  PassedOn.layer,
+  ApiProxy.layer,
   SignInCodes.layer,
   Trials.layer,
   auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer, ProxyPerson.layer)))

@@ -25,7 +25,7 @@ import { type BusError, gone, Kv, records } from "#bus"
 import { Configuration } from "#configuration"
 import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
-import { PassedOn } from "./PassedOn.ts"
+import { ApiProxy } from "./ApiProxy.ts"
 import { ProxyPerson } from "../page/ProxyPerson.ts"
 import { Trials } from "./money.ts"
 import { apiOptions, refusing } from "./requests.ts"
@@ -116,7 +116,7 @@ const sessionOf = Effect.fnUntraced(function* ({ label, role, workspace, person,
     label: person ?? (label === undefined || label === pageLabel ? `${role} of ${workspace}` : label),
     scopes: apiScopes.filter((scope) => may(scope)),
     expiresAt: (expiresAt ?? null) as Session["expiresAt"],
-    apis: yield* (yield* PassedOn).apis,
+    apis: yield* (yield* ApiProxy).apis,
     paysForTrials: isPayer
   }
   return session

@@ -109,5 +109,5 @@ export {
 } from "./money.ts"
 export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
 export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
-export { type PassedOnApi, passedOnApis, type Session, SessionGroup } from "./session.ts"
+export { type ProxiedApi, proxiedApis, type Session, SessionGroup } from "./session.ts"
 export { TokensGroup, type TokenView } from "./tokens.ts"

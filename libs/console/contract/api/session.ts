@@ -6,14 +6,14 @@ import { describe, text, Timestamp } from "#base"
 import { consoleErrorCodes, act } from "./parts.ts"
 
 /** The APIs that a console may pass calls on to. */
-export const passedOnApis = ["pipeline", "models", "speech"] as const
-export type PassedOnApi = (typeof passedOnApis)[number]
+export const proxiedApis = ["pipeline", "models", "speech"] as const
+export type ProxiedApi = (typeof proxiedApis)[number]
 
 export const Session = Schema.Struct({
   label: Schema.String.pipe(describe("Who this is, for the page to show.")),
   scopes: Schema.Array(Schema.String).pipe(describe("Every scope that it may use.")),
   expiresAt: Schema.NullOr(Timestamp).pipe(describe("Null for one that ends with its token alone.")),
-  apis: Schema.Array(Schema.Literals(passedOnApis)).pipe(
+  apis: Schema.Array(Schema.Literals(proxiedApis)).pipe(
     describe("The APIs that answer under `/apis/<name>` of this origin.")
   ),
   paysForTrials: Schema.Boolean.pipe(describe("Whether the fleet pays for trials with the key of a local chain."))

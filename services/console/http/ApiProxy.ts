@@ -3,7 +3,7 @@
  * as it is made. The page thereby needs one origin, and one sign-in.
  */
 import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { type PassedOnApi, passedOnApis } from "#console/api"
+import { type ProxiedApi, proxiedApis } from "#console/api"
 import { ConfiguredHttp, type EgressError, type EgressStream } from "#egress"
 import {
   Admission,
@@ -42,19 +42,19 @@ const connectTimeoutMs = 5_000
 // Beyond the calls that the console lets in, so that no call waits here.
 const connectionsMax = 128
 
-export class PassedOn extends Context.Service<
-  PassedOn,
+export class ApiProxy extends Context.Service<
+  ApiProxy,
   {
-    readonly apis: Effect.Effect<ReadonlyArray<PassedOnApi>>
+    readonly apis: Effect.Effect<ReadonlyArray<ProxiedApi>>
     readonly send: (
       api: string,
       call: RelayedCall,
       token: string
     ) => Effect.Effect<EgressStream, WireError, Scope.Scope>
   }
->()("starling/console/PassedOn") {
+>()("starling/console/ApiProxy") {
   static readonly layer = Layer.effect(
-    PassedOn,
+    ApiProxy,
     Effect.gen(function* () {
       const { PipelineUrl, ModelsUrl, SpeechUrl } = (yield* Configuration).Console
       const configured = { pipeline: PipelineUrl, models: ModelsUrl, speech: SpeechUrl }
@@ -62,15 +62,15 @@ export class PassedOn extends Context.Service<
       const client = yield* (yield* ConfiguredHttp).open({
         use: "console",
         connectionsPerLaneMax: connectionsMax,
-        lanesMax: passedOnApis.length,
+        lanesMax: proxiedApis.length,
         connectTimeoutMs
       })
-      const baseOf = (api: PassedOnApi) =>
+      const baseOf = (api: ProxiedApi) =>
         Effect.map(addresses.all, (own) => Option.fromNullishOr(configured[api] ?? own.get(roleOf[api])))
-      const apis = Effect.filter(passedOnApis, (api) => Effect.map(baseOf(api), Option.isSome))
+      const apis = Effect.filter(proxiedApis, (api) => Effect.map(baseOf(api), Option.isSome))
 
-      const send = Effect.fn("PassedOn.send")(function* (name: string, call: RelayedCall, token: string) {
-        const api = passedOnApis.find((known) => known === name)
+      const send = Effect.fn("ApiProxy.send")(function* (name: string, call: RelayedCall, token: string) {
+        const api = proxiedApis.find((known) => known === name)
         const base = api === undefined ? undefined : Option.getOrUndefined(yield* baseOf(api))
         if (base === undefined) return yield* notFound(absent(name))
         const url = urlBelow(base, call.target)
@@ -80,7 +80,7 @@ export class PassedOn extends Context.Service<
         const request = { method, url, headers, body, headersMs, stallMs, deadlineMs, responseBytesMax: answerBytesMax }
         return yield* Effect.catch(client.stream(request), (error) => unreached(name, error))
       })
-      return PassedOn.of({ apis, send })
+      return ApiProxy.of({ apis, send })
     })
   )
 }
@@ -107,7 +107,7 @@ const passOn = Effect.gen(function* () {
   const { api = "" } = (yield* HttpCall).params
   const { headers: headersLeft } = yield* ProxyPerson
   const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax, headersLeft })
-  const { status, headers, body } = yield* (yield* PassedOn).send(api, call, token.value)
+  const { status, headers, body } = yield* (yield* ApiProxy).send(api, call, token.value)
   // Events are complete one by one. Anything else breaks off, so that nobody takes a part of it for the whole.
   const areEvents = headers["content-type"]?.startsWith("text/event-stream") === true
   const seen = areEvents ? whileSignedIn(body) : whileSignedIn(body, unauthorized("the session has ended"))
@@ -117,6 +117,6 @@ const passOn = Effect.gen(function* () {
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 /** Which scope a call needs is said by the API that answers it. */
-export const passedOnRoutes = methods.map((method) =>
+export const apiProxyRoutes = methods.map((method) =>
   route(method, "/apis/:api/*", authenticated({ scopes: [] })(passOn))
 )
