@@ -132,7 +132,7 @@ export interface PaymentChain {
 export type PaymentSchemes = Readonly<Partial<Record<PaymentSchemeName, PaymentScheme>>>
 
 /** What a settlement may need on the chain before it, by a transaction and a lease of its own. Twice is harmless. */
-export interface Groundwork<Checked extends CheckedPayment, Prepared extends PreparedSettlement> {
+export interface Prerequisite<Checked extends CheckedPayment, Prepared extends PreparedSettlement> {
   isNeeded(checked: Checked): Effect.Effect<boolean, ChainUnavailable>
   prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, ChainUnavailable>
   broadcast(prepared: Prepared): Effect.Effect<void, SettlementPending | ChainUnavailable>
@@ -166,7 +166,7 @@ export interface PaymentScheme<
    */
   recheck(checked: Checked): Effect.Effect<void, PaymentRefused | ChainUnavailable>
   /** A transaction that must be in a block before the settling one; absent where none ever is. */
-  readonly groundwork?: Groundwork<Checked, Prepared>
+  readonly prerequisite?: Prerequisite<Checked, Prepared>
   /** Signs the settling transaction; nothing is sent. */
   prepare(checked: Checked, lease: SettlerLease): Effect.Effect<Prepared, ChainUnavailable>
   /** Sends it and waits, up to a deadline, for a receipt with the required transfer. Twice is harmless. */

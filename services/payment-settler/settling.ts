@@ -89,21 +89,21 @@ export const endOf = ({ record }: Claim): Settling | undefined => {
 
 export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> => {
   const sending = Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
-  const { groundwork } = work.scheme
-  return groundwork === undefined ? sending : Effect.andThen(layGroundwork(work, groundwork), sending)
+  const { prerequisite } = work.scheme
+  return prerequisite === undefined ? sending : Effect.andThen(meetPrerequisite(work, prerequisite), sending)
 }
 
 /** A wallet that its first payment deploys must be there before the payment. Not interruptible, for its lease's sake. */
-const layGroundwork = Effect.fnUntraced(
+const meetPrerequisite = Effect.fnUntraced(
   function* (
     { payment, pool, answerKept }: Work,
-    groundwork: NonNullable<PaymentScheme["groundwork"]>
+    prerequisite: NonNullable<PaymentScheme["prerequisite"]>
   ): Effect.fn.Return<void, ChainUnavailable | BusError> {
-    if (!(yield* groundwork.isNeeded(payment))) return
+    if (!(yield* prerequisite.isNeeded(payment))) return
     yield* answerKept
     const key = yield* pool.take(payment)
-    const prepared = yield* Effect.onError(groundwork.prepare(payment, key.lease), () => key.end("unsent"))
-    const sent = yield* Effect.result(groundwork.broadcast(prepared))
+    const prepared = yield* Effect.onError(prerequisite.prepare(payment, key.lease), () => key.end("unsent"))
+    const sent = yield* Effect.result(prerequisite.broadcast(prepared))
     if (Result.isSuccess(sent)) return yield* key.end("used")
     const { failure } = sent
     yield* key.end(failure._tag === "ChainUnavailable" ? "unsent" : "unknown")

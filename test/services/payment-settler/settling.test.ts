@@ -224,8 +224,8 @@ describe("the lease of a settler's key is ended once", () => {
 
 describe("the transaction that deploys a payer's wallet", () => {
   const cannotSend = new SettlementPending({ transaction, detail: "no block yet" })
-  const groundworkOf = (given: Partial<NonNullable<PaymentScheme["groundwork"]>>) => ({
-    groundwork: {
+  const prerequisiteOf = (given: Partial<NonNullable<PaymentScheme["prerequisite"]>>) => ({
+    prerequisite: {
       isNeeded: () => Effect.succeed(true),
       prepare: () => Effect.succeed({ transaction, raw: new Uint8Array(0) }),
       broadcast: () => Effect.void,
@@ -234,11 +234,11 @@ describe("the transaction that deploys a payer's wallet", () => {
   })
 
   const rows: ReadonlyArray<readonly [ends: ReadonlyArray<string>, when: string, scheme: Partial<PaymentScheme>]> = [
-    [["used", "used"], "when it is in a block", groundworkOf({})],
-    [["unsent"], "when it cannot be signed", groundworkOf({ prepare: () => Effect.fail(noChain) })],
-    [["unsent"], "when it cannot be sent", groundworkOf({ broadcast: () => Effect.fail(noChain) })],
-    [["unknown"], "while it waits for a block", groundworkOf({ broadcast: () => Effect.fail(cannotSend) })],
-    [["used"], "when none is needed", groundworkOf({ isNeeded: () => Effect.succeed(false) })]
+    [["used", "used"], "when it is in a block", prerequisiteOf({})],
+    [["unsent"], "when it cannot be signed", prerequisiteOf({ prepare: () => Effect.fail(noChain) })],
+    [["unsent"], "when it cannot be sent", prerequisiteOf({ broadcast: () => Effect.fail(noChain) })],
+    [["unknown"], "while it waits for a block", prerequisiteOf({ broadcast: () => Effect.fail(cannotSend) })],
+    [["used"], "when none is needed", prerequisiteOf({ isNeeded: () => Effect.succeed(false) })]
   ]
   for (const [expected, when, scheme] of rows) {
     it.effect(`leaves the leases ended as ${expected.join(" and ")} ${when}`, () =>

@@ -57,7 +57,7 @@ export const uptoEvmScheme = ({ node, contracts, preparation, sending }: SharedC
     simulate: (checked) => simulateUpto(simulation, checked),
     funds: (checked, claimKeys) => funds(node, checked, claimKeys),
     recheck: (checked) => simulateUpto(simulation, checked),
-    groundwork: {
+    prerequisite: {
       isNeeded: ({ deployment, payer }) =>
         deployment !== null && walletFactories.includes(deployment.factory)
           ? Effect.map(node.hasCode(payer), (isThere) => !isThere)

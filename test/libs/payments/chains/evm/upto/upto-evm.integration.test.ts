@@ -284,11 +284,11 @@ describe("settling a payment of upto", () => {
     const forged = Result.getOrThrow(upto.check(await wrapped(newPayer()), requirements, nowMs))
     assert.strictEqual((await run(Effect.flip(upto.simulate(forged))))._tag, "PaymentRefused")
 
-    const { groundwork } = upto
-    if (groundwork === undefined) return assert.fail("it deploys nothing")
-    assert.isTrue(await run(groundwork.isNeeded(good)))
-    await run(groundwork.broadcast(await run(groundwork.prepare(good, await fixture.lease()))))
-    assert.isFalse(await run(groundwork.isNeeded(good)))
+    const { prerequisite } = upto
+    if (prerequisite === undefined) return assert.fail("it deploys nothing")
+    assert.isTrue(await run(prerequisite.isNeeded(good)))
+    await run(prerequisite.broadcast(await run(prerequisite.prepare(good, await fixture.lease()))))
+    assert.isFalse(await run(prerequisite.isNeeded(good)))
     const charged = Result.getOrThrow(upto.charging(good, 321n))
     await run(upto.recheck(charged))
     const prepared = await run(upto.prepare(charged, await fixture.lease()))
