@@ -100,17 +100,17 @@ export class Idempotency extends Context.Service<
           outcomes.begin({ route })
           const count = (outcome: Outcome) => Effect.sync(() => outcomes.inc({ route, outcome }))
           const identity = { key: recordKey(workspace, route, key), holder: randomUUID(), fingerprint }
-          const lastWord = (exit: Ended) =>
+          const finalAnswer = (exit: Ended) =>
             keepsRefusals || Exit.isSuccess(exit) ? answerOf(exit, renderError) : Effect.succeed(undefined)
           return yield* Effect.uninterruptibleMask((restore) =>
-            underClaim(identity, handle, { count, lastWord, restore })
+            underClaim(identity, handle, { count, finalAnswer, restore })
           )
         })
 
         const underClaim = Effect.fnUntraced(function* <R>(
           identity: Omit<Claim, "revision">,
           handle: Effect.Effect<Answer, WireError, R>,
-          { count, lastWord, restore }: Course
+          { count, finalAnswer, restore }: Course
         ) {
           const claimed = yield* claimKey(records, identity).pipe(
             Effect.timeout(claimWithinMs),
@@ -120,7 +120,7 @@ export class Idempotency extends Context.Service<
           const work = Effect.raceFirst(handle, holdClaim(records, claimed.claim, leaseMs))
           const exit = yield* Effect.exit(restore(work))
           const isLost = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isClaimLost)
-          const answer = yield* lastWord(exit)
+          const answer = yield* finalAnswer(exit)
           yield* count(isLost ? "lost" : yield* endClaim(records, claimed.claim, answer))
           return yield* Effect.catchTag(exit, "ClaimLost", claimWasLost)
         })
@@ -156,7 +156,7 @@ export class Idempotency extends Context.Service<
 interface Course {
   readonly count: (outcome: Outcome) => Effect.Effect<void>
   /** The answer to keep. */
-  readonly lastWord: (exit: Ended) => Effect.Effect<Answer | undefined>
+  readonly finalAnswer: (exit: Ended) => Effect.Effect<Answer | undefined>
   readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
