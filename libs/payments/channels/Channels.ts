@@ -69,7 +69,7 @@ export class Channels extends Context.Service<
      */
     readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
     /** Whether a work has begun in memory alone, and its lease is not over. */
-    readonly isAhead: (name: ChannelName) => Effect.Effect<boolean>
+    readonly isServedUnsettled: (name: ChannelName) => Effect.Effect<boolean>
     /** The last record, from the leader. */
     readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
     /** All records, in their present state. */
@@ -109,7 +109,7 @@ export class Channels extends Context.Service<
       return Channels.of({
         run,
         beginAhead,
-        isAhead: (name) =>
+        isServedUnsettled: (name) =>
           Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
         read: (name) =>
           Effect.map(

@@ -150,7 +150,7 @@ const isUsable = Effect.fnUntraced(function* (
   deposit: bigint
 ): Effect.fn.Return<void, PaymentRefusal> {
   const { call, requirements, name } = voucher
-  if (yield* parts.channels.isAhead(name)) {
+  if (yield* parts.channels.isServedUnsettled(name)) {
     return yield* notAdmitted(parts, voucher, new ChannelRefused({ reason: channelReason.busy, channel: null }))
   }
   const found = yield* Effect.catch(parts.channels.read(name), (error) => notAdmitted(parts, voucher, error))

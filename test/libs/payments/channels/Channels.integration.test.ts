@@ -202,7 +202,7 @@ describe("a work that has begun in memory", () => {
         assert.isTrue(yield* ahead(one, 1_000))
         yield* run(one, renew())
         assert.strictEqual((yield* readBy(two)).work?.ticket, "t1")
-        assert.isFalse(yield* one.isAhead(name))
+        assert.isFalse(yield* one.isServedUnsettled(name))
         yield* run(one, charge(1_000))
 
         assert.isTrue(yield* ahead(one, 2_000, { ticket: "t2", kind: "stream" }))
@@ -223,7 +223,7 @@ describe("a work that has begun in memory", () => {
         yield* run(one, release())
         assert.isTrue(yield* one.beginAhead(name, { ...begin(1_000, { ticket: "t3" }), leaseMs: 1 }))
         // A deposit, which asks for this alone, is not kept off by a work that could not be stored.
-        yield* eventually(Effect.map(one.isAhead(name), (isAhead) => !isAhead))
+        yield* eventually(Effect.map(one.isServedUnsettled(name), (isServedUnsettled) => !isServedUnsettled))
         assert.isTrue(yield* ahead(one, 1_000, { ticket: "t4" }))
         assert.strictEqual(yield* refused(one, charge(500, "t3")), channelReason.workOver)
         assert.strictEqual((yield* run(one, charge(500, "t4"))).charged, "500")
