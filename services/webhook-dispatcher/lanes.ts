@@ -265,8 +265,8 @@ const forward = (
     )
 }
 
-/** A turn of what is looked at seldom. */
-export const seldom = (everyMs: number) => {
+/** True at most once in `everyMs`. */
+export const throttled = (everyMs: number) => {
   let lastMs = 0
   return Effect.map(Clock.currentTimeMillis, (nowMs) => {
     if (nowMs - lastMs < everyMs) return false

@@ -150,7 +150,7 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
   const copy = yield* watchedCopy(bucket, rowsMax)
   const { index } = copy
   const isWhole = () => index.leftOut().moving === 0
-  const behind = yield* lookAround({ bucket, copy, rowsMax, isWhole })
+  const behind = yield* refresh({ bucket, copy, rowsMax, isWhole })
 
   return Views.of({
     list: ({ entity, project, states }) =>
@@ -233,7 +233,7 @@ interface Look {
 }
 
 /** Each second: brings back rows that fit again, and measures how far behind the copy is; returns that. */
-const lookAround = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
+const refresh = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
   const reader = yield* StreamReader
   const metrics = yield* Metrics
   const behindGauge = metrics.gauge(viewsBehind)

@@ -12,7 +12,7 @@ import { AbandonedDeliveries, logGone } from "../abandoned.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../endpoints/settings.ts"
 import { areAligned, isOwn } from "../lane-cursors.ts"
-import { type Admissions, DeliveryLanes, idsOf, seldom } from "../lanes.ts"
+import { type Admissions, DeliveryLanes, idsOf, throttled } from "../lanes.ts"
 import { fingerprint, hasLetGo, lackingOf, type MemberPlan, planMembers, withoutRuntime } from "./members.ts"
 import { openRemovals } from "./removals.ts"
 import type { FanOutStep } from "./plan.ts"
@@ -136,7 +136,7 @@ const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
   const abandoned = yield* AbandonedDeliveries
   const archiveAfterMs = (yield* Configuration).WebhookDelivery.ArchiveAfterHours * 3_600_000
   const isAlone = lanes.all.length === 1
-  const [mayAsk, mayArrange, mayLook] = [seldom(askEveryMs), seldom(arrangeEveryMs), seldom(lookEveryMs)]
+  const [mayAsk, mayArrange, mayLook] = [throttled(askEveryMs), throttled(arrangeEveryMs), throttled(lookEveryMs)]
 
   /** An endpoint takes its place along to another lane, but not what it has ahead of it. */
   const mayFollowLanes = (cursor: FanOutCursor) => {

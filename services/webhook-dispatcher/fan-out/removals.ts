@@ -8,7 +8,7 @@ import { gone, kept, records, StreamReader } from "#bus"
 import { deliveryStream, subjects } from "#base"
 import { dispatchersBehind, openPresences } from "#webhooks"
 import { AbandonedDeliveries, logGone, removed } from "../abandoned.ts"
-import { DeliveryLanes, seldom } from "../lanes.ts"
+import { DeliveryLanes, throttled } from "../lanes.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import { hasLetGo, newestOf } from "./members.ts"
 
@@ -34,7 +34,7 @@ export const openRemovals = Effect.gen(function* () {
   const deps = yield* services
   const { endpoints, lanes, presences } = deps
   const scope = yield* Effect.scope
-  const mayLook = seldom(lookEveryMs)
+  const mayLook = throttled(lookEveryMs)
   let isAtWork = false
 
   const putAllAway = (leaving: ReadonlyArray<LeavingEndpoint>) =>
