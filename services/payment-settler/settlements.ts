@@ -127,7 +127,7 @@ const handle = Effect.fnUntraced(function* (
     assumed: claimOfJob(job),
     onSettled: (transaction) => reply(deps, job, { _tag: "Settled", transaction })
   })
-  if (settling._tag === "Stale") return ack
+  if (settling._tag === "Superseded") return ack
   if (settling.outcome._tag !== "Settled") yield* reply(deps, job, settling.outcome)
   return settling._tag === "Ended" ? ack : nak(retryDelayMs(requestedAtMs, yield* Clock.currentTimeMillis))
 })
@@ -226,5 +226,5 @@ const settleGiven = Effect.fnUntraced(function* (settler: Settler["Service"], se
     onSettled: (transaction) => Effect.sync(() => onSettled(transaction)),
     answerKept
   })
-  if (settling._tag !== "Stale") yield* onEnd(settling.outcome)
+  if (settling._tag !== "Superseded") yield* onEnd(settling.outcome)
 })

@@ -19,12 +19,12 @@ import {
   endUncharged,
   endOf,
   type Faults,
-  later,
+  undecided,
   type OnSettled,
   type Records,
   type Settling,
   signAndSend,
-  stale,
+  superseded,
   type Work
 } from "./settling.ts"
 
@@ -53,10 +53,10 @@ export class Settler extends Context.Service<
       const report = yield* reporting([...networks.keys()])
       const settle = Effect.fn("Settler.settle")(function* (request: SettleRequest) {
         return yield* settleOnce({ networks, records }, request).pipe(
-          Effect.catch((error: Faults) => Effect.succeed(later(null, error.message))),
+          Effect.catch((error: Faults) => Effect.succeed(undecided(null, error.message))),
           // What it was about to write or to send may have happened: the next try looks at the chain first.
           Effect.catchDefect((defect) =>
-            Effect.as(Effect.logError("a settlement died", defect), later(null, "an unexpected error"))
+            Effect.as(Effect.logError("a settlement died", defect), undecided(null, "an unexpected error"))
           ),
           Effect.tap((settling) => report(request, settling)),
           Effect.annotateLogs({ claim: request.claimKey, network: request.network })
@@ -73,9 +73,9 @@ const reporting = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) 
   for (const network of networks) tries.begin({ network })
   const seconds = metrics.histogram(settlementSeconds)
   return Effect.fnUntraced(function* ({ network, requestedAtMs }: SettleRequest, settling: Settling) {
-    if (settling._tag === "Stale") return
-    tries.inc({ network, outcome: settling._tag === "Later" ? "later" : settling.how })
-    if (settling._tag === "Later") {
+    if (settling._tag === "Superseded") return
+    tries.inc({ network, outcome: settling._tag === "Undecided" ? "later" : settling.how })
+    if (settling._tag === "Undecided") {
       const { detail } = settling
       return yield* Effect.logWarning("a payment's end is not known yet").pipe(Effect.annotateLogs({ detail }))
     }
@@ -109,7 +109,7 @@ const settleAsRead = Effect.fnUntraced(function* (
 ) {
   const { claims } = deps.records
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
-  if (found === undefined) return stale
+  if (found === undefined) return superseded
   const claim = isAskedFor(found, assumed)
     ? yield* claims.move({ ...found, record: withFiguresOf(assumed.record, found.record) }, ClaimMove.Settle())
     : found
@@ -133,19 +133,19 @@ const settleClaim = (
   const { record } = claim
   const network = networks.get(record.network)
   if (network === undefined || record.payment === null) {
-    return Effect.succeed(later(null, `${record.network} is not configured here`))
+    return Effect.succeed(undecided(null, `${record.network} is not configured here`))
   }
   const { payload, requirements } = record.payment
   const scheme = requirements.scheme === channelScheme ? undefined : network.schemes[requirements.scheme]
   if (scheme === undefined) {
-    return Effect.succeed(later(null, `${requirements.scheme} does not work on ${record.network}`))
+    return Effect.succeed(undecided(null, `${requirements.scheme} does not work on ${record.network}`))
   }
   // Checked as at the moment of the claim: a payment that passed then passes now, and its end counts from there.
   const payment = Result.flatMap(scheme.checkAgain(payload, requirements, record.claimedAtMs), (checked) =>
     scheme.charging(checked, chargeOf(record))
   )
   if (Result.isFailure(payment)) {
-    return Effect.succeed(later(null, `it does not pass its checks: ${payment.failure.reason}`))
+    return Effect.succeed(undecided(null, `it does not pass its checks: ${payment.failure.reason}`))
   }
   const { pool, isRemote } = network
   const transaction = record.transactions.at(-1) ?? null

@@ -29,7 +29,7 @@ import type { Ledger } from "./ledger.ts"
 import type { SignerLease, SignerPool } from "./signer-pool.ts"
 
 /**
- * `Ended`: recorded, never again. `Stale`: not to be settled, or not yet. `Later`: the present knowledge; look again.
+ * `Ended`: recorded, never again. `Superseded`: not to be settled, or not yet. `Undecided`: the present knowledge; look again.
  */
 export type Settling =
   | {
@@ -37,8 +37,8 @@ export type Settling =
       readonly outcome: SettlementOutcome
       readonly how: "settled" | "withheld" | "uncollected"
     }
-  | { readonly _tag: "Stale" }
-  | { readonly _tag: "Later"; readonly outcome: SettlementOutcome; readonly detail: string }
+  | { readonly _tag: "Superseded" }
+  | { readonly _tag: "Undecided"; readonly outcome: SettlementOutcome; readonly detail: string }
 
 export type Faults = ChainUnavailable | BusError | ClaimLost
 
@@ -59,7 +59,7 @@ export interface Work {
   readonly answerKept: Effect.Effect<void, BusError>
 }
 
-export const stale: Settling = { _tag: "Stale" }
+export const superseded: Settling = { _tag: "Superseded" }
 
 const ended = (how: "settled" | "withheld" | "uncollected", outcome: SettlementOutcome): Settling => ({
   _tag: "Ended",
@@ -73,8 +73,8 @@ const refusedFor = (reason: string, code: PaymentCode = "PAYMENT_INVALID"): Sett
   reason: reason.slice(0, 256)
 })
 
-export const later = (transaction: string | null, detail: string): Settling => ({
-  _tag: "Later",
+export const undecided = (transaction: string | null, detail: string): Settling => ({
+  _tag: "Undecided",
   outcome: { _tag: "Pending", transaction },
   detail
 })
@@ -84,7 +84,7 @@ export const endOf = ({ record }: Claim): Settling | undefined => {
   const transaction = record.transactions.at(-1)
   if (record.state === "SETTLED") return ended("settled", { _tag: "Settled", transaction: transaction ?? null })
   if (record.state === "UNCOLLECTED") return ended("uncollected", refusedFor(record.reason ?? "uncollected"))
-  return record.state === "SETTLING" ? undefined : stale
+  return record.state === "SETTLING" ? undefined : superseded
 }
 
 export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> => {
@@ -170,11 +170,11 @@ const send = Effect.fnUntraced(function* (
   const error = result.failure
   if (error._tag === "SettlementPending") {
     yield* end("unknown")
-    return later(error.transaction ?? work.transaction, error.detail)
+    return undecided(error.transaction ?? work.transaction, error.detail)
   }
   if (error._tag === "ChainUnavailable") {
     yield* end("unsent")
-    return later(work.transaction, error.message)
+    return undecided(work.transaction, error.message)
   }
   yield* end(error.transaction === null ? "unsent" : "used")
   return yield* endRefused(records, work, error)
@@ -235,7 +235,7 @@ export const endAsSeen = (
     case "Expired":
       return endLost(records, work, { reason: reason.expired, isPayersDoing: false })
     case "Undecided":
-      return Effect.succeed(later(work.transaction, standing.detail))
+      return Effect.succeed(undecided(work.transaction, standing.detail))
     case "Unused":
       return undefined
   }
@@ -270,7 +270,7 @@ const endRefused = Effect.fnUntraced(function* (
   const standing = yield* work.scheme.look(work.payment, work.transaction)
   const end = endAsSeen(records, work, { standing, reason: { spent: reason, expired: reason } })
   if (end !== undefined) return yield* end
-  if (yield* hasAnswer(claims, work.claim)) return later(work.transaction, refusal.message)
+  if (yield* hasAnswer(claims, work.claim)) return undecided(work.transaction, refusal.message)
   yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
   yield* claims.move(work.claim, ClaimMove.Withheld({ reason, isPayersDoing: true }))
   return ended("withheld", refusedFor(reason, code))

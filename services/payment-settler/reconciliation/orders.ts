@@ -88,8 +88,8 @@ const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }
   if (claim === undefined) return mendedBy("resolved")
   const { requestedAtMs, claimedAtMs } = claim.record
   const settling = yield* deps.settler.settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
-  if (settling._tag === "Later") return later(`its end is not known yet: ${settling.detail}`)
-  if (settling._tag === "Stale") return mendedBy("resolved")
+  if (settling._tag === "Undecided") return later(`its end is not known yet: ${settling.detail}`)
+  if (settling._tag === "Superseded") return mendedBy("resolved")
   return mendedBy(settling.how)
 })
 
