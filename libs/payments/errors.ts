@@ -1,5 +1,5 @@
 /**
- * Why a payment goes no further, by what the caller does next: a refusal goes to the payer, a pending payment is looked
+ * Why a payment cannot continue, by what the caller does next: a refusal goes to the payer, a pending payment is looked
  * up on the chain again, and an unavailable chain is asked again later.
  */
 import { Schema } from "effect"
@@ -17,7 +17,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The chain did not answer, or not in a way that says anything of the payment. */
+/** The chain did not answer, or its answer says nothing about the payment. */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   operation: Schema.String,
   detail: Schema.String
@@ -56,7 +56,7 @@ export class SettlementPending extends Schema.TaggedError<SettlementPending>()("
   }
 }
 
-/** Our own reasons, spelled as the protocol does. */
+/** Our own reasons, in the protocol's spelling. */
 export const reason = {
   invalidPayload: "invalid_payload",
   invalidVersion: "invalid_x402_version",
@@ -97,7 +97,7 @@ const unfunded: ReadonlySet<string> = new Set([
   "permit2_deadline_expired",
   "permit2_deadline_too_long",
   "permit2_not_yet_valid",
-  // A transfer outside its window reverts just as one without funds does.
+  // A transfer outside its window reverts just like one without funds.
   evm("payload_authorization_valid_before"),
   evm("payload_authorization_valid_after"),
   channel("insufficient_balance"),
@@ -113,7 +113,7 @@ const unfunded: ReadonlySet<string> = new Set([
   "expired_signature"
 ])
 
-/** Distinguishes Solana simulations by their message, where the reason is the same for all. */
+/** Distinguishes Solana simulations by their message if the reason is the same for all. */
 const simulation: ReadonlyArray<readonly [pattern: RegExp, code: PaymentCode]> = [
   [/AlreadyProcessed|already been processed/iu, "PAYMENT_REPLAY"],
   [/BlockhashNotFound|blockhash not found|block height exceeded/iu, "PAYMENT_BLOCKHASH_STALE"],
@@ -132,7 +132,7 @@ const allowanceRequired: ReadonlySet<string> = new Set([
   channel("permit2_allowance_required")
 ])
 
-// A simulation's error and its logs are some hundred characters; a facilitator may send what it likes.
+// A simulation's error and its logs are a few hundred characters; a facilitator can send any text.
 const detailUnitsMax = 4_096
 
 /** `detail`: the chain's or facilitator's text beside the reason. */

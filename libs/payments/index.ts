@@ -1,6 +1,6 @@
 /**
  * x402, version 2: what a call costs and how a payment is requested, read, claimed, settled and looked up. One folder
- * for each family of chains holds its scheme.
+ * for each family of chains contains its scheme.
  */
 export { type LeaseEnd, SettlerAccount } from "./chains/evm/SettlerAccount.ts"
 export {

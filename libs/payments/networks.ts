@@ -1,6 +1,7 @@
 /**
- * Every configured network with its ways to pay: our own, or ones whose payments a facilitator verifies and settles; and the
- * watch over its token. Networks are opened once for each role that handles payments; opening asks the chains nothing.
+ * Every configured network with its schemes: our own, or ones whose payments a facilitator verifies and settles; and
+ * the watch over its token. Networks are opened once for each role that handles payments; opening makes no call to the
+ * chains.
  */
 import { Context, Deferred, Effect, Layer, Result, type Scope } from "effect"
 import type { PaymentNetwork, Payments } from "#payments/contract"
@@ -12,14 +13,14 @@ import { facilitatorUnconfirmed, tokenMismatch } from "./metrics.ts"
 import type { ChainMismatch, ChainUnavailable } from "./errors.ts"
 import type { PaymentScheme, PaymentSchemes } from "./scheme.ts"
 
-/** `account` is null too where a facilitator signs. */
+/** `account` is null also if a facilitator signs. */
 export interface OpenNetwork extends OpenChain {
   readonly entry: PaymentNetwork
   /** A facilitator signs and sends for us. */
   readonly isRemote: boolean
 }
 
-// Connections of one role to one facilitator: as many as its calls at once.
+// One role's connections to one facilitator: as many as its calls at once.
 const facilitatorConnectionsMax = 256
 // A settled transfer is in a block, and our nodes are a block or two behind at most.
 const facilitatorConfirmMs = 5_000
@@ -34,7 +35,7 @@ export const openNetworks = Effect.fn("openNetworks")(function* (
   return new Map(opened.map((one) => [one.entry.Network, one]))
 })
 
-/** The chains alone, for roles that ask no facilitator. */
+/** Only the chains, for roles that call no facilitator. */
 export const openChains = Effect.fn("openChains")(function* (
   section: Pick<Payments, "Networks">
 ): Effect.fn.Return<ReadonlyArray<Pick<OpenNetwork, "entry" | "chain">>, never, Needs> {
@@ -69,24 +70,25 @@ const mapSchemes = (schemes: PaymentSchemes, change: (scheme: PaymentScheme) => 
 type Watched = Pick<OpenNetwork, "entry" | "chain">
 
 interface TokenWatchOptions {
-  /** Whether a process whose token differs is unready: a rollout of it then stops. */
+  /** Whether a token mismatch makes the process unready, which stops a rollout of it. */
   readonly isNeeded: boolean
   /** The time between two checks of a chain that answers. */
   readonly everyMs?: number
 }
 
-// Five short questions each time. A wrong token costs nobody money meanwhile, for the chain refuses the payment.
+// Five short questions each time. A wrong token costs no one money in the meantime, because the chain refuses the
+// payment.
 const everyMsUsual = 60_000
-// For a chain that is away: at first almost no wait, at last as long as its breaker waits.
+// For an unavailable chain: almost no wait at first, and in the end as long as its breaker waits.
 const awayMsMin = 500
 const awayMsMax = 15_000
-// The start waits no longer than this for a chain.
+// The start waits at most this long for a chain.
 const firstLookMs = 2_000
 
 /**
- * Checks that the token of each network is the configured one: at the start, whenever the chain comes back, and from
- * time to time, for a node can be set to another chain. While the token differs, nothing is sold on that network, and
- * the log, readiness and a metric say so. A chain that does not answer says nothing of its token.
+ * Checks that each network's token is the configured one: at the start, whenever the chain comes back, and
+ * periodically, because a node can be switched to another chain. While the token differs, nothing is sold on that
+ * network, and the log, readiness and a metric report it. A chain that does not answer says nothing about its token.
  */
 export class TokenWatch extends Context.Service<
   TokenWatch,
@@ -109,7 +111,7 @@ const watchAll = Effect.fnUntraced(function* (networks: ReadonlyArray<Watched>, 
   return TokenWatch.of({ stopped: (network) => stops.get(network) })
 })
 
-/** Returns an effect that completes once the chain was asked for the first time, answer or not. */
+/** Returns an effect that completes once the chain has been asked for the first time, whether it answered or not. */
 const watch = Effect.fnUntraced(function* (
   { entry, chain }: Watched,
   stops: Map<string, string>,
@@ -156,7 +158,7 @@ const tell = Effect.fnUntraced(function* (network: string, stops: ReadonlyMap<st
   )
 })
 
-/** A chain that is away leaves the last finding as it was. Pure. */
+/** An unavailable chain leaves the last finding unchanged. Pure. */
 export const stopAfter = (
   before: string | undefined,
   verdict: Result.Result<void, ChainMismatch | ChainUnavailable>

@@ -1,7 +1,7 @@
 /**
- * A payment as it arrives: `PAYMENT-SIGNATURE`, or `X-PAYMENT`, its name in version 1. A stranger writes all of it, so
- * every limit applies before it is believed: its length, the alphabet, the depth of its JSON. Two payments in one
- * request are refused, for another reader might take the other one. Pure.
+ * A payment as it arrives: `PAYMENT-SIGNATURE`, or `X-PAYMENT`, its name in version 1. All of it is untrusted, so every
+ * limit applies before it is read: its length, the alphabet, the depth of its JSON. Two payments in one request are
+ * refused, because another reader might take the other one. Pure.
  */
 import { Result, Schema } from "effect"
 import { faultsOf } from "#base"
@@ -13,25 +13,25 @@ import { statedPayer } from "./stated-payer.ts"
 const paymentHeaderBytesMax = 8_192
 const jsonDepthMax = 16
 
-/** Every value of either name, in order of arrival; an absent name has none. */
+/** Every value of either name, in order of arrival; empty for an absent name. */
 export interface PaymentHeaders {
   readonly "payment-signature": ReadonlyArray<string>
   readonly "x-payment": ReadonlyArray<string>
 }
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
-// Padding may be missing: some clients leave it out.
+// Padding can be missing: some clients omit it.
 const unpaddedBase64 = /^[A-Za-z0-9+/]+$/u
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decode = Schema.decodeUnknownResult(PaymentPayload, { errors: "first" })
 
 type Read<A> = Result.Result<A, PaymentRefused>
 
-/** Whether there is anything to read; what is there need be no payment. */
+/** Whether there is anything to read; it may not be a payment. */
 export const bringsPayment = (headers: PaymentHeaders): boolean =>
   headers["payment-signature"].length > 0 || headers["x-payment"].length > 0
 
-/** The payment of a request, or null where there is none. */
+/** The payment of a request, or null if there is none. */
 export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null> => {
   const signatures = separate(headers["payment-signature"])
   const aliases = separate(headers["x-payment"])
@@ -46,7 +46,7 @@ export const readPayment = (headers: PaymentHeaders): Read<PaymentPayload | null
   return header === undefined ? Result.succeed(null) : decodePayment(header)
 }
 
-// Servers and proxies join repeated headers with a comma, which base64 does not have. JSON has commas of its own.
+// Servers and proxies join repeated headers with a comma, which base64 does not have. JSON contains commas of its own.
 const separate = (values: ReadonlyArray<string>) =>
   values
     .flatMap((value) => (value.trimStart().startsWith("{") ? [value] : value.split(",", 3)))
@@ -77,7 +77,7 @@ export const decodePayment = (header: string): Read<PaymentPayload> => {
   })
 }
 
-/** What gives the same text again was one, and is nearly always; the alphabet is gone through for the rest. */
+/** A text that round-trips is base64, which is nearly always the case; the rest is checked by the alphabet. */
 const isBase64 = (header: string, bytes: Buffer) =>
   header !== "" &&
   (bytes.toString("base64") === header ||
@@ -115,8 +115,8 @@ const refusal = (text: string, detail: string, payer: string | null) =>
 
 const refused = (text: string, detail: string, payer: string | null = null) => Result.fail(refusal(text, detail, payer))
 
-// The client's accepted entry is compared field by field, never by bytes: clients write it anew, in an order and with
-// additions of their own. The amount must be equal: a payment of an old quote is answered with the new one.
+// The client's accepted entry is compared field by field, never by bytes: clients rewrite it, in their own order and
+// with additions. The amount must be equal: a payment of an old quote is answered with the new one.
 
 /** Our own requirements that the payment answers. */
 export const matchOffer = (
@@ -131,7 +131,7 @@ export const matchOffer = (
   for (const offer of onNetwork) {
     const field = differingField(accepted, offer)
     if (field === undefined) return Result.succeed(offer)
-    // What differs in the offer of its own way to pay says more than that there are others.
+    // A difference within the offer of the same scheme says more than that other schemes exist.
     if (wrong === "" || wrong === "scheme") wrong = field
   }
   const text = wrong === "scheme" ? reason.invalidScheme : reason.invalidRequirements
@@ -159,11 +159,11 @@ const identifier = new RegExp(pattern, "u")
 
 const info = { required: false }
 
-/** The declaration in a quote; clients read `info` alone. */
+/** The declaration in a quote; clients read only `info`. */
 export const identifierWithoutSchema = { [extension]: { info } }
 /**
  * The `payment-identifier` extension: a client names its call, so that a paid answer that was lost on the way can be
- * given out again to the same payment. Offered, not required. Pure.
+ * sent again for the same payment. Offered, not required. Pure.
  */
 export const identifierDeclaration = {
   [extension]: {
@@ -174,7 +174,7 @@ export const identifierDeclaration = {
 
 /**
  * The `eip2612GasSponsoring` extension: a payer of `upto` that has not approved Permit2 signs the approval, and the
- * settlement sends it along.
+ * settlement includes it.
  */
 export const approvalDeclaration = { eip2612GasSponsoring: { info: { version: "1" } } }
 

@@ -1,7 +1,7 @@
 /**
- * The price of a call, known before it is made: the estimated input, a share of the longest answer that is asked for,
+ * The price of a call, known before it is made: the estimated input, a share of the longest answer that is requested,
  * at least a minimum, and a flat fee. Under `exact` the quote is the price: nothing is refunded and nothing added
- * afterwards. Under `upto` the quote is the price of the longest answer, and what was used is charged. Integers
+ * afterwards. Under `upto` the quote is the price of the longest answer, and actual use is charged. Integers
  * throughout, rounded up once at the end. Pure.
  */
 import {
@@ -58,7 +58,7 @@ export const tokenPrice = (tariff: Tariff, prices: TokenPrices, use: TokenUse): 
   return withFee(tariff, divideUp(input + output, million * million))
 }
 
-/** The same tariff for tokens that are counted and not guessed. */
+/** The same tariff for tokens that are counted and not estimated. */
 export const meteredTariff = (tariff: Tariff): Tariff => ({ ...tariff, outputShareMillionths: million })
 
 /** The price of a call that costs the same whatever its content: `count` images, or one call. */
@@ -68,10 +68,10 @@ export const flatPrice = (tariff: Tariff, microUsdEach: number, count = 1): bigi
 const withFee = (tariff: Tariff, microUsd: bigint) =>
   (microUsd > tariff.priceMinMicroUsd ? microUsd : tariff.priceMinMicroUsd) + tariff.flatFeeMicroUsd
 
-/** A price as requirements that a client can sign: one entry per network and way to pay. Pure. */
+/** A price as requirements that a client can sign: one entry per network and scheme. Pure. */
 export interface Offer {
   readonly requirements: PaymentRequirements
-  /** The accounts of which a payment may name one, where payers sign who may settle. */
+  /** The accounts of which a payment may name one, if payers sign who may settle. */
   readonly facilitators: ReadonlyArray<string>
   /** Dollars as a decimal text, equal to the amount: `0.025685`. */
   readonly priceUsd: string
@@ -121,13 +121,13 @@ export const requirementsFor = (
   return isOurs ? { ...requirements, extra: { ...requirements.extra, facilitatorAddress } } : requirements
 }
 
-/** The account that alone may settle a payment, in one case; undefined where any may. */
+/** The only account that may settle a payment, in one case; undefined if any may. */
 export const facilitatorOf = ({ scheme, network, extra }: PaymentRequirements): string | undefined => {
   const address = extra?.["facilitatorAddress"]
   return scheme === "upto" && typeof address === "string" ? inOneCase(network, address) : undefined
 }
 
-/** The same price by channel: a voucher over it, of which what the answer costs is charged. */
+/** The same price by channel: a voucher over it, from which the answer's cost is charged. */
 export const channelOfferOf = (offer: Offer, channels: PaymentChannels): Offer => ({
   ...offer,
   facilitators: [],
@@ -172,7 +172,7 @@ const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divi
 
 /** The measures of a request that a price counts, whatever its wire format. */
 export interface PromptSize {
-  /** UTF-8 bytes of the request as it is written to the model's provider, but for the data of its pictures and files. */
+  /** UTF-8 bytes of the request as written to the model's provider, without the data of its pictures and files. */
   readonly textBytes: number
   readonly images: number
 }
@@ -188,24 +188,24 @@ const stepsPerDoubling = 16
  * The estimated tokens of a prompt, without the model's tokenizer: four bytes of UTF-8 a token, so that scripts of
  * three bytes a character, which tokenize at about one token each, are not sold at a quarter. The estimate is rounded
  * up to one of sixteen steps per doubling: a prompt that grows by a word keeps its price, and with it the authorization
- * that a client has signed ahead. Nobody pays for more than a sixteenth too much. Pure.
+ * that a client has signed ahead. The overcharge is a sixteenth at most. Pure.
  */
 export const inputTokensOf = (size: PromptSize): number =>
   Math.ceil(size.textBytes / bytesPerToken) + size.images * tokensPerImage
 
-/** The tokens that are charged for: never fewer than `tokens`, at most a sixteenth more from 64 on. */
+/** The tokens charged: never fewer than `tokens`, and at most a sixteenth more from 64 on. */
 export const chargedInputTokens = (tokens: number): number => {
   if (tokens <= tokensMin) return tokensMin
   const step = Math.max(1, 2 ** Math.floor(Math.log2(tokens)) / stepsPerDoubling)
   return Math.ceil(tokens / step) * step
 }
 
-/** Applies when a request does not say. */
+/** Applies when a request does not specify a limit. */
 const outputTokensDefault = 8_192
 
-/** How many tokens an answer may have: the requested number, within the model's limit. Pure. */
+/** How many tokens an answer can have: the requested number, within the model's limit. Pure. */
 export interface OutputTokens {
-  /** Null when the request did not say. */
+  /** Null if the request did not specify it. */
   readonly requested: number | null
   readonly effective: number
   /** The request asked for more than the model's limit. */

@@ -1,7 +1,7 @@
 /**
- * Every 402: the quote for a caller that has not paid, and the reason why a payment was not accepted. Each carries a
- * fresh quote in its headers, for clients sign the next attempt from it, and a refusal carries its code in its header
- * and its body. Bodies have the three shapes of the routes: OpenAI's chat (and images), Anthropic's messages, OpenAI's
+ * Every 402: the quote for a caller that has not paid, and the reason why a payment was not accepted. Each has a fresh
+ * quote in its headers, because clients sign their next attempt from it; a refusal also has its code in its header and
+ * body. Bodies have the three shapes of the routes: OpenAI's chat (and images), Anthropic's messages, OpenAI's
  * responses. Pure.
  */
 import {
@@ -27,7 +27,7 @@ export interface PaymentReply {
   readonly body: string
 }
 
-/** Why a payment was not accepted. `detail` is shown as `debug`, cleaned of what callers must not see. */
+/** Why a payment was not accepted. `detail` is shown as `debug`, without anything that callers must not see. */
 export interface PaymentFailure {
   readonly code: PaymentCode
   readonly reason: string
@@ -40,7 +40,7 @@ const message = "This endpoint requires x402 payment"
 /** The extension `bazaar` of a quote's route as members of JSON: `"bazaar":{...}`, or nothing. */
 export interface BazaarText {
   readonly body: string
-  /** Short, for it stands in `PAYMENT-REQUIRED`, and clients repeat it with their payments. */
+  /** Short, because it is part of `PAYMENT-REQUIRED`, and clients repeat it with their payments. */
   readonly header: string
 }
 
@@ -67,7 +67,7 @@ export const paymentRequired = (
 
 /** The answer to a payment that cannot be accepted; nothing was sent to the chain. */
 export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: PaymentFailure): PaymentReply => ({
-  // By the specification of upto, a client that has not approved Permit2 is told by this status.
+  // The specification of upto reports a missing Permit2 approval with this status.
   status: failure.code === "PERMIT2_ALLOWANCE_REQUIRED" ? 412 : 402,
   headers: { ...quoteHeaders(quoteText(quote, failure.reason)), "x-error-code": failure.code },
   body: JSON.stringify(
@@ -77,7 +77,7 @@ export const verificationFailed = (quote: Quote, shape: ReplyShape, failure: Pay
   )
 })
 
-/** The answer to a payment that the chain refused after the call had been made: the model's answer is not given out. */
+/** The answer to a payment that the chain refused after the call was made: the model's answer is withheld. */
 export const settlementFailed = (
   quote: Quote,
   shape: ReplyShape,
@@ -94,7 +94,7 @@ export const settlementFailed = (
       ...payerOf(failure)
     }),
     "x-error-code": failure.code,
-    // Clients that retry by themselves would sign and pay again.
+    // Clients that retry automatically would sign and pay again.
     "x-should-retry": "false"
   },
   body: JSON.stringify(
@@ -111,7 +111,7 @@ const quoteHeaders = ({ header, older }: Pick<QuoteText, "header" | "older">): R
   "cache-control": "no-store",
   "payment-required": header,
   "x-payment-required": older,
-  // Quoted: base64 has characters that an unquoted parameter may not have.
+  // Quoted: base64 has characters that are not allowed in an unquoted parameter.
   "www-authenticate": `X402 requirements="${older}"`,
   "access-control-expose-headers": exposedHeaders
 })
@@ -131,7 +131,7 @@ const owes =
 
 const remedyOf = ({ code, reason: why }: PaymentFailure) => (why === reason.denied ? owes : remedies[code])
 
-/** The text may come from a chain's node; it must not name which one. */
+/** The text may come from a chain's node; it must not identify the node. */
 const cleanDetail = ({ detail }: PaymentFailure) => sanitise(detail ?? "", { secrets: [], names: [] })
 
 const payerOf = ({ payer }: PaymentFailure) => (payer === null ? {} : { payer })
@@ -150,7 +150,7 @@ const whyBody = (failure: PaymentFailure) => ({
   ...payerOf(failure)
 })
 
-/** Puts the code where the vendor's clients look for one; Anthropic's envelope has no field for it. */
+/** Puts the code where the vendor's clients look for it; Anthropic's envelope has no field for it. */
 const vendorBody = (shape: "messages" | "responses", text: string, code: PaymentCode) =>
   shape === "messages"
     ? { type: "error", error: { ...messagesError(text), code } }
@@ -166,10 +166,10 @@ export interface Quote {
 }
 
 /**
- * The quote as text. It is written once and used as header and in the body, so that what a client reads in the body is
- * byte for byte what it would read in the decoded header. It goes out three times, and proxies refuse answers with more
- * than about 3 kB of headers, so the quote holds only what is needed, and the two names that only older clients read
- * have the ways to pay that these know. Pure.
+ * The quote as text. It is written once and used both as header and in the body, so that the body is byte for byte the
+ * decoded header. It is sent three times, and proxies refuse answers with more than about 3 kB of headers, so the quote
+ * contains only what is needed, and the two names that only older clients read list only the schemes that those clients
+ * know. Pure.
  */
 interface QuoteText {
   /** The JSON text of `accepts`. */
@@ -178,7 +178,7 @@ interface QuoteText {
   readonly extensions: string
   /** The value of `PAYMENT-REQUIRED`. */
   readonly header: string
-  /** The value under the names that older clients read: where `exact` is offered, nothing else. */
+  /** The value under the names that older clients read: if `exact` is offered, only that. */
   readonly older: string
 }
 
@@ -186,10 +186,10 @@ const descriptionCharactersMax = 96
 
 // Three base64 copies and the other headers of a 402 then stay below 3,000 bytes.
 const quoteCharactersMax = 648
-// With a second way to pay, which the two copies for older clients leave out, below 4,000: the usual limit of a proxy.
+// With a second scheme, which the two copies for older clients omit, below 4,000: the usual limit of a proxy.
 const longQuoteCharactersMax = 1_100
 
-/** The parts left out first when a quote becomes too long: the extension's schema, then the extension. */
+/** The parts omitted first when a quote becomes too long: the extension's schema, then the extension. */
 const optionalExtensions = [identifierDeclaration, identifierWithoutSchema, {}]
 
 const quoteText = (quote: Quote, error: string, bazaar = ""): QuoteText => {
@@ -210,7 +210,7 @@ const headerText = (
   const accepts = JSON.stringify(offered)
   const head = `"error":${JSON.stringify(error)},"resource":${JSON.stringify(resource)}`
   const text = `{"x402Version":${x402Version},${head},"accepts":${accepts}`
-  // Without it a payer that has not approved Permit2 could not pay.
+  // Without it, a payer that has not approved Permit2 could not pay.
   const needed = offered.some(isByPermit2) ? approvalDeclaration : {}
   const membersOf = (more: object) => JSON.stringify({ ...needed, ...more }).slice(1, -1)
   const written = (members: string) => (members === "" ? "" : `,"extensions":{${members}}`)
@@ -224,7 +224,7 @@ const isByPermit2 = ({ scheme, extra }: PaymentRequirements) =>
   scheme === "upto" || extra?.["assetTransferMethod"] === "permit2"
 
 interface ResourceOf {
-  /** Configured, never the caller's Host: `https://models.example.com`. */
+  /** From the configuration, never the caller's Host: `https://models.example.com`. */
   readonly origin: string
   readonly path: string
   readonly model: string
@@ -251,15 +251,15 @@ const settleResponseHeader = (response: SettleResponse): Readonly<Record<string,
 
 /** The payment headers of a paid answer: the receipt, or a note that the chain has not confirmed it yet. Pure. */
 export interface SettledPayment {
-  /** Null where nothing was to be charged, which needs no transaction. */
+  /** Null if nothing was charged, which needs no transaction. */
   readonly transaction: string | null
   readonly network: string
   readonly payer: string
-  /** What was charged, where that is not the quoted amount itself. */
+  /** The amount charged, if it differs from the quoted amount. */
   readonly amount?: string
 }
 
-/** The headers of a paid answer. No cache on the way may keep it for another payer. */
+/** The headers of a paid answer. No cache on the way may store it for another payer. */
 export const settledHeaders = ({
   transaction,
   network,
@@ -278,7 +278,7 @@ export const settledHeaders = ({
   "access-control-expose-headers": exposedHeaders
 })
 
-/** The channel's state as its payer hears of it, in the names of the protocol. */
+/** The channel's state as reported to its payer, in the protocol's names. */
 const channelStateOf = ({ mirror, charged }: Channel, channelId: string) => ({
   channelId,
   balance: mirror.balance,
@@ -288,7 +288,7 @@ const channelStateOf = ({ mirror, charged }: Channel, channelId: string) => ({
   chargedCumulativeAmount: charged
 })
 
-/** What a channel's payment has done: a charge alone, or with the deposit or the refund that a transaction made. */
+/** What a channel payment did: a charge alone, or with the deposit or refund that a transaction made. */
 export interface ChannelReceipt {
   readonly channelId: string
   readonly channel: Channel
@@ -297,7 +297,7 @@ export interface ChannelReceipt {
   readonly moved: { readonly transaction: string; readonly amount: string } | null
 }
 
-/** The headers of an answer that is paid by channel. Its client signs the next voucher by them. */
+/** The headers of an answer paid by channel. Its client uses them to sign the next voucher. */
 export const channelHeaders = ({
   channelId,
   channel,
@@ -320,7 +320,7 @@ export const channelHeaders = ({
   "access-control-expose-headers": exposedHeaders
 })
 
-/** The quote with the channel's state and its last voucher, from which a client finds out what it must sign next. */
+/** The quote with the channel's state and its last voucher, from which a client learns what to sign next. */
 export const correctiveQuote = (quote: Quote, channelId: string, channel: Channel): Quote => {
   const told = {
     channelState: channelStateOf(channel, channelId),
@@ -336,7 +336,7 @@ export const correctiveQuote = (quote: Quote, channelId: string, channel: Channe
   return first === undefined ? quote : { ...quote, offers: [first, ...rest] }
 }
 
-/** The headers of an answer that is given out before the chain has confirmed its payment. */
+/** The headers of an answer that is sent before the chain has confirmed its payment. */
 export const unsettledHeaders = (errorClass: string): Readonly<Record<string, string>> => ({
   "x-payment-settled": "false",
   "x-payment-settle-error-class": errorClass.replace(/[^A-Za-z0-9_.-]/gu, "_").slice(0, 64),

@@ -1,13 +1,13 @@
 /**
- * Who pays by a payment's own word, read out of whatever was sent for one: a refusal names it, so that a caller with
- * many wallets knows which one it is about. Nothing is believed for it. Pure.
+ * The payer as stated by a payment itself, read from whatever was sent as one: a refusal names it, so that a caller
+ * with many wallets knows which one is meant. It is not trusted. Pure.
  */
 import { decodeTransaction, decodeWire } from "./chains/solana/transaction.ts"
 import { statedAuthority } from "./chains/solana/instructions.ts"
 
 const evmAddress = /^0x[0-9a-fA-F]{40}$/u
 
-/** `payment`: the JSON of a payment, of any shape. Null where it names nobody. */
+/** `payment`: the JSON of a payment, of any shape. Null if it names no payer. */
 export const statedPayer = (payment: unknown): string | null => {
   const payload = memberOf(payment, "payload")
   const named = [

@@ -1,6 +1,6 @@
 /**
- * What the schemes answer about a network or a payment before any chain is asked, by the family of the chain. A new
- * family is a folder beside this file and a line in this table.
+ * What the schemes answer about a network or a payment before any chain is asked, by the chain's family. A new family
+ * is a folder beside this file and a line in this table.
  */
 import { Effect, type Result, type Scope } from "effect"
 import {
@@ -21,23 +21,23 @@ import { solanaFamily } from "./solana/exact-svm.ts"
 
 export interface OpenChain {
   readonly chain: PaymentChain
-  /** All that work there, whether they are offered or not: what was paid before is still settled. */
+  /** All that work there, whether offered or not: earlier payments are still settled. */
   readonly schemes: PaymentSchemes
-  /** Gives out the nonces of a settler's account in order; null where the chain has none. */
+  /** Hands out the nonces of a settler's account in order; null if the chain has none. */
   readonly account: ((key: SettlerKey) => SettlerAccount) | null
 }
 
-/** What a payment says of itself, unverified. */
+/** What a payment states about itself, unverified. */
 interface StatedTerms {
   readonly payer: string
   readonly nonce: string
   readonly validBeforeMs: number
-  /** What was signed, where less than it may be charged. */
+  /** The signed amount, if less than it can be charged. */
   readonly amount?: string
 }
 
 export interface SchemeFamily {
-  /** Opens one network; asks the chain nothing. */
+  /** Opens one network; makes no call to the chain. */
   readonly open: (entry: PaymentNetwork) => Effect.Effect<OpenChain, never, ConfiguredHttp | Metrics | Scope.Scope>
   /** A configured secret as a settler's key; fails with the fault, never with the secret. */
   readonly readKey: (network: string, secret: string) => Result.Result<LocalKey, string>
@@ -47,7 +47,7 @@ export interface SchemeFamily {
     scheme: PaymentSchemeName,
     turn: number
   ) => Readonly<Record<string, string>>
-  /** Undefined for what is no payment, and where only the checks tell. */
+  /** Undefined if it is not a payment, or if only the checks can tell. */
   readonly statedTerms: (payload: PaymentPayload) => StatedTerms | undefined
   /** How long before `validBeforeMs` a payment can still surely be collected. */
   readonly collectMarginMs: number
@@ -55,7 +55,7 @@ export interface SchemeFamily {
 
 const families: Readonly<Record<ChainFamily, SchemeFamily>> = { evm: evmFamily, solana: solanaFamily }
 
-/** Undefined for a network that no configuration may name. */
+/** Undefined for a network that no configuration can name. */
 const familyOf = (network: string): SchemeFamily | undefined => {
   const family = chainFamilyOf(network)
   return family && families[family]
@@ -75,17 +75,17 @@ export const readSettlerKey = (network: string, secret: string) => knownFamily(n
 export const quoteExtra = (entry: PaymentNetwork, scheme: PaymentSchemeName, turn: number) =>
   knownFamily(entry.Network).quoteExtra(entry, scheme, turn)
 
-/** The claim's key by the payment's own word; undefined where only the checks tell. */
+/** The claim's key as stated by the payment; undefined if only the checks can tell. */
 export const statedClaimKey = (payload: PaymentPayload, { network, asset }: PaymentRequirements) => {
   const stated = familyOf(network)?.statedTerms(payload)
   return stated && claimKeyOf({ network, asset, payer: stated.payer, nonce: stated.nonce })
 }
 
-/** The signed amount by the payment's own word, where less than it may be charged. */
+/** The signed amount as stated by the payment, if less than it can be charged. */
 export const statedAmount = (payload: PaymentPayload): string | undefined =>
   familyOf(payload.accepted.network)?.statedTerms(payload)?.amount
 
-/** The payment's end by its own word, epoch milliseconds; undefined where only the checks tell. */
+/** The payment's end as stated by itself, in epoch milliseconds; undefined if only the checks can tell. */
 export const statedEndMs = (payload: PaymentPayload): number | undefined =>
   familyOf(payload.accepted.network)?.statedTerms(payload)?.validBeforeMs
 

@@ -1,8 +1,8 @@
 /**
- * JSON-RPC 2.0 over the configured client, shared by the schemes of all chains: a deadline and a cap on every answer,
- * and a list of nodes, the next of which is asked when one gives none. A node's own error is an answer and is not
- * retried; a node that repeatedly gives none is left alone for a while. Numbers beyond 2^53 lose their last digits, as
- * in any JSON: read amounts from strings.
+ * JSON-RPC 2.0 over the configured client, shared by the schemes of all chains: every answer has a deadline and a size
+ * cap, and when one node gives no answer, the next in the list is asked. A node's own error is an answer and is not
+ * retried; a node that repeatedly gives no answer has its circuit opened for a while. Numbers beyond 2^53 lose their
+ * last digits, as in any JSON: read amounts from strings.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import { ConfiguredHttp, type EgressError, type EgressResponse, type EgressClient } from "#egress"
@@ -23,8 +23,8 @@ export type RpcError = RpcRejected | RpcUnavailable
 
 export interface JsonRpc {
   /**
-   * `waitMs`: the node answers only when something has happened. A node that does not within that time has not failed,
-   * and no other is asked.
+   * `waitMs`: the node answers only when something has happened. A node that does not answer within that time has not
+   * failed, and no other node is asked.
    */
   readonly call: (method: string, params: ReadonlyArray<unknown>, waitMs?: number) => Effect.Effect<unknown, RpcError>
 }
@@ -42,7 +42,7 @@ export interface JsonRpcOptions {
 // The longest answer in use is a page of a thousand signatures, a quarter of this.
 const responseBytesMax = 1_048_576
 
-/** When a node that does not answer is left alone: another one may answer, so few failures are enough. */
+/** When the circuit of a node that does not answer opens: another one may answer, so few failures are enough. */
 export const nodeBreakerLimits: BreakerLimits = {
   failuresToOpen: 5,
   failingMsToOpen: 0,
@@ -81,7 +81,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
     const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
     const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
-    // Becomes an error only at the end: a stack would cost each good call more than its codec.
+    // Becomes an error only at the end: a stack would cost each successful call more than its codec.
     let unavailable: Unavailable = {
       detail: urls.length === 0 ? noNode : allAlone,
       mayHaveArrived: false,
@@ -111,7 +111,7 @@ interface Nodes {
   readonly metrics: Metrics["Service"]
 }
 
-/** Asks one node; undefined when it failed too often lately and is left alone for now. */
+/** Asks one node; undefined if it failed too often recently and its circuit is open. */
 const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
   const calls = metrics.counter(rpcCalls)
   const seconds = metrics.histogram(rpcSeconds)
@@ -133,7 +133,7 @@ const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
     const before = breakers[index] ?? closedBreaker
     const nowMs = yield* Clock.currentTimeMillis
     if (breakerWaitMs(before, nowMs) > 0) return undefined
-    // The call that probes an open breaker has it alone for as long as the call may take.
+    // The call that probes an open breaker has it alone for as long as the call can take.
     breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
     const result = yield* Effect.result(observed(urls[index] ?? "", question))
     if (isWaitOver(result)) return result
@@ -203,7 +203,7 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
   return result === undefined ? unavailable("an answer without a result") : Result.succeed(result)
 }
 
-// Rules look for words in a node's message, which may be as long as its answer. Real ones are a line.
+// Rules search for words in a node's message, which can be as long as its answer. Real messages are one line.
 const messageUnitsMax = 1_024
 
 const noNode = "no node is configured"
@@ -228,10 +228,9 @@ const outcomeOf = (result: Result.Result<unknown, RpcError>) => {
 }
 
 /**
- * No node gave an answer that can be read: nothing is known of the question's subject. `mayHaveArrived` is false when
- * no node was connected to, so that the transaction is certainly not on the chain. `why`: there was no answer; the
- * answer was longer than the limit, and a smaller question may succeed; or the event that the node waits for did not
- * come in time.
+ * No node gave a readable answer: nothing is known about the question's subject. `mayHaveArrived` is false when no node
+ * was connected to, so the transaction is certainly not on the chain. `why`: there was no answer; the answer was longer
+ * than the limit, and a smaller question may succeed; or the event that the node waits for did not happen in time.
  */
 export class RpcUnavailable extends Schema.TaggedError<RpcUnavailable>()("RpcUnavailable", {
   method: Schema.String,
@@ -256,9 +255,7 @@ export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected"
   }
 }
 
-/**
- * Calls to the nodes of the chains. The network is the CAIP-2 name; the method is one of the few that the schemes use.
- */
+/** Calls to the chains' nodes. The network is the CAIP-2 name; the method is one of the few that the schemes use. */
 const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
   help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (what was waited for did not come in time), unavailable.",

@@ -1,15 +1,16 @@
 /**
  * The channels' records in the bucket `channels`, each the state after its last decision. A command is decided on the
  * last record and written on the condition that it is still the last: of two gateways that take a voucher of the same
- * height, one writes. What is not known to be stored is read again before it counts as either.
+ * height, one writes. If it is unknown whether a write was stored, the record is read again before either is assumed.
  *
- * In one process the commands of one channel take turns, and its last record is remembered. A remembered record may be
- * behind another gateway's write: it allows, for the write then fails, but it never refuses. There is one exception:
- * while a call of this very process is in work nobody else writes, so a storm of vouchers on one channel reads nothing.
+ * In one process the commands of one channel take turns, and its last record is cached. A cached record can be behind
+ * another gateway's write: it may allow, because the write then fails, but it never refuses. There is one exception:
+ * while a call of this process is in progress, no other process writes, so a storm of vouchers on one channel reads
+ * nothing.
  *
- * A work that the remembered record allows may begin in memory alone. It is stored by the write of its next command:
- * most calls are charged by the one write that stores their voucher. Until then any other process may take the channel,
- * and the next command is refused.
+ * A work that the cached record allows can begin in memory alone. It is stored by the write of its next command: most
+ * calls are charged by the one write that stores their voucher. Until then any other process can take the channel, and
+ * the next command is refused.
  */
 import { setNewest } from "#base"
 import { Clock, Context, Effect, Layer, Option, Result, Schema, type Stream } from "effect"
@@ -25,7 +26,7 @@ import {
   withoutAnswer
 } from "./channel.ts"
 
-/** One of each: by them the bus knows that a question and its answer need not leave the process. */
+/** One of each: by their identity the bus knows that a question and its answer need not leave the process. */
 export const channelOrderCodec = jsonCodec(ChannelOrder)
 export const channelOrderAnswerCodec = jsonCodec(ChannelOrderAnswer)
 
@@ -61,20 +62,20 @@ export interface StoredChannel {
 export class Channels extends Context.Service<
   Channels,
   {
-    /** The channel after the command. A command that comes twice is carried out once. */
+    /** The channel after the command. A command that arrives twice is carried out once. */
     readonly run: (name: ChannelName, command: ChannelCommand) => Effect.Effect<Channel, ChannelRefused | BusError>
     /**
-     * Begins the work in memory, where the record that is remembered allows it and nothing else is under way on the
-     * channel. Asks nobody. False: nothing is begun. Until the work ends, or its lease does, others find the channel busy.
+     * Begins the work in memory if the cached record allows it and nothing else is in progress on the channel. Makes no
+     * request. False: nothing has begun. Until the work ends or its lease expires, others find the channel busy.
      */
     readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
-    /** Whether a work has begun in memory alone, and its lease is not over. */
+    /** Whether a work has begun in memory alone, and its lease has not expired. */
     readonly isServedUnsettled: (name: ChannelName) => Effect.Effect<boolean>
     /** The last record, from the leader. */
     readonly read: (name: ChannelName) => Effect.Effect<Option.Option<Channel>, BusError>
     /** All records, in their present state. */
     readonly all: Stream.Stream<KvEntry<Channel>, BusError>
-    /** Every record, and then every later one, in runs. */
+    /** Every record, and then every later one, in batches. */
     readonly changes: KvBucket<Channel>["changesInBatches"]
   }
 >()("starling/payments/Channels") {
@@ -83,7 +84,7 @@ export class Channels extends Context.Service<
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open(bucketName, Channel)
       const parts: Parts = {
-        // After a lost answer the command itself finds its work in the record, by its ticket.
+        // After a lost reply the command itself finds its work in the record, by its ticket.
         records: records(bucket, { isOurs: () => false }),
         remembered: new Map(),
         ahead: new Map(),
@@ -123,18 +124,18 @@ export class Channels extends Context.Service<
   )
 }
 
-// A payer that has more calls than this under way on one channel is refused without a look.
+// A payer with more calls than this in progress on one channel is refused without a read.
 const waitingMax = 1_024
-// A record takes a kilobyte; channels that are not used are read again.
+// A record takes a kilobyte; unused channels are read again.
 const rememberedMax = 16_384
-// So long a channel's work is stored before it begins, when another process has taken one that was not.
+// How long a channel's work is stored before it begins, after another process took one that was not.
 const contestedMs = 3_600_000
 
 interface Parts {
   readonly records: Records<Channel>
   readonly remembered: Map<string, RememberedChannel>
   readonly ahead: Map<string, AheadWork>
-  /** Of channels whose work another process took before it was stored: when. */
+  /** When another process took a channel's work before it was stored, by channel. */
   readonly contested: Map<string, number>
 }
 
@@ -168,14 +169,14 @@ const carryOut = Effect.fnUntraced(function* (
   }
   ahead.isTried = true
   const written = yield* Effect.result(write(parts, key, { command, ahead }))
-  // What is not known to be stored is looked for by the next command.
+  // What is not known to be stored is looked up by the next command.
   if (Result.isSuccess(written) || written.failure._tag === "ChannelRefused") parts.ahead.delete(key)
   return yield* Effect.fromResult(written)
 })
 
 interface Writing {
   readonly command: ChannelCommand
-  /** Stored along. */
+  /** Stored with it. */
   readonly ahead?: AheadWork | undefined
 }
 
@@ -209,7 +210,7 @@ const write = Effect.fnUntraced(function* (
   return refused === null && after !== null ? after : yield* refusal(refused ?? channelReason.missing, after)
 })
 
-/** Where the record has the work, a write whose answer was lost has stored it. */
+/** If the record has the work, a write whose reply was lost has stored it. */
 const decided = (channel: Channel | null, { command, ahead }: Writing, nowMs: number): ChannelDecision => {
   const ticket = ahead?.begin.work.ticket
   if (ahead === undefined || channel?.work?.ticket === ticket || channel?.ended?.ticket === ticket) {
@@ -221,7 +222,7 @@ const decided = (channel: Channel | null, { command, ahead }: Writing, nowMs: nu
   return { facts: [...begun.facts, ...facts], after, refused }
 }
 
-/** A work whose lease is over is forgotten: its gateway's call has hung, or could not give it back. */
+/** A work whose lease has expired is forgotten: its gateway's call hung, or could not release it. */
 const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | undefined => {
   const found = ahead.get(key)
   if (found === undefined || nowMs < found.atMs + found.begin.leaseMs) return found
@@ -229,7 +230,7 @@ const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | unde
   return undefined
 }
 
-/** With each new one: a channel whose work could not be stored may never be used again. */
+/** Done with each new one: a channel whose work could not be stored may never be used again. */
 const forgetOldest = (parts: Parts, nowMs: number) => {
   const [oldest] = parts.ahead.keys()
   if (oldest !== undefined) aheadOf(parts, oldest, nowMs)
@@ -252,13 +253,13 @@ const isContested = ({ contested }: Parts, key: string, nowMs: number) =>
 
 const refusal = (reason: string, channel: Channel | null) => Effect.fail(new ChannelRefused({ reason, channel }))
 
-/** A record that is remembered without its answer is good for the next call alone, which gives the answer up. */
+/** A record cached without its answer is good only for the next call, which no longer needs that answer. */
 const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): StoredChannel | undefined => {
   const found = remembered.get(key)
   return found === undefined || (found.lacksAnswer && !begins) ? undefined : found
 }
 
-/** The channels used last stay, without their answers: those are several times as long as the rest. */
+/** The most recently used channels stay, without their answers: those are several times as long as the rest. */
 const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {
   const lean = withoutAnswer(channel)
   setNewest(remembered, key, { key, channel: lean, revision, lacksAnswer: lean !== channel }, rememberedMax)

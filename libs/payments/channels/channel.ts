@@ -1,16 +1,16 @@
 /**
- * A payment channel as its receiver keeps it: what was charged of it, the newest voucher that covers the charges, what
- * the chain has of it, and the call that is in work. `decide` answers a command with facts or refuses it, `evolve` gives
- * the state after a fact. Pure.
+ * A payment channel as its receiver records it: the amount charged, the newest voucher that covers the charges, the
+ * chain's state of the channel, and the call in progress. `decide` answers a command with facts or refuses it; `evolve`
+ * returns the state after a fact. Pure.
  *
- * What it promises, whoever crashes when: one call at a time; a voucher is stored before anything of its answer goes
- * out; no charge without a stored voucher that covers it, nor beyond what lies in the channel or is on its way back to
- * the payer; a voucher of a call that failed can be used again; a stream that has begun to go out is charged what it was
- * last known to cost; each charge is kept until its receipt is written; and an answer that the record holds is stored by
- * the write that charges it.
+ * It guarantees, whichever process crashes at any point: one call at a time; a voucher is stored before any part of its
+ * answer is sent; nothing is charged without a stored voucher that covers it, nor beyond the channel's balance less
+ * what is being returned to the payer; a failed call's voucher can be used again; a stream that has begun to go out is
+ * charged its last recorded cost; each charge is kept until its receipt is written; and an answer held in the record is
+ * stored by the same write that charges it.
  *
- * Receipts of what channels are charged: one for each call, as for any other payment. A charge is kept in its channel's
- * record until its receipt is known to be written. Pure.
+ * Every charge of a channel gets its own receipt, like any other payment. A charge stays in the channel's record until
+ * its receipt is known to be written. Pure.
  */
 import { Data, Result, Schema } from "effect"
 import {
@@ -27,12 +27,12 @@ import {
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Whole = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** A channel as the chain has it, as of a block. Amounts are in the token's smallest unit. */
+/** The chain's state of a channel, as of a block. Amounts are in the token's smallest unit. */
 export const ChannelMirror = Schema.Struct({
-  /** All deposits, less what was withdrawn or given back. */
+  /** All deposits, less what was withdrawn or refunded. */
   balance: AtomicAmount,
   totalClaimed: AtomicAmount,
-  /** Of a withdrawal that the payer has begun; zero without one. */
+  /** The amount of a withdrawal that the payer has begun; zero without one. */
   withdrawAmount: AtomicAmount,
   /** Unix seconds; 0 without a withdrawal. */
   withdrawRequestedAt: Whole,
@@ -41,40 +41,40 @@ export const ChannelMirror = Schema.Struct({
 })
 export interface ChannelMirror extends Schema.Schema.Type<typeof ChannelMirror> {}
 
-/** `whole` and `stream`: a call; `refund`: money on its way back to the payer. */
+/** `whole` and `stream`: a call; `refund`: a refund to the payer. */
 export const ChannelWorkKind = Schema.Literals(["whole", "stream", "refund"])
 export type ChannelWorkKind = Schema.Schema.Type<typeof ChannelWorkKind>
 
-/** The one thing that a channel is used for now. Nothing else begins before it has ended, or its lease has. */
+/** The channel's current use. Nothing else begins until it ends or its lease expires. */
 export const ChannelWork = Schema.Struct({
   /** Drawn once for this work. */
   ticket: InstanceName,
-  /** The instance of the gateway. */
+  /** The gateway instance. */
   holder: InstanceName,
   kind: ChannelWorkKind,
   voucher: Voucher,
   /** The most that it may be charged; zero for a refund. */
   amount: AtomicAmount,
   model: Schema.NullOr(Schema.String),
-  /** The request, by its hash; absent where its answer is not kept. */
+  /** The request's hash; absent where its answer is not kept. */
   binding: Schema.optionalKey(Schema.String),
-  /** The first byte of a stream is out, or about to go out. */
+  /** The first byte of a stream has been sent or is about to be. */
   isServing: Schema.Boolean,
-  /** What was given out of a stream costs so much, as it was last written. */
+  /** The cost of the part of the stream sent so far, as last written. */
   spent: AtomicAmount,
   beganAtMs: Milliseconds,
-  /** Its lease ends then unless it is renewed. */
+  /** When its lease expires unless renewed. */
   untilMs: Milliseconds
 })
 export interface ChannelWork extends Schema.Schema.Type<typeof ChannelWork> {}
 
-/** How the last work has ended. Its holder knows by it that a write was stored whose answer it did not get. */
+/** How the last work ended. Its holder uses it to recognize a write that was stored although the reply was lost. */
 export const EndedWork = Schema.Struct({
   ticket: InstanceName,
   charged: AtomicAmount,
-  /** Of the request whose answer is kept, here or under this ticket: its payer may have lost it on the way. */
+  /** The hash of the request whose answer is kept, here or under this ticket: the payer may not have received it. */
   binding: Schema.optionalKey(Schema.String),
-  /** That answer, in base64, where it is short: it is stored by the very write that charges it. */
+  /** The answer itself in base64, if it is short: the write that charges it also stores it. */
   answer: Schema.optionalKey(Schema.String)
 })
 
@@ -91,20 +91,26 @@ export const OwedReceipt = Schema.Struct({
 })
 export interface OwedReceipt extends Schema.Schema.Type<typeof OwedReceipt> {}
 
-/** A refund that is signed: until the contract has counted it, or another one of its number, its money may leave. */
+/**
+ * A signed refund: its money can leave the channel until the contract has counted this refund or another with its
+ * number.
+ */
 export const SignedRefund = Schema.Struct({ nonce: AtomicAmount, amount: AtomicAmount })
 
-/** What calls could have cost whose caller left a provider at work; forgotten within a day. */
+/** The possible cost of calls whose caller left while a provider was working; forgotten within a day. */
 export const LeftCalls = Schema.Struct({ amount: AtomicAmount, atMs: Milliseconds })
 
 export const Channel = Schema.Struct({
   network: Network,
   config: ChannelConfig,
-  /** Everything that was ever charged. */
+  /** The total ever charged. */
   charged: AtomicAmount,
-  /** What of it has no receipt: it was claimed without us. Absent in channels that an earlier release has opened. */
+  /**
+   * The part of it without a receipt, because it was claimed without us. Absent in channels opened by an earlier
+   * release.
+   */
   unreceipted: Schema.optionalKey(AtomicAmount),
-  /** The newest voucher that covers all charges; null while there is none, as after money was claimed without us. */
+  /** The newest voucher that covers all charges; null while there is none, as after a claim made without us. */
   signed: Schema.NullOr(Voucher),
   mirror: ChannelMirror,
   work: Schema.NullOr(ChannelWork),
@@ -117,14 +123,16 @@ export const Channel = Schema.Struct({
 })
 export interface Channel extends Schema.Schema.Type<typeof Channel> {}
 
-/** How much calls may have cost whose caller left: so much, and what was charged of the channel before, up to a most. */
+/**
+ * The limit on what abandoned calls may have cost: this much plus what the channel was charged before, up to a maximum.
+ */
 export interface LeavingTerms {
   readonly newcomerMax: bigint
   readonly payerMax: bigint
 }
 
 export type ChannelCommand =
-  /** What the chain has of the channel; the first one makes its record. */
+  /** The chain's state of the channel; the first one creates its record. */
   | {
       readonly _tag: "Mirror"
       readonly network: string
@@ -138,34 +146,36 @@ export type ChannelCommand =
       readonly leaseMs: number
       /** Charges whose receipts are written. */
       readonly receipted?: ReadonlyArray<string>
-      /** The most that may be charged and not claimed yet; without it any. */
+      /** The maximum that may be charged and not yet claimed; unlimited if absent. */
       readonly unclaimedMax?: bigint
       readonly leaving?: LeavingTerms
     }
-  /** The work goes on; `spent`: what was given out of a stream costs by now. */
+  /** The work continues; `spent`: the cost of the part of the stream sent so far. */
   | { readonly _tag: "Renew"; readonly ticket: string; readonly leaseMs: number; readonly spent: string }
   /** The first byte of a stream is about to go out. */
   | { readonly _tag: "Serve"; readonly ticket: string; readonly spent: string }
-  /** The answer is made, or all there is of it was given out. */
+  /** The answer is complete, or all of it that exists has been sent. */
   | {
       readonly _tag: "Charge"
       readonly ticket: string
       readonly amount: string
       readonly providerCost?: string
-      /** The answer is kept under the ticket; or, in base64, in the record itself. */
+      /** The answer is kept under the ticket, or in the record itself, in base64. */
       readonly holdsAnswer?: boolean | string
     }
-  /** The call failed before anything was given out, or its upstream failed: nothing is charged. */
+  /** The call failed before anything was sent, or its upstream failed: nothing is charged. */
   | { readonly _tag: "Release"; readonly ticket: string }
-  /** Nothing was given out, but a provider was at work when its caller left: nothing is charged, and it counts. */
+  /**
+   * Nothing was sent, but a provider was working when the caller left: nothing is charged, and the call counts as left.
+   */
   | { readonly _tag: "Abandon"; readonly ticket: string }
-  /** Ends a work whose lease is over. */
+  /** Ends a work whose lease has expired. */
   | { readonly _tag: "Lapse" }
   /** The receipts of these charges are written. */
   | { readonly _tag: "Receipted"; readonly tickets: ReadonlyArray<string> }
-  /** Nobody asks any more for an answer that was charged before then. */
+  /** Answers charged before then are no longer requested. */
   | { readonly _tag: "Forget"; readonly beforeMs: number }
-  /** A refund is about to be signed: its money is no longer sold for. */
+  /** A refund is about to be signed: its money no longer backs calls. */
   | { readonly _tag: "SignRefund"; readonly nonce: string; readonly amount: string }
 
 export const ChannelCommand = Data.taggedEnum<ChannelCommand>()
@@ -175,7 +185,7 @@ const Mirrored = Schema.TaggedStruct("Mirrored", { mirror: ChannelMirror })
 const Begun = Schema.TaggedStruct("Begun", { work: ChannelWork, receipted: Schema.Array(InstanceName) })
 const Renewed = Schema.TaggedStruct("Renewed", { untilMs: Milliseconds, spent: AtomicAmount })
 const Serving = Schema.TaggedStruct("Serving", { spent: AtomicAmount })
-/** `isLost`: the gateway is gone, and the stream is charged what it was last known to cost. */
+/** `isLost`: the gateway is gone, and the stream is charged its last recorded cost. */
 const Charged = Schema.TaggedStruct("Charged", {
   ticket: InstanceName,
   amount: AtomicAmount,
@@ -191,7 +201,7 @@ const RefundSigned = Schema.TaggedStruct("RefundSigned", { refund: SignedRefund 
 const Released = Schema.TaggedStruct("Released", {
   ticket: InstanceName,
   isLost: Schema.Boolean,
-  /** What it could have cost, where its caller left a provider at work. */
+  /** What the call could have cost, if its caller left while a provider was working. */
   left: Schema.optionalKey(AtomicAmount)
 })
 
@@ -209,7 +219,7 @@ export const ChannelFact = Schema.Union([
 ])
 export type ChannelFact = Schema.Schema.Type<typeof ChannelFact>
 
-/** Why a channel refuses; the reasons of a voucher are spelled as the protocol spells them. */
+/** Why a channel refuses; a voucher's reasons are spelled as in the protocol. */
 const evm = <Name extends string>(name: Name) => `invalid_batch_settlement_evm_${name}` as const
 export const channelReason = {
   busy: evm("channel_busy"),
@@ -220,13 +230,13 @@ export const channelReason = {
   notFound: evm("channel_not_found"),
   exceedsSigned: evm("charge_exceeds_signed_cumulative"),
   noBalance: evm("refund_no_balance"),
-  /** The work that a command is about is over, or another's. */
+  /** The command's work has ended, or belongs to another. */
   workOver: "channel_work_over",
-  /** So much is owed that some of it is claimed first. */
+  /** So much is unclaimed that some must be claimed first. */
   unclaimed: "channel_unclaimed_max",
-  /** So many receipts are owed that some are written first. */
+  /** So many receipts are owed that some must be written first. */
   receiptsOwed: "channel_receipts_owed",
-  /** Its payer has left so many calls that some are forgotten first. */
+  /** The payer has left so many calls that some must be forgotten first. */
   left: "channel_calls_left"
 } as const
 export type ChannelReason = (typeof channelReason)[keyof typeof channelReason]
@@ -235,7 +245,7 @@ type Decided = Result.Result<ReadonlyArray<ChannelFact>, ChannelReason>
 
 const nothing: ReadonlyArray<ChannelFact> = []
 
-/** `null`: a channel without a record. */
+/** `null`: the channel has no record. */
 export const decide = (channel: Channel | null, command: ChannelCommand, nowMs: number): Decided => {
   if (command._tag === "Mirror") return Result.succeed(decideMirror(channel, command))
   if (channel === null) return Result.fail(channelReason.missing)
@@ -272,7 +282,7 @@ const decideMirror = (
 ): ReadonlyArray<ChannelFact> => {
   const mirrored: ChannelFact = { _tag: "Mirrored", mirror }
   if (channel === null) return [{ _tag: "Opened", network, config }, mirrored]
-  // Nodes behind one address are a block or two apart: what was seen of a later block stands.
+  // Nodes behind one address are a block or two apart: the state of a later block wins.
   if (mirror.block < channel.mirror.block) return nothing
   const { block: _, ...seen } = mirror
   const { block: __, ...known } = channel.mirror
@@ -296,10 +306,13 @@ const decideBegin = (
   return Result.succeed([{ _tag: "Begun", work: begun, receipted }])
 }
 
-// A receipt takes 300 bytes of a record. They pile up only while no settler is there to write them.
+// A receipt takes 300 bytes of a record. They accumulate only while no settler is running to write them.
 const owedMax = 32
 
-/** What is to be done for earlier calls before another one. A price above the limit is taken where nothing else is owed. */
+/**
+ * What must be done for earlier calls before another begins. A price above the limit is accepted if nothing else is
+ * owed.
+ */
 const debtFault = (
   channel: Channel,
   {
@@ -322,7 +335,7 @@ const debtFault = (
 
 const dayMs = 86_400_000
 
-/** What calls that were left still count. A clock that is behind forgets nothing. */
+/** How much of the abandoned calls still counts. A clock that is behind forgets nothing. */
 export const leftAt = ({ left }: Pick<Channel, "left">, nowMs: number): bigint => {
   if (left === undefined) return 0n
   const kept = BigInt(dayMs - Math.min(Math.max(0, nowMs - left.atMs), dayMs))
@@ -332,7 +345,7 @@ export const leftAt = ({ left }: Pick<Channel, "left">, nowMs: number): bigint =
 const leftMaxOf = ({ charged }: Pick<Channel, "charged">, { newcomerMax, payerMax }: LeavingTerms) =>
   newcomerMax + (BigInt(charged) < payerMax ? BigInt(charged) : payerMax)
 
-/** One call of any price may be begun where none was left, or nothing dear could be sold. */
+/** Without abandoned calls, one call of any price may begin; otherwise nothing expensive could be sold. */
 const hasLeftTooMany = (
   channel: Pick<Channel, "left" | "charged">,
   { kind, amount }: Pick<ChannelWork, "kind" | "amount">,
@@ -343,7 +356,7 @@ const hasLeftTooMany = (
   return kind !== "refund" && left > 0n && left + BigInt(amount) > leftMaxOf(channel, terms)
 }
 
-/** Until so much of them is forgotten that a call of this amount can begin; a day at most. */
+/** How long until enough of them is forgotten for a call of this amount to begin; a day at most. */
 export const leftForgottenMs = (
   channel: Pick<Channel, "left" | "charged">,
   { amount }: Pick<ChannelWork, "amount">,
@@ -370,7 +383,7 @@ const withOwed = (channel: Channel, owed: ReadonlyArray<OwedReceipt>): Channel =
 const decideReceipted = (channel: Channel, tickets: ReadonlyArray<string>): ReadonlyArray<ChannelFact> =>
   stillOwed(channel, tickets).length === owedOf(channel).length ? nothing : [{ _tag: "Receipted", tickets }]
 
-/** Beside a call only what that call leaves goes back, and never what is charged. */
+/** During a call, only what that call leaves is refunded, and never what is charged. */
 const decideRefund = (
   channel: Channel,
   { nonce, amount }: Extract<ChannelCommand, { readonly _tag: "SignRefund" }>
@@ -382,7 +395,7 @@ const decideRefund = (
   return Result.succeed(isSigned ? nothing : [{ _tag: "RefundSigned", refund: { nonce, amount } }])
 }
 
-/** The voucher must cover what was charged and the most that this work may cost: no more, no less. */
+/** The voucher must cover exactly what was charged plus the maximum that this work can cost. */
 const voucherFault = (
   channel: Channel,
   { kind, voucher, amount }: Pick<ChannelWork, "kind" | "voucher" | "amount">
@@ -396,7 +409,7 @@ const voucherFault = (
   return max > usableOf(channel) ? channelReason.exceedsBalance : undefined
 }
 
-/** Why a voucher would be refused once its deposit is made: what is sent to the chain for nothing costs us its fee. */
+/** Why a voucher would be refused once its deposit is made: a useless transaction costs us its fee. */
 export const depositFault = (
   channel: Channel,
   work: Pick<ChannelWork, "kind" | "voucher" | "amount">,
@@ -408,7 +421,7 @@ export const depositFault = (
   return voucherFault({ ...channel, mirror: { ...channel.mirror, balance } }, work)
 }
 
-/** What a payer is withdrawing, or gets back, is no longer sold for: it may leave before it is claimed. */
+/** Money that a payer is withdrawing or being refunded no longer backs calls: it may leave before it is claimed. */
 export const usableOf = ({ mirror, refunding }: Pick<Channel, "mirror" | "refunding">): bigint =>
   BigInt(mirror.balance) - BigInt(mirror.withdrawAmount) - BigInt(refunding?.amount ?? "0")
 
@@ -419,7 +432,7 @@ const decideCharge = (
   channel: Channel,
   { ticket, amount, providerCost, holdsAnswer = false }: Extract<ChannelCommand, { readonly _tag: "Charge" }>
 ): Decided => {
-  // Stored before: its answer was lost on the way.
+  // Already stored: the reply was lost on the way.
   if (channel.ended?.ticket === ticket && channel.ended.charged === amount) return Result.succeed(nothing)
   return Result.flatMap(ownWork(channel, ticket), (work) => {
     if (BigInt(amount) > leftOf(channel, work)) return Result.fail(channelReason.exceedsSigned)
@@ -431,18 +444,18 @@ const decideCharge = (
   })
 }
 
-/** Whether the record itself holds an answer that was charged before then. */
+/** Whether the record itself holds an answer charged before then. */
 const holdsAnswerOf = ({ ended, chargedAtMs }: Channel, beforeMs: number): boolean =>
   ended?.answer !== undefined && chargedAtMs < beforeMs
 
-/** For whoever keeps many records in memory. */
+/** For callers that keep many records in memory. */
 export const withoutAnswer = (channel: Channel): Channel => {
   if (channel.ended?.answer === undefined) return channel
   const { answer: _, ...ended } = channel.ended
   return { ...channel, ended }
 }
 
-/** The most that a work can still be charged: less than was agreed when money was claimed meanwhile without us. */
+/** The most that a work can still be charged: less than agreed if money was claimed without us in the meantime. */
 const leftOf = ({ charged }: Channel, { amount, voucher }: ChannelWork): bigint => {
   const left = BigInt(voucher.maxClaimable) - BigInt(charged)
   return left < BigInt(amount) ? left : BigInt(amount)
@@ -458,7 +471,7 @@ const decideRelease = (
   ])
 }
 
-/** Of a stream that had begun nobody knows how far it came since its cost was last written: that much is charged. */
+/** How far a started stream got since its cost was last written is unknown: it is charged that recorded cost. */
 const lapseOf = (channel: Channel, nowMs: number): ReadonlyArray<ChannelFact> => {
   const { work } = channel
   if (work === null || work.untilMs > nowMs) return nothing
@@ -478,7 +491,7 @@ const chargedFor = ({ ticket, model }: ChannelWork, amount: string, isLost: bool
   isLost
 })
 
-/** The lease of the work is over: it is to be ended before anything else is begun. */
+/** The work's lease has expired: it must be ended before anything else begins. */
 export const isLapsed = ({ work }: Channel, nowMs: number): boolean => work !== null && work.untilMs <= nowMs
 
 export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number): Channel => {
@@ -488,7 +501,7 @@ export const evolve = (channel: Channel | null, fact: ChannelFact, nowMs: number
     case "Mirrored":
       return withMirror(channel, fact.mirror)
     case "Begun":
-      // Its payer has gone on: it has the last answer, or wants it no more.
+      // The payer has moved on: it has the last answer, or no longer wants it.
       return { ...withOwed(withoutAnswer(channel), stillOwed(channel, fact.receipted)), work: fact.work }
     case "Receipted":
       return withOwed(channel, stillOwed(channel, fact.tickets))
@@ -558,7 +571,7 @@ const empty: Omit<Channel, "network" | "config"> = {
   chargedAtMs: 0
 }
 
-/** What was claimed was charged, whoever claimed it: a receiver that lost its records begins again from there. */
+/** A claimed amount was charged, whoever claimed it: a receiver that lost its records resumes from there. */
 const withMirror = (before: Channel, mirror: ChannelMirror): Channel => {
   const { refunding, ...others } = before
   const isCounted = refunding !== undefined && BigInt(mirror.refundNonce) > BigInt(refunding.nonce)
@@ -580,14 +593,17 @@ const withMirror = (before: Channel, mirror: ChannelMirror): Channel => {
 export const evolveAll = (channel: Channel | null, facts: ReadonlyArray<ChannelFact>, nowMs: number): Channel | null =>
   facts.reduce<Channel | null>((state, fact) => evolve(state, fact, nowMs), channel)
 
-/** A decision with what follows from it. */
+/** A decision and its consequences. */
 export interface ChannelDecision {
   readonly facts: ReadonlyArray<ChannelFact>
   readonly after: Channel | null
   readonly refused: ChannelReason | null
 }
 
-/** Decides a command; a work whose lease is over is ended before anything is begun, even where that is then refused. */
+/**
+ * Decides a command; a work whose lease has expired is ended before another begins, even if the new one is then
+ * refused.
+ */
 export const decideAll = (channel: Channel | null, command: ChannelCommand, nowMs: number): ChannelDecision => {
   const lapsed = command._tag === "Begin" && channel !== null ? lapseOf(channel, nowMs) : nothing
   const present = evolveAll(channel, lapsed, nowMs)
@@ -597,14 +613,14 @@ export const decideAll = (channel: Channel | null, command: ChannelCommand, nowM
   return { facts, after: evolveAll(present, decided.success, nowMs), refused: null }
 }
 
-/** What was charged and is not claimed yet: what is lost if the payer's money leaves the channel first. */
+/** The amount charged and not yet claimed: what is lost if the payer's money leaves the channel first. */
 export const unclaimedOf = ({ charged, mirror }: Pick<Channel, "charged" | "mirror">): bigint =>
   BigInt(charged) - BigInt(mirror.totalClaimed)
 
-/** By which the broker knows a receipt that is written twice. */
+/** The broker deduplicates a receipt that is written twice by this id. */
 export const receiptIdOf = (ticket: string) => `receipt-${ticket}`
 
-/** Its transaction is none of its own: what was charged is claimed later, and with others. */
+/** It has no transaction of its own: the charge is claimed later, together with others. */
 export const chargeReceipt = (
   { network, config }: Pick<Channel, "network" | "config">,
   channelId: string,

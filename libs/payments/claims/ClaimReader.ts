@@ -1,6 +1,6 @@
 /**
- * Claims and payers for who only looks: no move, no write. A list goes through the bucket in the order of the last
- * moves, so that a claim that is stuck comes first. Claims that have not ended begin where the sweep found the oldest.
+ * Read-only access to claims and payers: no move, no write. A list follows the bucket in the order of the last moves,
+ * so that a stuck claim comes first. Claims that have not ended begin where the sweep found the oldest.
  */
 import { Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
@@ -16,7 +16,7 @@ export interface SeenClaim {
 }
 
 export interface ClaimQuery {
-  /** Without a state: those that have not ended. */
+  /** Without a state: claims that have not ended. */
   readonly state?: ClaimState | undefined
   readonly network?: string | undefined
   readonly payer?: string | undefined
@@ -24,7 +24,7 @@ export interface ClaimQuery {
 
 export interface ClaimsFound {
   readonly claims: ReadonlyArray<SeenClaim>
-  /** The place to go on from; undefined when there are no more. */
+  /** The position to continue from; undefined if there are no more. */
   readonly next: number | undefined
 }
 
@@ -39,7 +39,7 @@ export class ClaimReader extends Context.Service<
   {
     readonly read: (key: string) => Effect.Effect<Option.Option<SeenClaim>, BusError>
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
-    /** Looks at 4,096 records at most. */
+    /** Reads 4,096 records at most. */
     readonly list: (query: ClaimQuery, bounds: Bounds) => Effect.Effect<ClaimsFound, BusError>
   }
 >()("starling/payments/ClaimReader") {
@@ -48,7 +48,7 @@ export class ClaimReader extends Context.Service<
     Effect.gen(function* () {
       const kv = yield* Kv
       const reader = yield* StreamReader
-      // Opened when first asked for: who never looks needs no bucket.
+      // Opened on first use: a process that never reads needs no bucket.
       const valueOf = <A>(work: Effect.Effect<Option.Option<{ readonly value: A }>, BusError>) =>
         Effect.map(
           work,
@@ -76,7 +76,7 @@ export class ClaimReader extends Context.Service<
 }
 
 const examinedMax = 4_096
-// The last record may expire between the question for the bucket's end and its reading: nothing comes after it then.
+// The last record can expire between the question for the bucket's end and its reading: then nothing comes after it.
 const silence = "1 second"
 const codec = jsonCodec(ClaimRecord)
 const stream = `KV_${claimBucket}`
@@ -106,7 +106,7 @@ const listFrom = Effect.fnUntraced(function* (
       })
     )
   )
-  // Silence may also be a slow broker's: what is left decides.
+  // A slow broker can also cause the silence: what is left decides.
   const left = last < lastSequence ? yield* reader.next(stream, last + 1) : Option.none<SourceMessage>()
   const isMore = Option.isSome(left) && left.value.sequence <= lastSequence
   return { claims, next: isMore ? last + 1 : undefined }

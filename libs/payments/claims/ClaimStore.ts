@@ -1,10 +1,10 @@
 /**
- * Claims as they lie in the bucket, and as they travel in the payment messages of the bus.
+ * Claims as stored in the bucket, and as sent in the payment messages of the bus.
  *
- * They are read from the leader and changed only by their revision. A write whose answer was lost is looked up before it
- * counts as failed; a record's ticket and count of moves show who wrote it. A message has the claim, as facts beside a
- * verifier's answer or as a job for the settlers, so that the next worker need not read it first: its write names the
- * revision, and fails if the claim has moved on meanwhile.
+ * They are read from the leader and changed only by their revision. A write whose reply was lost is looked up before it
+ * counts as failed; a record's ticket and count of moves show who wrote it. A message contains the claim, as facts
+ * beside a verifier's answer or as a job for the settlers, so that the next worker need not read it first: its write
+ * names the revision, and fails if the claim has moved in the meantime.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type KvEntry, type Records, records, replaced, type Standing } from "#bus"
@@ -29,7 +29,7 @@ export interface Claim {
 
 export interface ClaimStore {
   readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
-  /** Every claim in the bucket, in its present state. */
+  /** Every claim in the bucket, in its current state. */
   readonly all: Stream.Stream<Claim, BusError>
   readonly records: Records<ClaimRecord>
 }
@@ -43,7 +43,7 @@ export const openClaimStore = Effect.fnUntraced(function* (
     all: Stream.map(bucket.scan("claim.>"), toClaim),
     records: records(bucket, {
       keptMs: (record, nowMs) => timeToLiveMs(record, retention, nowMs),
-      // Another mover may have gone on from our write, or have come before it: the record does not tell.
+      // Another mover may have continued from our write, or have come before it: the record does not show which.
       isOurs: (found, written) => isSameWrite(found, written) || undefined
     })
   }
@@ -51,7 +51,9 @@ export const openClaimStore = Effect.fnUntraced(function* (
 
 const toClaim = ({ key, revision, value }: KvEntry<ClaimRecord>): Claim => ({ key, revision, record: value })
 
-/** Another mover may have led the claim from the same revision to the same state: with another transaction, or none. */
+/**
+ * Another mover may have moved the claim from the same revision to the same state: with another transaction, or none.
+ */
 const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
   found.ticket === written.ticket &&
   found.moves === written.moves &&
@@ -60,8 +62,9 @@ const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
   found.transactions.join() === written.transactions.join()
 
 /**
- * Moves a claim along its table. The first write of the next revision wins. A strict move is of the revision that the
- * mover knows; any other holds within one life of the claim, and is decided anew on the record read after a lost write.
+ * Moves a claim along its table. The first write of the next revision wins. A strict move applies to the revision that
+ * the mover knows; any other is valid within one life of the claim, and is decided again on the record read after a
+ * lost write.
  */
 export const moveClaim = (
   store: ClaimStore,
@@ -84,7 +87,7 @@ export const moveClaim = (
   )
 }
 
-/** A claim as read, with the charge and the cost that its mover knows and no one has written yet. */
+/** A claim as read, with the charge and the cost that its mover knows and that are not written yet. */
 export const withFiguresOf = ({ providerCost, charge }: ClaimRecord, found: ClaimRecord): ClaimRecord => ({
   ...found,
   ...(providerCost === undefined ? {} : { providerCost }),
@@ -97,7 +100,7 @@ export const settlementJobCodec = jsonCodec(SettlementJob)
 export const settlementOutcomeCodec = jsonCodec(SettlementOutcome)
 export const receiptCodec = jsonCodec(Receipt)
 
-/** Undefined for a claim that has ended: its payment is not kept. `nowMs`: the moment of the first request. */
+/** Undefined for a claim that has ended: its payment is not kept. `nowMs`: the time of the first request. */
 export const settlementJob = (
   claim: Claim,
   replyTo: SettlementJob["replyTo"],
@@ -117,8 +120,8 @@ export const settlementJob = (
 }
 
 /**
- * One id for each time it is asked for: within the stream's window the same question is not stored twice. The first
- * time counts as the first even if the claim does not say it yet.
+ * One id per request: within the stream's window the same question is not stored twice. The first request counts as the
+ * first even if the claim does not show it yet.
  */
 export const jobId = ({ ticket, asked }: ClaimRecord) => `${ticket}-${Math.max(1, asked)}`
 

@@ -1,7 +1,7 @@
 /**
- * One payment, one call: takes payments for calls and moves them along until they are settled. The first write of a
- * revision wins; no clock, memory or cache of one process decides. A holder's moves hold within one life of a claim, so
- * that renewing it beside its work is harmless; a sweep's hold for one revision only.
+ * One payment, one call: takes payments for calls and moves the claims along until they are settled. The first write of
+ * a revision wins; no process's clock, memory or cache decides. A holder's moves are valid within one life of a claim,
+ * so renewing it in parallel is harmless; a sweep's moves are valid for one revision only.
  */
 import { Clock, Context, Effect, Layer, Option, type Stream } from "effect"
 import { type BusError, Publisher } from "#bus"
@@ -44,9 +44,9 @@ import { type Call, type Refusal, takeClaim, type TakeOptions } from "./take-cla
 
 export interface ClaimOptions {
   readonly credit: CreditTerms
-  /** Digits of each network's token after the point; six where none are named. */
+  /** Each network's token decimals; six where a network is not listed. */
   readonly decimals?: ReadonlyMap<string, number>
-  /** How long an ended claim is kept after its payment's own end. */
+  /** How long an ended claim is kept after its payment expires. */
   readonly keptMs: number
 }
 
@@ -60,38 +60,40 @@ export class Claims extends Context.Service<
   Claims,
   {
     /**
-     * Whether nothing known to this process speaks against a payment: it has not seen the payment before, and has
-     * refused its payer nothing lately. True once for each.
+     * Whether this process knows nothing against a payment: it has not seen the payment before and has not recently
+     * refused its payer. True once per payment.
      */
     readonly isFirstSeen: (checked: CheckedPayment) => Effect.Effect<boolean>
-    /** Takes a checked payment for one call: CLAIMED, for the time of a lease. */
+    /** Takes a checked payment for one call: CLAIMED, for the length of a lease. */
     readonly claim: (checked: CheckedPayment, call: Call, options?: TakeOptions) => Effect.Effect<Claim, Refusal>
     readonly read: (key: string) => Effect.Effect<Option.Option<Claim>, BusError>
     /** Every claim in the bucket, for the reconciliation. */
     readonly all: Stream.Stream<Claim, BusError>
     /**
-     * Moves a claim along its table, and its payer's record with it. Holds within one life of the claim: a renewal
-     * beside a holder's work is harmless.
+     * Moves a claim along its table, and its payer's record with it. Valid within one life of the claim: a renewal in
+     * parallel with a holder's work is harmless.
      */
     readonly move: (claim: Claim, move: ClaimMove) => Moved
-    /** Like `move`, for a claim that has not moved since it was read: not one that another verifier has taken over. */
+    /**
+     * Like `move`, for a claim that has not moved since it was read, so not one that another verifier has taken over.
+     */
     readonly moveAsRead: (claim: Claim, move: ClaimMove) => Moved
     /**
-     * Stores a job for the settlers, whose first write makes the claim SETTLING if it is not yet; until then the claim
-     * is as free as before. Fails with `StreamFull` when the settlers are behind.
+     * Stores a job for the settlers. Its first write makes the claim SETTLING if it is not yet; until then the claim is
+     * as free as before. Fails with `StreamFull` when the settlers are behind.
      */
     readonly requestSettlement: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
     /**
-     * Notes in the claim's place that a whole answer is about to be given out before its payment is known. Fails for a
-     * payer that is denied.
+     * Records in the claim's place that a complete answer is about to be sent before its payment is confirmed. Fails if
+     * the payer is denied.
      */
     readonly expose: (claim: Claim) => Effect.Effect<void, ExposureReached | BusError>
-    /** What a payer's calls would cost if none of them were paid, in millionths of a dollar. */
+    /** What a payer's calls would cost if none were paid, in millionths of a dollar. */
     readonly unpaidOf: (payer: PayerRecord) => { readonly all: number; readonly beyond: number }
     readonly payer: (name: PayerName) => Effect.Effect<Option.Option<PayerRecord>, BusError>
-    /** Serves a payer again that was denied for this claim; for when the chain has its transfer after all. */
+    /** Serves a payer again that was denied because of this claim, after the chain turns out to have its transfer. */
     readonly pardon: (paid: PaidAfterAll, claimKey: string) => Effect.Effect<void, BusError>
-    /** Gives back a place that no claim stands for. `ended`: the claim that has ended without it. */
+    /** Returns a place that no claim backs. `ended`: the claim that ended without it. */
     readonly vacate: (name: PayerName, place: Place, ended: ClaimRecord | null) => Effect.Effect<void, BusError>
   }
 >()("starling/payments/Claims") {
@@ -158,9 +160,9 @@ interface Parts {
   readonly isAsRead: boolean
   readonly credit: CreditTerms
   readonly microUsdOf: PlaceTerms["microUsdOf"]
-  /** A payment that was not verified has no part of what newcomers may have unpaid. */
+  /** A payment that was not verified takes no share of what new payers may have unpaid. */
   readonly giveBack: (ticket: string) => void
-  /** Notes what a call has cost that nobody pays for; `beyond`: what of it its payer had not earned. */
+  /** Records the cost of a call that will not be paid; `beyond`: the part that its payer had not earned. */
   readonly lost: (microUsd: number, beyond: number) => Effect.Effect<void, BusError>
 }
 
@@ -181,7 +183,7 @@ const moveWithPlace = (parts: Parts, claim: Claim, step: ClaimMove): Moved => {
 }
 
 const release = Effect.fn("Claims.release")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
-  // Written side by side: the next life of the claim has a place of its own.
+  // Both are written in parallel: the next life of the claim has its own place.
   const both = [free(parts, claim, step), parts.write(claim, step)] as const
   const [, next] = yield* Effect.all(both, { concurrency: 2 })
   return next
@@ -189,7 +191,7 @@ const release = Effect.fn("Claims.release")(function* (parts: Parts, claim: Clai
 
 const releaseAsRead = Effect.fn("Claims.releaseAsRead")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
   const next = yield* parts.write(claim, step)
-  // The place goes second: a claim that was moved meanwhile keeps it.
+  // The place goes second: a claim that moved in the meantime keeps it.
   yield* free(parts, claim, step)
   return next
 })
@@ -200,7 +202,7 @@ const free = Effect.fnUntraced(function* (
   step: ClaimMove
 ): Effect.fn.Return<void, BusError> {
   const { ticket, network, amount } = record
-  // How much its provider had done is not known.
+  // How far its provider got is unknown.
   if (isPayersDoing(step)) {
     return yield* lose(parts, { key, record }, { ticket, microUsd: parts.microUsdOf(network, BigInt(amount)) })
   }
@@ -215,7 +217,7 @@ interface Loss {
   readonly denies?: (before: PayerRecord, freed: PayerRecord) => PayerRecord
 }
 
-/** The payer's place goes, and what its call has cost counts against it. */
+/** Frees the payer's place and counts the cost of its call against the payer. */
 const lose = Effect.fnUntraced(function* (
   { payers, lost }: Parts,
   claim: Pick<Claim, "key" | "record">,
@@ -231,7 +233,7 @@ const lose = Effect.fnUntraced(function* (
   if (beyond !== undefined) yield* lost(microUsd, beyond)
 })
 
-/** A claim that has ended unpaid was lost with the process that wrote its end. */
+/** A claim that ended unpaid was lost with the process that wrote its end. */
 const vacateUnneeded = Effect.fnUntraced(function* (
   parts: Parts,
   name: PayerName,
@@ -244,7 +246,7 @@ const vacateUnneeded = Effect.fnUntraced(function* (
   const nowMs = yield* Clock.currentTimeMillis
   yield* parts.payers.change(name, (payer) => {
     const freed = withoutPlace(payer, claimKey, ticket)
-    // The claim may be one that was settled, so the wallet may hold less since.
+    // The claim may have been settled, so the wallet may hold less since.
     return freed && { ...freed, settledLast: ticket, settledAtMs: nowMs }
   })
 })
@@ -259,14 +261,14 @@ const spend = Effect.fnUntraced(function* (parts: Parts, claim: Claim, step: Cla
   const { ticket } = claim.record
   const nowMs = yield* Clock.currentTimeMillis
   const ended = { claimKey: claim.key, ticket, microUsd: chargedOf(parts, next.record), nowMs }
-  // The place goes second: a place that is gone says that the chain has the transfer.
+  // The place goes second: a missing place means that the chain has the transfer.
   yield* payers.change(claim.record, (payer) => afterSettled(payer, ended, credit), seen)
   return next
 })
 
 const deny = Effect.fn("Claims.uncollected")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
   const { payers, write } = parts
-  // The denial goes first: a crash in between must not let the payer go on.
+  // The denial goes first: a crash in between must not let the payer continue.
   const sinceMs = yield* Clock.currentTimeMillis
   yield* lose(parts, claim, {
     ticket: null,
@@ -283,8 +285,7 @@ const deny = Effect.fn("Claims.uncollected")(function* (parts: Parts, claim: Cla
 const denyIfGivenOut = Effect.fn("Claims.withheld")(function* (parts: Parts, claim: Claim, step: ClaimMove) {
   const next = yield* parts.write(claim, step)
   const sinceMs = yield* Clock.currentTimeMillis
-  // The gateway that gives the answer out takes a place first and reads the claim after it, so one of the two sees the
-  // other.
+  // The gateway that sends the answer takes a place first and then reads the claim, so one of the two sees the other.
   const denies = (payer: PayerRecord, freed: PayerRecord) =>
     isGivenOut(payer, claim.key) ? denied(freed, { claim, step, sinceMs }) : freed
   if (isPayersDoing(step)) {
@@ -348,7 +349,7 @@ const publishJob = Effect.fnUntraced(function* (
   yield* publisher.publish(subject, settlementJobCodec, job, { messageId: jobId(claim.record) })
 })
 
-// A working settler reaches an end within a few blocks.
+// A working settler finishes within a few blocks.
 const settleWithinMs = 30_000
 
 export const claimOptionsOf = (
@@ -372,19 +373,19 @@ export const sweepTimesOf = (section: Pick<Payments, "LeaseSeconds">): SweepTime
 })
 
 interface FirstSeen {
-  /** True once for a payment, and only while its payer has had no refusal. */
+  /** True once per payment, and only while its payer has not been refused. */
   readonly isFirst: (checked: CheckedPayment, nowMs: number) => boolean
   readonly refused: (payer: PayerName, nowMs: number) => void
 }
 
-// Some ten minutes of a thousand calls a minute: a replay comes within a payment's time.
+// About ten minutes at a thousand calls a minute: a replay comes within a payment's validity.
 const payments = { keysMax: 10_000, keptMs: 600_000 }
 // As long as an unpaid answer keeps its payer's place.
 const payers = { keysMax: 4_096, keptMs: 60_000 }
 
 /**
- * This process's memory of payments: one that is new to it, from a payer with no recent refusal, is taken without
- * reading its claim first. It is a hint alone: the write to the bucket decides which call has a payment.
+ * This process's memory of payments: a payment new to it, from a payer that it has not recently refused, is taken
+ * without reading its claim first. This is only a hint: the write to the bucket decides which call gets a payment.
  */
 export const firstSeen = (): FirstSeen => {
   const seen = recentKeys(payments)
@@ -401,7 +402,7 @@ export const firstSeen = (): FirstSeen => {
 }
 
 interface RecentKeys {
-  /** Moves a key that is there already to the end. */
+  /** Moves an existing key to the end. */
   readonly add: (key: string, nowMs: number) => void
   readonly has: (key: string, nowMs: number) => boolean
 }
@@ -413,7 +414,7 @@ interface RecentKeysOptions {
 
 /** Recently seen keys, in bounded memory: the oldest are dropped first. */
 export const recentKeys = ({ keysMax, keptMs }: RecentKeysOptions): RecentKeys => {
-  // In the order of adding, which a map keeps.
+  // In insertion order, which a map preserves.
   const addedAtMs = new Map<string, number>()
   return {
     add: (key, nowMs) => setNewest(addedAtMs, key, nowMs, keysMax),

@@ -1,7 +1,7 @@
 /**
  * What all payers together may have unpaid beyond what each has paid before. No call writes it: the sweep sums it up
- * from the payers' records and puts the sum beside its checkpoint, and a process adds what it has given since. Only a
- * call that is lost is written down, in a record of its own.
+ * from the payers' records and stores the sum with its checkpoint, and a process adds what it has granted since. Only a
+ * lost call is recorded, in a record of its own.
  */
 import { Duration, Effect, Option, Schema } from "effect"
 import { type BusError, Kv, records, replaced } from "#bus"
@@ -11,8 +11,8 @@ import { type CreditTerms, hasRoom, Owed, owedMore } from "./credit.ts"
 export const checkpointKey = "sweep"
 
 /**
- * `from`: the sequence of the oldest record that a sweeper must see. `unpaid`: what newcomers had unpaid, in millionths
- * of a dollar, by all records up to `asOf`. Absent where a sweeper of an earlier release wrote it.
+ * `from`: the sequence of the oldest record that a sweeper must read. `unpaid`: what new payers had unpaid, in
+ * millionths of a dollar, by all records up to `asOf`. Absent if a sweeper of an earlier release wrote it.
  */
 export const Checkpoint = Schema.Struct({
   holder: Schema.String,
@@ -21,21 +21,21 @@ export const Checkpoint = Schema.Struct({
 })
 
 export interface Newcomers {
-  /** Reads what is known of all processes, unless that was done a moment ago. */
+  /** Reads the state of all processes, unless that was done a moment ago. */
   readonly look: Effect.Effect<void, BusError>
-  /** Whether a call may have so much of the bound. It has it from then on, until it is given back or summed up. */
+  /** Whether a call may take this much of the bound. It holds it from then on, until it is returned or summed up. */
   readonly take: (ticket: string, beyond: number, nowMs: number) => boolean
   /** The call is in its payer's record since a revision. */
   readonly isWritten: (ticket: string, revision: number) => void
   readonly giveBack: (ticket: string) => void
-  /** So much was lost. */
+  /** Records that this much was lost. */
   readonly lost: (microUsd: number) => Effect.Effect<void, BusError>
 }
 
 const owedKey = "newcomers"
-// A sweep comes every two seconds.
+// A sweep runs every two seconds.
 const lookEvery = Duration.seconds(1)
-// The bound of money comes first, unless calls cost next to nothing.
+// The money bound applies first, unless calls cost next to nothing.
 const givenMax = 4_096
 
 interface Given {
@@ -59,7 +59,7 @@ export const openNewcomers = Effect.fnUntraced(function* (
     if (Option.isNone(checkpoint)) return
     const { revision, value } = checkpoint.value
     const { unpaid, asOf } = value.newcomers ?? { unpaid: 0, asOf: revision }
-    // A sweeper that has just begun has not read everything yet.
+    // A sweeper that has just started has not read everything yet.
     if (asOf < known.asOf) return
     known.unpaid = unpaid
     known.asOf = asOf

@@ -1,10 +1,10 @@
 /**
- * A payer's standing, as the bucket `authorizations` holds it: how much of its money is reserved by claims that have
+ * A payer's standing, as stored in the bucket `authorizations`: how much of its money is reserved by claims that have
  * not ended, what it has paid and cost before, and whether it is served at all. It is never deleted to free a payer.
  *
- * A change that loses its write is decided anew on the record read last, until it is written; a record that says
- * nothing any more expires by itself, and one with history alone after a month. Changes of one payer that come to one process at once are made in their order, by
- * one write: a wallet that pays for a hundred calls at once does not block itself.
+ * A change that loses its write is decided again on the latest record until it is written; a record with nothing left
+ * to record expires by itself, and one with history alone after a month. Concurrent changes of one payer in one process
+ * are made in order, by one write: a wallet that pays for a hundred calls at once does not block itself.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { type BusError, Kv, type KvEntry, records } from "#bus"
@@ -17,8 +17,8 @@ import { afterLost, afterPaid, beyondCredit, Credit, type CreditTerms, judgeCred
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * One claim's place in its payer's record, while it has not ended: money that is reserved. A life of a claim takes its
- * own place and gives back only that.
+ * One claim's place in its payer's record until it ends: reserved money. Each life of a claim takes its own place and
+ * returns only that.
  */
 export const Place = Schema.Struct({
   claimKey: ClaimKey,
@@ -26,13 +26,13 @@ export const Place = Schema.Struct({
   /** In the asset's smallest unit. Absent in records of older versions, which had places for streams alone. */
   amount: Schema.optionalKey(AtomicAmount),
   /**
-   * The payer has the answer, or is getting it, before it is paid for. Absent in older records, where it means true.
+   * The payer has the answer, or is receiving it, before it is paid for. Absent in older records, where it means true.
    */
   isGivenOut: Schema.optionalKey(Schema.Boolean)
 })
 export interface Place extends Schema.Schema.Type<typeof Place> {}
 
-/** Places of one payer at once. Each of them rewrites the whole record. */
+/** A payer's places at once. Each of them rewrites the whole record. */
 const placesMax = 256
 /** Two lives of a claim may overlap for a moment. */
 const recordPlacesMax = 2 * placesMax
@@ -43,14 +43,14 @@ export const PayerRecord = Schema.Struct({
   /** In the order in which they were taken. */
   places: Schema.Array(Place).check(Schema.isMaxLength(recordPlacesMax)),
   /**
-   * The ticket of the claim that was settled last, while the record lasts. A balance that was read before this was
-   * written may still include that claim's money.
+   * The ticket of the claim that was settled last, while the record lasts. A balance read before this was written may
+   * still include that claim's money.
    */
   settledLast: Schema.optionalKey(Schema.String),
   settledAtMs: Schema.optionalKey(Milliseconds),
   /** Absent before the first payment or loss. */
   credit: Schema.optionalKey(Credit),
-  /** Nothing is sold to the payer any more: one of its payments could not be collected. */
+  /** Nothing more is sold to the payer: one of its payments could not be collected. */
   denied: Schema.NullOr(Schema.Struct({ claimKey: ClaimKey, reason: Schema.String, sinceMs: Milliseconds }))
 })
 export interface PayerRecord extends Schema.Schema.Type<typeof PayerRecord> {}
@@ -64,34 +64,34 @@ export const placeOf = (
   claimKey,
   ticket,
   amount,
-  // A stream goes out before it is paid for, a whole answer only when the chain is slow.
+  // A stream is sent before it is paid for, a complete answer only when the chain is slow.
   isGivenOut: kind === "stream"
 })
 
 export type PlaceTaken =
-  /** `beyond`: what newcomers have more unpaid, in millionths of a dollar. */
+  /** `beyond`: by how much new payers have more unpaid, in millionths of a dollar. */
   | { readonly _tag: "Taken"; readonly record: PayerRecord; readonly beyond: number }
-  /** The very same place is held already: nothing to write. */
+  /** This exact place is already held: nothing to write. */
   | { readonly _tag: "Held" }
   | { readonly _tag: "Full" }
-  /** The payer's calls that are not paid leave no room for another one. */
+  /** The payer's unpaid calls leave no room for another. */
   | { readonly _tag: "Unpaid"; readonly retryAfterSeconds: number }
-  /** Those of all newcomers together leave none. */
+  /** The unpaid calls of all new payers together leave no room. */
   | { readonly _tag: "Crowded" }
   | { readonly _tag: "Denied" }
 
-/** By what a place is judged. */
+/** The terms by which a place is judged. */
 export interface PlaceTerms {
   readonly credit: CreditTerms
   readonly microUsdOf: (network: string, amount: bigint) => number
   readonly nowMs: number
-  /** Whether newcomers together may have so much more unpaid. */
+  /** Whether new payers together may have this much more unpaid. */
   readonly hasRoom: (beyond: number) => boolean
 }
 
 /**
- * Takes a place behind all others, or marks the answer of a held place as given out. `terms` null: nothing is done for
- * the payment before it is settled, so that it costs nothing if it never is.
+ * Takes a place behind all others, or marks the answer of a held place as sent. `terms` null: nothing is done for the
+ * payment before it is settled, so if it never is, nothing is lost.
  */
 export const withPlace = (record: PayerRecord, place: Place, terms: PlaceTerms | null): PlaceTaken => {
   if (record.denied !== null) return { _tag: "Denied" }
@@ -124,13 +124,13 @@ const sumOf = (network: string, places: ReadonlyArray<Place>, { microUsdOf }: Pi
   return [...amounts.values()].reduce((sum, amount) => sum + microUsdOf(network, amount), 0)
 }
 
-/** What a payer's calls would cost if none of them were paid: in all, and what of it is beyond its credit. */
+/** What a payer's calls would cost if none were paid: the total, and the part beyond its credit. */
 export const unpaidOf = (record: PayerRecord, terms: Pick<PlaceTerms, "microUsdOf">) => {
   const all = sumOf(record.network, record.places, terms)
   return { all, beyond: beyondCredit(all, creditOf(record)) }
 }
 
-/** The record without a place; `ticket` null matches any life. Undefined when there is none to give back. */
+/** The record without a place; `ticket` null matches any life. Undefined if there is none to return. */
 export const withoutPlace = (record: PayerRecord, claimKey: string, ticket: string | null): PayerRecord | undefined => {
   const places = record.places.filter(
     (held) => held.claimKey !== claimKey || (ticket !== null && held.ticket !== ticket)
@@ -138,11 +138,11 @@ export const withoutPlace = (record: PayerRecord, claimKey: string, ticket: stri
   return places.length === record.places.length ? undefined : { ...record, places }
 }
 
-/** How a claim has ended for its payer. */
+/** How a claim ended for its payer. */
 export interface EndedClaim {
   readonly claimKey: string
   readonly ticket: string
-  /** What was paid of it, or lost with it, in millionths of a dollar. */
+  /** The amount that was paid or lost, in millionths of a dollar. */
   readonly microUsd: number
   readonly nowMs: number
 }
@@ -159,14 +159,14 @@ export const afterSettled = (
   credit: afterPaid(creditOf(record), microUsd, terms, nowMs)
 })
 
-/** After a payment that was given up has come all the same. */
+/** After an abandoned payment has arrived after all. */
 export const withPaid = (
   record: PayerRecord,
   { microUsd, nowMs }: Pick<EndedClaim, "microUsd" | "nowMs">,
   terms: CreditTerms
 ): PayerRecord => ({ ...record, credit: afterPaid(creditOf(record), microUsd, terms, nowMs) })
 
-/** After a call that nobody pays for any more. Undefined where its place is gone: it is counted already. */
+/** After a call that will no longer be paid. Undefined if its place is gone: it is already counted. */
 export const afterUnpaid = (
   record: PayerRecord,
   { claimKey, microUsd, nowMs }: Omit<EndedClaim, "ticket">,
@@ -178,13 +178,13 @@ export const afterUnpaid = (
   return { record: { ...freed, credit }, beyond }
 }
 
-// A balance may be read from a node that is behind, and clocks differ.
+// A balance can come from a node that is behind, and clocks differ.
 const settledRecentlyMs = 120_000
 
 export const hasSettledLately = ({ settledLast, settledAtMs }: PayerRecord, nowMs: number): boolean =>
   settledLast !== undefined && (settledAtMs === undefined || nowMs - settledAtMs < settledRecentlyMs)
 
-/** Whether the payer has, or is getting, what a claim is for. */
+/** Whether the payer has, or is receiving, what a claim is for. */
 export const isGivenOut = (record: PayerRecord, claimKey: string) =>
   record.places.some((held) => held.claimKey === claimKey && givesOut(held))
 
@@ -192,7 +192,7 @@ const givesOut = ({ isGivenOut = true }: Place) => isGivenOut
 const isSame = (one: Place, other: Place) => one.claimKey === other.claimKey && one.ticket === other.ticket
 const countOf = (places: ReadonlyArray<Place>) => new Set(places.map(({ claimKey }) => claimKey)).size
 
-/** Claims over the same asset whose places were taken before this one; other assets have a balance of their own. */
+/** Claims over the same asset whose places were taken before this one; other assets have their own balance. */
 export const placesBefore = (record: PayerRecord, place: Place): ReadonlyMap<string, bigint> => {
   const at = record.places.findIndex((held) => isSame(held, place))
   const before = at === -1 ? record.places : record.places.slice(0, at)
@@ -212,11 +212,11 @@ export const amountNeeded = (record: PayerRecord, place: Place, { spent }: Pick<
   return before.reduce((sum, [, amount]) => sum + amount, BigInt(place.amount ?? "0"))
 }
 
-/** Whether a claim still stands for a place that its payer holds; `claim` null when there is none. */
+/** Whether a claim still backs a place that its payer holds; `claim` null if there is none. */
 export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean =>
   claim !== null && claim.ticket === place.ticket && !hasEnded(claim.state)
 
-// A payer that has not come for so long is a newcomer again.
+// A payer absent for this long counts as new again.
 const historyKeptMs = 30 * 86_400_000
 const goneAfterMs = 60_000
 
@@ -236,8 +236,8 @@ export type PayerEntry = Option.Option<KvEntry<PayerRecord>>
 export interface PayerStore {
   readonly read: (name: PayerName) => Effect.Effect<PayerEntry, BusError>
   /**
-   * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after it, and
-   * the revision with it. `seen`: an earlier read.
+   * Writes the record that `change` makes, or nothing when that is undefined; returns the record right after the write,
+   * with its revision. `seen`: an earlier read.
    */
   readonly change: (name: PayerName, change: PayerChange, seen?: PayerEntry) => Effect.Effect<ChangedPayer, BusError>
 }

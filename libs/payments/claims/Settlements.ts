@@ -1,16 +1,16 @@
 /**
- * The one way to a settler. A settler in the same process is handed the payment; otherwise a job goes to SETTLEMENTS.
- * Callers do not see which of the two it is.
+ * The only path to a settler. A settler in the same process receives the payment directly; otherwise a job goes to
+ * SETTLEMENTS. Callers do not know which of the two it is.
  *
- * While a settler takes the job at once, the job is the only write: the settler makes the claim SETTLING itself. When
- * no settler reports for a moment, and before anything is given out unpaid, this module makes sure that the claim is
- * SETTLING. Reports on the way are not the end: at the end of the wait the claim itself is read, so that a lost report
- * is not taken for none.
+ * While a settler takes the job at once, the job is the only write: the settler makes the claim SETTLING itself. If no
+ * settler reports for a moment, and before anything is sent unpaid, this module makes sure that the claim is SETTLING.
+ * Reports on the way are not the end: at the end of the wait the claim itself is read, so that a lost report does not
+ * count as no outcome.
  *
- * A local settler saves the job, which would be written, read and acked while a caller waits. If the process dies, a
- * follower finds all it needs in the claim: SETTLING and the transaction's name are written before anything is sent,
- * and a sweep asks for it again. A payment that a local settler cannot end, has no key for or no room for, goes on as a
- * job.
+ * A local settler saves the job, which would be written, read and acked while a caller waits. If the process dies, its
+ * successor finds all it needs in the claim: SETTLING and the transaction's name are written before anything is sent,
+ * and a sweep asks for it again. A payment that a local settler cannot end, or for which it has no key or no room,
+ * continues as a job.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Schedule, Scope, Semaphore } from "effect"
@@ -25,14 +25,14 @@ export type NotCommitted = ClaimLost | BusError
 
 interface SettlementRequest {
   readonly claim: Claim
-  /** Nothing is written before this has succeeded; when it fails no settler is asked, and the claim stays as it is. */
+  /** Nothing is written until this succeeds; if it fails, no settler is asked and the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>
   /** `Pending` is as good as any other outcome: it ends the wait. */
   readonly mayBePending?: true
 }
 
 export interface RequestedSettlement {
-  /** `Pending` when the wait is over: then the payment is never given back. */
+  /** `Pending` when the wait is over: after that the payment is never released. */
   readonly outcome: (waitMs: number) => Effect.Effect<SettlementOutcome, NotCommitted>
   readonly close: Effect.Effect<void>
 }
@@ -40,13 +40,13 @@ export interface RequestedSettlement {
 export class Settlements extends Context.Service<
   Settlements,
   {
-    /** Fails only when no settler was asked. */
+    /** Fails only if no settler was asked. */
     readonly request: (request: SettlementRequest) => Effect.Effect<RequestedSettlement, NotCommitted>
-    /** The claim's present outcome; from here on the payment is never given back. */
+    /** The claim's current outcome; from here on the payment is never released. */
     readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
 >()("starling/payments/Settlements") {
-  /** `leaseMs`: how long a claim is its holder's without a renewal. */
+  /** `leaseMs`: how long a claim belongs to its holder without a renewal. */
   static readonly layer = (leaseMs: number) =>
     Layer.effect(
       Settlements,
@@ -71,7 +71,7 @@ interface Parts {
   readonly claims: Claims["Service"]
   readonly mailbox: Mailbox["Service"]
   readonly locals: SettlerRegistry
-  /** The role's scope: a requested settlement goes on when its caller has left. */
+  /** The role's scope: a requested settlement continues after its caller has left. */
   readonly scope: Scope.Scope
   readonly repeats: Semaphore.Semaphore
   readonly silenceMs: number
@@ -80,13 +80,13 @@ interface Parts {
 /** A request whose caller waits for it. */
 interface Waiting extends SettlementRequest {
   readonly result: Deferred.Deferred<SettlementOutcome>
-  /** Open as long as results are received. */
+  /** Open while results are received. */
   readonly listening: Scope.Closeable
 }
 
 // A free settler takes the claim within milliseconds; by now a lease has two thirds of its time left.
 const silenceMsMax = 1_000
-// The calls that may end while a broker restarts; the sweep takes those beyond.
+// The calls that can end during a broker restart; the sweep takes those beyond.
 const repeatsMax = 256
 
 const requestIt = Effect.fnUntraced(function* (
@@ -112,7 +112,7 @@ const handOver = Effect.fnUntraced(function* (
   const { claim, result } = waiting
   const keeping = yield* Effect.forkIn(waiting.answerKept, parts.scope, { startImmediately: true })
   const answerKept = Fiber.join(keeping)
-  // The write that was begun leaves for the broker before the settler's own work is done.
+  // The pending write leaves for the broker before the settler's own work is done.
   yield* Effect.yieldNow
   const byJob = Effect.andThen(answerKept, requestByJob(parts, waiting))
   const isBegun = yield* local.settle({
@@ -141,7 +141,7 @@ const requestByJob = Effect.fnUntraced(function* (
   }
   yield* Scope.provide(mailbox.open(session, receive), listening)
   const replyTo = { instance: mailbox.instance, session }
-  // The job may or may not exist: a claim that is SETTLING is asked for again, at last by the sweep.
+  // The job may or may not exist: a claim that is SETTLING is requested again, in the end by the sweep.
   yield* Effect.catch(claims.requestSettlement(claim, replyTo), () =>
     Effect.andThen(
       standing(parts, claim),
@@ -171,7 +171,7 @@ const standing = Effect.fnUntraced(function* (
   const found = Option.getOrUndefined(yield* claims.read(claim.key))
   if (found !== undefined && isCommitted(found, claim)) return outcomeOfClaim(found)
   const committed = claims.move(claim, ClaimMove.Settle()).pipe(
-    // Another mover may have been first, or an answer may be lost.
+    // Another mover may have been first, or a reply may be lost.
     Effect.catch((error) =>
       Effect.flatMap(claims.read(claim.key), (found) =>
         Option.isSome(found) && isCommitted(found.value, claim) ? Effect.succeed(found.value) : Effect.fail(error)
@@ -194,15 +194,15 @@ export const outcomeOfClaim = ({ record }: Claim): SettlementOutcome => {
   return { _tag: "Pending", transaction }
 }
 
-// From a quarter of a second, for an election, to two seconds, for a broker that starts.
+// From a quarter of a second, for an election, to two seconds, for a broker that is starting.
 const tries = Schedule.jittered(Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("2 seconds")]))
 // The sweep asks for claims without a report for thirty seconds.
 const patience = "25 seconds"
 
 /**
- * Asks again for a payment whose job may not be stored, until it is: a restarting broker is away for seconds, and the
- * sweep asks only after half a minute. The job has the id of the first, so that it is stored once however often it is
- * asked for. Ends when a settler has the payment, or when it is the sweep's turn.
+ * Requests again a settlement whose job may not be stored, until it is: a restarting broker is away for seconds, and
+ * the sweep asks only after half a minute. The job has the first one's id, so it is stored once however often it is
+ * requested. Ends when a settler has the payment, or when it is the sweep's turn.
  */
 export const keepRequesting = (
   claims: Pick<Claims["Service"], "read" | "requestSettlement">,
@@ -220,7 +220,7 @@ export const keepRequesting = (
   )
 }
 
-/** No settler has begun with it, and no sweep has asked for it. */
+/** No settler has started on it, and no sweep has asked for it. */
 const isUntouched = ({ record }: Claim, requested: Claim) =>
   record.ticket === requested.record.ticket &&
   record.state === "SETTLING" &&
@@ -230,7 +230,7 @@ const isUntouched = ({ record }: Claim, requested: Claim) =>
 /** A payment handed to a local settler; no transaction is signed for it yet. */
 export interface LocalSettlement {
   readonly claim: Claim
-  /** Nothing is written before this has succeeded; when it fails the claim stays as it is. */
+  /** Nothing is written until this succeeds; if it fails, the claim stays as it is. */
   readonly answerKept: Effect.Effect<void, BusError>
   /** Called when the chain has the transfer, before it is recorded. */
   readonly onSettled: (transaction: string | null) => void
@@ -241,7 +241,7 @@ export interface LocalSettlement {
 export interface LocalSettler {
   /** Whether it would begin at once: it has a key that can settle the claim, and room. */
   readonly isFree: (claim: Claim) => boolean
-  /** Begins, and goes on by itself even if its caller leaves. False when it is no longer free. */
+  /** Begins, and continues by itself even if its caller leaves. False when it is no longer free. */
   readonly settle: (settlement: LocalSettlement) => Effect.Effect<boolean>
 }
 

@@ -1,9 +1,9 @@
 /**
- * A claim is one payment's use for one call, as the bucket `authorizations` holds it. Its life is a table: which move
- * leads from which state to which. Pure. The table promises, whoever crashes when: a payment is used by one call at a
- * time; once it is to be settled it is never free again; and it ends as settled or, when the chain can make no transfer
- * any more, as uncollected. A claim is never deleted to free it. An ended one keeps only what answers a replay and an
- * audit.
+ * A claim is one payment's use for one call, as stored in the bucket `authorizations`. Its life is a table: which move
+ * leads from which state to which. Pure. The table guarantees, whichever process crashes at any point: a payment is
+ * used by one call at a time; once it is to be settled it is never free again; and it ends as settled or, when the
+ * chain can no longer make a transfer, as uncollected. A claim is never deleted to free it. An ended one keeps only
+ * what answers a replay and an audit.
  */
 import { randomFillSync } from "node:crypto"
 import { Data, Schema } from "effect"
@@ -28,11 +28,11 @@ const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Total = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const ticketBytes = 12
-// A look at the system's source for each ticket would cost as much as the rest of a decision.
+// Reading the system's random source for each ticket would cost as much as the rest of a decision.
 const drawn = Buffer.alloc(ticketBytes * 256)
 let drawnAt = drawn.length
 
-/** The name of one life of a claim, or of one work of a channel: drawn once, and never twice. */
+/** The name of one life of a claim, or of one work of a channel: drawn once, and never again. */
 export const newTicket = (): string => {
   if (drawnAt === drawn.length) {
     randomFillSync(drawn)
@@ -42,7 +42,7 @@ export const newTicket = (): string => {
   return drawn.toString("base64url", drawnAt - ticketBytes, drawnAt)
 }
 
-/** Transactions that were signed for one claim: a settler that died has left one, and its follower makes another. */
+/** Transactions that were signed for one claim: a settler that died leaves one, and its successor makes another. */
 const transactionsMax = 8
 
 export const ClaimRecord = Schema.Struct({
@@ -54,23 +54,23 @@ export const ClaimRecord = Schema.Struct({
   /** What was signed. */
   amount: Schema.String,
   /**
-   * What is charged of it, where less than the amount may be. While the call goes on, the charge for what was given out
-   * so far; it never exceeds what the call will cost.
+   * The amount charged, if it can be less than the amount. During the call, the charge for what was sent so far; it
+   * never exceeds the call's final cost.
    */
   charge: Schema.optionalKey(Schema.String),
   /** The hash of the call that the payment is for. */
   binding: Sha256Hex,
   kind: AnswerKind,
-  /** The model that the call asks, for its receipt. Absent in claims of older releases. */
+  /** The model that is called, for its receipt. Absent in claims of older releases. */
   model: Schema.optionalKey(Schema.String),
   /**
-   * What the call's provider took, in the units of the amount. Its holder knows it once the answer is made, and it is
-   * written with the next move. Absent where that is not configured, or not known when the settlement was requested.
+   * What the call's provider charges, in the units of the amount. Its holder knows it once the answer is complete and
+   * writes it with the next move. Absent if that is not configured, or was not known when the settlement was requested.
    */
   providerCost: Schema.optionalKey(Schema.String),
-  /** The instance of the gateway. */
+  /** The gateway instance. */
   holder: InstanceName,
-  /** This life of the claim: a new ticket is drawn whenever it is taken. */
+  /** This life of the claim: each taking draws a new ticket. */
   ticket: Schema.String,
   /** The number of writes in this life. */
   moves: Total,
@@ -80,9 +80,9 @@ export const ClaimRecord = Schema.Struct({
   requestedAtMs: Schema.NullOr(Milliseconds),
   /** The signed transactions, the newest last; each is stored before it is sent. */
   transactions: Schema.Array(TransactionId).check(Schema.isMaxLength(transactionsMax)),
-  /** How often settling was asked for. */
+  /** How often settlement was requested. */
   asked: Total,
-  /** The reason of a claim that ended unpaid. */
+  /** Why a claim ended unpaid. */
   reason: Schema.NullOr(Schema.String),
   /** Null once it has ended. */
   payment: Schema.NullOr(Schema.Struct({ payload: PaymentPayload, requirements: PaymentRequirements }))
@@ -90,40 +90,42 @@ export const ClaimRecord = Schema.Struct({
 export interface ClaimRecord extends Schema.Schema.Type<typeof ClaimRecord> {}
 
 export type ClaimMove =
-  /** The holder is still at work. */
+  /** The holder is still working. */
   | { readonly _tag: "Renew" }
-  /** The first byte of a stream is about to go out. */
+  /** The first byte of a stream is about to be sent. */
   | { readonly _tag: "Serve" }
-  /** The answer is made, or all there is of it was given out. */
+  /** The answer is complete, or all of it that exists has been sent. */
   | { readonly _tag: "Settle" }
-  /** Settling is asked for again, after a while without a report. */
+  /** Settlement is requested again after a while without a report. */
   | { readonly _tag: "AskAgain" }
-  /** A transaction is signed; it is stored before it is sent. Null where nothing is charged, and none is sent. */
+  /** A transaction is signed; it is stored before it is sent. Null if nothing is charged and nothing is sent. */
   | { readonly _tag: "Prepare"; readonly transaction: string | null }
-  /** The chain has made the transfer; null where nothing was charged, and none was needed. */
+  /** The chain has made the transfer; null if nothing was charged and none was needed. */
   | { readonly _tag: "Settled"; readonly transaction: string | null }
-  /** The chain can make no transfer of this payment any more. */
+  /** The chain can no longer make a transfer of this payment. */
   | { readonly _tag: "Uncollected"; readonly reason: string }
-  /** The same for an answer that, as far as is known, was not given out. */
+  /** The same for an answer that, as far as is known, was not sent. */
   | { readonly _tag: "Withheld"; readonly reason: string; readonly isPayersDoing: boolean }
   /**
-   * The call failed before anything was given out, or its upstream failed: nothing is charged. `isPayersDoing`: its
-   * caller left while a provider was at work for it.
+   * The call failed before anything was sent, or its upstream failed: nothing is charged. `isPayersDoing`: its caller
+   * left while a provider was working for it.
    */
   | { readonly _tag: "Release"; readonly reason: string; readonly isPayersDoing?: true }
 
 export const ClaimMove = Data.taggedEnum<ClaimMove>()
 
 interface Row {
-  /** The states from which the move may be made, and the state it leads to; null stays. */
+  /** The states from which the move is allowed, and the state it leads to; null keeps the state. */
   readonly from: ReadonlyArray<ClaimState>
   readonly to: ClaimState | null
   /**
    * The move's effect on the claim's place in its payer's record. `spent`: the wallet's balance is lower from here on.
-   * `owed`: the payer is denied. `owed if given out`: denied if it has the answer after all.
+   * `owed`: the payer is denied. `owed if given out`: denied if it received the answer after all.
    */
   readonly place: "kept" | "free" | "spent" | "owed" | "owed if given out"
-  /** Only for the very revision that the mover has read: the fence between settlers, and between them and a sweep. */
+  /**
+   * Only for the exact revision that the mover has read: the fence between settlers, and between settlers and a sweep.
+   */
   readonly isAsRead?: true
 }
 
@@ -139,7 +141,7 @@ const table: Readonly<Record<ClaimMove["_tag"], Row>> = {
   Release: { from: ["CLAIMED", "SERVING"], to: "RELEASED", place: "free" }
 }
 
-/** Whether a call that ends without its payment was begun at a provider and is unpaid by the payer's own doing. */
+/** Whether a call that ends without its payment had been started at a provider and is unpaid because of its payer. */
 export const isPayersDoing = (move: ClaimMove): boolean => {
   if (move._tag === "Uncollected") return true
   return (move._tag === "Withheld" || move._tag === "Release") && move.isPayersDoing === true
@@ -148,7 +150,7 @@ export const isPayersDoing = (move: ClaimMove): boolean => {
 export const placeAfter = ({ _tag }: ClaimMove) => table[_tag].place
 export const isAsRead = ({ _tag }: ClaimMove) => table[_tag].isAsRead === true
 
-/** The record after a move; undefined when the table has no such move, because another mover was first. */
+/** The record after a move; undefined if the table has no such move, because another mover was first. */
 export const moved = (record: ClaimRecord, move: ClaimMove, nowMs: number): ClaimRecord | undefined => {
   const { from, to } = table[move._tag]
   if (!from.includes(record.state)) return undefined
@@ -178,7 +180,7 @@ const changes = (record: ClaimRecord, move: ClaimMove, nowMs: number): Partial<C
 const withLast = (transactions: ReadonlyArray<string>, last: string) =>
   [...transactions.filter((one) => one !== last), last].slice(-transactionsMax)
 
-/** What is settled of a claim, in the asset's smallest unit. */
+/** The amount of a claim that is settled, in the asset's smallest unit. */
 export const chargeOf = ({ amount, charge }: Pick<ClaimRecord, "amount" | "charge">): bigint => BigInt(charge ?? amount)
 
 export const hasEnded = (state: ClaimState) => state === "SETTLED" || state === "UNCOLLECTED" || state === "RELEASED"
@@ -191,12 +193,12 @@ export interface Retention {
   readonly keptMs: number
 }
 
-// A released payment cannot be used after its own end; clocks differ by less than this.
+// A released payment cannot be used after it expires; clocks differ by less than this.
 const clocksApartMs = 600_000
 
 /**
- * How long the bucket keeps a record in milliseconds, or undefined for as long as it is not moved. A released one goes
- * soon, or a stranger with worthless signatures could fill the disk.
+ * How long the bucket keeps a record, in milliseconds, or undefined for as long as it is not moved. A released one
+ * expires soon, or an unknown caller with worthless signatures could fill the disk.
  */
 export const timeToLiveMs = (record: ClaimRecord, retention: Retention, nowMs: number): number | undefined => {
   if (!hasEnded(record.state)) return undefined
@@ -222,8 +224,8 @@ export type SweepMove = "Release" | "Settle" | "AskAgain"
 const backoffDoublingsMax = 5
 
 /**
- * The move that is due, if one is. An answer that was given out must be paid for; otherwise the claim is released. Ages
- * are by the broker's clock, which alone says how old a record is: no replica's clock can end another's lease.
+ * The move that is due, if any. An answer that was sent must be paid for; otherwise the claim is released. Ages are by
+ * the broker's clock, which alone determines how old a record is: no replica's clock can end another's lease.
  */
 export const dueMove = (live: LiveState, nowMs: number, times: SweepTimes): SweepMove | undefined => {
   const ageMs = nowMs - live.writtenAtMs
@@ -238,19 +240,19 @@ export const moveOf = (due: SweepMove): ClaimMove =>
   due === "Release" ? ClaimMove.Release({ reason: "lease ended" }) : { _tag: due }
 
 /**
- * The payment is not accepted for this call. `replay`: it is used already. `exposure`: the payer's other calls, which
- * have not ended, take up its money. `unpaid`: they, and what was lost with earlier ones, take up what it may have
- * unpaid. `newcomers`: so do those of all payers that have paid little yet. In these three cases the same payment may be
- * sent again later. `unfunded`: the payer holds less than this one call costs. `denied`: one of its payments could not
- * be collected.
+ * The payment is not accepted for this call. `replay`: it is already used. `exposure`: the payer's other unfinished
+ * calls take up its money. `unpaid`: those calls, and losses from earlier ones, take up what it may have unpaid.
+ * `newcomers`: the calls of all payers that have paid little yet do so together. In these three cases the same payment
+ * can be sent again later. `unfunded`: the payer holds less than this one call costs. `denied`: one of its payments
+ * could not be collected.
  */
 export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefused", {
   why: Schema.Literals(["replay", "exposure", "unpaid", "newcomers", "unfunded", "denied"]),
   claimKey: Schema.String,
   payer: Schema.String,
-  /** Where the same payment may be sent again: when that may help. */
+  /** If the same payment can be sent again: when that may help. */
   retryAfterSeconds: Schema.optionalKey(Schema.Int),
-  /** The holder of a replayed payment's claim, where it was read. */
+  /** The holder of a replayed payment's claim, if it was read. */
   holder: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
@@ -266,7 +268,7 @@ export class ClaimRefused extends Schema.TaggedError<ClaimRefused>()("ClaimRefus
   }
 }
 
-/** The claim is no longer ours to move: its lease ended, or it is further along. `state` null: it is gone. */
+/** The claim is no longer ours to move: its lease expired, or it has advanced. `state` null: it is gone. */
 export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   claimKey: Schema.String,
   move: Schema.String,
@@ -277,7 +279,7 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
   }
 }
 
-/** The payer is denied: nothing more is given out to it. */
+/** The payer is denied: nothing more is sent to it. */
 export class ExposureReached extends Schema.TaggedError<ExposureReached>()("ExposureReached", {
   payer: Schema.String
 }) {
@@ -286,14 +288,14 @@ export class ExposureReached extends Schema.TaggedError<ExposureReached>()("Expo
   }
 }
 
-// Most calls end within seconds, and nobody knows which one is next.
+// Most calls end within seconds, and which one is next is unknown.
 const soonSeconds = 1
 
 const goesAway: ReadonlySet<ClaimRefused["why"]> = new Set(["exposure", "unpaid", "newcomers"])
 
 /**
  * A refused claim as the verifier's answer. A payer whose other calls take up its money is not refused but asked to
- * come back with the same payment: two calls at once are no fault.
+ * return with the same payment: two calls at once are not a fault.
  */
 export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer, { readonly _tag: "Verified" }> => {
   const { retryAfterSeconds = soonSeconds } = refused

@@ -1,12 +1,14 @@
 /**
- * How much of a payer's calls may be unpaid at once, in millionths of a dollar. Pure.
+ * How much of a payer's calls can be unpaid at once, in millionths of a dollar. Pure.
  *
- * A call is unpaid from its claim until its settlement. A payer earns credit by what it pays, up to a most; a call whose
- * payment could not be collected, or whose caller left it, takes as much away again. What is unpaid beyond that credit
- * is a newcomer's: it is bounded for each payer and, because anybody can make wallets, for all payers together. A call
- * that is lost moves its price from unpaid to owed and changes no sum, so the bounds hold for both together.
+ * A call is unpaid from its claim until its settlement. A payer earns credit by what it pays, up to a maximum; a call
+ * whose payment could not be collected, or that its caller left, reduces it by as much again. An unpaid amount beyond
+ * that credit counts as a new payer's: it is bounded for each payer and, because anyone can create wallets, for all
+ * payers together. A call that is lost moves its price from unpaid to owed and changes no sum, so the bounds apply to
+ * both together.
  *
- * What is owed is paid back by later payments, and forgotten within a day: who makes new wallets would not wait for it.
+ * A debt is repaid by later payments, and forgotten within a day: someone who creates new wallets would not wait for
+ * it.
  */
 import { Schema } from "effect"
 
@@ -15,7 +17,7 @@ const MicroUsd = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export interface CreditTerms {
   /** What a payer may have unpaid beyond what it has paid before, and owe. */
   readonly newcomerMax: number
-  /** The most that a payer earns. */
+  /** The maximum credit that a payer earns. */
   readonly payerMax: number
   /** What all payers together may have unpaid beyond what each has paid before, and owe. */
   readonly newcomersMax: number
@@ -33,7 +35,7 @@ export const noCredit: Credit = { earned: 0, owed: nothingOwed }
 
 const dayMs = 86_400_000
 
-/** What is left of it. A clock that is behind forgets nothing. */
+/** The remaining part of it. A clock that is behind forgets nothing. */
 export const owedAt = ({ microUsd, atMs }: Owed, nowMs: number): number =>
   Math.ceil(microUsd * (1 - Math.min(Math.max(0, nowMs - atMs), dayMs) / dayMs))
 
@@ -42,7 +44,7 @@ export const owedMore = (owed: Owed, microUsd: number, nowMs: number): Owed => (
   atMs: nowMs
 })
 
-/** What is owed is paid first. */
+/** A debt is paid first. */
 export const afterPaid = (credit: Credit, paid: number, { payerMax }: CreditTerms, nowMs: number): Credit => {
   const owed = owedAt(credit.owed, nowMs)
   const back = Math.min(owed, paid)
@@ -64,16 +66,19 @@ export const beyondCredit = (unpaid: number, { earned }: Credit): number => Math
 
 export interface CreditAsked {
   readonly credit: Credit
-  /** The payer's other calls that are not paid. */
+  /** The payer's other unpaid calls. */
   readonly unpaid: number
   readonly price: number
 }
 
 export type CreditVerdict =
-  /** `beyond`: the part of the price that all newcomers share a bound for. */
+  /** `beyond`: the part of the price that counts toward the bound shared by all new payers. */
   { readonly _tag: "Given"; readonly beyond: number } | { readonly _tag: "Refused"; readonly retryAfterSeconds: number }
 
-/** A payer without anything unpaid or owed may make one call of any price, or nothing dear could ever be sold to it. */
+/**
+ * A payer without anything unpaid or owed may make one call of any price; otherwise nothing expensive could ever be
+ * sold to it.
+ */
 export const judgeCredit = (
   { credit, unpaid, price }: CreditAsked,
   { newcomerMax }: CreditTerms,
@@ -89,7 +94,7 @@ export const judgeCredit = (
   }
 }
 
-// Most calls end within seconds, and nobody knows which one is next.
+// Most calls end within seconds, and which one is next is unknown.
 const soonSeconds = 1
 const waitSecondsMax = 3_600
 
@@ -98,21 +103,21 @@ const forgottenSeconds = ({ microUsd, atMs }: Owed, leaves: number, nowMs: numbe
   return Math.min(waitSecondsMax, Math.max(soonSeconds, Math.ceil((forgottenAtMs - nowMs) / 1_000)))
 }
 
-/** What a process knows of all newcomers together. */
+/** What a process knows about all new payers together. */
 export interface NewcomersKnown {
-  /** Theirs that are not paid, as the sweep has last summed them up. */
+  /** Their unpaid total, as last computed by the sweep. */
   readonly unpaid: number
   readonly owed: Owed
-  /** What this process has given since then. */
+  /** What this process has granted since then. */
   readonly given: number
 }
 
-// Processes that verify at once see each other's newcomers only with the next sum.
+// Processes that verify at once see each other's new payers only with the next sum.
 const shares = 4
 
 /**
- * Whether a process may let newcomers have so much more unpaid. It hands out a quarter of what is left between two sums,
- * or one call: four processes at once stay within the bound, but for a call each.
+ * Whether a process may grant new payers this much more unpaid. It hands out a quarter of what is left between two
+ * sums, or one call: four processes at once stay within the bound, but for a call each.
  */
 export const hasRoom = (
   { unpaid, owed, given }: NewcomersKnown,

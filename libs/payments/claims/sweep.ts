@@ -1,8 +1,8 @@
 /**
- * The sweep looks after claims whose holders are gone: it releases what was not given out, has the rest settled, and
- * asks again for a settlement without a report. One sweeper at a time holds a lease. It reads the bucket's stream in
- * order; a checkpoint that it writes itself comes back with the broker's time, and ages are measured between two of the
- * broker's times. It starts at the oldest claim that had not ended.
+ * The sweep handles claims whose holders are gone: it releases claims whose answer was not sent, has the rest settled,
+ * and asks again for a settlement without a report. One sweeper at a time holds a lease. It reads the bucket's stream
+ * in order; a checkpoint that it writes itself comes back with the broker's time, and ages are measured between two of
+ * the broker's times. It starts at the oldest claim that had not ended.
  */
 import { Effect, Option, Schedule, Schema, Stream, Result } from "effect"
 import { type BusError, jsonCodec, Kv, type KvBucket, Leases, StreamReader, type SourceMessage } from "#bus"
@@ -23,10 +23,10 @@ interface SweepOptions {
 
 const checkpointCodec = jsonCodec(Checkpoint)
 
-// One by one, a thousand expired leases would take longer than a lease.
+// One at a time, a thousand expired leases would take longer than a lease.
 const sweepsAtOnce = 16
 
-/** Sweeps for as long as it runs, while it holds the lease. */
+/** Sweeps until interrupted, while it holds the lease. */
 export const sweepClaims = Effect.fn("sweepClaims")(function* (
   options: SweepOptions
 ): Effect.fn.Return<never, never, Claims | Kv | Leases | Metrics | StreamReader> {
@@ -59,7 +59,7 @@ const sweepWhileHeld = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(reading, writing)
 })
 
-/** Fails when another sweeper has written its checkpoint, which ends this one. */
+/** Fails when another sweeper has written its checkpoint, which stops this one. */
 const writeCheckpoints = Effect.fnUntraced(function* (
   checkpoints: KvBucket<typeof Checkpoint.Type>,
   { holder, everyMs }: SweepOptions,
@@ -130,8 +130,8 @@ export const sweepClaim = Effect.fn("Claims.sweep")(function* (
 })
 
 /**
- * Gives back places that a crash has left between a claim and its payer's record: those that have stood for long and
- * have no claim. The record's own age says nothing, for a busy payer's is written all the time.
+ * Returns places that a crash has left between a claim and its payer's record: those held for a long time without a
+ * claim. The record's own age says nothing, because a busy payer's record is written constantly.
  */
 const vacateUnneeded = Effect.fnUntraced(function* (
   live: LiveClaims,
@@ -155,7 +155,7 @@ interface LiveClaim extends LiveState {
 interface LivePayer {
   readonly record: PayerRecord
   readonly revision: number
-  /** When each place was first seen, by its ticket. */
+  /** When each place was first seen, by ticket. */
   readonly sinceMs: ReadonlyMap<string, number>
 }
 
@@ -164,7 +164,7 @@ interface LiveClaims {
   readonly has: (key: string) => boolean
   readonly claims: () => ReadonlyArray<readonly [key: string, claim: LiveClaim]>
   readonly payers: () => ReadonlyArray<readonly [key: string, payer: LivePayer]>
-  /** Of what was read last. */
+  /** The sequence of the last message read. */
   readonly lastSequence: () => number
   /** The sequence from which the stream holds everything known here, and everything not yet read. */
   readonly oldestSequence: () => number
@@ -175,7 +175,7 @@ const { state, asked } = ClaimRecord.fields
 const claimCodec = jsonCodec(Schema.Struct({ state, asked }))
 const payerCodec = jsonCodec(PayerRecord)
 
-// Some records of a kilobyte or two; a first reading passes the whole bucket before any question.
+// Several records of a kilobyte or two; the first reading passes the whole bucket before any question.
 const unreadMax = 1_024
 
 type Unread = Pick<SourceMessage, "sequence" | "storedAtMs" | "data">
@@ -184,7 +184,7 @@ const noHeader = () => undefined
 
 /**
  * The sweeper's knowledge: the claims that have not ended and the payers with something unpaid, in the order of the
- * bucket's stream. Most records are outdated at the next sweep, so they are put aside undecoded, and only the last one
+ * bucket's stream. Most records are outdated at the next sweep, so they are stored undecoded, and only the last record
  * of each key is decoded on demand.
  */
 export const liveClaims = (): LiveClaims => {
@@ -222,7 +222,7 @@ export const liveClaims = (): LiveClaims => {
       lastSequence = sequence
       if (!key.startsWith("claim.") && !key.startsWith("payer.")) return
       unread.delete(key)
-      // A copy, because the data are a slice of everything that was received with them.
+      // A copy, because the data are a slice of the whole buffer that was received.
       unread.set(key, { sequence, storedAtMs, data: data.slice() })
       if (unread.size >= unreadMax) readAll()
     },

@@ -1,16 +1,16 @@
 /**
- * Takes a payment for a call. The key is created, or a released one taken again by its revision: of any number of
- * callers at once one succeeds. Each takes a place in its payer's record, for its money; a caller that finds no place,
- * or a wallet with too little for all, releases the claim again. A payment that is first seen is created at once, with its place.
- * For any other the claim and the payer are read first, so that a refusal writes nothing. A gateway that asks a second
- * time for the same call, because the first verifier has fallen silent, has the claim taken over: its revision moves,
- * so that the silent verifier can undo nothing.
+ * Takes a payment for a call. The key is created, or a released claim is taken again by its revision: of any number of
+ * concurrent callers one succeeds. Each takes a place in its payer's record for its money; a caller that finds no
+ * place, or a wallet with too little for all, releases the claim again. A payment seen for the first time is created at
+ * once, with its place. For any other, the claim and the payer are read first, so that a refusal writes nothing. When a
+ * gateway asks again for the same call because the first verifier does not answer, the claim is taken over: its
+ * revision moves, so the silent verifier cannot undo anything.
  *
- * A claim is only good while the chain is seen to hold enough for it and all that were in the record before it. The
- * record's own order decides, whichever gateway, verifier or process asks. A claim that finds itself alone asks
- * nothing: the transfer's simulation reads the same wallet and says as much. A balance counts only when it was asked
- * for after the newest settlement in the record. Otherwise a payment's money could still be seen in the wallet while
- * its place is already gone.
+ * A claim is valid only while the chain shows enough money for it and for all claims before it in the record. The
+ * record's order decides, whichever gateway, verifier or process asks. A claim without others before it reads no
+ * balance: the transfer's simulation reads the same wallet and gives the same answer. A balance counts only if it was
+ * requested after the newest settlement in the record. Otherwise a payment's money could still appear in the wallet
+ * after its place is gone.
  */
 import { Clock, Effect, Fiber, Option, Result } from "effect"
 import { type BusError, BusUnavailable } from "#bus"
@@ -39,12 +39,12 @@ import {
 import { canBeTaken, type ClaimRecord, ClaimRefused, moved } from "./claim.ts"
 import type { CreditTerms } from "./credit.ts"
 
-/** The payer's balance, and which of these claims have been paid from it. Not read for a claim that is alone. */
+/** Reads the payer's balance, and which of these claims have been paid from it. Not read for a claim without others. */
 export type ReadFunds = (claimKeys: ReadonlyArray<string>) => Effect.Effect<Funds, ChainUnavailable>
 
 /**
  * The call that a payment is claimed for. `binding`: SHA-256 over method, path and body. `holder`: the gateway's
- * instance. `ticket`: drawn for this call alone. `model`: for the receipt.
+ * instance. `ticket`: drawn for this call only. `model`: for the receipt.
  */
 export interface Call {
   readonly binding: string
@@ -57,9 +57,9 @@ export interface Call {
 export interface TakeOptions {
   /** The result of `isFirstSeen`. */
   readonly isFirstSeen?: boolean
-  /** How the payer's money is read on the chain. Without it claims are not compared with money. */
+  /** How the payer's money is read on the chain. Without it, claims are not compared with money. */
   readonly readFunds?: ReadFunds | null
-  /** Nothing is done for the payment before it is settled: it costs nothing if it never is. */
+  /** Nothing is done for the payment before it is settled: if it never is, nothing is lost. */
   readonly isSettledFirst?: boolean
 }
 
@@ -73,7 +73,7 @@ interface Parts {
   readonly microUsdOf: PlaceTerms["microUsdOf"]
   /** From now on, this payer's claim and record are read first. */
   readonly refusedNow: (refusal: ClaimRefused, checked: CheckedPayment) => Effect.Effect<void>
-  /** The payers for one of whose calls this process waits until a settlement is written down. */
+  /** Payers for which one call in this process is waiting until a settlement is recorded. */
   readonly lookingAgain: Set<string>
 }
 
@@ -163,7 +163,7 @@ const newRecord = (checked: CheckedPayment, call: Call, nowMs: number): ClaimRec
   payment: { payload: checked.payload, requirements: checked.requirements }
 })
 
-/** The record that replaces the found one; undefined when that belongs to another call. */
+/** The record that replaces the found one; undefined if the found one belongs to another call. */
 const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined => {
   if (canBeTaken(found)) return { ...fresh, moves: 1 }
   return found.state === "CLAIMED" && found.ticket === fresh.ticket
@@ -171,7 +171,7 @@ const taken = (found: ClaimRecord, fresh: ClaimRecord): ClaimRecord | undefined 
     : undefined
 }
 
-/** Losing this write means that another call uses the payment, or that the silent verifier has woken up. */
+/** Losing this write means that another call uses the payment, or that the silent verifier is running again. */
 const write = (
   store: ClaimStore,
   checked: CheckedPayment,
@@ -185,14 +185,14 @@ const write = (
 
 const stillMoved = new BusUnavailable({ operation: "take a claim over", detail: "its verifier still moves it" })
 
-/** A claim that cannot be released now is released by the sweep. */
+/** If a claim cannot be released now, the sweep releases it. */
 const releaseAgain = (store: ClaimStore, { key, record, revision }: Claim) => {
   const next = moved(record, { _tag: "Release", reason: "no place" }, record.claimedAtMs)
   return next === undefined ? Effect.void : Effect.ignore(store.records.replace(key, next, revision))
 }
 
 interface Asked {
-  /** Null when the caller answers for the money. */
+  /** Null when the caller is responsible for the money. */
   readonly readFunds: ReadFunds | null
   readonly isSettledFirst: boolean
 }
@@ -202,7 +202,7 @@ interface Reserving extends Asked, Omit<Parts, "store" | "refusedNow"> {
   readonly place: Place
 }
 
-/** A balance that was read, and the settlement it came after. */
+/** A balance, and the settlement after which it was read. */
 interface Seen {
   readonly funds: Funds
   readonly settledLast: string | undefined
@@ -242,7 +242,7 @@ const reserve = Effect.fnUntraced(function* (
   )
 })
 
-/** Whether the money would be there for a place taken now, without taking it; returns the balance that was read. */
+/** Whether the money would suffice for a place taken now, without taking it; returns the balance that was read. */
 const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | undefined, Refusal> => {
   const record = recordOf(reserving.checked, entry)
   return Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
@@ -257,7 +257,7 @@ const termsOf = ({ credit, microUsdOf, newcomers, place, isSettledFirst }: Reser
     ? null
     : { credit, microUsdOf, nowMs, hasRoom: (beyond: number) => newcomers.take(place.ticket, beyond, nowMs) }
 
-/** Fails when there would be no place; returns the payer as it was read last. */
+/** Fails if there would be no place; returns the payer as last read. */
 const findPlace = Effect.fnUntraced(function* (
   reserving: Reserving,
   seen: PayerEntry
@@ -265,7 +265,7 @@ const findPlace = Effect.fnUntraced(function* (
   const { checked, lookingAgain } = reserving
   const found = yield* foreseePlace(reserving, recordOf(checked, seen))
   const key = payerKeyOf(checked.network, checked.payer)
-  // One call of each payer waits: a flood of them is refused as fast as it comes.
+  // One call per payer waits: a flood of calls is refused as fast as it arrives.
   if (found._tag === "Unpaid" && !lookingAgain.has(key)) {
     lookingAgain.add(key)
     return yield* Effect.ensuring(
@@ -277,10 +277,10 @@ const findPlace = Effect.fnUntraced(function* (
   return seen
 })
 
-// A settlement is written down within some milliseconds, on a busy machine within a few hundred.
+// A settlement is recorded within milliseconds; on a busy machine, within a few hundred.
 const recordedAfterMs = [50, 250]
 
-/** A caller hears of its settlement before that is written down, and may call again at once. */
+/** A caller learns of its settlement before it is recorded, and may call again at once. */
 const lookAgain = Effect.fnUntraced(function* (
   reserving: Reserving,
   seen: PayerEntry,
@@ -289,7 +289,7 @@ const lookAgain = Effect.fnUntraced(function* (
   const { checked, payers } = reserving
   let [entry, found] = [seen, unpaid]
   for (const pauseMs of recordedAfterMs) {
-    // What is owed is not forgotten so soon.
+    // A debt is not forgotten that soon.
     if (found._tag !== "Unpaid" || recordOf(checked, entry).places.length === 0) break
     yield* Effect.sleep(pauseMs)
     entry = yield* payers.read(checked)
@@ -299,7 +299,7 @@ const lookAgain = Effect.fnUntraced(function* (
   return entry
 })
 
-/** Whether there would be a place. Only a payer that has paid too little has all others looked at. */
+/** Whether there would be a place. All other payers are read only for a payer that has paid too little. */
 const foreseePlace = Effect.fnUntraced(function* (
   reserving: Reserving,
   record: PayerRecord
@@ -313,7 +313,7 @@ const foreseePlace = Effect.fnUntraced(function* (
   return withPlace(record, place, terms)
 })
 
-/** A place that cannot be given back now is given back by the sweep. */
+/** If a place cannot be returned now, the sweep returns it. */
 const giveBack = ({ payers, checked, place }: Reserving) =>
   Effect.ignore(payers.change(checked, (payer) => withoutPlace(payer, place.claimKey, place.ticket)))
 
@@ -332,7 +332,7 @@ const seeFunds = (
         settledLast: record.settledLast
       }))
 
-// A chain that does not say which payments it has made is asked again: a transfer is recorded within a second.
+// A chain that does not report which payments it has made is asked again: a transfer is recorded within a second.
 const pausesMs = [0, 100, 300, 600]
 
 const covered = Effect.fnUntraced(function* (
@@ -343,11 +343,11 @@ const covered = Effect.fnUntraced(function* (
   const { checked, payers, place, readFunds } = reserving
   if (readFunds === null || !needsFunds(first, place, yield* Clock.currentTimeMillis)) return earlier
   let record = first
-  // The balance came after another settlement than the record's last.
+  // The balance was read after a different settlement than the record's last.
   let seen = earlier?.settledLast === record.settledLast ? earlier : yield* seeFunds(reserving, record)
   for (const pauseMs of pausesMs) {
     if (seen !== undefined && seen.funds.balance >= amountNeeded(record, place, seen.funds)) return seen
-    // As of one block, each payment either is in the wallet or has left it, so only a later change can help.
+    // As of one block, each payment is either still in the wallet or has left it, so only a later change can help.
     if (pauseMs > 0 && seen?.funds.spent !== null) break
     yield* Effect.sleep(pauseMs)
     record = recordOf(checked, yield* payers.read(checked))
@@ -374,7 +374,7 @@ const refuseWithoutPlace = (checked: CheckedPayment, found: PlaceTaken): Effect.
   }
 }
 
-// By then the sweep has counted what was paid meanwhile.
+// By then the sweep has counted what was paid in the meantime.
 const crowdedSeconds = 3
 
 const refused = (

@@ -1,6 +1,6 @@
 /**
- * The payment books as the settlers keep them for operators: how far the reconciliation of a network is, what it
- * found, and the order to have a finding mended.
+ * The payment books that the settlers keep for operators: how far a network's reconciliation has read, what it found,
+ * and the order to have a finding mended.
  */
 import { Schema } from "effect"
 import { Count, EpochMs, text } from "#base"
@@ -21,7 +21,7 @@ export const findingKinds = [
 ] as const
 export type FindingKind = (typeof findingKinds)[number]
 
-/** How a finding ended. `resolved`: a later comparison found nothing any more. */
+/** How a finding ended. `resolved`: a later comparison no longer found it. */
 export const findingEnds = [
   "resolved",
   "receipt-written",
@@ -36,7 +36,7 @@ export type FindingEnd = (typeof findingEnds)[number]
 /** The first half of the SHA-256 of what was found. */
 export const FindingId = Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/u))
 
-/** A transfer to one of our accounts, as the chain has it. */
+/** A transfer to one of our accounts, as recorded on the chain. */
 export const BookTransfer = Schema.Struct({
   transaction: TransactionId,
   network: Network,
@@ -45,12 +45,12 @@ export const BookTransfer = Schema.Struct({
   payTo: ChainAddress,
   amount: AtomicAmount,
   nonce: Schema.NullOr(text(256)),
-  /** Where it stands on the chain, in the scheme's own text. */
+  /** Its position on the chain, as a text of the scheme's own. */
   position: text(256)
 })
 export interface BookTransfer extends Schema.Schema.Type<typeof BookTransfer> {}
 
-/** What of a payment channel cannot be explained. `amount`: by how much its parts differ. */
+/** What cannot be explained about a payment channel. `amount`: by how much its parts differ. */
 export const BookChannel = Schema.Struct({
   channelId: ChannelId,
   asset: ChainAddress,
@@ -60,7 +60,7 @@ export const BookChannel = Schema.Struct({
 })
 export interface BookChannel extends Schema.Schema.Type<typeof BookChannel> {}
 
-/** Claims and receipts that a finding names; of more the first ones. */
+/** Claims and receipts that a finding names; if there are more, the first ones. */
 export const findingPartsMax = 8
 
 export const BookFinding = Schema.Struct({
@@ -73,7 +73,7 @@ export const BookFinding = Schema.Struct({
   transfer: Schema.NullOr(BookTransfer),
   receipts: Schema.Array(Receipt).check(Schema.isMaxLength(findingPartsMax)),
   channel: Schema.optionalKey(BookChannel),
-  /** Null while it stands. `by`: the operator's token, or null for the settlers themselves. */
+  /** Null while it is open. `by`: the operator's token, or null for the settlers themselves. */
   end: Schema.NullOr(
     Schema.Struct({
       how: Schema.Literals(findingEnds),
@@ -85,7 +85,7 @@ export const BookFinding = Schema.Struct({
 })
 export interface BookFinding extends Schema.Schema.Type<typeof BookFinding> {}
 
-/** How far the reconciliation of one account on one network is. */
+/** How far the reconciliation of one account on one network has read. */
 export const BookState = Schema.Struct({
   network: Network,
   payTo: ChainAddress,
@@ -93,20 +93,20 @@ export const BookState = Schema.Struct({
   /** The settler that compared last. */
   holder: InstanceName,
   triedAtMs: EpochMs,
-  /** When chain and receipts were last compared to their end. */
+  /** When chain and receipts were last compared to the end. */
   comparedAtMs: Schema.NullOr(EpochMs),
   /** Why the last comparison did not reach the end. */
   trouble: Schema.NullOr(text(1_000)),
-  /** Findings beyond those that are kept; the log has them. */
+  /** How many findings are not stored; the log has them. */
   notKept: Count,
-  /** What the settlers' keys hold for fees, in the chain's own coin; null where the chain did not say. */
+  /** What the settlers' keys hold for fees, in the chain's own coin; null if the chain did not answer. */
   keys: Schema.Array(Schema.Struct({ address: ChainAddress, balance: Schema.NullOr(AtomicAmount) })).check(
     Schema.isMaxLength(64)
   )
 })
 export interface BookState extends Schema.Schema.Type<typeof BookState> {}
 
-/** An operator's order about a finding. `Mend`: do what can be done without risk. `Accept`: it is explained. */
+/** An operator's order about a finding. `Mend`: do what can be done safely. `Accept`: it is explained. */
 export const BooksOrder = Schema.Union([
   Schema.TaggedStruct("Mend", { id: FindingId, by: text(256), reason: text(500) }),
   Schema.TaggedStruct("Accept", { id: FindingId, by: text(256), reason: text(500) })
@@ -118,7 +118,7 @@ export const BooksAnswer = Schema.Union([
   Schema.TaggedStruct("Unknown", {}),
   /** Asking again changes nothing. */
   Schema.TaggedStruct("Refused", { why: text(1_000) }),
-  /** Not now: a chain or the broker does not say. */
+  /** Not now: a chain or the broker does not answer. */
   Schema.TaggedStruct("Later", { why: text(1_000) })
 ])
 export type BooksAnswer = Schema.Schema.Type<typeof BooksAnswer>

@@ -1,7 +1,7 @@
 /**
- * The chains on which payments are taken. Each family is one line: how CAIP-2 names its networks, how they write
- * addresses, and which faults of a configured network are visible without asking its chain. Beside them stands the
- * dollar token of the chains that most payments use.
+ * The chains on which payments are accepted. Each family is one line: how CAIP-2 names its networks, how they write
+ * addresses, and which faults of a configured network are visible without asking its chain. It also lists the dollar
+ * token of the chains that most payments use.
  */
 
 interface WrittenAddresses {
@@ -15,8 +15,8 @@ interface WrittenAddresses {
 }
 
 /**
- * The ways to pay that are known here. `exact`: the quoted amount. `upto`: the quoted amount is the most; what the
- * answer really cost is charged.
+ * The schemes known here. `exact`: the quoted amount is charged. `upto`: the quoted amount is the maximum; the answer's
+ * actual cost is charged.
  */
 export const paymentSchemes = ["exact", "upto"] as const
 export type PaymentSchemeName = (typeof paymentSchemes)[number]
@@ -24,15 +24,15 @@ export type PaymentSchemeName = (typeof paymentSchemes)[number]
 interface Family {
   /** The part of a CAIP-2 name before the colon. */
   readonly namespace: string
-  /** Digits of the chain's own coin after the point. */
+  /** Decimals of the chain's own coin. */
   readonly coinDecimals: number
-  /** Hex means the same in either case; in base58 the case matters. */
+  /** Hex means the same in either case; in base58, case matters. */
   readonly ignoresCase: boolean
-  /** Payers sign the name and the version of the token. */
+  /** Payers sign the token's name and version. */
   readonly signsToken: boolean
   /** One of our accounts pays the chain's fee and is named in what payers sign. */
   readonly hasFeePayer: boolean
-  /** The ways to pay that work on its chains. */
+  /** The schemes that work on its chains. */
   readonly schemes: ReadonlyArray<PaymentSchemeName>
   readonly fault: (network: WrittenAddresses) => string | undefined
 }
@@ -76,7 +76,7 @@ const prefixes = families.map((family) => `${chainFamilies[family].namespace}:`)
 export const chainFamilyOf = (network: string): ChainFamily | undefined =>
   families[prefixes.findIndex((prefix) => network.startsWith(prefix))]
 
-/** Digits of a chain's own coin, in which fees are paid; null for a chain of no known family. */
+/** Decimals of a chain's own coin, in which fees are paid; null for a chain of no known family. */
 export const coinDecimalsOf = (network: string): number | null => {
   const family = chainFamilyOf(network)
   return family === undefined ? null : chainFamilies[family].coinDecimals
@@ -91,7 +91,7 @@ export const signsToken = (network: string): boolean => isOf(network, "signsToke
 
 export const hasFeePayer = (network: string): boolean => isOf(network, "hasFeePayer")
 
-/** The ways to pay that work on a chain. */
+/** The schemes that work on a chain. */
 export const schemesOf = (network: string): ReadonlyArray<PaymentSchemeName> => {
   const family = chainFamilyOf(network)
   return family === undefined ? [] : chainFamilies[family].schemes
@@ -115,12 +115,12 @@ export const isSameAddress = (network: string, left: string, right: string): boo
 interface KnownToken {
   /** CAIP-2. */
   readonly network: string
-  /** The name that people use for the network. */
+  /** The common name of the network. */
   readonly plainName: string
   /** The contract, or the mint. */
   readonly asset: string
   readonly symbol: string
-  /** The name in the token's signing domain (EIP-712); on Solana nobody signs it. */
+  /** The name in the token's signing domain (EIP-712); on Solana it is not signed. */
   readonly name: string
   readonly version: string
   readonly decimals: number
@@ -141,7 +141,7 @@ const circles = (network: string, plainName: string, asset: string, name = "USD 
 /**
  * The dollar token of the chains that most payments use: its address, and the name that it signs under. On EVM chains
  * payers sign the token's name and version, which differ from chain to chain; a wrong one makes every signature
- * invalid. Other tokens are taken as configured. The chain itself is asked about all of them.
+ * invalid. Other tokens are accepted as configured. All of them are verified with the chain itself.
  */
 export const knownTokens: ReadonlyArray<KnownToken> = [
   circles("eip155:1", "ethereum", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),

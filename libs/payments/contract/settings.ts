@@ -1,6 +1,6 @@
 /**
- * `Payments`: the chains on which the gateway is paid, the receiving accounts, and the part of a price that is not the
- * model's. Without a network the gateway sells nothing.
+ * `Payments`: the chains on which the gateway is paid, the receiving accounts, and the part of a price that does not
+ * depend on the model. Without a network the gateway sells nothing.
  */
 import { Schema, SchemaTransformation } from "effect"
 import { ChainAddress, EvmAddress, Network } from "./primitives.ts"
@@ -90,7 +90,7 @@ const otherFields = {
   )
 }
 
-/** A network as the file writes it. Fields that the table of known tokens holds may be left out. */
+/** A network as written in the file. Fields that are in the table of known tokens can be omitted. */
 const WrittenNetwork = Schema.Struct({
   ...chainFields,
   Asset: optional(ChainAddress, tokenWhy.Asset),
@@ -167,7 +167,7 @@ const unusable = ({
   FacilitatorAddresses = []
 }: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   const known = schemesOf(Network)
-  // A part that cannot be read is a fault of its own.
+  // An unreadable part is a fault of its own.
   const readable = Schemes.filter((scheme) => paymentSchemes.includes(scheme))
   const foreign = readable.filter((scheme) => known.length > 0 && !known.includes(scheme))
   const unsettled = Schemes.includes("upto") && FacilitatorAddresses.length === 0
@@ -185,8 +185,7 @@ const unusable = ({
 }
 
 /**
- * Faults of a token that the table does not know. Nothing is guessed: a wrong name makes every payment's signature
- * invalid.
+ * Faults of a token that is not in the table. Nothing is guessed: a wrong name makes every payment's signature invalid.
  */
 const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   if (knownOf(entry) !== undefined) return []
@@ -211,7 +210,7 @@ const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
   }
 }
 
-/** One chain and the token that is taken on it. */
+/** One chain and the token accepted on it. */
 export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule)).pipe(
   Schema.decodeTo(
     WholeNetwork,
@@ -220,7 +219,7 @@ export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule
 )
 export interface PaymentNetwork extends Schema.Schema.Type<typeof PaymentNetwork> {}
 
-/** The networks that are configured twice. */
+/** Networks that are configured twice. */
 export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Network">>): ReadonlyArray<string> => {
   const names = entries.map((entry) => entry.Network)
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
@@ -230,8 +229,8 @@ export const repeatedNetworks = (entries: ReadonlyArray<Pick<PaymentNetwork, "Ne
 const Delay = whole(withdrawDelaySecondsMin, withdrawDelaySecondsMax)
 
 /**
- * A settler's key that is not in the environment: in an encrypted file, or with another program. Whoever names it signs
- * by it; only payment-settler opens it.
+ * A settler's key that is not in the environment: in an encrypted file, or held by another program. Every entry that
+ * names it signs with it; only payment-settler opens it.
  */
 export const PaymentSigner = Schema.Struct({
   Name: required(SignerName, "By which networks and channels name it."),
@@ -321,7 +320,7 @@ export const PaymentChannels = Schema.Struct({
 })
 export interface PaymentChannels extends Schema.Schema.Type<typeof PaymentChannels> {}
 
-/** The account from which an EVM network's payments are given back. */
+/** The account that sends refunds on an EVM network. */
 export const PaymentRefunds = Schema.Struct({
   Network: required(
     Network,
@@ -396,7 +395,7 @@ const refundsFault = (
 
 type NamingSigners = Partial<Pick<PaymentNetwork, "Signers">> & Pick<PaymentNetwork, "Network">
 
-/** Names that are given twice or to none, and keys that are not the authorizer's. */
+/** Names given to two signers or to none, and keys that are not the authorizer's. */
 const signersFault = (
   signers: ReadonlyArray<Pick<PaymentSigner, "Name" | "Address">>,
   networks: ReadonlyArray<NamingSigners>,
@@ -490,7 +489,7 @@ const paymentFields = {
 export const Payments = section(paymentFields, paymentsRule)
 export interface Payments extends Schema.Schema.Type<typeof Payments> {}
 
-/** `PaymentVerifier`: how many payments are verified at once, how long one may take, and the facilitator's API. */
+/** `PaymentVerifier`: how many payments are verified at once, the time limit for one, and the facilitator's API. */
 export const PaymentVerifier = section({
   RunningMax: withDefault(whole(1, 10_000), 256, "Payments in work at once in one process."),
   DeadlineSeconds: withDefault(span(0.1, 60), 8, "From a question to its answer; then nobody can say."),

@@ -1,6 +1,6 @@
 /**
- * x402 version 2 on the wire: the quote that goes out with a 402, the payment that a client sends for it, and the API
- * of facilitators. Unknown keys are dropped.
+ * x402 version 2 on the wire: the quote sent with a 402, the payment that a client sends for it, and the API of
+ * facilitators. Unknown keys are dropped.
  */
 import { Schema } from "effect"
 import { text } from "#base"
@@ -30,7 +30,7 @@ export const ResourceInfo = Schema.Struct({
 export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
 
 /**
- * One way to pay. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign: the
+ * One payment option. `amount` is in the asset's smallest unit. `extra` is what the scheme's client needs to sign: the
  * token's `name` and `version` on EVM chains, the `facilitatorAddress` of `upto`, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
@@ -96,7 +96,7 @@ const UptoAuthorization = Schema.Struct({
 })
 interface UptoAuthorization extends Schema.Schema.Type<typeof UptoAuthorization> {}
 
-/** `payload` of the scheme `upto` on EVM chains. `permitted.amount` is the most that can be charged. */
+/** `payload` of the scheme `upto` on EVM chains. `permitted.amount` is the maximum charge. */
 export const UptoEvmPayload = Schema.Struct({
   signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,2048}$/u)),
   permit2Authorization: UptoAuthorization
@@ -116,7 +116,7 @@ export const Eip2612Approval = Schema.Struct({
 })
 export interface Eip2612Approval extends Schema.Schema.Type<typeof Eip2612Approval> {}
 
-/** `payload` of the exact scheme on Solana: a wire transaction in base64, at most 1,232 bytes of it. */
+/** `payload` of the exact scheme on Solana: a wire transaction in base64, of at most 1,232 bytes. */
 export const ExactSvmPayload = Schema.Struct({
   transaction: Schema.String.check(Schema.isMaxLength(1_644), Schema.isPattern(/^[A-Za-z0-9+/]+={0,2}$/u))
 })
@@ -136,11 +136,11 @@ export interface FacilitatorRequest extends Schema.Schema.Type<typeof Facilitato
 const ChannelTerms = Schema.Struct({
   ...PaymentRequirements.fields,
   scheme: Schema.Literal(channelScheme),
-  // What a server has sent for many payments at once has no time of its own.
+  // What a server sends for many payments at once has no time limit of its own.
   maxTimeoutSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
 })
 
-/** The same of payments by channel, and of what their server claims, moves and gives back. */
+/** The same for payments by channel, and for what their server claims, moves and refunds. */
 export const ChannelFacilitatorRequest = Schema.Struct({
   ...FacilitatorRequest.fields,
   paymentPayload: Schema.Struct({ ...PaymentPayload.fields, accepted: ChannelTerms }),
@@ -160,8 +160,8 @@ export const VerifyResponse = Schema.Struct({
 export interface VerifyResponse extends Schema.Schema.Type<typeof VerifyResponse> {}
 
 /**
- * The answer of `POST /settle`. `transaction` is empty where there is none. Only `success: true` with a transaction
- * means paid.
+ * The answer of `POST /settle`. `transaction` is empty if there is none. Only `success: true` with a transaction means
+ * paid.
  */
 export const SettleResponse = Schema.Struct({
   success: Schema.Boolean,
@@ -170,7 +170,7 @@ export const SettleResponse = Schema.Struct({
   payer: Schema.optionalKey(Payer),
   transaction: Schema.String.check(Schema.isMaxLength(256)),
   network: Network,
-  /** Empty where no money has moved, as when a channel is charged. */
+  /** Empty if no money has moved, as when a channel is charged. */
   amount: Schema.optionalKey(Schema.Union([AtomicAmount, Schema.Literal("")])),
   extensions: Schema.optionalKey(Extra),
   extra: Schema.optionalKey(Extra)

@@ -1,6 +1,6 @@
 /**
- * A third party's facilitator, asked over HTTP. The unknown cases matter most: a missing answer is never a refusal. A
- * verification without an answer may be asked again; a settlement without one may have happened, so it is pending until
+ * A third party's facilitator, called over HTTP. The unknown cases matter most: a missing answer is never a refusal. A
+ * verification without an answer can be repeated; a settlement without one may have happened, so it is pending until
  * the chain is asked. Only `success: true` with a transaction means paid.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
@@ -134,7 +134,7 @@ const counting = Effect.gen(function* () {
   }
 })
 
-/** What must stay hidden of a facilitator at this URL: its host, and keys that stand in the path. */
+/** What must stay hidden about a facilitator at this URL: its host, and keys in the path. */
 const hiddenOf = (url: string): SanitiseOptions => {
   const { host, hostname, pathname, search, username, password } = new URL(url)
   const parts = [...pathname.split("/"), ...search.split(/[?&=]/u), username, password]
@@ -146,7 +146,7 @@ const nothingHidden: SanitiseOptions = { secrets: [], names: [] }
 /** A reason is a word of the protocol; a longer one is cleaned before it is passed on. */
 const cleanReason = (reason: string, hidden: SanitiseOptions) => sanitise(reason, hidden) ?? "unexpected_verify_error"
 
-/** An account or nothing, for the sender of the payment sees it. */
+/** An account or nothing, because the payment's sender receives it. */
 const addressOf = (payer: string | undefined) =>
   payer !== undefined && /^[0-9A-Za-z]{1,64}$/u.test(payer) ? payer : null
 
@@ -154,8 +154,8 @@ const isInconclusive = (status: number) => status >= 500 || status === 408 || st
 
 /**
  * The meaning of a facilitator's answer. Pure. A status of 5xx, 408 or 429, or a body that breaks the protocol, says
- * nothing of the payment, whatever it claims. Its words go to payers, so they are cleaned of what stands behind it and
- * of how we reach it; the code is read before.
+ * nothing about the payment, whatever it claims. Its text goes to payers, so it is cleaned of the facilitator's
+ * backends and of how we reach it; the code is read before that.
  */
 const readVerification = (
   status: number,
@@ -209,7 +209,7 @@ const readSettlement = (
     return Effect.succeed({ transaction })
   }
   const reason = answer.errorReason ?? "unexpected_settle_error"
-  // Only the chain can say that a sent transaction was refused, not a facilitator that saw one fail.
+  // Only the chain can tell that a sent transaction was refused, not a facilitator that saw one fail.
   if (transient.has(reason) || transaction !== null) return pending(reason)
   const code = codeOf(reason, answer.errorMessage)
   const clean = cleanReason(reason, hidden)
@@ -217,17 +217,17 @@ const readSettlement = (
 }
 
 interface RemoteOptions {
-  /** How long the chain is asked for what a facilitator has done. */
+  /** How long the chain is polled for the facilitator's transaction. */
   readonly confirmMs: number
-  /** Called when the facilitator reported success and the chain does not have it. */
+  /** Called when the facilitator reported success but the chain does not have the transfer. */
   readonly onUnconfirmed: () => void
 }
 
 /**
- * A scheme whose chain a facilitator asks, and whose transactions a facilitator sends. Local checks stay local, for the
- * claim is made from them, and so does the look at the chain: only the chain is believed about a payment's end. Whether
- * a facilitator says that it settled or does not say what it did, the chain is checked for a while; a transfer that is
- * not there by then is pending, without a name. The signer is unknown before the facilitator answers.
+ * A scheme whose facilitator asks the chain and sends the transactions. Local checks stay local, because the claim is
+ * made from them, and so does the lookup on the chain: only the chain decides how a payment ended. Whether a
+ * facilitator reports a settlement or no result at all, the chain is polled for a while; a transfer that is not there
+ * by then is pending, without a name. The signer is unknown until the facilitator answers.
  */
 export const remoteScheme = (
   local: PaymentScheme,
@@ -239,7 +239,7 @@ export const remoteScheme = (
   checkAgain: (payload, requirements, nowMs) => local.check(payload, requirements, nowMs),
   charging: (checked, charge) => local.charging(checked, charge),
   simulate: ({ payload, requirements }) => facilitator.verify(payload, requirements),
-  // A facilitator gives no balances: our own nodes, which confirm its settlements, do.
+  // A facilitator reports no balances: our own nodes, which confirm its settlements, do.
   funds: (checked, claimKeys) => local.funds(checked, claimKeys),
   // The sender pays for a failure.
   recheck: () => Effect.void,
@@ -254,7 +254,7 @@ const settle = Effect.fn("Facilitator.settle")(function* (
   { confirmMs, onUnconfirmed }: RemoteOptions,
   checked: CheckedPayment
 ): Effect.fn.Return<Settlement, SettlementRefused | SettlementPending | ChainUnavailable> {
-  // The caller that ends the payment for a refusal confirms it on the chain.
+  // The caller that ends the payment on a refusal confirms it on the chain.
   const requirements = { ...checked.requirements, amount: String(checked.charge) }
   const reported = yield* facilitator.settle(checked.payload, requirements).pipe(
     Effect.map(({ transaction }) => ({ isDone: true, transaction, detail: `it names ${transaction}` })),
@@ -272,7 +272,7 @@ const settle = Effect.fn("Facilitator.settle")(function* (
 const firstPauseMs = 100
 const lastPauseMs = 1_000
 
-/** The transaction on the chain, whatever its name; null when there is none in time. */
+/** The transaction on the chain, whatever its name; null if none appears in time. */
 const madeWithin = Effect.fnUntraced(function* (
   local: PaymentScheme,
   checked: CheckedPayment,

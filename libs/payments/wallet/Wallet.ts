@@ -1,7 +1,7 @@
 /**
- * A wallet made from a payer's key: it knows its address and its balance, and signs quotes. A quote is read with care
- * for the payer's money: it is signed only for the dollar token of the expected chain, at an allowed price, which under
- * `upto` is the most that can be charged.
+ * A wallet made from a payer's key: it has an address and a balance, and signs quotes. It protects the payer's money:
+ * it signs a quote only for the dollar token of the expected chain, at an allowed price, which under `upto` is the
+ * maximum that can be charged.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Redacted, Result, Schema } from "effect"
@@ -53,30 +53,30 @@ export interface Wallet {
   readonly channels: WalletChannels | null
 }
 
-/** One channel for the terms of each offer. The chain, and who is paid, know how far it is: nothing is kept here. */
+/** One channel for the terms of each offer. The chain and the payee hold its state: the wallet keeps nothing. */
 export interface WalletChannels {
-  /** What lies in the channel, and was claimed of it, by the chain. */
+  /** The channel's balance and claimed total, according to the chain. */
   readonly state: (
     offer: PaymentRequirements
   ) => Effect.Effect<{ readonly balance: bigint; readonly claimed: bigint }, CannotPay>
-  /** A voucher for one more call, with a deposit before it unless that is zero. */
+  /** A voucher for one more call, preceded by a deposit unless that is zero. */
   readonly pay: (
     offer: PaymentRequirements,
     terms: { readonly charged: bigint; readonly deposit: bigint }
   ) => Effect.Effect<PaymentPayload, CannotPay>
-  /** Null asks for all that is left. */
+  /** Null requests all that is left. */
   readonly refund: (
     offer: PaymentRequirements,
     terms: { readonly charged: bigint; readonly amount: bigint | null }
   ) => PaymentPayload
-  /** Whether this wallet has signed that so much may be claimed of its channel. */
+  /** Whether this wallet signed a claim of this amount on its channel. */
   readonly hasSigned: (offer: PaymentRequirements, voucher: Voucher) => boolean
 }
 
 export const openWallet = Effect.fnUntraced(function* (chain: ChainKind, { key, rpcUrl }: Payer) {
   const read = chain === "evm" ? readEvmKey : readSvmKey
   const found = read("payer", Redacted.value(key))
-  // The reason never holds any of the key.
+  // The reason never contains any part of the key.
   if (Result.isFailure(found)) {
     return yield* new CannotPay({ what: "key", reason: `the payer's key cannot be read: ${found.failure}` })
   }
@@ -91,11 +91,11 @@ const balanceOf = "0x70a08231"
 // Clocks of wallets and chains differ by minutes.
 const validSinceSeconds = 600n
 
-// The one channel of a wallet on the same terms.
+// The wallet's only channel on the same terms.
 const salt = `0x${"0".repeat(64)}`
 const Words = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{128}$/u))
 
-/** A wallet keeps no count of its channels: by a name of its own a call is no repetition of one with the same words. */
+/** A wallet does not count its channels: with its own name, a call is not a repetition of one with the same text. */
 const newName = () => ({ "payment-identifier": { info: { id: randomBytes(16).toString("hex") } } })
 
 const walletChannels = (address: string, secret: Secret, rpcUrl: string): WalletChannels => {
@@ -118,7 +118,7 @@ const walletChannels = (address: string, secret: Secret, rpcUrl: string): Wallet
       return yield* approving({ address, secret, rpcUrl }, payment, permit)
     }),
     refund: (offer, terms) => channelRefundOf(signer, offer, terms),
-    // Signatures of this curve are made without chance here: the same voucher has the same one.
+    // Signatures on this curve are deterministic here: the same voucher gets the same signature.
     hasSigned: (offer, { maxClaimable, signature }) => {
       const { payload } = channelRefundOf(signer, offer, { charged: BigInt(maxClaimable), amount: null })
       return (payload["voucher"] as { readonly signature: string }).signature === signature.toLowerCase()
@@ -164,7 +164,7 @@ const allowance = "0xdd62ed3e"
 const nonces = "0x7ecebe00"
 const argument = (address: string) => address.slice(2).toLowerCase().padStart(64, "0")
 
-/** Signs the most that the call may cost; and the approval of Permit2, if the wallet has not made one. */
+/** Signs the maximum that the call can cost, and the Permit2 approval if the wallet has not made one. */
 const signUpto = Effect.fnUntraced(function* (payer: EvmPayer, { requirements, quote }: PayQuote) {
   const { address, secret } = payer
   const { asset, amount, payTo, maxTimeoutSeconds, network, extra } = requirements
@@ -199,7 +199,7 @@ interface Approval {
   readonly deadline: bigint
 }
 
-/** The payment with the approval of Permit2, if the wallet has not made one. */
+/** The payment, with the Permit2 approval if the wallet has not made one. */
 const approving = Effect.fnUntraced(function* (payer: EvmPayer, payload: PaymentPayload, approval: Approval) {
   const { address, rpcUrl } = payer
   const data = `${allowance}${argument(address)}${argument(permit2Address)}`
@@ -276,7 +276,7 @@ const payloadOf = (
 // A healthy node answers in milliseconds.
 const answerMs = 10_000
 
-/** Sends one question to a node and awaits one answer, within seconds: the method's result in that shape. */
+/** Sends one question to a node and waits seconds for the answer: the method's result, decoded. */
 const askChain = <A>(
   rpcUrl: string,
   method: string,
@@ -313,7 +313,7 @@ interface Order {
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
-  /** Where that limit comes from, for who is refused by it. */
+  /** Where that limit comes from, shown to a user whose quote exceeds it. */
   readonly limitName: string
   /** The way to pay; by default the first that is offered. */
   readonly scheme?: PayScheme | undefined
@@ -361,7 +361,7 @@ export const usdText = (micro: bigint): string => {
 }
 
 /**
- * Payers of a local chain, whose money is worth nothing, for whom the fleet itself pays trials. Only `up` gives them,
+ * Payers on a local chain with worthless money, for which the fleet itself pays trial calls. Only `up` provides them,
  * and no setting does: a fleet with real chains never has any.
  */
 export const TrialPayers = Context.Reference<Readonly<Partial<Record<ChainKind, Payer>>>>(

@@ -1,6 +1,6 @@
 /**
- * What a payer by channel signs: a voucher over a total, and a deposit where the channel holds too little. Pure. The
- * protocol's own client judges it in the tests.
+ * What a payer by channel signs: a voucher over a total, and a deposit if the channel's balance is too low. Pure. The
+ * tests judge it by the protocol's own client.
  */
 import { randomBytes } from "node:crypto"
 import type { PaymentPayload, PaymentRequirements } from "#payments/contract"
@@ -28,15 +28,15 @@ export interface ChannelSigner {
 }
 
 interface ChannelPayment {
-  /** What may be claimed of the channel in all. */
+  /** The total that may be claimed from the channel. */
   readonly maxClaimable: bigint
-  /** Goes into the channel first; nothing where it is zero. */
+  /** Deposited into the channel first; zero means no deposit. */
   readonly deposit: bigint
   /** Unix seconds. */
   readonly nowSeconds: number
 }
 
-/** The channel of a payer on the terms of an offer. */
+/** A payer's channel on the terms of an offer. */
 export const channelConfigOf = (
   { address, salt }: Pick<ChannelSigner, "address" | "salt">,
   { payTo, asset, extra = {} }: PaymentRequirements
@@ -69,7 +69,7 @@ export const channelPaymentOf = (
   }
 }
 
-/** A refund of an amount, or of all that is left; `charged`: everything that the channel was charged. */
+/** A refund of an amount, or of all that is left; `charged`: the total charged to the channel. */
 export const channelRefundOf = (
   signer: ChannelSigner,
   offer: PaymentRequirements,
@@ -107,7 +107,7 @@ interface DepositTerms {
   readonly nowSeconds: number
 }
 
-/** In the way that the offer asks for. */
+/** In the form that the offer asks for. */
 const signedDeposit = (signer: ChannelSigner, offer: PaymentRequirements, terms: DepositTerms) => ({
   amount: terms.amount.toString(),
   authorization: isPermit2Deposit(offer) ? byPermit2(signer, offer, terms) : byToken(signer, offer, terms)

@@ -1,6 +1,6 @@
 /**
- * The questions to a chain's node, with their answers decoded. A revert is an answer of its own; every other fault, of
- * the transport or of the node, is `ChainUnavailable` and says nothing of a payment.
+ * Questions to a chain's node, with decoded answers. A revert is an answer of its own; every other fault, of the
+ * transport or of the node, is `ChainUnavailable` and says nothing about a payment.
  */
 import { Effect, Schema } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -8,8 +8,8 @@ import { type JsonRpc, type RpcError, RpcRejected } from "../json-rpc.ts"
 import { type Hex, hexOf, quantityOf, textIn } from "./encoding.ts"
 
 /**
- * The call ran and the contract refused. `text` is its reason, empty when it gave none; `selector` the first four bytes
- * of an error that is declared, in hex.
+ * The call ran and the contract refused. `text` is its reason, empty if it gave none; `selector` is the first four
+ * bytes of a declared error, in hex.
  */
 export class Reverted extends Schema.TaggedError<Reverted>()("Reverted", {
   text: Schema.String,
@@ -63,10 +63,10 @@ interface LogFilter {
 }
 
 export interface CallOptions {
-  /** Who calls; by default nobody in particular. */
+  /** The caller; unspecified by default. */
   readonly from?: string
   readonly block?: "latest" | "finalized"
-  /** Code that stands at these addresses for this call alone. */
+  /** Code placed at these addresses for this call only. */
   readonly code?: Readonly<Record<string, string>>
 }
 
@@ -114,8 +114,8 @@ export class EvmNode {
     this.#ask("read a receipt", "eth_getTransactionReceipt", [hash], decodeReceipt)
 
   /**
-   * Whether the node holds the transaction and it may still enter a block. One that lost its nonce to another never
-   * will, though some nodes go on listing it.
+   * Whether the node holds the transaction and it can still enter a block. One that lost its nonce to another never
+   * can, though some nodes keep listing it.
    */
   readonly isWaiting = Effect.fnUntraced(function* (
     this: EvmNode,
@@ -126,7 +126,7 @@ export class EvmNode {
     return (yield* this.transactionCount(found.from, "latest")) <= Number(found.nonce)
   })
 
-  /** What a transaction in a block called, and with which data; null for one that is not in a block. */
+  /** What a transaction in a block called, and with what data; null for one that is not in a block. */
   readonly transaction = (hash: string): Effect.Effect<CalledTransaction | null, ChainUnavailable> =>
     Effect.map(this.#ask("read a transaction", "eth_getTransactionByHash", [hash], decodeTransaction), (found) =>
       found === null || (found.blockNumber ?? null) === null
@@ -166,7 +166,7 @@ export class EvmNode {
     Effect.map(this.#ask("read the chain's id", "eth_chainId", [], decodeQuantity), BigInt)
   )
 
-  /** The number of transactions of an account: in blocks, or including those that wait. */
+  /** The number of an account's transactions: those in blocks, or including those that wait. */
   readonly transactionCount = (address: string, tag: "latest" | "pending"): Effect.Effect<number, ChainUnavailable> =>
     Effect.map(this.#ask("read an account's nonce", "eth_getTransactionCount", [address, tag], decodeQuantity), Number)
 
@@ -177,13 +177,13 @@ export class EvmNode {
     Effect.map(this.#ask("read the tip", "eth_maxPriorityFeePerGas", [], decodeQuantity), BigInt)
   )
 
-  /** Sends the transaction and returns at once: the caller reads the refusals itself. */
+  /** Sends the transaction and returns at once: the caller interprets refusals itself. */
   readonly send = (raw: Hex): Effect.Effect<void, RpcError> =>
     Effect.asVoid(this.#rpc.call("eth_sendRawTransaction", [raw]))
 
   /**
-   * Sends the transaction and answers when it is in a block, on nodes that know this method (EIP-7966). Nodes disagree
-   * on how to set their own limit, so it is not set and ours ends the wait: `RpcUnavailable`, whose `why` says so.
+   * Sends the transaction and answers when it is in a block, on nodes that have this method (EIP-7966). Nodes disagree
+   * on how to set their own limit, so it is not set and ours ends the wait with `RpcUnavailable`, whose `why` says so.
    */
   readonly sendAndWait = (raw: Hex, waitMs: number): Effect.Effect<TransactionReceipt, RpcError | ChainUnavailable> =>
     this.#rpc
@@ -228,7 +228,7 @@ const unavailable = (operation: string, error: RpcError) => new ChainUnavailable
 const otherShape = (operation: string) =>
   new ChainUnavailable({ operation, detail: "the node's answer has another shape" })
 
-// Nodes agree on code 3, with the revert reason as data; older ones give it in the message alone.
+// Nodes agree on code 3, with the revert reason as data; older ones give it only in the message.
 const revertCode = 3
 const revertWord = /\breverted\b|\bvm execution error\b/iu
 // Error(string).

@@ -1,7 +1,7 @@
 /**
- * A signer whose key is with another program, asked over HTTP by web3signer's interface (eth1). It is sent the bytes to
- * sign, and hashes them itself. A signature that is not of the expected key over these very bytes, the chain's id among
- * them, is refused. To ask twice is harmless, so tries are repeated.
+ * A signer whose key is held by another program, called over HTTP by web3signer's interface (eth1). It receives the
+ * bytes to sign and hashes them itself. A signature that is not from the expected key over exactly these bytes, which
+ * include the chain's id, is refused. Asking twice is harmless, so failed tries are repeated.
  */
 import { Clock, Effect, Result, Schema, type Scope } from "effect"
 import { ConfiguredHttp, type EgressClient, type EgressError, type EgressResponse } from "#egress"
@@ -18,29 +18,29 @@ export interface RemoteSignerOptions {
   readonly address: string
   /** For one try. */
   readonly timeoutMs: number
-  /** PEM certificates that its own is signed by, in place of the system's. */
+  /** PEM certificates that sign the signer's certificate, instead of the system's. */
   readonly trusted?: string | undefined
-  /** The certificate by which the signer knows us, and its key, as PEM. */
+  /** The certificate that identifies us to the signer, and its key, as PEM. */
   readonly identity?: { readonly cert: string; readonly key: string } | undefined
 }
 
 export interface RemoteSigner extends Pick<SettlerKey, "sign"> {
   readonly isAway: () => boolean
-  /** Whether it is up and has the key; fails with why not. */
+  /** Whether it is up and has the key; fails with the reason if not. */
   readonly check: Effect.Effect<void, ChainUnavailable>
 }
 
-// A settlement waits for its signature with its nonce taken, and all behind it wait too.
+// A settlement waits for its signature with its nonce taken, and all settlements behind it wait too.
 const triesMax = 3
 const firstPauseMs = 100
-// As many as settlements of a process may be signed at once over kept connections.
+// As many as a process's settlements can have signed at once over kept connections.
 const connectionsMax = 32
 const signatureAnswerBytesMax = 1_024
-// Some 130 bytes for each key; a signer may have thousands.
+// About 130 bytes per key; a signer can have thousands.
 const keysAnswerBytesMax = 1_048_576
 const breakerLimits: BreakerLimits = { failuresToOpen: 3, failingMsToOpen: 0, pauseMsMin: 500, pauseMsMax: 15_000 }
 
-/** Asks nothing yet: a signer that is away at the start is waited for. */
+/** Sends no request yet: a signer that is down at the start is waited for. */
 export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
   options: RemoteSignerOptions
 ): Effect.fn.Return<RemoteSigner, never, ConfiguredHttp | Scope.Scope> {
@@ -53,7 +53,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
     identity: options.identity
   })
   let breaker: Breaker = closedBreaker
-  // The signer's own name of the key, once it was seen.
+  // The signer's own name of the key, once known.
   let identifier: string | undefined
 
   const guarded = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, SignerFault>) {
@@ -77,7 +77,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
   const ask = Effect.fnUntraced(function* (message: Uint8Array) {
     const known = identifier ?? (yield* find())
     const answer = yield* post(client, options, known, message)
-    // The key was taken out of it, or has another name since its last start.
+    // The key was removed from it, or has another name since its last start.
     if (answer.status === 404) identifier = undefined
     return yield* signatureIn(answer, message, options.address)
   })
@@ -93,7 +93,7 @@ const leftAlone = "the remote signer failed too often lately and is left alone f
 
 const unavailable = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
 
-/** `isPassing`: the next try may do better. */
+/** `isPassing`: the next try may succeed. */
 class SignerFault extends Schema.TaggedError<SignerFault>()("SignerFault", {
   detail: Schema.String,
   isPassing: Schema.Boolean
@@ -110,7 +110,7 @@ const repeated = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, Signer
 
 const urlOf = ({ url }: RemoteSignerOptions, path: string) => `${url.replace(/(?<!\/)\/+$/u, "")}${path}`
 
-// The URL may hold a secret in its path, so no fault names it.
+// The URL can hold a secret in its path, so no fault includes it.
 const away = (error: EgressError) =>
   new SignerFault({
     detail: `the remote signer does not answer: ${error._tag === "InvalidUrl" ? error.reason : error.message}`,
@@ -149,7 +149,7 @@ const statusFault = (status: number) =>
     isPassing: status >= 500 || status === 404 || status === 429
   })
 
-/** The signature, once it is known to be of the expected key over these bytes. */
+/** The signature, verified to be from the expected key over these bytes. */
 const signatureIn = Effect.fnUntraced(function* (
   { status, body, truncated }: EgressResponse,
   message: Uint8Array,
@@ -201,7 +201,7 @@ export const identifierOf = (keys: ReadonlyArray<string>, address: string): stri
 
 const publicKeyPattern = /^(?:0x)?(?:[0-9a-f]{2}){33,65}$/iu
 
-/** Of 33 bytes, of 65, or of the 64 that web3signer writes; undefined for what is no public key. */
+/** 33 bytes, 65 bytes, or the 64 that web3signer writes; undefined if it is not a public key. */
 const addressOfKeyText = (text: string): string | undefined => {
   if (!publicKeyPattern.test(text)) return undefined
   const bytes = bytesOf(text.startsWith("0x") ? text : `0x${text}`)

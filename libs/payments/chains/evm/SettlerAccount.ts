@@ -1,7 +1,7 @@
 /**
  * One settler's account while its key is leased to us. It hands out leases whose nonces never collide and leave no gap,
- * however many settlements run at once. The chain is asked for the account's nonce at the start, and again when the
- * fate of a transaction is unknown. Only one process may have an account at a time.
+ * however many settlements run at once. The chain is asked for the account's nonce at the start, and again when a
+ * transaction's fate is unknown. Only one process may hold an account at a time.
  */
 import { Clock, Effect, Semaphore } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -10,7 +10,7 @@ import type { EvmNode } from "./EvmNode.ts"
 import { type FeeSource, signTransaction } from "./transaction.ts"
 import { sendVerdict } from "./send.ts"
 
-/** `used`: the chain has it. `unsent`: it certainly has not. `unknown`: it may have. */
+/** `used`: the chain has it. `unsent`: it certainly does not. `unknown`: it may. */
 export type LeaseEnd = "used" | "unsent" | "unknown"
 
 interface AccountParts {
@@ -19,12 +19,12 @@ interface AccountParts {
   readonly chainId: bigint
 }
 
-// The gas of an empty transfer to oneself, on every chain of this family; some charge for data beside it.
+// The gas of an empty transfer to oneself, on every chain of this family; some also charge for data.
 const fillerGas = 60_000n
-// Gaps filled in one healing; more gaps have another cause.
+// Gaps filled in one healing; more than this have another cause.
 const gapsMax = 64
-// Well within the time a caller waits for. A transaction that was signed this long ago and is not with the node is
-// signed anew.
+// Well within the time that a caller waits. A transaction signed this long ago that the node does not have is signed
+// again.
 const stuckAfterMs = 4_000
 
 export class SettlerAccount {
@@ -53,16 +53,19 @@ export class SettlerAccount {
     Effect.sync(() => {
       if (this.#sequence === undefined || nonce === null) return
       const rest = how === "unsent" ? returnNonce(this.#sequence, nonce) : useNonce(this.#sequence, nonce)
-      // With no transaction on its way, the chain's own count is right again.
+      // With no transaction on its way, the chain's own count is correct again.
       this.#sequence = how === "unknown" && rest.out.size === 0 ? undefined : rest
     })
 
-  /** Whether a lease has lasted so long that its transaction may be lost; makes no call. */
+  /** Whether a lease has lasted so long that its transaction may be lost; makes no remote call. */
   readonly mayBeStuck: Effect.Effect<boolean> = Effect.map(Clock.currentTimeMillis, (nowMs) =>
     [...(this.#sequence?.out.values() ?? [])].some((sinceMs) => sinceMs < nowMs - stuckAfterMs)
   )
 
-  /** Fills the gaps that later transactions wait for with empty ones, and returns their number. Takes wait for it. */
+  /**
+   * Fills the gaps that later transactions wait for with empty transactions, and returns their number. New leases wait
+   * for it.
+   */
   readonly heal: Effect.Effect<number, ChainUnavailable> = Effect.suspend(() =>
     this.#turn.withPermits(1)(this.#fillGaps())
   )
@@ -76,8 +79,8 @@ export class SettlerAccount {
 
   readonly #fillGaps = Effect.fnUntraced(function* (this: SettlerAccount): Effect.fn.Return<number, ChainUnavailable> {
     const { node, fees, chainId } = this.#parts
-    // The sequence from before the node is asked: a lease that ends later is no gap, and changes the sequence
-    // meanwhile.
+    // The sequence from before the node is asked: a lease that ends later is not a gap, and changes the sequence in the
+    // meantime.
     const before = yield* this.#known()
     this.#sequence = before
     const stuckSinceMs = (yield* Clock.currentTimeMillis) - stuckAfterMs
@@ -95,7 +98,7 @@ export class SettlerAccount {
   })
 }
 
-/** A nonce that is taken meanwhile is no gap any more. */
+/** A nonce that is taken in the meantime is no longer a gap. */
 const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, ChainUnavailable> =>
   node.send(raw).pipe(
     Effect.catchIf(
@@ -106,15 +109,15 @@ const sendFiller = (node: EvmNode, raw: `0x${string}`): Effect.Effect<void, Chai
   )
 
 /**
- * The nonces of one settler's account. Each transaction takes the next; a nonce that was never sent is taken again
- * before any later one; a nonce that the chain lacks between those it has is a gap to fill. Pure.
+ * The nonces of one settler's account. Each transaction takes the next; a nonce that was never sent is reused before
+ * any later one; a nonce that the chain lacks between those it has is a gap to fill. Pure.
  */
 export interface NonceSequence {
-  /** The first nonce that was never given out. */
+  /** The first nonce that was never handed out. */
   readonly next: number
-  /** Nonces given back unsent, ascending. */
+  /** Nonces returned unsent, ascending. */
   readonly returned: ReadonlyArray<number>
-  /** Nonces given out, with the moment, whose transactions have not been reported yet. */
+  /** Nonces handed out, with the time, whose transactions have not been reported yet. */
   readonly out: ReadonlyMap<number, number>
 }
 
@@ -126,7 +129,7 @@ export const takeNonce = ({ next, returned, out }: NonceSequence, nowMs: number)
   return [next, { next: next + 1, returned, out: new Map([...out, [next, nowMs]]) }]
 }
 
-/** The transaction was sent, or may have been: the nonce is not given out again. */
+/** The transaction was sent, or may have been: the nonce is not handed out again. */
 export const useNonce = (sequence: NonceSequence, nonce: number): NonceSequence => ({
   ...sequence,
   out: without(sequence.out, nonce)
@@ -141,8 +144,8 @@ export const returnNonce = (sequence: NonceSequence, nonce: number): NonceSequen
 
 /**
  * The gaps that later transactions wait for, where `pending` is the chain's own next nonce: nonces that no lease holds,
- * and `pending` itself when it was given out before `stuckSinceMs`, for then the node has dropped its transaction or
- * passes it over.
+ * and `pending` itself if it was handed out before `stuckSinceMs`, because then the node has dropped its transaction or
+ * skips it.
  */
 export const gapsOf = ({ next, out }: NonceSequence, pending: number, stuckSinceMs: number): ReadonlyArray<number> => {
   const gaps: Array<number> = []
@@ -173,7 +176,7 @@ const without = (out: ReadonlyMap<number, number>, nonce: number): ReadonlyMap<n
   return rest
 }
 
-/** Nonces given back at the end of the sequence leave no gap. */
+/** Nonces returned at the end of the sequence leave no gap. */
 const dropTail = (sequence: NonceSequence): NonceSequence => {
   let { next, returned } = sequence
   while (returned.at(-1) === next - 1) {

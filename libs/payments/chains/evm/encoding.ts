@@ -1,6 +1,6 @@
 /**
- * How this family of chains writes data. viem encodes and decodes calls, addresses and transactions; what stands here is
- * its narrow door, stricter about a stranger's text, and never throws for a stranger's bytes. Pure.
+ * How this family of chains writes data. viem encodes and decodes calls, addresses and transactions; this module is the
+ * narrow access to it, stricter about untrusted text, and never throws on untrusted bytes. Pure.
  */
 import { keccak_256 } from "@noble/hashes/sha3.js"
 import { Result } from "effect"
@@ -41,7 +41,7 @@ export const keccak256OfText = (text: string): Uint8Array => keccak256(Buffer.fr
 /** The first topic of an event's logs. */
 export const topicOf = (signature: string): Hex => hexOf(keccak256OfText(signature))
 
-/** The four bytes by which a function or an error is named. */
+/** The four bytes that identify a function or an error. */
 export const selectorOf = (signature: string): Hex => hexOf(keccak256OfText(signature).subarray(0, 4))
 
 /** The address at the right of a word, in lower case. */
@@ -50,12 +50,12 @@ export const addressInWord = (word: string): Hex => `0x${word.slice(-40).toLower
 /** An address as the topic of an event. */
 export const addressTopic = (address: string): Hex => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
-/** The number in a whole word; zero when it is no word. */
+/** The number in a complete word; zero if it is not a word. */
 export const numberInWord = (word: string): bigint => readQuantity(word) ?? 0n
 
 /**
  * The hash of a struct of typed data (EIP-712) whose parts are a word each: numbers, hashes, and addresses in any case.
- * It is made for every paid call: a voucher's digest takes 0.02 ms, by viem's `hashTypedData` 0.2 ms.
+ * It is computed for every paid call: a voucher's digest takes 0.02 ms, with viem's `hashTypedData` 0.2 ms.
  */
 export const hashOfWords = (...words: ReadonlyArray<bigint | string | Uint8Array>): Uint8Array =>
   keccak256(Buffer.from(words.map(wordOf).join(""), "hex"))
@@ -89,10 +89,10 @@ export const callOf = (signature: string) => {
   return (...values: ReadonlyArray<Argument>): Buffer => Buffer.concat([selector, encode(...values)])
 }
 
-/** What viem reads in a stranger's bytes; undefined where they are something else. */
+/** What viem reads in untrusted bytes; undefined if they are something else. */
 export const readIn = <A>(read: () => A): A | undefined => Result.getOrUndefined(Result.try(read))
 
 const text = parseAbiParameters("string")
 
-/** The text that is all of an answer, or of an error; undefined for something else. */
+/** The text that makes up an entire answer or error; undefined for anything else. */
 export const textIn = (answer: string): string | undefined => readIn(() => decodeAbiParameters(text, answer as Hex)[0])

@@ -1,7 +1,7 @@
 /**
  * The exact scheme on chains of this family, by transfer authorizations of the token (EIP-3009): the payer signs,
- * anybody may submit, we pay the gas. One per network. Checking needs no key; settling is given one. The scheme keeps
- * nothing of any payment.
+ * anyone can submit, and we pay the gas. One per network. Checking needs no key; settling is given one. The scheme
+ * stores nothing about any payment.
  */
 import { Effect, Result, Schema, type Scope } from "effect"
 import { ExactEvmPayload } from "#payments/contract"
@@ -26,14 +26,14 @@ import { type UptoEvmScheme, uptoEvmScheme } from "./upto/upto-evm.ts"
 
 type Defaulted = keyof typeof evmDefaults
 
-/** The settings that a chain must give; the rest has defaults. */
+/** The settings that a chain must provide; the rest have defaults. */
 export type EvmOptions = Omit<EvmSettings, Defaulted> & Partial<Pick<EvmSettings, Defaulted>>
 
 export interface EvmScheme extends PaymentChain, PaymentScheme<EvmPayment, EvmPrepared> {
   readonly node: EvmNode
   /** The scheme `upto` on the same chain. */
   readonly upto: UptoEvmScheme
-  /** Leases of one settler's key. One account for each key, in one process at a time. */
+  /** Leases of one settler's key. One account per key, in one process at a time. */
   readonly account: (key: SettlerKey) => SettlerAccount
 }
 

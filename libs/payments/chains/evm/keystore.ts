@@ -1,7 +1,7 @@
 /**
  * Keystore files: a key of an EVM chain, encrypted by a password (Web3 Secret Storage, version 3), as geth, ethers and
- * web3signer read and write them. A stranger may have written the file: what its key derivation may cost is bounded
- * before anything is derived. No fault holds any part of a key or of a password.
+ * web3signer read and write them. The file can be untrusted: the cost of its key derivation is bounded before anything
+ * is derived. No fault contains any part of a key or of a password.
  */
 import {
   createCipheriv,
@@ -20,7 +20,10 @@ import { faultsOf } from "#base"
 import { hexOf, keccak256 } from "./encoding.ts"
 import { addressOfKey } from "./signature.ts"
 
-/** `form`: no keystore. `cost`: more than we spend on one. `password`: not this one's. `key`: it holds no key of the curve, or another's. */
+/**
+ * `form`: not a keystore. `cost`: more than we spend on one. `password`: wrong for this file. `key`: it holds no key of
+ * the curve, or another address's.
+ */
 export class KeystoreFault extends Schema.TaggedError<KeystoreFault>()("KeystoreFault", {
   what: Schema.Literals(["form", "cost", "password", "key"]),
   detail: Schema.String
@@ -30,13 +33,14 @@ export class KeystoreFault extends Schema.TaggedError<KeystoreFault>()("Keystore
   }
 }
 
-// A file of ours has some 500 characters.
+// Our own files have about 500 characters.
 const charactersMax = 16_384
-// The usual file takes 256 MiB for half a second to a second: n of 262,144 with r of 8. Twice that is the most, with its lanes.
+// The usual file takes 256 MiB for half a second to a second: n of 262,144 with r of 8. The limit is twice that,
+// including its lanes.
 const scryptBytesMax = 520 * 1_024 * 1_024
-// n * r * p, which is what the time grows with: twice the usual file's.
+// n * r * p, which determines the time: twice the usual file's.
 const scryptWorkMax = 2 ** 22
-// Some five seconds of HMAC-SHA256; the files that are found have 10,240 to 1,000,000.
+// About five seconds of HMAC-SHA256; files in use have 10,240 to 1,000,000.
 const pbkdf2RoundsMax = 10_000_000
 const derivedBytes = 32
 
@@ -48,7 +52,7 @@ const Salt = hexBytes(0, 256)
 const shared = {
   cipher: Schema.Literal("aes-128-ctr"),
   cipherparams: Schema.Struct({ iv: hexBytes(16, 16) }),
-  // Old clients left out the zeros at the beginning of a key.
+  // Old clients omitted leading zeros of a key.
   ciphertext: hexBytes(1, 32),
   mac: hexBytes(32, 32)
 }
@@ -77,7 +81,7 @@ type Sealed = typeof Scrypt.Type | typeof Pbkdf2.Type
 
 /** A file that can be opened by its password. */
 export interface Keystore {
-  /** As the file itself says, in lower case; undefined where it says nothing. It is not believed. */
+  /** As the file itself states, in lower case; undefined if it states none. It is not trusted. */
   readonly address: string | undefined
   readonly crypto: Sealed
 }
@@ -134,7 +138,7 @@ const costFault = (crypto: Sealed): string | undefined => {
     : undefined
 }
 
-/** The 32 bytes of the key. Takes about a second of another thread, and 256 MiB with the usual parameters. */
+/** The 32 bytes of the key. Takes about a second on another thread, and 256 MiB with the usual parameters. */
 export const openKeystore = Effect.fnUntraced(function* (
   { address, crypto }: Keystore,
   password: string
@@ -166,13 +170,13 @@ const pbkdf2ed = promisify(pbkdf2)
 
 const derive = (crypto: Sealed, password: string): Effect.Effect<Buffer, KeystoreFault> =>
   Effect.tryPromise({
-    // The limits of OpenSSL throw at once.
+    // OpenSSL throws synchronously on its limits.
     try: async () => {
       const salt = bytesIn(crypto.kdfparams.salt)
       if (crypto.kdf === "pbkdf2") return pbkdf2ed(password, salt, crypto.kdfparams.c, derivedBytes, "sha256")
       const { n: N, r, p } = crypto.kdfparams
       const maxmem = 2 * scryptBytesMax
-      // OpenSSL takes no such n, although files have it, the specification's own among them.
+      // OpenSSL rejects such an n, although files have it, the specification's own among them.
       if (N >= 2 ** (16 * r))
         return Buffer.from(await scryptAsync(password, salt, { N, r, p, maxmem, dkLen: derivedBytes }))
       return scrypted(password, salt, derivedBytes, { N, r, p, maxmem })

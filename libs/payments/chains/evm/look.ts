@@ -1,11 +1,11 @@
 /**
- * The chain's standing of a payment, whoever submitted it: made, still to be had, used up without us, or over. An
- * authorization's use is one bit that never goes back, so an unused one whose time has passed in a final block can
- * never be collected.
+ * What the chain says about a payment, whoever submitted it: made, still collectable, used up without us, or over. An
+ * authorization's use is one bit that never reverts, so an unused one that has expired in a final block can never be
+ * collected.
  *
- * And every transfer of the token to our account in final blocks, for the reconciliation from the chain's side. A
- * position is the block, and the place in it, of the last transfer that was read. The authorization's nonce is not
- * given: a transfer's event does not have it, and receipts are found by the transaction's hash.
+ * It also reads every transfer of the token to our account in final blocks, for the reconciliation from the chain's
+ * side. A position is the block, and the index in it, of the last transfer read. The authorization's nonce is not
+ * given, because a transfer's event does not have it; receipts are found by the transaction's hash.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -44,7 +44,7 @@ const isMadeBy = Effect.fnUntraced(function* (
   payment: EvmPayment,
   transaction: string
 ): Effect.fn.Return<boolean, ChainUnavailable> {
-  // A facilitator may name any transaction, even an older payment of the same payer and amount.
+  // A facilitator can name any transaction, even an older payment of the same payer and amount.
   if (!isHash(transaction)) return false
   const receipt = yield* node.receipt(transaction)
   if (receipt === null || readQuantity(receipt.status) !== 1n) return false
@@ -84,7 +84,7 @@ const eventOf = Effect.fnUntraced(function* (
   let toBlock = (yield* node.block("latest")).number
   for (let page = 0; page < logPagesMax; page += 1) {
     const fromBlock = toBlock >= logBlocksMax ? toBlock - logBlocksMax + 1n : 0n
-    // There is one event at most: a node that finds too many has a limit on blocks.
+    // There is at most one event: a node that finds too many has a limit on blocks.
     const [event] = yield* node
       .logs({ address: asset, topics, fromBlock, toBlock })
       .pipe(Effect.catchTag("TooManyLogs", ({ detail }) => new ChainUnavailable({ operation: "read logs", detail })))
@@ -97,7 +97,7 @@ const eventOf = Effect.fnUntraced(function* (
 
 interface Unused {
   readonly validBeforeMs: number
-  /** The first second of a block that can no longer hold it. */
+  /** The timestamp from which no block can hold it. */
   readonly endSeconds: bigint
   readonly isUsed: Effect.Effect<boolean, ChainUnavailable>
   readonly transaction: string | null
@@ -117,7 +117,7 @@ export const standingOfUnused = Effect.fnUntraced(function* (
   if (final.timestamp < endSeconds) {
     return { _tag: "Undecided", detail: "its time is over, but not yet in a final block" }
   }
-  // Asked again behind that block: a use may have come between the first question and now.
+  // Asked again after that block: it may have been used since the first question.
   if (yield* isUsed) return { _tag: "Undecided", detail: "it was used at the last moment" }
   return { _tag: "Expired" }
 })
@@ -138,7 +138,7 @@ const placeOf = (position: ChainPosition): Place | undefined => {
     : { block: BigInt(block), logIndex: BigInt(logIndex) }
 }
 
-/** Without a position, the reading begins as many blocks back as it may hold. */
+/** Without a position, reading begins as many blocks back as one question may span. */
 export const transfers = (
   node: EvmNode,
   options: TransfersOptions,
@@ -167,7 +167,7 @@ interface Pages {
   readonly blocks: bigint
 }
 
-// A page is decoded in one go, in a process that also settles: 256 logs take some milliseconds.
+// A page is decoded in one go, in a process that also settles: 256 logs take a few milliseconds.
 const pageLogs = 256
 const pageBlocks = 128n
 
@@ -179,7 +179,7 @@ const blocksAfter = (blocks: bigint, logs: number, most: bigint) => {
   return logs < pageLogs / 2 ? least(blocks * 2n, most) : blocks
 }
 
-/** Halves the number of blocks when they hold more logs than a node gives, down to one. */
+/** Halves the number of blocks when they hold more logs than a node returns, down to one. */
 const page = (
   node: EvmNode,
   options: TransfersOptions,

@@ -1,6 +1,6 @@
 /**
  * The local checks of a payment: its form, the domain, the signature, the recipient, the window and the amount, refused
- * in the order in which facilitators name them. Pure; the domains' hashes are cached.
+ * in the order in which facilitators report them. Pure; the domains' hashes are cached.
  */
 import { Result, Schema } from "effect"
 import {
@@ -29,11 +29,11 @@ interface CheckOptions {
   readonly domains: DomainSeparators
   /** An authorization that ends sooner may not reach a block in time. */
   readonly marginSeconds: number
-  /** The signature passed before: recovering the signer is most of what a check costs. */
+  /** The signature passed before: recovering the signer is most of the cost of a check. */
   readonly isSignatureKnown: boolean
 }
 
-// A client may sign for this much longer than asked for, since its clock may run ahead of ours.
+// A client may sign for this much longer than requested, because its clock may run ahead of ours.
 export const clockSkewSeconds = 60n
 
 const decodePayload = Schema.decodeUnknownResult(ExactEvmPayload)
@@ -92,7 +92,7 @@ const isSignedBy = (payer: string, authorization: Authorization, signature: Curv
   isWellSpelled(authorization.to) &&
   recoverAddress(authorizationDigest(separator, authorization), signature) === payer
 
-/** Recipient, window and amount. The amount is exact: neither less nor more than was asked for. */
+/** Recipient, window and amount. The amount is exact: neither less nor more than requested. */
 export const termsFault = (
   { to, value, validAfter, validBefore }: Authorization,
   { payTo, amount, maxTimeoutSeconds }: PaymentRequirements,
@@ -109,7 +109,7 @@ export const termsFault = (
   return value === BigInt(amount) ? undefined : "invalid_exact_evm_payload_authorization_value_mismatch"
 }
 
-/** By how much a window is too long: the standard reasons do not say it. */
+/** By how much a window is too long: the standard reasons do not include it. */
 const detailOf = (
   fault: EvmReason,
   { validBefore }: Authorization,
@@ -136,7 +136,7 @@ const isFilled = (value: unknown): value is string => typeof value === "string" 
 const Authorized = Schema.Struct({ authorization: ExactEvmPayload.fields.authorization })
 const isAuthorized = Schema.is(Authorized)
 
-/** A payload whose only fault is a signature that is no hex is refused for the signature, as other facilitators do. */
+/** A payload whose only fault is a signature that is not hex is refused for the signature, as other facilitators do. */
 const unreadable = (payload: unknown): EvmReason =>
   isAuthorized(payload) ? "invalid_exact_evm_signature" : "invalid_payload"
 

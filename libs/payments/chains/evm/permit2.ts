@@ -11,12 +11,12 @@ export const permit2Address = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 /** A transfer as its owner signed it; addresses in any case. */
 export interface PermitTransfer {
   readonly token: string
-  /** The most that can be transferred. */
+  /** The maximum that can be transferred. */
   readonly amount: bigint
-  /** Who may transfer it. */
+  /** The account that may transfer it. */
   readonly spender: string
   readonly nonce: bigint
-  /** Unix seconds: the last one of a block that can hold it. */
+  /** Unix seconds: the latest block time at which it is valid. */
   readonly deadline: bigint
 }
 
@@ -47,7 +47,7 @@ const bitmap = callOf("nonceBitmap(address,uint256)")
 /** Call data: the word of its owner's map that holds a nonce. */
 export const nonceBitmap = (owner: string, nonce: bigint): Buffer => bitmap(owner, nonce >> 8n)
 
-/** Whether a nonce is used, by that word. */
+/** Whether a nonce is used, according to that word. */
 export const isUsedIn =
   (nonce: bigint) =>
   (word: bigint): boolean =>
@@ -57,7 +57,7 @@ export const invalidationTopic = topicOf("UnorderedNonceInvalidation(address,uin
 
 const nonceName = /^permit2-([0-9a-f]{64})$/u
 
-/** A nonce's name in the key of a claim: apart from the token's own authorizations, however the payer wrote it. */
+/** A nonce's name in the key of a claim: distinct from the token's own authorizations, however the payer wrote it. */
 export const permitNonceName = (nonce: bigint): string => `permit2-${nonce.toString(16).padStart(64, "0")}`
 
 /** Undefined for the name of another kind of nonce. */

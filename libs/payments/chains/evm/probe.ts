@@ -1,7 +1,6 @@
 /**
- * Checks that the nodes are those of the configured chain, and that the token there is the one that payers sign for.
- * With a wrong token name every payment would be refused for its signature; with wrong decimals every price would be
- * wrong.
+ * Checks that the nodes belong to the configured chain, and that the token there is the one that payers sign for. With
+ * a wrong token name every payment would be refused for its signature; with wrong decimals every price would be wrong.
  */
 import { Effect } from "effect"
 import { decodeAbiParameters, parseAbiParameters } from "viem/utils"
@@ -31,13 +30,13 @@ export const probe = Effect.fn("evm.probe")(function* (
     },
     { concurrency: "unbounded" }
   )
-  // A token that gives no domain separator may give the domain's parts (EIP-5267).
+  // A token without a domain separator may return the domain's parts (EIP-5267).
   const parts = isWord(answers.separator) ? nothing : yield* ask(tokenQuestions.domain)
   const detail = mismatchOf({ ...domain, decimals }, { ...answers, parts })
   if (detail !== undefined) return yield* new ChainMismatch({ detail })
 })
 
-/** A contract reverts on an unknown function, or answers with nothing. */
+/** A contract reverts on an unknown function, or returns nothing. */
 const nothing = "0x"
 
 const answerOf = (node: EvmNode, asset: string, question: string) =>
@@ -51,13 +50,13 @@ export interface TokenAnswers {
   readonly name: string
   readonly version: string
   readonly decimals: string
-  /** The domain's parts, where the token gives them. */
+  /** The domain's parts, if the token returns them. */
   readonly parts: string
 }
 
 /**
- * The difference in words; undefined when there is none. The signing domain decides, for a name alone may be for show.
- * Pure.
+ * The difference in words; undefined if there is none. The signing domain decides, because a name alone may be only for
+ * display. Pure.
  */
 export const mismatchOf = (configured: TokenDomain & TokenTerms, answers: TokenAnswers): string | undefined => {
   const given = {
@@ -84,7 +83,7 @@ interface TokenFacts {
   readonly decimals: bigint | undefined
 }
 
-/** Undefined when the token gives neither form. */
+/** Undefined if the token returns neither form. */
 const isSameDomain = (
   configured: TokenDomain,
   answers: TokenAnswers,
@@ -105,7 +104,7 @@ const isSameDomain = (
   return name === configured.name && (version === undefined || version === configured.version)
 }
 
-// A token's name is a word or two; a longer one is cut, for it ends in a log.
+// A token's name is a word or two; a longer one is cut, because it ends up in a log.
 const textBytesMax = 64
 const shortened = (text: string | undefined) =>
   text === undefined ? undefined : Buffer.from(text).toString("utf8", 0, textBytesMax)
@@ -113,7 +112,7 @@ const shortened = (text: string | undefined) =>
 // Name, version, chain and contract; no salt.
 const usualFields = "0x0f"
 
-// Of `eip712Domain()`; salt and extensions are behind them.
+// From `eip712Domain()`; salt and extensions follow.
 const parts = parseAbiParameters("bytes1, string, string, uint256, address")
 
 const domainParts = (answer: string) => {

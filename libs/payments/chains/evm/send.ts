@@ -1,7 +1,7 @@
 /**
- * Sends a signed transaction until it is in a block. A node may drop a transaction, or pass it over, without a word.
- * The same bytes are therefore sent again after a while, which is harmless; the answer tells when another transaction
- * has the nonce for good.
+ * Sends a signed transaction until it is in a block. A node can drop or skip a transaction silently. The same bytes are
+ * therefore sent again after a while, which is harmless; the answer shows whether another transaction has the nonce for
+ * good.
  */
 import { Clock, Effect } from "effect"
 import { ChainUnavailable, SettlementPending, type SettlementRefused } from "../../errors.ts"
@@ -21,12 +21,12 @@ export interface SendOptions extends Pick<EvmSettings, "receiptDeadlineMs" | "re
 
 /** The sends that wait at the node for their block, each with a connection of its own. */
 interface Waiters {
-  /** Whether the node has the method that sends and waits in one; a refusal is remembered. */
+  /** Whether the node has the method that sends and waits in one; a refusal is cached. */
   isKnown: boolean
   now: number
   /**
-   * Fewer than there are connections: a waiting send may depend on an earlier transaction of the same account, which
-   * must still find a connection. A send beyond them polls for its receipt.
+   * Fewer than there are connections: a waiting send can depend on an earlier transaction of the same account, which
+   * must still find a connection. A send beyond this number polls for its receipt.
    */
   readonly atOnceMax: number
 }
@@ -89,7 +89,7 @@ const afterRefusal = Effect.fnUntraced(function* (
 const outrunOf = ({ nonce }: EvmPrepared) =>
   `another transaction has the nonce ${nonce}; unless this one was first, it must be signed anew`
 
-/** The nonce is taken, perhaps by this very transaction, sent before. */
+/** The nonce is taken, perhaps by this same transaction, sent earlier. */
 const outrun = Effect.fnUntraced(function* (
   node: EvmNode,
   prepared: EvmPrepared
@@ -131,7 +131,7 @@ const awaitReceipt = Effect.fnUntraced(function* (
   }
 })
 
-/** Judged by the node's answer to the same bytes sent once more; on any other answer the first sending counts. */
+/** Judged by the node's answer to the same bytes sent once more; on any other answer the first send counts. */
 const isOutrunNow = (node: EvmNode, raw: Hex) =>
   Effect.match(node.send(raw), {
     onSuccess: () => false,
@@ -142,8 +142,8 @@ type Refusal = SettlementRefused | SettlementPending | ChainUnavailable
 
 /**
  * Sends a signed settlement and waits for the token's own proof that the transfer was made: a receipt of success and
- * the Transfer event. A transaction that fails because somebody submitted the same authorization first is paid all the
- * same. A transaction that may be on its way is pending, never refused; only one that certainly is not is
+ * the Transfer event. A transaction that fails because the same authorization was submitted first by someone else is
+ * paid all the same. A transaction that may be on its way is pending, never refused; only one that certainly is not is
  * `ChainUnavailable`.
  */
 export const broadcast = Effect.fnUntraced(function* (
@@ -183,10 +183,9 @@ const concluded = Effect.fnUntraced(function* (
 })
 
 /**
- * The meaning of a node's refusal of a transaction, by the words that nodes use. Pure.
- * `waiting`: the chain has it, or may have it; its receipt decides.
- * `outrun`: another transaction has its nonce; this one will not run unless it already did.
- * `not taken`: it is certainly not on its way.
+ * The meaning of a node's refusal of a transaction, by the words that nodes use. Pure. `waiting`: the chain has it, or
+ * may have it; its receipt decides. `outrun`: another transaction has its nonce; this one will not run unless it
+ * already has. `not taken`: it is certainly not on its way.
  */
 type SendVerdict = "waiting" | "outrun" | "not taken"
 
@@ -203,7 +202,7 @@ export const sendVerdict = (text: string): SendVerdict => {
   return "not taken"
 }
 
-// The JSON-RPC code of a missing method; some nodes say it in words under another code.
+// The JSON-RPC code of a missing method; some nodes report it in words under another code.
 const methodMissing = -32_601
 
 export const isMethodMissing = (code: number, text: string): boolean =>

@@ -9,7 +9,7 @@ export interface EvmSettings {
   /** The token, and the account whose transfers the reconciliation reads. */
   readonly asset: string
   readonly payTo: string
-  /** The accounts that payers of `upto` may name as the only ones to settle. */
+  /** The accounts that payers of `upto` can name as the only ones that may settle. */
   readonly facilitators: ReadonlyArray<string>
   /** Contracts that may be called to deploy a payer's wallet. */
   readonly walletFactories: ReadonlyArray<string>
@@ -18,11 +18,11 @@ export interface EvmSettings {
   readonly connectionsMax: number
   /** An authorization that ends sooner is refused: it must still reach a block. */
   readonly marginSeconds: number
-  /** The most that is ever offered for a unit of gas, including the tip. */
+  /** The maximum ever offered for a unit of gas, including the tip. */
   readonly feeWeiMax: bigint
   /** How long to wait for a receipt. */
   readonly receiptDeadlineMs: number
-  /** The time between two sendings: nodes silently drop transactions they have accepted, or pass them over. */
+  /** The time between two sends: nodes silently drop or skip transactions they have accepted. */
   readonly resendMs: number
   /** Blocks in one question for logs; nodes refuse more. */
   readonly logBlocksMax: bigint
@@ -36,7 +36,7 @@ export const evmDefaults = {
   rpcDeadlineMs: 5_000,
   connectionsMax: 64,
   marginSeconds: 6,
-  // 50 gwei: far above the prices of the chains that we settle on, and still cents.
+  // 50 gwei: far above the prices of the chains that we settle on, and still only cents.
   feeWeiMax: 50_000_000_000n,
   receiptDeadlineMs: 20_000,
   // A block and a half of the chains that we settle on, and shorter than the wait before a gap is filled.
@@ -47,7 +47,7 @@ export const evmDefaults = {
 
 const pattern = /^eip155:([1-9][0-9]{0,15})$/u
 
-/** The number in a chain's name. Throws for a name that is none of this family. */
+/** The number in a chain's name. Throws for a name outside this family. */
 export const chainIdOf = (network: string): bigint => {
   const digits = pattern.exec(network)?.[1]
   if (digits === undefined) throw new RangeError(`${network} is no network of the form eip155:<chain id>`)

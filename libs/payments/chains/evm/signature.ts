@@ -1,10 +1,10 @@
 /**
- * Signatures of plain keys. One form is accepted: 65 bytes r, s, v, v 27 or 28 (or 0 or 1), s in the lower half of the
- * curve's order, since an s in the upper half is the same signature written a second way. Contract accounts sign
- * otherwise (ERC-1271, ERC-6492), and their refusal says so. Pure.
+ * Signatures of plain keys. One form is accepted: 65 bytes r, s, v, with v 27 or 28 (or 0 or 1) and s in the lower half
+ * of the curve's order, because an s in the upper half is the same signature written a second way. Contract accounts
+ * sign differently (ERC-1271, ERC-6492), and their refusal names that reason. Pure.
  */
 import { randomBytes } from "node:crypto"
-// This file of the package alone: the whole of it takes three times as long to load.
+// Only this file of the package: loading all of it takes three times as long.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
 import { Effect, Redacted, Result } from "effect"
 import type { LibraryHandle } from "koffi"
@@ -39,12 +39,12 @@ const parityOf = (v: number): 0 | 1 | undefined => {
 }
 
 /**
- * The curve secp256k1, by Bitcoin's own library: the host's where it has one, else the same compiled to WebAssembly.
- * Recovering a signer costs 0.036 ms of processor by the first, 0.14 by the second, and 1.25 in JavaScript; signing
- * costs 0.023 and 0.085 ms.
+ * The curve secp256k1, by Bitcoin's own library: the host's if it has one, else the same library compiled to
+ * WebAssembly. Recovering a signer costs 0.036 ms of processor time with the first, 0.14 with the second, and 1.25 in
+ * JavaScript; signing costs 0.023 and 0.085 ms.
  */
 export interface Curve {
-  /** The point of 65 bytes whose key has signed; undefined when no key can have. */
+  /** The 65-byte point of the key that signed; undefined if no key can have. */
   readonly recover: (digest: Uint8Array, signature: CurveSignature) => Uint8Array | undefined
   /** Undefined for bytes that are no key. */
   readonly sign: (digest: Uint8Array, key: Uint8Array) => CurveSignature | undefined
@@ -60,7 +60,7 @@ const pointBytes = 65
 const compressedBytes = 33
 const rsBytes = 64
 
-/** It answers with a text where something is invalid. The random bytes blind what a signing takes of time. */
+/** Returns a text for invalid input. The random bytes hide how long a signing takes. */
 export const wasmCurve = async (): Promise<Curve> => {
   const curve = await instantiateSecp256k1(randomBytes(keyBytes))
   const found = (point: Uint8Array | string) => (typeof point === "string" ? undefined : point)
@@ -80,7 +80,7 @@ const parityFrom = (bytes: Uint8Array, recoveryId: number): CurveSignature => ({
   parity: recoveryId === 0 ? 0 : 1
 })
 
-// Found by the system's loader; on macOS where brew installs it. Each has all that is called here.
+// Found by the system's loader, and on macOS where brew installs it. Each has every function called here.
 const libraries = [
   "libsecp256k1.so.1",
   "libsecp256k1.so.2",
@@ -89,7 +89,7 @@ const libraries = [
   "/usr/local/lib/libsecp256k1.dylib"
 ]
 
-/** Undefined where the host has no such library, or nothing to call it by. */
+/** Undefined if the host has no such library, or no way to call it. */
 export const hostCurve = async (): Promise<Curve | undefined> => {
   const koffi = await import("koffi").then(
     (loaded) => loaded.default,
@@ -107,7 +107,7 @@ export const hostCurve = async (): Promise<Curve | undefined> => {
 const contextFlags = 0x301
 const uncompressed = 2
 
-/** The library reads as many bytes as it expects, and ends the process where it is called wrongly: lengths are looked at first. */
+/** The library reads as many bytes as it expects, and a wrong call ends the process: lengths are checked first. */
 const curveOf = (library: LibraryHandle): Curve => {
   const call = (type: string, name: string, parameters: string): ((...given: ReadonlyArray<unknown>) => unknown) =>
     library.func(`${type} secp256k1_${name}(${parameters})`)
@@ -175,7 +175,7 @@ export const recoverAddress = (digest: Uint8Array, signature: CurveSignature): H
 export const signatureBytes = ({ bytes, parity }: CurveSignature): Buffer =>
   Buffer.concat([bytes, Buffer.from([27 + parity])])
 
-/** Of such bytes, whose last one some libraries write as 0 or 1. */
+/** The parts of such bytes; some libraries write the last byte as 0 or 1. */
 export const signatureParts = (signature: Uint8Array) => {
   const last = signature[64] ?? 0
   return { r: hexOf(signature.subarray(0, 32)), s: hexOf(signature.subarray(32, 64)), v: last < 27 ? last + 27 : last }
@@ -194,7 +194,7 @@ export const addressOfKey = (key: Uint8Array): Hex | undefined => {
   return point === undefined ? undefined : addressOfPoint(point)
 }
 
-/** The address of a public key of 33 or 65 bytes; undefined when these bytes are none. */
+/** The address of a public key of 33 or 65 bytes; undefined if these bytes are not one. */
 export const addressOfPublicKey = (key: Uint8Array): Hex | undefined => {
   const point = curve.uncompress(key)
   return point === undefined ? undefined : addressOfPoint(point)
@@ -289,12 +289,12 @@ export const typedMessage = (separator: Uint8Array, message: Uint8Array): Uint8A
 export const typedDigest = (separator: Uint8Array, message: Uint8Array): Uint8Array =>
   keccak256(typedMessage(separator, message))
 
-// A gateway asks for one token; a facilitator for others sees a handful.
+// A gateway asks for one token; a facilitator for others handles a few.
 const keptMax = 64
 
 /**
- * The domain hashes of recently used tokens, so that each is made once and not per payment. Bounded: a stranger may
- * write requirements, and must not fill the memory with them.
+ * The domain hashes of recently used tokens, so that each is computed once and not per payment. Bounded: an untrusted
+ * caller can write requirements and must not fill the memory with them.
  */
 export class DomainSeparators {
   readonly #kept = new Map<string, Uint8Array>()
@@ -310,7 +310,7 @@ export class DomainSeparators {
   }
 }
 
-/** The call by which a wallet's factory deploys it, before its first payment. */
+/** The call with which a wallet's factory deploys it, before its first payment. */
 export interface Deployment {
   /** In lower case. */
   readonly factory: string
@@ -325,7 +325,7 @@ interface WalletSignature {
 
 /**
  * The parts of a signature of a wallet that may not be deployed yet (ERC-6492); undefined for one that is marked as
- * wrapped and is not. A factory is called with our account, so only those that are configured are.
+ * wrapped and is not. The factory is called with our account, so only configured factories are called.
  */
 export const unwrapped = (signature: string): WalletSignature | undefined => {
   if (!signature.toLowerCase().endsWith(wrapped)) return { inner: signature, deployment: null }

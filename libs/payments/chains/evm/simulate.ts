@@ -1,5 +1,5 @@
 /**
- * Whether the token would make the transfer now: one question when it would, otherwise one more for the reason. A node
+ * Whether the token would make the transfer now: one question if it would, otherwise one more for the reason. A node
  * that gives no answer is never a refusal.
  */
 import { Effect, Clock } from "effect"
@@ -43,7 +43,7 @@ export const diagnose = Effect.fnUntraced(function* (
   const [state, balance] = yield* read(node, asset, calls)
   if (state === undefined) return "invalid_exact_evm_eip3009_not_supported"
   if (state !== 0n) return "invalid_exact_evm_nonce_already_used"
-  // The signature is good for our domain, so the account has code, or the token has another domain.
+  // The signature is valid for our domain, so the account has code, or the token has another domain.
   if (/invalid signature/iu.test(revertText)) return "invalid_exact_evm_signature"
   if (balance !== undefined && balance < amount) return "invalid_exact_evm_insufficient_balance"
   return "invalid_exact_evm_transaction_simulation_failed"
@@ -66,11 +66,11 @@ const read = Effect.fnUntraced(function* (
 const orElse = (call: Effect.Effect<string, Reverted | ChainUnavailable>, answer: string) =>
   Effect.catchTag(call, "Reverted", () => Effect.succeed(answer))
 
-// Deployed code stays, but a local chain may start anew.
+// Deployed code stays, but a local chain can be reset.
 const keptMs = 15 * 60_000
 const keptMax = 64
 
-/** The addresses known to have code, so that it is asked for once in a while and not per payment. */
+/** The addresses known to have code, so that they are checked once in a while and not per payment. */
 export class DeployedContracts {
   readonly #node: EvmNode
   readonly #seenAtMs = new Map<string, number>()

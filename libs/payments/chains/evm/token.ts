@@ -1,6 +1,6 @@
 /**
  * The token's functions and events that settling needs, as call data, selectors and topics; and several reads of it in
- * one question, by the contract that every public chain has at the same address (Multicall3, tryAggregate).
+ * one question, through the contract that every public chain has at the same address (Multicall3, tryAggregate).
  */
 import { Effect } from "effect"
 import { decodeAbiParameters, parseAbiParameters } from "viem/utils"
@@ -33,7 +33,7 @@ const transfer = callOf(
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
 )
 
-/** The form with v, r, s: every token with these authorizations has it. Tokens want v as 27 or 28. */
+/** The form with v, r, s: every token with these authorizations has it. Tokens require v as 27 or 28. */
 export const transferWithAuthorization = (
   { from, to, value, validAfter, validBefore, nonce }: Authorization,
   { bytes, parity }: CurveSignature
@@ -42,13 +42,13 @@ export const transferWithAuthorization = (
   return transfer(from, to, value, validAfter, validBefore, nonce, 27 + parity, r, s)
 }
 
-/** Of a payer and its authorization's nonce. */
+/** Takes a payer and its authorization's nonce. */
 export const authorizationState = callOf("authorizationState(address,bytes32)")
 
-/** Of an owner. */
+/** Takes an owner. */
 export const balanceOf = callOf("balanceOf(address)")
 
-/** Of an owner and who may spend. */
+/** Takes an owner and a spender. */
 export const allowance = callOf("allowance(address,address)")
 
 /** Call data of the token's questions about itself. */
@@ -61,14 +61,14 @@ export const tokenQuestions = {
 } as const satisfies Readonly<Record<string, Hex>>
 
 /**
- * Several reads in one question, by the contract that every public chain has at the same address (Multicall3,
- * tryAggregate). Only what its answer needs is read. Pure.
+ * Several reads in one question, through the contract that every public chain has at the same address (Multicall3,
+ * tryAggregate). Only the needed part of its answer is read. Pure.
  */
 export const manyCallsAddress = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 const aggregate = callOf("tryAggregate(bool,(address,bytes)[])")
 
-/** Each call may fail without failing the others. */
+/** Each call can fail without failing the others. */
 export const tryAggregate = (target: string, calls: ReadonlyArray<Uint8Array>): Buffer =>
   tryAggregateAll(calls.map((data) => ({ target, data })))
 
@@ -86,14 +86,14 @@ export const tryAggregateAll = (calls: ReadonlyArray<OneCall>): Buffer =>
 
 const outcomes = parseAbiParameters("(bool isSuccess, bytes data)[]")
 
-/** Each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
+/** Each answer, undefined where a call failed; undefined altogether if it is not such an answer. */
 export const answersOf = (answer: string, count: number): ReadonlyArray<Buffer | undefined> | undefined => {
   const found = readIn(() => decodeAbiParameters(outcomes, answer as Hex)[0])
   if (found?.length !== count) return undefined
   return found.map(({ isSuccess, data }) => (isSuccess ? bytesOf(data) : undefined))
 }
 
-/** The first word of each answer, undefined where a call failed; undefined as a whole when it is no such answer. */
+/** The first word of each answer, undefined where a call failed; undefined altogether if it is not such an answer. */
 export const wordsOf = (answer: string, count: number): ReadonlyArray<bigint | undefined> | undefined =>
   answersOf(answer, count)?.map((data) =>
     data === undefined || data.length < 32 ? undefined : readQuantity(hexOf(data.subarray(0, 32)))
@@ -113,7 +113,7 @@ export const hasTransfer = (
       readQuantity(data) === payment.charge
   )
 
-/** Whether the token's logs show the use of this very authorization. */
+/** Whether the token's logs show the use of this exact authorization. */
 export const hasUse = (logs: ReadonlyArray<Log>, { asset, payer, authorization }: EvmPayment): boolean =>
   logs.some(
     ({ address, topics }) =>
@@ -132,7 +132,7 @@ export interface TransferFacts {
   readonly logIndex: bigint
 }
 
-/** Undefined for a log that is no transfer of fungible tokens. */
+/** Undefined for a log that is not a transfer of fungible tokens. */
 export const transferIn = ({
   topics,
   data,
@@ -152,7 +152,7 @@ export const transferIn = ({
   }
 }
 
-/** The event with which an authorization was used up. */
+/** The event that records an authorization's use. */
 export const authorizationTopics = (payer: string, nonce: string) => [
   [authorizationUsedTopic, authorizationCanceledTopic],
   addressTopic(payer),
@@ -165,8 +165,8 @@ const operation = "read a balance"
 
 /**
  * A payer's balance, and which of its authorizations it has already paid: one question, answered as of one block, so
- * that a transfer is never counted as both made and still to be made. Where the chain has no contract for several
- * reads, only the balance is given.
+ * that a transfer is never counted as both made and still due. On a chain without a contract for several reads, only
+ * the balance is returned.
  */
 export const funds = Effect.fnUntraced(function* (
   node: EvmNode,
@@ -193,7 +193,7 @@ export const funds = Effect.fnUntraced(function* (
   return { balance, spent: claimKeys.length === 0 ? new Set() : null }
 })
 
-/** How the use of a claim's nonce is asked for: at the token, or at Permit2. */
+/** How to ask whether a claim's nonce is used: at the token, or at Permit2. */
 const useOf = ({ asset, payer }: Pick<EvmPayment, "asset" | "payer">, nonce: string) => {
   if (isHash(nonce)) {
     return { target: asset, data: authorizationState(payer, nonce), isUsed: (word: bigint) => word !== 0n }

@@ -1,6 +1,6 @@
 /**
  * A settling transaction with a base fee and a tip (EIP-1559): its fees, its gas, and its signature. It is signed
- * before it is sent, so that its hash is known by then.
+ * before it is sent, so its hash is already known then.
  */
 import { Effect, Clock, Result } from "effect"
 import { keccak256, serializeTransaction } from "viem/utils"
@@ -52,7 +52,7 @@ export const signTransaction = Effect.fnUntraced(function* (
   return { hash: keccak256(raw), raw }
 })
 
-// A transfer with authorization of the dollar token uses some 65,000 to 90,000; unused gas is not paid for.
+// A transfer with authorization of the dollar token uses about 65,000 to 90,000; unused gas is not paid for.
 const transferGas = 150_000n
 
 export interface Preparation {
@@ -76,7 +76,7 @@ export const prepare = (preparation: Preparation, payment: EvmPayment, lease: Se
 interface ContractCall {
   readonly to: string
   readonly data: Uint8Array
-  /** The most that it may use. */
+  /** The maximum gas that it may use. */
   readonly gas: bigint
 }
 
@@ -97,7 +97,7 @@ export const prepareCall = Effect.fnUntraced(function* (
 
 /**
  * The fees that a settling transaction offers. Pure. The offer has room for the base fee to double until the
- * transaction is in a block, but never exceeds the cap; while a chain asks for more than the cap, nothing is settled
+ * transaction is in a block, but never exceeds the cap; while a chain's fees are above the cap, nothing is settled
  * there.
  */
 interface Fees {
@@ -115,7 +115,7 @@ export const feesFor = (baseFeeWei: bigint, tipWei: bigint, capWei: bigint): Fee
 // The offer has room for the base fee to double, which takes six full blocks at least.
 const keptMs = 2_000
 
-/** The chain's present fees, asked for at most every two seconds, however many payments are settled. */
+/** The chain's current fees, requested at most every two seconds, however many payments are settled. */
 export class FeeSource {
   readonly #node: EvmNode
   readonly #capWei: bigint

@@ -1,6 +1,6 @@
 /**
- * The few questions that a payment asks a Solana node, each answer's shape checked. Commitments are chosen per
- * question: the freshest state decides whether a transfer would go through, only final blocks are reconciled.
+ * The few questions that a payment asks a Solana node; each answer's shape is checked. Commitments are chosen per
+ * question: the freshest state decides whether a transfer would succeed, and only final blocks are reconciled.
  */
 import { Effect, Schema } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
@@ -23,7 +23,7 @@ const Accounts = valueOf(Schema.Array(Schema.NullOr(Schema.Unknown)).check(Schem
 const AccountBytes = valueOf(
   Schema.NullOr(Schema.Struct({ owner: Schema.String, data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))
 )
-// A token account's amount stands behind its mint and its owner, low byte first.
+// A token account's amount follows its mint and its owner, low byte first.
 const amountAt = { offset: 64, length: 8 }
 const Amounts = valueOf(
   Schema.Tuple([Schema.NullOr(Schema.Struct({ data: Schema.Tuple([Schema.String, Schema.Literal("base64")]) }))])
@@ -61,11 +61,11 @@ const Transaction = Schema.NullOr(
 export interface LandedTransaction extends NonNullable<Schema.Schema.Type<typeof Transaction>> {}
 
 export interface SolanaNode {
-  /** The transaction's error, null when it would succeed. Signatures are not checked: one is still missing. */
+  /** The transaction's error, or null if it would succeed. Signatures are not checked: one is still missing. */
   readonly simulate: (wire: Uint8Array) => Effect.Effect<unknown, RpcError | ChainUnavailable>
-  /** The balance of a token account, in the smallest unit; undefined where there is none. */
+  /** The balance of a token account, in the smallest unit; undefined if there is none. */
   readonly tokenBalance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
-  /** Lamports of an account. */
+  /** An account's lamports. */
   readonly balance: (address: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether each account exists. */
   readonly exist: (addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<boolean>, ChainUnavailable>
@@ -74,12 +74,12 @@ export interface SolanaNode {
     address: string
   ) => Effect.Effect<{ readonly owner: string; readonly data: Uint8Array } | null, ChainUnavailable>
   readonly isBlockhashValid: (blockhash: string, commitment: Commitment) => Effect.Effect<boolean, ChainUnavailable>
-  /** Null: never seen. `history`: also searches further back than the last few minutes. */
+  /** Null: unknown to the node. `history`: also searches further back than the last few minutes. */
   readonly status: (
     signature: string,
     options: { readonly history: boolean }
   ) => Effect.Effect<SignatureStatus | null, ChainUnavailable>
-  /** With `isFirst` the node simulates it before passing it on, and rejects a transaction that would fail. */
+  /** With `isFirst` the node simulates it before forwarding it, and rejects a transaction that would fail. */
   readonly send: (
     wire: Uint8Array,
     options: { readonly isFirst: boolean }
@@ -180,7 +180,7 @@ const history = (asked: Asked): Pick<SolanaNode, "signatures" | "transaction"> =
     ])
 })
 
-/** The error of a transaction that the node refused to pass on; `undefined` for another kind of rejection. */
+/** The error of a transaction that the node refused to forward; `undefined` for another kind of rejection. */
 export const preflightError = (error: RpcRejected): unknown => {
   const decoded = decodePreflight(error.data)
   return decoded._tag === "Success" ? decoded.success.err : undefined

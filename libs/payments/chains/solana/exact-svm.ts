@@ -1,6 +1,6 @@
 /**
- * The exact scheme on Solana: the payer signs a transfer of SPL tokens, we pay its fee. One per network, mint and
- * receiver. Checking needs no key; settling is given one. The scheme keeps nothing of any payment.
+ * The exact scheme on Solana: the payer signs a transfer of SPL tokens, and we pay its fee. One per network, mint and
+ * receiver. Checking needs no key; settling is given one. The scheme stores nothing about any payment.
  */
 import { Effect, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
@@ -36,15 +36,15 @@ export interface SvmOptions {
   readonly rpcConnectionsMax?: number
   readonly limits?: Partial<FeeLimits>
   readonly settle?: Partial<SettleOptions>
-  /** A facilitator signs for the fee and sends, so that the transactions' names are not ours. */
+  /** A facilitator pays the fee, signs and sends, so the transactions' names are not ours. */
   readonly isRemote?: boolean
 }
 
 /**
  * Fees: a payment costs us 5,000 lamports for each of two signatures and at most 200,000 units at 0.05 lamports,
- * 10,000 more. A transfer with a memo uses about 15,000 units, wallets' assertions some tens of thousands; x402
- * clients offer 1 to 70 micro-lamports, wallets more. Settling: a block comes every 0.4 s and most transactions are
- * confirmed within three.
+ * 10,000 more. A transfer with a memo uses about 15,000 units, wallets' assertions tens of thousands; x402 clients
+ * offer 1 to 70 micro-lamports, wallets more. Settling: a block comes every 0.4 s and most transactions are confirmed
+ * within three.
  */
 export const svmDefaults = {
   rpcDeadlineMs: 5_000,
@@ -79,7 +79,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     checkAgain: check,
     simulate: (checked) => simulatePayment(rpc, checked),
     funds: (checked) => fundsOf(rpc, checked),
-    // The node simulates it before passing it on.
+    // The node simulates it before forwarding it.
     recheck: () => Effect.void,
     prepare: (checked, lease) => prepareSettlement(checked, lease),
     broadcast: (prepared, checked) => broadcastSettlement(rpc, settle, prepared, checked),
@@ -90,7 +90,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
   }
 })
 
-/** A blockhash is good for some 60 s; clients may use one that is half that old. */
+/** A blockhash is valid for about 60 s; clients may use one that is half that old. */
 const surelyCollectableMs = 30_000
 
 export const solanaFamily: SchemeFamily = {
@@ -109,7 +109,7 @@ export const solanaFamily: SchemeFamily = {
   readKey: readSettlerKey,
   quoteExtra: ({ FeePayer }): Readonly<Record<string, string>> =>
     FeePayer === undefined ? {} : { feePayer: FeePayer },
-  // Its key is a hash of the decoded message, and its blockhash tells no time.
+  // Its key is a hash of the decoded message, and its blockhash reveals no time.
   statedTerms: () => undefined,
   // Its latest end is counted from the check.
   collectMarginMs: blockhashLifeMsMax - surelyCollectableMs
@@ -130,12 +130,12 @@ const probeMint = Effect.fn("Svm.probe")(function* (
   if (detail !== undefined) return yield* new ChainMismatch({ detail })
 })
 
-// Authority, supply, decimals, whether it is set up; then the freezing authority. Token-2022 adds more behind it.
+// Authority, supply, decimals, whether it is set up; then the freezing authority. Token-2022 appends more.
 const mintBytes = 82
 const decimalsAt = 44
 const initializedAt = 45
 
-/** The mint's fault in words; undefined when there is none. Pure. */
+/** The mint's fault in words; undefined if there is none. Pure. */
 export const mintFault = (
   { mint, tokenProgram, decimals }: MintTerms,
   account: { readonly owner: string; readonly data: Uint8Array } | null

@@ -1,7 +1,7 @@
 /**
- * The instructions of a payment, in their order: compute unit limit, compute unit price, the transfer, then up to four
- * memos and Lighthouse assertions. Nothing else runs on our fee: no accounts are created, and the fee payer stands in
- * no instruction, so that nothing it owns can move. Pure.
+ * The instructions of a payment, in order: compute unit limit, compute unit price, the transfer, then up to four memos
+ * and Lighthouse assertions. Nothing else runs on our fee: no accounts are created, and the fee payer appears in no
+ * instruction, so nothing it owns can move. Pure.
  *
  * Reasons for refusing a Solana payment, in the words that x402 clients and facilitators know, and the gateway's code
  * (one of four) for each. The reasons of simulation and settlement depend on the chain's answer: see simulate.ts.
@@ -32,7 +32,7 @@ export const reasons = {
   mint: "invalid_exact_svm_payload_mint_mismatch",
   recipient: "invalid_exact_svm_payload_recipient_mismatch",
   amount: "invalid_exact_svm_payload_amount_mismatch",
-  /** By place behind the transfer. */
+  /** By position after the transfer. */
   unknownInstruction: [
     "invalid_exact_svm_payload_unknown_fourth_instruction",
     "invalid_exact_svm_payload_unknown_fifth_instruction",
@@ -63,12 +63,12 @@ export interface SvmTransfer {
   readonly amount: bigint
 }
 
-/** The index of the transfer among the instructions; the chain names it in its errors. */
+/** The transfer's index among the instructions; the chain's errors refer to it. */
 export const transferIndex = 2
 const instructionsMin = 3
 const instructionsMax = 7
 
-/** The transfer and the memos behind it, or the reason for a refusal. */
+/** The transfer and the memos after it, or the reason for a refusal. */
 export const readInstructions = (
   transaction: SvmTransaction,
   limits: FeeLimits
@@ -86,7 +86,7 @@ export const readInstructions = (
   return Result.succeed({ transfer, memos: memos.map(({ data }) => data) })
 }
 
-/** Whose money the first transfer moves, by the transaction's own word. */
+/** The account whose money the first transfer moves, as stated by the transaction. */
 export const statedAuthority = (transaction: SvmTransaction): string | undefined => {
   for (const one of transaction.instructions) {
     const transfer = readTransfer(transaction, one)
@@ -95,7 +95,7 @@ export const statedAuthority = (transaction: SvmTransaction): string | undefined
   return undefined
 }
 
-/** An instruction behind the transfer that is neither memo nor assertion. */
+/** An instruction after the transfer that is neither memo nor assertion. */
 export const foreignInstruction = (transaction: SvmTransaction): string | undefined => {
   const behind = transaction.instructions.slice(instructionsMin)
   const index = behind.findIndex((one) => {
@@ -109,7 +109,7 @@ export const foreignInstruction = (transaction: SvmTransaction): string | undefi
 export const usesFeePayer = (transaction: SvmTransaction): boolean =>
   transaction.instructions.some(({ accounts }) => accounts.includes(0))
 
-/** Reads any transfer with a check of the mint, at any place; `undefined` for other instructions. */
+/** Reads any transfer with a check of the mint, at any position; `undefined` for other instructions. */
 export const readTransfer = (
   transaction: Pick<SvmTransaction, "accounts">,
   instruction: SvmInstruction
@@ -152,7 +152,7 @@ const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL"
 export const computeBudgetProgram = "ComputeBudget111111111111111111111111111111"
 export const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"
 /**
- * Wallets put its assertions behind a transfer, to protect their owner from a transaction that does more than it shows.
+ * Wallets add its assertions after a transfer, to protect their owner from a transaction that does more than it shows.
  */
 const lighthouseProgram = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95"
 
@@ -165,7 +165,7 @@ const marker = Buffer.from("ProgramDerivedAddress")
 const keptMax = 64
 const kept = new Map<string, string>()
 
-/** All three in base58; `undefined` when one of them is no address. */
+/** All three in base58; `undefined` if one of them is not an address. */
 export const associatedTokenAccount = (owner: string, tokenProgram: string, mint: string): string | undefined => {
   const key = `${owner} ${tokenProgram} ${mint}`
   const known = kept.get(key)
@@ -184,8 +184,8 @@ export const associatedTokenAccount = (owner: string, tokenProgram: string, mint
 }
 
 /**
- * The first hash, counting down, that is no point: half of all hashes are points, so 256 tries practically never fail.
- * By hand, for kit's own answer is a promise.
+ * The first hash, counting down, that is not a point: half of all hashes are points, so 256 tries practically never
+ * fail. By hand, because kit's own answer is a promise.
  */
 const derive = (seeds: ReadonlyArray<Uint8Array>, program: Uint8Array): string | undefined => {
   for (let bump = 255; bump >= 0; bump -= 1) {

@@ -1,7 +1,7 @@
 /**
- * Solana's accounts: addresses in base58 with Bitcoin's alphabet, Ed25519 signatures, and a settler's secret as
- * solana-keygen writes it. The cost of base58 grows with the square of the length, so both ways are bounded: nothing here
- * is longer than a signature of 64 bytes.
+ * Solana's accounts: addresses in base58 with Bitcoin's alphabet, Ed25519 signatures, and a settler's secret in
+ * solana-keygen's format. The cost of base58 grows with the square of the length, so both directions are bounded:
+ * nothing here is longer than a signature of 64 bytes.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto"
 import { getBase58Decoder, getBase58Encoder } from "@solana/kit"
@@ -20,7 +20,7 @@ export const encodeBase58 = (bytes: Uint8Array): string => {
   return base58.encode(bytes)
 }
 
-/** `undefined` for what is not base58 or is longer than 64 bytes. */
+/** `undefined` if it is not base58 or is longer than 64 bytes. */
 export const decodeBase58 = (text: string): Uint8Array | undefined => {
   if (text.length > charactersMax) return undefined
   const bytes = Result.getOrUndefined(Result.try(() => new Uint8Array(base58.decode(text))))
@@ -72,8 +72,8 @@ const smallOrder = new Set([
 ])
 
 /**
- * Whether 32 bytes are one of the few points of ed25519 of small order. Anybody can make signatures under a key of small
- * order, which validators refuse and older OpenSSL (3.0) does not, and accounts with money stand under such addresses.
+ * Whether 32 bytes are one of the few points of ed25519 of small order. Anyone can make signatures under a key of small
+ * order, which validators refuse and older OpenSSL (3.0) does not, and accounts with money exist under such addresses.
  */
 export const hasSmallOrder = (bytes: Uint8Array): boolean => {
   const y = Buffer.from(bytes)
@@ -86,13 +86,13 @@ const KeygenFile = Schema.fromJsonString(
 )
 const decodeFile = Schema.decodeUnknownResult(KeygenFile)
 
-/** The key's `secret` is the seed's 32 bytes. The reason of a failure never holds any of the secret. */
+/** The key's `secret` is the seed's 32 bytes. The reason of a failure never contains any part of the secret. */
 export const readSettlerKey = (network: string, secret: string): Result.Result<LocalKey, string> => {
   const bytes = bytesOf(secret.trim())
   if (bytes === undefined) return Result.fail("neither base58 nor a JSON array of bytes")
   if (bytes.length !== 64 && bytes.length !== 32) return Result.fail(`${bytes.length} bytes instead of 64 or 32`)
   const seed = bytes.slice(0, 32)
-  // Read as a key, the address of the system program is one that everybody has.
+  // Read as a key, the address of the system program is one that everyone has.
   if (seed.every((byte) => byte === 0)) return Result.fail("zeros alone")
   const address = publicKeyOf(seed)
   const isOfOnePiece = bytes.length === 32 || Buffer.from(address).equals(bytes.subarray(32))

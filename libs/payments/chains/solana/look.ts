@@ -1,7 +1,7 @@
 /**
- * The chain's standing of a payment. Only our signature completes the transaction, and its name is written down before
- * it is sent: without a name nothing was sent, and only the blockhash's age is asked for. A payment is over only when
- * it is over in final blocks and its latest time has passed.
+ * What the chain says about a payment. Only our signature completes the transaction, and its name is recorded before it
+ * is sent: without a name nothing was sent, and only the blockhash's age is checked. A payment is over only when it is
+ * over in final blocks and its latest time has passed.
  */
 import { Clock, Effect } from "effect"
 import type { ChainUnavailable } from "../../errors.ts"
@@ -17,7 +17,7 @@ export const lookAtPayment = Effect.fn("Svm.look")(function* (
   checked: CheckedSvmPayment,
   transaction: string | null
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
-  // The blockhash is asked first: one that ends between the two questions would hide a transaction just made.
+  // The blockhash is checked first: one that ends between the two questions would hide a transaction just made.
   const ended = yield* whetherEnded(rpc, checked)
   const status = transaction === null ? null : yield* rpc.status(transaction, { history: true })
   if (transaction !== null && status !== null) return standingOf(status, transaction)
@@ -28,12 +28,12 @@ export const lookAtPayment = Effect.fn("Svm.look")(function* (
 
 const standingOf = (status: SignatureStatus, transaction: string): ChainStanding => {
   if (!isConfirmed(status)) return { _tag: "Undecided", detail: "in a block that is not confirmed yet" }
-  // It failed in a block; the chain accepts the same message no second time.
+  // It failed in a block; the chain does not accept the same message again.
   return status.err === null ? { _tag: "Settled", transaction } : { _tag: "Spent", transaction }
 }
 
 /**
- * A node that lags behind does not know a fresh blockhash either. Hence the clock as well: `validBeforeMs` is counted
+ * A node that lags behind does not know a fresh blockhash either, so the clock counts too: `validBeforeMs` is counted
  * from the payment's first check.
  */
 const whetherEnded = Effect.fnUntraced(function* (rpc: SolanaNode, checked: CheckedSvmPayment) {
@@ -49,16 +49,16 @@ const signaturePattern = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/u
 const searchedMax = 100
 
 /**
- * The standing of a payment that a facilitator completes and sends. The transaction's name is the facilitator's to
- * make, so a name is believed only when that transaction is this very payment, by its message. Without a true name the
- * payment is searched for among the payer's newest transactions. It is over only when it is over in final blocks.
+ * The standing of a payment that a facilitator completes and sends. The facilitator determines the transaction's name,
+ * so a name is trusted only if that transaction is this exact payment, by its message. Without a true name the payment
+ * is searched for among the payer's newest transactions. It is over only when it is over in final blocks.
  */
 export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
   rpc: SolanaNode,
   checked: CheckedSvmPayment,
   named: string | null
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
-  // The blockhash is asked first: one that ends between the questions would hide a transaction just made.
+  // The blockhash is checked first: one that ends between the questions would hide a transaction just made.
   const ended = yield* whetherEnded(rpc, checked)
   const made = named === null ? undefined : yield* standingAs(rpc, checked, named)
   if (made !== undefined) return made
@@ -69,7 +69,7 @@ export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
   return { _tag: "Undecided", detail: "it is made or over, but that is not final yet" }
 })
 
-/** Undefined for a transaction that is missing, or is another one. */
+/** Undefined for a transaction that is missing or different. */
 const standingAs = Effect.fnUntraced(function* (
   rpc: SolanaNode,
   { transaction: { message } }: CheckedSvmPayment,

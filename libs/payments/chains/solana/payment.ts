@@ -1,7 +1,7 @@
 /**
- * The local checks of a Solana payment: it is exactly the transfer that was quoted, at a fee we are willing to pay,
- * signed by its payer. The order of the checks, and with it the reason for a payment with two faults, is that of the
- * reference facilitator. Pure but for a small cache of addresses.
+ * The local checks of a Solana payment: it is exactly the quoted transfer, at a fee that we are willing to pay, signed
+ * by its payer. The order of the checks, and so the reason for a payment with two faults, is that of the reference
+ * facilitator. Pure but for a small cache of addresses.
  */
 import { createHash } from "node:crypto"
 import { Result, Schema } from "effect"
@@ -32,13 +32,13 @@ export interface CheckedSvmPayment extends CheckedPayment {
   readonly transaction: SvmTransaction
   readonly feePayer: string
   readonly transfer: SvmTransfer
-  /** SHA-256 of the message, hex: the payment's identity, whatever stands in the fee payer's slot. */
+  /** SHA-256 of the message, hex: the payment's identity, whatever the fee payer's slot contains. */
   readonly messageHash: string
 }
 
 /**
- * A transaction is accepted for 150 blocks after its blockhash, of about 0.4 s each, and no node tells how old the hash
- * is. This is the latest possible end, counted from now, with room for slots without a block. The earliest is any
+ * A transaction is accepted for 150 blocks after its blockhash, of about 0.4 s each, and no node reports how old the
+ * hash is. This is the latest possible end, counted from now, with room for slots without a block. The earliest is any
  * moment.
  */
 export const blockhashLifeMsMax = 90_000
@@ -116,7 +116,7 @@ const readPayload = (payload: PaymentPayload) => {
 }
 
 /**
- * Checks every signature but the fee payer's own, which is not there yet. Lookup tables are on the chain, so they are
+ * Checks every signature but the fee payer's own, which is still missing. Lookup tables are on the chain, so they are
  * refused.
  */
 const checkSigners = (options: CheckOptions, transaction: SvmTransaction, feePayer: string) => {
@@ -150,7 +150,7 @@ const checkMemos = (memos: ReadonlyArray<Uint8Array>, requirements: PaymentRequi
 
 /**
  * Stricter than the reference, which finds the first fault only by simulation and the second not at all: the owner of
- * the money must have signed himself (an SPL multisig account cannot), and no instruction may use the fee payer.
+ * the money must have signed personally (an SPL multisig account cannot), and no instruction may use the fee payer.
  */
 const checkCustody = (transaction: SvmTransaction, payer: string) => {
   const index = transaction.accounts.indexOf(payer)

@@ -1,8 +1,8 @@
 /**
  * Settling: we sign in the fee payer's place and send. Ed25519 signs the same message the same way every time, so the
  * transaction's name is the same on every try and known before anything is sent, and sending twice is harmless. The
- * node simulates the first sending and refuses one that would fail, which costs no fee. A settler that starts again
- * looks at the chain before it sends.
+ * node simulates the first send and refuses one that would fail, which costs no fee. A settler that restarts checks the
+ * chain before it sends.
  */
 import { Clock, Effect, Result } from "effect"
 import { ChainUnavailable, SettlementPending, SettlementRefused } from "../../errors.ts"
@@ -21,11 +21,11 @@ export interface PreparedSvmSettlement extends PreparedSettlement {
 }
 
 export interface SettleOptions {
-  /** The time from the first sending to giving up the wait. */
+  /** The time from the first send until the wait is abandoned. */
   readonly deadlineMs: number
-  /** The time between two looks at the status. */
+  /** The time between two checks of the status. */
   readonly pollMs: number
-  /** The time between two sendings: leaders silently drop transactions that do not fit. */
+  /** The time between two sends: leaders silently drop transactions that do not fit. */
   readonly resendMs: number
 }
 
@@ -55,7 +55,7 @@ export const broadcastSettlement = Effect.fn("Svm.broadcast")(function* (
   yield* sendFirst(rpc, prepared, checked)
   let sentAtMs = startedAtMs
   while (true) {
-    // A status that cannot be read now may be readable at the next look.
+    // A status that cannot be read now may be readable at the next check.
     const status = yield* Effect.result(rpc.status(prepared.transaction, { history: false }))
     const settled = yield* outcomeOf(Result.isSuccess(status) ? status.success : null, prepared, checked)
     if (settled !== undefined) return settled
@@ -81,17 +81,17 @@ const sendFirst = Effect.fnUntraced(function* (
     Effect.catchTags({
       RpcRejected: (rejected) => afterRejection(rpc, prepared, checked, rejected),
       RpcUnavailable: (failed) => afterSilence(failed),
-      // An answer came but cannot be read: it may have been sent.
+      // An answer arrived but cannot be read: it may have been sent.
       ChainUnavailable: () => Effect.void
     })
   )
 })
 
-/** No connection was made, so the chain has not got it. Otherwise it may have, and its status will tell. */
+/** No connection was made, so the chain does not have it. Otherwise it may, and its status will show that. */
 const afterSilence = ({ detail, mayHaveArrived }: RpcUnavailable) =>
   mayHaveArrived ? Effect.void : Effect.fail(new ChainUnavailable({ operation: "sendTransaction", detail }))
 
-/** The node refused to pass it on. Unless an earlier sending got through, the payment ends here. */
+/** The node refused to forward it. Unless an earlier send got through, the payment ends here. */
 const afterRejection = Effect.fnUntraced(function* (
   rpc: SolanaNode,
   prepared: PreparedSvmSettlement,
@@ -107,7 +107,7 @@ const afterRejection = Effect.fnUntraced(function* (
   if (error === null) {
     return yield* new ChainUnavailable({ operation: "sendTransaction", detail: rejected.message })
   }
-  // Only we can have completed it, so it is this very transaction; its status will come.
+  // Only we can have completed it, so it is this transaction; its status will come.
   if (error === "AlreadyProcessed") return
   const seen = yield* rpc
     .status(prepared.transaction, { history: true })
@@ -118,7 +118,7 @@ const afterRejection = Effect.fnUntraced(function* (
   return yield* new SettlementRefused({ code: refusal.code, payer, reason: reasons.settlement, transaction: null })
 })
 
-// "Signature verification failure" and "invalid params": no node will ever pass on these bytes.
+// "Signature verification failure" and "invalid params": no node will ever forward these bytes.
 const unreadable = new Set([-32_003, -32_602])
 
 const outcomeOf = (

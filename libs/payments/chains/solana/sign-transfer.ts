@@ -28,11 +28,11 @@ interface TransferToSign {
   readonly memo: string
 }
 
-// A transfer and a memo take about 15,000 units; the price is the lowest above none.
+// A transfer and a memo take about 15,000 units; the price is the lowest above zero.
 const computeUnits = 20_000
 const microLamports = 1n
 
-/** The payload; or the reason why there is none: the quote names no fee payer, or an address is invalid. */
+/** The payload, or the reason why there is none: the quote names no fee payer, or an address is invalid. */
 export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPayload, string> => {
   const { requirements, seed } = order
   const payer = encodeBase58(publicKeyOf(seed))
@@ -42,7 +42,7 @@ export const signTransfer = (order: TransferToSign): Result.Result<ExactSvmPaylo
   const feePayer = extra?.["feePayer"]
   if (typeof feePayer !== "string") return Result.fail("the quote names no fee payer")
   if (source === undefined || destination === undefined) return Result.fail("the asset or the receiver is no address")
-  // Fee payer and payer sign; source and destination change; the rest is only read.
+  // Fee payer and payer sign; source and destination change; the rest are only read.
   const accounts = [feePayer, payer, source, destination, asset, computeBudgetProgram, tokenProgram, memoProgram]
   const message = compile(order, accounts)
   if (message === undefined) return Result.fail("the fee payer or the blockhash is no address")

@@ -1,4 +1,4 @@
-/** Asks the chain whether it would make the transfer now: one call, and a second only when an account is missing. */
+/** Asks the chain whether it would make the transfer now: one call, and a second only if an account is missing. */
 import { Effect } from "effect"
 import type { PaymentCode } from "#payments/contract"
 import { ChainUnavailable, PaymentRefused } from "../../errors.ts"
@@ -9,9 +9,9 @@ import { withFeePayerSignature } from "./transaction.ts"
 import type { Funds } from "../../scheme.ts"
 
 const operation = "simulateTransaction"
-// "Invalid params": the node could not read the transaction. Any other rejection is the node's own trouble.
+// "Invalid params": the node could not read the transaction. Any other rejection is the node's own problem.
 const invalidParams = -32602
-// The chain's errors are a few dozen characters; nodes' texts may be any length.
+// The chain's errors are a few dozen characters; nodes' texts can have any length.
 const detailLengthMax = 200
 // Fills the fee payer's place until settlement: nodes accept any bytes there while signatures are not verified.
 const emptySignature = new Uint8Array(64)
@@ -31,7 +31,7 @@ export const simulatePayment = Effect.fn("Svm.simulate")(function* (rpc: SolanaN
   return yield* yield* explain(rpc, checked, error)
 })
 
-/** Whether the chain has already run this very message, which it remembers for as long as it accepts its blockhash. */
+/** Whether the chain has already run this exact message, which it remembers for as long as it accepts its blockhash. */
 export const isProcessed = (rpc: SolanaNode, checked: CheckedSvmPayment): Effect.Effect<boolean, ChainUnavailable> =>
   rpc.simulate(unsigned(checked)).pipe(
     Effect.map((error) => error === "AlreadyProcessed"),
@@ -70,15 +70,15 @@ const refuse = (checked: CheckedSvmPayment, code: PaymentRefused["code"], error:
 const unavailable = (error: { readonly message: string }) => new ChainUnavailable({ operation, detail: error.message })
 
 /**
- * The meaning of the chain's error of a transaction for its payer. The shapes are those of Solana's JSON-RPC: a name
- * (`"BlockhashNotFound"`), or an object with the name as its one key (`{"InstructionError":[2,{"Custom":1}]}`). Faults
+ * What the chain's error of a transaction means for its payer. The shapes are those of Solana's JSON-RPC: a name
+ * (`"BlockhashNotFound"`), or an object with the name as its only key (`{"InstructionError":[2,{"Custom":1}]}`). Faults
  * of our own account and of a busy cluster are never the payer's. Pure.
  */
 type ErrorMeaning =
   | { readonly _tag: "Refused"; readonly code: PaymentCode }
   /** The transfer found no token account: the payer's, or the receiving one. */
   | { readonly _tag: "AccountMissing" }
-  /** Says nothing of the payment; `detail` is for the operator. */
+  /** Says nothing about the payment; `detail` is for the operator. */
   | { readonly _tag: "NotThePayers"; readonly detail: string }
 
 const refused = (code: PaymentCode): ErrorMeaning => ({ _tag: "Refused", code })
@@ -143,8 +143,8 @@ const pair = (value: unknown): readonly [unknown, unknown] =>
   Array.isArray(value) ? [value[0], value[1]] : [null, null]
 
 /**
- * The balance of the payer's token account, in the freshest state. A missing account holds nothing. No node says which
- * payments have been made from it.
+ * The balance of the payer's token account, in the freshest state. A missing account holds nothing. No node reports
+ * which payments have been made from it.
  */
 export const fundsOf = (
   rpc: SolanaNode,

@@ -1,16 +1,16 @@
 /**
  * A Solana transaction on the wire: signatures, then the message that they sign, legacy or version 0. A decoded
- * transaction obeys the rules that a validator applies before it runs anything (its `sanitize`), so that nothing passes
- * for a payment here that no block would accept. Later versions of the message are refused, and so is a message with
- * bytes behind it or with a length that is not in its shortest form.
+ * transaction obeys the rules that a validator applies before it runs anything (its `sanitize`), so nothing is accepted
+ * as a payment here that no block would accept. Later versions of the message are refused, and so is a message followed
+ * by more bytes or with a length that is not in its shortest form.
  */
 import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from "@solana/kit"
 import { Result } from "effect"
 
 export interface SvmInstruction {
-  /** Index of the program in `accounts`; never an account of a lookup table. */
+  /** The program's index in `accounts`; never an account of a lookup table. */
   readonly program: number
-  /** Indexes into `accounts`; those past its end mean accounts of lookup tables. */
+  /** Indexes into `accounts`; those past its end refer to accounts of lookup tables. */
   readonly accounts: Uint8Array
   readonly data: Uint8Array
 }
@@ -20,7 +20,7 @@ export interface SvmTransaction {
   /** The bytes that the signatures sign. */
   readonly message: Uint8Array
   readonly version: "legacy" | 0
-  /** This many accounts, from the first, have to sign; the first of them pays the fee. */
+  /** This many accounts, from the first, must sign; the first of them pays the fee. */
   readonly requiredSignatures: number
   /** Base58. */
   readonly accounts: ReadonlyArray<string>
@@ -68,7 +68,7 @@ type SvmMessage = Omit<SvmTransaction, "signatures" | "message">
 const decoder = getCompiledTransactionMessageDecoder()
 const encoder = getCompiledTransactionMessageEncoder()
 
-/** In its shortest form the message is as long as what it says; undefined for anything else. */
+/** In its shortest form the message is exactly as long as its content; undefined for anything else. */
 const readMessage = (bytes: Uint8Array) =>
   Result.getOrUndefined(
     Result.try(() => {

@@ -1,8 +1,8 @@
 /**
  * Every transfer into our token account in final blocks, for the reconciliation from the chain's side. A position is
- * the signature of the last transaction that was read. Nodes list the newest first, so the pages are walked back to the
- * position and given out from there. Of a long way only the oldest part is kept in memory; the rest is listed anew when
- * that part is read.
+ * the signature of the last transaction read. Nodes list the newest first, so the pages are walked back to the position
+ * and returned from there. Over a long distance only the oldest part is kept in memory; the rest is listed again when
+ * that part has been read.
  */
 import { createHash } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
@@ -18,13 +18,13 @@ export interface TransfersOptions {
   readonly payTo: string
   /** The token account of `payTo`. */
   readonly account: string
-  /** Signatures in one page: 1,000 is the most that nodes give. */
+  /** Signatures in one page: 1,000 is the maximum that nodes return. */
   readonly pageSize: number
 }
 
 /** Ten thousand signatures of at most 88 characters: about two megabytes. */
 const pagesKept = 10
-/** A million transactions; a reader that is further behind has to begin anew. */
+/** A million transactions; a reader that is further behind must start over. */
 const pagesMax = 1_000
 
 export const transfersFrom = (rpc: SolanaNode, options: TransfersOptions, from: ChainPosition | null) =>
@@ -38,7 +38,7 @@ export const transfersFrom = (rpc: SolanaNode, options: TransfersOptions, from: 
     Stream.flattenIterable
   )
 
-/** The oldest part after a position, oldest first, and the next position when there is more. */
+/** The oldest part after a position, oldest first, and the next position if there is more. */
 const stretchAfter = Effect.fnUntraced(function* (
   rpc: SolanaNode,
   { account, pageSize }: TransfersOptions,
@@ -65,8 +65,7 @@ const stretchOf = (newestFirst: ReadonlyArray<ListedSignature>, hasMore: boolean
 }
 
 /**
- * Read from its instructions when they show it; otherwise (a program made the transfer) from the change of the
- * balances.
+ * Read from its instructions if they show it; otherwise (a program made the transfer) from the change of the balances.
  */
 export const transfersOf = (
   { network, asset, payTo, account }: TransfersOptions,

@@ -1,6 +1,6 @@
 /**
- * The channel contract of one network: what it has of a channel, whether a call would succeed, a call sent and awaited,
- * and what happened to channels since a block. It keeps nothing of any channel, and holds no key.
+ * The channel contract of one network: its state of a channel, whether a call would succeed, sending a call and
+ * awaiting it, and what happened to channels since a block. It stores nothing about any channel, and holds no key.
  */
 import { Clock, Effect, Option, type Scope } from "effect"
 import type { ConfiguredHttp } from "#egress"
@@ -29,18 +29,18 @@ import {
   wordAt
 } from "./contract.ts"
 
-/** A channel as the chain has it; it was like this at the block, or later. */
+/** A channel's state on the chain, as of the block or later. */
 export interface SeenChannel extends ChannelOnChain {
   readonly block: number
 }
 
-/** Claimed for a receiver, and of that moved to it. */
+/** The total claimed for a receiver, and the part moved to it. */
 export interface ReceiverTotals {
   readonly totalClaimed: bigint
   readonly totalSettled: bigint
 }
 
-/** `refused`: the call ran and the contract said no; it has changed nothing. */
+/** `refused`: the call ran and the contract rejected it; nothing has changed. */
 export type CallOutcome =
   | { readonly _tag: "Made"; readonly receipt: TransactionReceipt }
   | { readonly _tag: "Refused"; readonly transaction: string }
@@ -48,7 +48,7 @@ export type CallOutcome =
 export interface ChannelContract {
   readonly network: string
   readonly chainId: bigint
-  /** The hash of the domain in which everything of the contract is signed. */
+  /** The hash of the domain of everything that is signed for the contract. */
   readonly separator: Uint8Array
   readonly state: (channelId: string) => Effect.Effect<SeenChannel, ChainUnavailable>
   readonly totals: (receiver: string, token: string) => Effect.Effect<ReceiverTotals, ChainUnavailable>
@@ -63,14 +63,14 @@ export interface ChannelContract {
   readonly approvedForPermit2: (token: string, payer: string) => Effect.Effect<bigint, ChainUnavailable>
   /** Whether the call would succeed now. */
   readonly simulate: (data: Uint8Array) => Effect.Effect<void, Reverted | ChainUnavailable>
-  /** Signs, and sends nothing: what the transaction is called is known from here on. */
+  /** Signs and sends nothing: the transaction's name is known from here on. */
   readonly prepare: (
     call: { readonly data: Uint8Array; readonly gas: bigint },
     lease: SettlerLease
   ) => Effect.Effect<EvmPrepared, ChainUnavailable>
   /** Sends and awaits. Pending: it may be on its way. */
   readonly send: (prepared: EvmPrepared) => Effect.Effect<CallOutcome, SettlementPending | ChainUnavailable>
-  /** What became of a transaction that was signed before, awaited where it is on its way; none where nobody has it. */
+  /** The outcome of a transaction signed before, awaited while it is on its way; none if no node has it. */
   readonly outcomeOf: (
     transaction: string
   ) => Effect.Effect<Option.Option<CallOutcome>, SettlementPending | ChainUnavailable>
@@ -138,7 +138,7 @@ const awaitOutcome = Effect.fnUntraced(function* (
   const untilMs = (yield* Clock.currentTimeMillis) + withinMs
   while ((yield* Clock.currentTimeMillis) < untilMs) {
     const isWaiting = yield* node.isWaiting(transaction)
-    // Asked after: it may have come into a block between the two questions.
+    // Asked afterwards: it may have entered a block between the two questions.
     const receipt = yield* node.receipt(transaction)
     if (receipt !== null) return Option.some(outcomeIn(receipt))
     if (!isWaiting) return Option.none()
@@ -152,7 +152,7 @@ const answered = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
 
 const otherAnswer = (detail: string) => new ChainUnavailable({ operation: "read a channel", detail })
 
-/** By one question, so that all of it is of one block; one by one where the chain has no contract for that. */
+/** In one question, so that all of it is from one block; one by one on a chain without a contract for that. */
 const stateOf = Effect.fnUntraced(function* (
   node: EvmNode,
   channelId: string
@@ -185,7 +185,7 @@ const totalsOf = Effect.fnUntraced(function* (
   return { totalClaimed: wordAt(bytes, 0), totalSettled: wordAt(bytes, 1) }
 })
 
-/** Pages shrink where a node finds too much in one. */
+/** Pages shrink when a node finds too many logs in one. */
 const changedIn = Effect.fnUntraced(function* (
   node: EvmNode,
   blocksMax: bigint,
@@ -210,11 +210,11 @@ const changedIn = Effect.fnUntraced(function* (
 const unavailable = (error: TooManyLogs | ChainUnavailable) =>
   error._tag === "ChainUnavailable" ? error : new ChainUnavailable({ operation: "read logs", detail: error.detail })
 
-/** What a sweep's receipt shows as moved to the receiver; zero when there was nothing to move. */
+/** The amount that a sweep's receipt shows as moved to the receiver; zero if there was nothing to move. */
 export const sweptIn = (logs: ReadonlyArray<Log>): bigint => {
   const log = logs.find(({ address, topics }) => isSameAddress(address, channelsAddress) && topics[0] === settledTopic)
   return log === undefined ? 0n : (readQuantity(log.data) ?? 0n)
 }
 
-/** Of whole seconds, as the chain counts. */
+/** In whole seconds, like the chain's clock. */
 export const nowSeconds = Effect.map(Clock.currentTimeMillis, (nowMs) => Math.floor(nowMs / 1_000))

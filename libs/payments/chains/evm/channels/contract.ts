@@ -1,6 +1,6 @@
 /**
- * The contract that holds payment channels (x402's scheme `batch-settlement`): its addresses, the texts that are signed
- * for it (EIP-712), its functions as call data, and its events. The addresses are the same on every public chain. Pure.
+ * The contract that holds payment channels (x402's scheme `batch-settlement`): its addresses, the texts signed for it
+ * (EIP-712), its functions as call data, and its events. The addresses are the same on every public chain. Pure.
  */
 import { setNewest } from "#base"
 import {
@@ -18,18 +18,18 @@ import { permitDigest, permitTypeOf } from "../permit2.ts"
 import { signatureParts, typedDigest, typedMessage } from "../signature.ts"
 
 export const channelsAddress = "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003"
-/** Brings deposits that are authorized by EIP-3009. */
+/** Collects deposits authorized by EIP-3009. */
 export const depositCollectorAddress = "0x4020806089470a89826cB9fB1f4059150b550004"
-/** Brings deposits by Permit2. */
+/** Collects deposits by Permit2. */
 export const permit2CollectorAddress = "0x4020425FAf3B746C082C2f942b4E5159887B0005"
 
-/** The contract takes no other delay. */
+/** The contract accepts no other delay. */
 export const withdrawDelaySeconds = { min: 900, max: 2_592_000 } as const
 
 /** The parties of a channel. They never change: its id is their hash. Addresses in any case. */
 export interface ChannelConfig {
   readonly payer: string
-  /** The key that signs vouchers; zero where the payer's account itself does. */
+  /** The key that signs vouchers; zero if the payer's account signs them itself. */
   readonly payerAuthorizer: string
   readonly receiver: string
   /** Signs claims and refunds for the receiver. */
@@ -39,7 +39,7 @@ export interface ChannelConfig {
   readonly salt: string
 }
 
-/** A channel's voucher with the total that is claimed of it. */
+/** A channel's voucher with the total that is claimed from it. */
 export interface VoucherClaim {
   readonly config: ChannelConfig
   readonly maxClaimable: bigint
@@ -56,7 +56,7 @@ const refundType = keccak256OfText("Refund(bytes32 channelId,uint256 nonce,uint1
 const entryType = keccak256OfText(entryText)
 const batchType = keccak256OfText(`ClaimBatch(ClaimEntry[] claims)${entryText}`)
 
-/** The domain in which everything of the contract is signed. */
+/** The domain of everything that is signed for the contract. */
 export const channelsDomain = (chainId: bigint) => ({
   name: "x402 Batch Settlement",
   version: "1",
@@ -68,7 +68,7 @@ export const channelsDomain = (chainId: bigint) => ({
 const idsKeptMax = 4_096
 const keptIds = new WeakMap<Uint8Array, Map<string, Hex>>()
 
-/** `separator`: the hash of `channelsDomain`, here and below. Every call of a channel brings its config again. */
+/** `separator`: the hash of `channelsDomain`, here and below. Every call on a channel includes its config. */
 export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex => {
   const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config
   const key = `${payer} ${payerAuthorizer} ${receiver} ${receiverAuthorizer} ${token} ${withdrawDelay} ${salt}`
@@ -81,7 +81,7 @@ export const channelIdOf = (separator: Uint8Array, config: ChannelConfig): Hex =
   return id
 }
 
-/** A channel's id, where the contract is at hand. */
+/** A channel's id, for callers that have the contract. */
 export const channelIdIn = ({ separator }: { readonly separator: Uint8Array }, config: ChannelConfig): Hex =>
   channelIdOf(separator, config)
 
@@ -109,10 +109,10 @@ const refund = callOf(`refundWithSignature(${configShape},uint128,uint256,bytes)
 const multicall = callOf("multicall(bytes[])")
 const questions = ["channels(bytes32)", "pendingWithdrawals(bytes32)", "refundNonce(bytes32)"].map(callOf)
 
-/** Moves all that was claimed for a receiver to it; of the receiver and the token. */
+/** Moves everything claimed for a receiver to it; takes the receiver and the token. */
 export const settleCall = callOf("settle(address,address)")
 
-/** Of a receiver and a token. */
+/** Takes a receiver and a token. */
 export const receiverQuestion = callOf("receivers(address,address)")
 
 /** An authorization by which the payer's token pays a deposit. */
@@ -123,13 +123,13 @@ export interface Erc3009Deposit {
   readonly signature: string
 }
 
-/** The authorization's nonce: it pays into this channel alone. */
+/** The authorization's nonce: it pays only into this channel. */
 export const depositNonce = (channelId: string, salt: string): Hex => hexOf(hashOfWords(channelId, salt))
 
 /** A deposit by Permit2. */
 export interface Permit2Deposit {
   readonly nonce: bigint
-  /** Unix seconds: the last one of a block that can hold it. */
+  /** Unix seconds: the latest block time at which it is valid. */
   readonly deadline: bigint
   readonly signature: string
   /** An approval of Permit2 over the deposit's amount, signed for the token (EIP-2612): r, s, v. */
@@ -193,14 +193,14 @@ export interface ChannelOnChain {
   /** All deposits, less what was withdrawn or given back. */
   readonly balance: bigint
   readonly totalClaimed: bigint
-  /** Of a withdrawal that has begun; 0 without one. */
+  /** The amount of a withdrawal that has begun; 0 without one. */
   readonly withdrawAmount: bigint
   /** Unix seconds; 0 without one. */
   readonly withdrawRequestedAt: number
   readonly refundNonce: bigint
 }
 
-/** Undefined when one of the answers is none. */
+/** Undefined if any answer is missing. */
 export const channelStateIn = (answers: ReadonlyArray<Uint8Array>): ChannelOnChain | undefined => {
   const [channel, withdrawal, nonce] = answers
   if (channel?.length !== 64 || withdrawal?.length !== 64 || nonce?.length !== 32) return undefined
@@ -228,5 +228,5 @@ export const channelTopics = {
   withdrawFinalized: topicOf("WithdrawFinalized(bytes32,address,uint128)")
 } as const
 
-/** A sweep of what was claimed; receiver and token are the topics after it. */
+/** A sweep of claimed money; receiver and token are the topics after it. */
 export const settledTopic = topicOf("Settled(address,address,address,uint128)")

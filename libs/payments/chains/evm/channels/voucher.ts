@@ -1,7 +1,7 @@
 /**
- * The local checks of a payment by channel: its form, that its channel is one to us with the terms of the offer, and
- * the signatures of its voucher and its deposit. Pure. A voucher must be signed by a key: one that only a contract
- * wallet can confirm is refused, for what such a wallet says may change before the voucher is claimed.
+ * The local checks of a payment by channel: its form, that its channel is payable to us with the terms of the offer,
+ * and the signatures of its voucher and its deposit. Pure. A voucher must be signed by a key: one that only a contract
+ * wallet can confirm is refused, because such a wallet's answer can change before the voucher is claimed.
  */
 import { Result, Schema } from "effect"
 import {
@@ -39,13 +39,13 @@ import {
 
 const zeroAddress = `0x${"0".repeat(40)}`
 
-/** A payment whose fields and signatures are good; whether its channel takes it is not yet known. */
+/** A payment whose fields and signatures are valid; whether its channel accepts it is not yet known. */
 export interface CheckedVoucher {
   readonly network: string
   readonly channelId: string
   readonly config: ChannelConfig
   readonly payload: ChannelPayload
-  /** Of a payment that deposits first. */
+  /** For a payment that deposits first. */
   readonly deposit?: { readonly amount: string; readonly authorization: DepositAuthorization }
 }
 
@@ -106,7 +106,7 @@ export const channelVerifier = (network: string, chainId: bigint) => {
 const refusal = (text: string, payer: string | null, detail?: string) =>
   new PaymentRefused({ code: codeOf(text), reason: text, payer, ...(detail === undefined ? {} : { detail }) })
 
-/** Whether the channel is one to us, with the terms that we offer. */
+/** Whether the channel is payable to us, with the terms that we offer. */
 const termsFault = (config: ChannelConfig, { payTo, asset, extra = {} }: PaymentRequirements): string | undefined => {
   const { receiverAuthorizer, withdrawDelay } = extra
   if (!isSameAddress(config.receiver, payTo)) return evm("receiver_mismatch")
@@ -143,7 +143,7 @@ interface GivenDeposit {
   readonly channelId: string
 }
 
-/** The deposit's authorization, in the way that the offer asks for; or its fault. */
+/** The deposit's authorization, in the form that the offer asks for; or its fault. */
 const depositOf = (
   given: GivenDeposit,
   requirements: PaymentRequirements,
@@ -226,14 +226,14 @@ const permit2DepositOf = (
   })
 }
 
-/** A signature as contracts take it: libraries may write its last byte as 0 or 1. */
+/** A signature as contracts take it: some libraries write its last byte as 0 or 1. */
 export const plainSignature = (signature: string): string => {
   const read = readSignature(signature)
   if (Result.isFailure(read)) return signature
   return hexOf(signatureBytes(read.success))
 }
 
-/** A deposit's authorization as the contract's call takes it. */
+/** A deposit's authorization in the form of the contract's call. */
 export const signedDeposit = (given: DepositAuthorization): Erc3009Deposit | Permit2Deposit => {
   if ("salt" in given) {
     return { ...given, validAfter: BigInt(given.validAfter), validBefore: BigInt(given.validBefore) }

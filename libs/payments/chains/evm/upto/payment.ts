@@ -1,10 +1,10 @@
 /**
- * The local checks of a payment of `upto`, refused in the order in which facilitators name the faults: the proxy, the
+ * The local checks of a payment of `upto`, in the order in which facilitators report the faults: the proxy, the
  * recipient, the facilitator, the window, the maximum, the token, the signature, and an approval that comes with it.
  * Pure.
  *
- * A signature that no key can have made may be that of a contract wallet (ERC-1271), which only the chain can ask. Such
- * a payment passes as `isUnproven`: nothing is claimed for it before the chain has said that it is good.
+ * A signature that no key can have made may be that of a contract wallet (ERC-1271), which only the chain can verify.
+ * Such a payment passes as `isUnproven`: nothing is claimed for it until the chain has confirmed it.
  */
 import { Result, Schema } from "effect"
 import {
@@ -32,7 +32,7 @@ export interface UptoCheckOptions {
   readonly facilitators: ReadonlyArray<string>
   /** A permit that ends sooner may not reach a block in time. */
   readonly marginSeconds: number
-  /** The signature passed before: recovering the signer is most of what a check costs. */
+  /** The signature passed before: recovering the signer is most of the cost of a check. */
   readonly isSignatureKnown: boolean
 }
 
@@ -40,11 +40,11 @@ export interface UptoCheckOptions {
 export interface UptoPayment extends CheckedPayment {
   readonly facilitator: string
   readonly permit: UptoPermit
-  /** As the proxy gets it: without the part that deploys a wallet. */
+  /** As the proxy receives it: without the part that deploys a wallet. */
   readonly signature: Uint8Array
-  /** The approval of Permit2 that goes along; null where the payer has approved it before. */
+  /** The approval of Permit2 sent with it; null if the payer has approved it before. */
   readonly approval: SignedApproval | null
-  /** How the payer's wallet is deployed, should it not be there yet (ERC-6492). */
+  /** How the payer's wallet is deployed, if it is not deployed yet (ERC-6492). */
   readonly deployment: Deployment | null
 }
 
@@ -111,7 +111,7 @@ const permitOf = ({ permit2Authorization }: UptoEvmPayload): UptoPermit => {
   }
 }
 
-/** What a payment says of itself, unverified; undefined for what is no such payment. */
+/** What a payment states about itself, unverified; undefined if it is not such a payment. */
 export const statedTermsOf = ({ payload }: PaymentPayload) => {
   const decoded = decodePayload(payload)
   if (Result.isFailure(decoded)) return undefined
@@ -142,7 +142,7 @@ export const permitFault = (
   return isSameAddress(permit.token, asset) ? undefined : "permit2_token_mismatch"
 }
 
-/** By how much a window is too long: the standard reasons do not say it. */
+/** By how much a window is too long: the standard reasons do not include it. */
 const detailOf = (
   fault: EvmReason,
   { deadline }: UptoPermit,
@@ -184,7 +184,7 @@ const isSignedBy = (permit: UptoPermit, signature: string, domain: Uint8Array) =
 
 const extension = "eip2612GasSponsoring"
 
-/** The approval of Permit2 that a payer has signed over the amount of a transfer by it; null without one. */
+/** The approval of Permit2 that a payer has signed over the amount of such a transfer; null without one. */
 export const approvalOf = (
   { extensions }: PaymentPayload,
   permit: Pick<UptoPermit, "from" | "token" | "amount">,

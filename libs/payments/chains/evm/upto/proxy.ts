@@ -1,7 +1,7 @@
 /**
- * The proxy contract of `upto`, at the same address on every chain: of a signed maximum it transfers any amount to the
- * signed recipient, and only for the signed facilitator. Its calls, its refusals,
- * what a call was for; and what a payer signs for it. Pure.
+ * The proxy contract of `upto`, at the same address on every chain: it transfers any amount up to a signed maximum to
+ * the signed recipient, and only for the signed facilitator. Its calls, its refusals, what a call was for, and what a
+ * payer signs for it. Pure.
  */
 import { decodeFunctionData, parseAbi } from "viem/utils"
 import {
@@ -32,7 +32,7 @@ export interface UptoPermit extends PermitTransfer {
   readonly from: string
   readonly to: string
   readonly facilitator: string
-  /** Unix seconds: the first one of a block that can hold it. */
+  /** Unix seconds: the earliest block time at which it is valid. */
   readonly validAfter: bigint
 }
 
@@ -76,7 +76,7 @@ export const settleCall = (
 
 const calls = parseAbi([`function settle(${rest})`, `function settleWithPermit(${approvalTuple},${rest})`])
 
-/** Whether a transaction called the proxy for this very permit. */
+/** Whether a transaction called the proxy for this exact permit. */
 export const isCallFor = ({ from, nonce }: UptoPermit, to: string | null, input: string): boolean => {
   if (to === null || !isSameAddress(to, uptoProxyAddress)) return false
   const call = readIn(() => decodeFunctionData({ abi: calls, data: input.toLowerCase() as Hex }))

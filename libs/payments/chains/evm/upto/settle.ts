@@ -1,6 +1,6 @@
 /**
- * A transfer by the proxy, from the signed transaction to its end on the chain. Permit2 tells that a nonce is used, and
- * not by what: the transaction that made the transfer is recognised by what it called the proxy for.
+ * A transfer by the proxy, from the signed transaction to its end on the chain. Permit2 shows that a nonce is used, but
+ * not by what: the transaction that made the transfer is recognized by its call to the proxy.
  */
 import { Effect } from "effect"
 import { ChainUnavailable, SettlementPending, type SettlementRefused } from "../../../errors.ts"
@@ -52,7 +52,7 @@ const concluded = Effect.fnUntraced(function* (
   return yield* refuse(reason === "permit2_simulation_failed" ? "upto_transaction_failed" : reason)
 })
 
-/** The chain's standing of a payment, whoever submitted it. */
+/** What the chain says about a payment, whoever submitted it. */
 export const lookForUpto = Effect.fn("evm.lookForUpto")(function* (
   node: EvmNode,
   options: LookOptions,
@@ -66,7 +66,7 @@ export const lookForUpto = Effect.fn("evm.lookForUpto")(function* (
   const { validBeforeMs, permit } = payment
   return yield* standingOfUnused(node, {
     validBeforeMs,
-    // A block of the deadline's very second can still hold it.
+    // A block in the exact second of the deadline can still contain it.
     endSeconds: permit.deadline + 1n,
     isUsed: isUsed(node, payment),
     transaction
@@ -80,7 +80,7 @@ const isMadeBy = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, ChainUnavailable> {
   const receipt = yield* node.receipt(transaction)
   if (receipt === null || readQuantity(receipt.status) !== 1n || !hasTransfer(receipt.logs, payment)) return false
-  // The same payer may have paid the same sum by another permit.
+  // The same payer may have paid the same amount by another permit.
   const called = yield* node.transaction(transaction)
   return called !== null && isCallFor(payment.permit, called.to, called.input)
 })
@@ -99,7 +99,7 @@ const howUsed = Effect.fnUntraced(function* (
   options: LookOptions,
   payment: UptoPayment
 ): Effect.fn.Return<ChainStanding, ChainUnavailable> {
-  // Asked before the logs: a use that is final by now is in them.
+  // Asked before the logs: a use that is final by now is among them.
   const isFinal = yield* isUsed(node, payment, "finalized")
   const found = yield* search(node, options, payment)
   if (found !== undefined) return found
@@ -148,7 +148,7 @@ const searchPage = Effect.fnUntraced(function* (
     ],
     { concurrency: 2 }
   )
-  // The newest first: a payer that pays often has paid the sum before.
+  // The newest first: a payer that pays often has paid the same amount before.
   for (const { data, transactionHash: transaction } of moved.toReversed()) {
     if (readQuantity(data) !== charge) continue
     const called = yield* node.transaction(transaction)
@@ -158,7 +158,7 @@ const searchPage = Effect.fnUntraced(function* (
   return cancelling && { _tag: "Spent", transaction: cancelling.transactionHash }
 })
 
-/** Whether a payer has cancelled a nonce, with others of the same word perhaps. */
+/** Whether a payer has cancelled a nonce, possibly with others of the same word. */
 const isInvalidating = ({ data }: Log, nonce: bigint): boolean => {
   const [word, mask] = [numberInWord(data.slice(0, 66)), numberInWord(`0x${data.slice(66, 130)}`)]
   return word === nonce >> 8n && isUsedIn(nonce)(mask)

@@ -1,6 +1,6 @@
 /**
- * Whether the proxy would make the transfer now: one question when it would, asked as the facilitator that was signed;
- * otherwise one more for the reason. A node that gives no answer is never a refusal.
+ * Whether the proxy would make the transfer now: one question if it would, asked as the signed facilitator; otherwise
+ * one more for the reason. A node that gives no answer is never a refusal.
  */
 import { Effect } from "effect"
 import type { ChainUnavailable, PaymentRefused } from "../../../errors.ts"
@@ -35,7 +35,7 @@ export const simulateUpto = Effect.fnUntraced(function* (
   })
   if (!hasToken) return yield* refuse("asset_not_deployed_contract")
   if (!hasProxy) return yield* refuse("permit2_proxy_not_deployed")
-  // Only a contract wallet may sign otherwise than by its key.
+  // Only a contract wallet can sign other than by its key.
   if (isUnproven === true && !(yield* node.hasCode(payer))) {
     if (deployment === null) return yield* refuse("invalid_permit2_signature")
     if (!walletFactories.includes(deployment.factory)) return yield* refuse("eip6492_factory_not_allowed")
@@ -50,8 +50,8 @@ export const simulateUpto = Effect.fnUntraced(function* (
 })
 
 /**
- * Whether the transfer would be made once the payer's wallet is deployed: both calls in one question. The contract for
- * several calls stands at the facilitator's own address for it, since the proxy asks who calls.
+ * Whether the transfer would be made once the payer's wallet is deployed: both calls in one question. For it, the
+ * contract for several calls is placed at the facilitator's own address, because the proxy checks its caller.
  */
 const simulateDeploying = Effect.fnUntraced(function* (
   node: EvmNode,
@@ -70,7 +70,7 @@ const simulateDeploying = Effect.fnUntraced(function* (
   return made === undefined ? yield* diagnoseUpto(node, payment, {}) : undefined
 })
 
-/** The reason for a refusal: as the contracts declare it, or by what the payer has and has approved. */
+/** The reason for a refusal: as the contracts declare it, or from what the payer holds and has approved. */
 export const diagnoseUpto = Effect.fnUntraced(function* (
   node: EvmNode,
   { asset, payer, charge, permit, approval, isUnproven }: UptoPayment,
@@ -87,7 +87,7 @@ export const diagnoseUpto = Effect.fnUntraced(function* (
   if (word !== undefined && isUsedIn(permit.nonce)(word)) return "permit2_invalid_nonce"
   if (balance !== undefined && balance < charge) return "permit2_insufficient_balance"
   if (allowed !== undefined && allowed < charge) {
-    // An approval that came along and was not taken was not signed by the payer, or for another nonce of the token.
+    // An approval that was sent and not accepted was not signed by the payer, or is for another nonce of the token.
     return approval === null ? "permit2_allowance_required" : "permit2_simulation_failed"
   }
   return isUnproven === true ? "invalid_permit2_signature" : "permit2_simulation_failed"

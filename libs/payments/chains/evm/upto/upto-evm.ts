@@ -1,7 +1,7 @@
 /**
- * The scheme `upto` on EVM chains: the payer signs the most that a call may cost, and the account that it names
- * transfers what the call did cost, by Permit2 and its proxy. It shares its chain with `exact`. The scheme keeps nothing
- * of any payment.
+ * The scheme `upto` on EVM chains: the payer signs the maximum cost of a call, and the account that it names transfers
+ * the actual cost, by Permit2 and its proxy. It shares its chain with `exact`. The scheme stores nothing about any
+ * payment.
  */
 import { Effect, Result } from "effect"
 import type { PaymentScheme } from "../../../scheme.ts"
@@ -28,11 +28,11 @@ export interface SharedChain {
   readonly sending: EvmSettings & SendOptions
 }
 
-// A transfer by the proxy takes some 130,000 of a key and an approval 60,000 more; a contract wallet adds its own
+// A transfer by the proxy takes about 130,000 for a key and 60,000 more for an approval; a contract wallet adds its own
 // check. Unused gas is not paid for.
 const settleGas = 400_000n
 
-// A wallet's proxy and its set-up take some 200,000 to 500,000.
+// A wallet's proxy and its set-up take about 200,000 to 500,000.
 const deploymentGas = 1_500_000n
 
 export const uptoEvmScheme = ({ node, contracts, preparation, sending }: SharedChain): UptoEvmScheme => {
@@ -66,7 +66,7 @@ export const uptoEvmScheme = ({ node, contracts, preparation, sending }: SharedC
         const { factory: to, data } = deployment ?? { factory: uptoProxyAddress, data: new Uint8Array(0) }
         return prepareCall(preparation, { to, data, gas: deploymentGas }, lease)
       },
-      // Whether it has deployed the wallet is seen by what is asked next.
+      // Whether it has deployed the wallet shows in the next question.
       broadcast: (prepared) => Effect.asVoid(sendForReceipt(node, sending, prepared))
     },
     prepare: (checked, lease) =>
