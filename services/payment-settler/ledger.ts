@@ -1,6 +1,7 @@
 /**
- * RECEIPTS: the end of every payment, once for each claim, and each refund of one. A receipt is written before the claim is ended, so that a
- * claim that has ended has its receipt; after a crash the next settler checks first whether it is there already.
+ * RECEIPTS: the end of every payment, once per claim, and each refund of one. A receipt is written before the claim is
+ * ended, so that a claim that has ended has its receipt; after a crash the next settler first checks whether it already
+ * exists.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, Publisher, StreamReader } from "#bus"
@@ -12,7 +13,7 @@ const stream = "RECEIPTS"
 
 /** Absent for a claim that has ended: its payment is not kept. */
 const schemeOf = ({ payment, amount, charge }: ClaimRecord) => ({
-  // What is paid by channel has no claim.
+  // A payment by channel has no claim.
   ...(payment === null || payment.requirements.scheme === channelScheme ? {} : { scheme: payment.requirements.scheme }),
   ...(charge === undefined ? {} : { ceiling: amount })
 })
@@ -33,7 +34,7 @@ const ChargeReceipt = Schema.Struct({
 })
 const chargeCodec = jsonCodec(ChargeReceipt)
 
-/** `channel` null: its receipt is of an older release, which named none. */
+/** `channel` null: the receipt is from an older release, which named none. */
 export interface StoredCharge {
   readonly sequence: number
   readonly payer: string
@@ -48,7 +49,7 @@ export interface End {
 }
 
 export interface ChargeEnd {
-  /** Of the call that was charged. */
+  /** The ticket of the charged call. */
   readonly ticket: string
   readonly receipt: Receipt
 }
@@ -56,20 +57,18 @@ export interface ChargeEnd {
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /**
-     * `mayExist`: another settler may have written it longer ago than the broker remembers. True when it is new.
-     */
+    /** `mayExist`: another settler may have written it longer ago than the broker remembers. True when it is new. */
     readonly write: (claim: Claim, end: End, mayExist: boolean) => Effect.Effect<boolean, BusError>
-    /** The receipt of what a channel was charged. Its gateway writes it too, under the same id. */
+    /** The receipt of a channel's charge. Its gateway writes it too, under the same id. */
     readonly writeCharge: (charge: ChargeEnd, mayExist: boolean) => Effect.Effect<void, BusError>
-    /** The receipt of a refund that was made; once for each. */
+    /** The receipt of a refund that was made; once per refund. */
     readonly writeRefund: (receipt: Receipt, mayExist: boolean) => Effect.Effect<void, BusError>
-    /** The receipt at a place in RECEIPTS. */
+    /** The receipt at a sequence of RECEIPTS. */
     readonly at: (sequence: number) => Effect.Effect<Option.Option<Receipt>, BusError>
     readonly has: (claim: Claim) => Effect.Effect<boolean, BusError>
     /** Oldest first, from a sequence on. */
     readonly from: (sequence: number) => Stream.Stream<StoredReceipt, BusError>
-    /** What channels of a network were charged, with the place of each receipt; oldest first, from a sequence on. */
+    /** The charges of a network's channels, with the sequence of each receipt; oldest first, from a sequence on. */
     readonly charges: (network: string, sequence: number) => Stream.Stream<StoredCharge, BusError>
   }
 >()("starling/payment-settler/Ledger") {
@@ -127,7 +126,7 @@ export class Ledger extends Context.Service<
           requestedAtMs: record.requestedAtMs ?? record.claimedAtMs,
           settledAtMs: nowMs
         }
-        // Two settlers may both find the end, each before the other's receipt is stored: they write under one id.
+        // Two settlers may both find the end before the other's receipt is stored: they write under one id.
         const first = yield* publishAs(receiptIdOf(record.ticket), receipt)
         if (!first.duplicate) return true
         // The broker remembers an id for a while after its receipt is gone.
@@ -147,7 +146,7 @@ export class Ledger extends Context.Service<
   )
 }
 
-/** All from a sequence to the present end, oldest first; of one subject, or of all. */
+/** All from a sequence to the current end, oldest first; of one subject, or of all. */
 const messagesOf = (reader: StreamReader["Service"], fromSequence: number, subject?: string) =>
   Stream.unwrap(
     Effect.map(reader.bounds(stream), ({ firstSequence, lastSequence }) =>
@@ -165,7 +164,7 @@ const chargesOf = (reader: StreamReader["Service"], network: string, fromSequenc
   messagesOf(reader, fromSequence, subjects.receiptsOf(network)).pipe(
     Stream.map((message): ReadonlyArray<StoredCharge> => {
       const decoded = chargeCodec.decode(message)
-      // One that cannot be read is told by the reading of all receipts.
+      // An unreadable one is reported by the reading of all receipts.
       if (Result.isFailure(decoded)) return []
       const { scheme, outcome, payer, channel = null, amount } = decoded.success
       const isCharge = scheme === channelScheme && outcome === "settled"

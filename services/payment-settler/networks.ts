@@ -1,6 +1,6 @@
 /**
- * The chains that payments are settled on, each with the keys that this process may sign with. A key that is missing or
- * cannot be read stops the start.
+ * The chains that payments are settled on, each with the keys that this process can sign with. A missing or unreadable
+ * key prevents the start.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Mailbox } from "#bus"
@@ -13,7 +13,7 @@ import { type SignerPool, openSignerPool } from "./signer-pool.ts"
 
 export interface SettlingNetwork extends OpenNetwork {
   readonly pool: SignerPool
-  /** Those of the keys that this process was given. */
+  /** The addresses whose keys this process has. */
   readonly addresses: ReadonlyArray<string>
 }
 

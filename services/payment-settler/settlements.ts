@@ -1,4 +1,4 @@
-/** The two ways on which payments come to be settled: as jobs, and from a role of the same process. */
+/** The two ways in which payments reach the settler: as jobs, and from a role of the same process. */
 import { Clock, Effect, FiberSet, Latch, Layer, Ref } from "effect"
 import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
 import { inOneCase, type SettlementJob, type SettlementOutcome } from "#payments/contract"
@@ -19,17 +19,18 @@ import { Networks, type SettlingNetwork } from "./networks.ts"
 import { Settler } from "./settler.ts"
 import type { KeyLatches } from "./signer-pool.ts"
 
-// A settler that dies is noticed after this; its jobs go to another. Heartbeats keep longer work alive.
+// How soon the death of a settler is noticed; its jobs then go to another. Heartbeats extend longer work.
 const ackWaitMs = 5_000
 // Jobs that one process pulls from the broker at once.
 const pullMax = 64
 const drainPatienceMs = 20_000
 
 /**
- * Jobs come from SETTLEMENTS, those of each network by a consumer that all settlers share, and only while there is a
- * key to sign with; those that one account alone can settle by a consumer of their own, while its key is held here. A job is acked when its payment has ended and its receipt is stored; one whose outcome is unknown
- * comes back, ever later, and a repetition is harmless. The waiting gateway hears of a transfer as soon as the chain
- * has it: until the job is acked, some settler will write the receipt.
+ * Jobs come from SETTLEMENTS: those of each network through a consumer that all settlers share, and only while there is
+ * a key to sign with; those that only one account can settle through their own consumer, while its key is held here. A
+ * job is acked when its payment has ended and its receipt is stored; one whose outcome is unknown comes back with
+ * growing delays, and repeating it is harmless. The waiting gateway learns of a transfer as soon as the chain has it:
+ * until the job is acked, some settler will write the receipt.
  */
 export const settlementJobs = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -57,14 +58,14 @@ interface Dependencies {
   readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
 }
 
-/** Jobs that the holder of one of some keys, or of one key, can settle. */
+/** Jobs that the holder of any of several keys, or of one key, can settle. */
 interface JobSource {
   readonly name: string
   readonly subject: string
   readonly keys: KeyLatches
 }
 
-/** The jobs of a network that any key can settle, and those of each account that payers may name. */
+/** The jobs of a network that any key can settle, and those of each account that payers can name. */
 const sourcesOf = ([name, { entry, pool }]: readonly [string, SettlingNetwork]): ReadonlyArray<JobSource> => {
   const named = [...entry.FacilitatorAddresses, ...entry.RetiringAddresses].map((address) => inOneCase(name, address))
   return [
@@ -141,7 +142,7 @@ const reply = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: S
 const delayMsMin = 250
 const delayMsMax = 30_000
 
-/** The older a request, the longer the delay: chains answer within seconds or are out for minutes. Pure. */
+/** The older a request, the longer the delay: chains answer within seconds or are down for minutes. Pure. */
 export const retryDelayMs = (requestedAtMs: number, nowMs: number): number =>
   Math.min(delayMsMax, Math.max(delayMsMin, Math.floor((nowMs - requestedAtMs) / 2)))
 
@@ -158,9 +159,9 @@ const drainAll = Effect.fnUntraced(function* (running: Ref.Ref<ReadonlyMap<strin
 const patienceMs = 20_000
 
 /**
- * Another role of the same process hands payments over without a job between, while there is a key to sign with and
- * room. A payment is settled even if its caller is gone, and the process ends only when its receipt is written. A
- * payment without an end yet goes on as a job.
+ * Another role of the same process hands over payments without a job while there is a key to sign with, and room. A
+ * payment is settled even if its caller is gone, and the process ends only when its receipt is written. A payment
+ * without an end yet continues as a job.
  */
 export const localSettlement = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -172,7 +173,7 @@ export const localSettlement = Layer.effectDiscard(
     let present = 0
     let isLeaving = false
 
-    // A facilitator may have sent what no claim shows: only a job looks at the chain first.
+    // A facilitator may have sent a transaction that no claim shows: only a job checks the chain first.
     const isFree = ({ record: { network, payment } }: Claim) => {
       const { isRemote = true, pool } = networks.get(network) ?? {}
       const facilitator = payment === null ? undefined : facilitatorOf(payment.requirements)
@@ -187,7 +188,7 @@ export const localSettlement = Layer.effectDiscard(
         Effect.sync(() => void (present -= 1))
       )
 
-    // Several callers may have found the last place free.
+    // Several callers may have seen the last slot free.
     const settle = (settlement: LocalSettlement) =>
       Effect.suspend(() => {
         if (!isFree(settlement.claim)) return Effect.succeed(false)

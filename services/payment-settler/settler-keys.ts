@@ -1,7 +1,7 @@
 /**
- * The settlers' keys: the one place that chooses where a key is. It is in the environment, in an encrypted file, or with
- * a program that signs. A fault is a network without a key, a variable or file that gives none, a key of another
- * address, or a fee payer without its key. No part of a key or of a password is ever shown.
+ * The settlers' keys: the only place that decides where a key is held: in the environment, in an encrypted file, or by
+ * a signing program. A fault is a network without a key, a variable or file without one, a key of another address, or a
+ * fee payer without its key. No part of a key or of a password is ever shown.
  */
 import { Clock, Context, Effect, Layer, Result, type Scope } from "effect"
 import {
@@ -39,10 +39,10 @@ import {
 } from "#payments"
 import { signatures, signatureSeconds } from "./metrics.ts"
 
-/** Where a key is, as metrics say it. */
+/** Where a key is held, as reported in metrics. */
 export type SignerKind = "environment" | "keystore" | "remote"
 
-/** A signer of no network yet: a key of one chain of this family is that of all. */
+/** A signer not yet bound to a network: a key of one chain of a family works on all of them. */
 interface OpenSigner {
   readonly kind: SignerKind
   readonly key: Omit<SettlerKey, "network">
@@ -50,15 +50,15 @@ interface OpenSigner {
 
 type Faults = ReadonlyArray<ConfigurationFault>
 
-/** Everything that signs for the settler comes from here. */
+/** Everything that signs for the settler comes from this service. */
 export class SettlerKeys extends Context.Service<
   SettlerKeys,
   {
-    /** The keys of one configured network; every fault is reported at once. */
+    /** The keys of one configured network; reports all faults at once. */
     readonly keysOf: (entry: PaymentNetwork, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
-    /** The keys that sign claims and refunds of one network's channels; first that of channels that are taken now. */
+    /** The keys that sign claims and refunds of one network's channels; first the key of the channels accepted now. */
     readonly authorizersOf: (terms: PaymentChannels, index: number) => Effect.Effect<ReadonlyArray<SettlerKey>, Faults>
-    /** The key of the account that pays refunds. */
+    /** The key of the account that sends refunds. */
     readonly refunderOf: (terms: PaymentRefunds, index: number) => Effect.Effect<SettlerKey, Faults>
   }
 >()("starling/payment-settler/SettlerKeys") {
@@ -84,11 +84,11 @@ const openSettlerKeys = Effect.fnUntraced(function* () {
       byVariable(entry.Network, variable, pathOf(index, `SettlerKeyEnvVars[${position}]`))
     )
     const all = [...keys, ...entry.Signers.flatMap((name) => bySigner(entry.Network, name) ?? [])]
-    // A key that is named twice is one: two accounts would give out the same nonces.
+    // A key that is named twice counts once: two accounts would hand out the same nonces.
     return all.filter(({ address }, place) => all.findIndex((key) => key.address === address) === place)
   })
 
-  /** The one key that must be of an address. */
+  /** The single key that must belong to an address. */
   const keyOf = Effect.fnUntraced(function* ({
     network,
     address,
@@ -148,7 +148,7 @@ interface AddressedKey {
   readonly signer: NamedKey
 }
 
-/** Opens the signers that networks and channels name; every fault is reported at once. */
+/** Opens the signers that networks and channels name; reports all faults at once. */
 const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Refunds, Signers }: Payments) {
   const counted = yield* countedSigning
   const named = new Set([
@@ -161,7 +161,7 @@ const openSigners = Effect.fnUntraced(function* ({ Networks, Channels, Refunds, 
   ])
   const opened = new Map<string, OpenSigner>()
   const faults: Array<ConfigurationFault> = []
-  // One after another: each file may take 256 MiB while it is opened.
+  // One after another: each file can take 256 MiB while it is opened.
   for (const [index, entry] of Signers.entries()) {
     if (!named.has(entry.Name)) continue
     const signer = yield* Effect.result(openSigner(entry, `Payments.Signers[${index}]`))
@@ -192,7 +192,7 @@ const variableReader = Effect.gen(function* () {
   })
 })
 
-/** Counts what a key is asked to sign, and how long that takes. */
+/** Counts a key's signing requests, and how long they take. */
 const countedSigning = Effect.map(Metrics, (metrics) => {
   const count = metrics.counter(signatures)
   const seconds = metrics.histogram(signatureSeconds)
@@ -203,7 +203,7 @@ const countedSigning = Effect.map(Metrics, (metrics) => {
     return {
       network,
       address,
-      // The secret of a key of this process stays with it.
+      // The secret of an in-process key stays with it.
       ...(isAway === undefined ? {} : { isAway }),
       sign: Effect.fnUntraced(function* (message: Uint8Array) {
         const startedAt = yield* Clock.currentTimeNanos
@@ -252,7 +252,8 @@ const keystoreSigner = Effect.fnUntraced(function* (
 const textOf = (file: string, path: string): Effect.Effect<string, ConfigurationFault> =>
   Effect.mapError(readTextFile(file), ({ message }) => ({ path, message }))
 
-// Between two looks at a remote signer: two short questions, and a signer that is back is used again soon.
+// The interval between checks of a remote signer: each is two short questions, and a signer that is back is used again
+// soon.
 const lookEvery = "5 seconds"
 
 const remoteSigner = Effect.fnUntraced(function* (
@@ -274,7 +275,7 @@ const remoteSigner = Effect.fnUntraced(function* (
   return { kind: "remote", key: { address, sign: signer.sign, isAway: signer.isAway } }
 })
 
-/** Looks at it from time to time: readiness and the log say when it is away, or has the key no more. */
+/** Checks the signer periodically: readiness and the log report when it is away or no longer has the key. */
 const watchSigner = Effect.fnUntraced(function* (name: string, { check }: RemoteSigner) {
   let fault: string | undefined = "not asked yet"
   const look = Effect.gen(function* () {
@@ -295,7 +296,7 @@ const watchSigner = Effect.fnUntraced(function* (name: string, { check }: Remote
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The faults of one network as it is written, or as far as it can be read. A facilitator needs no key of ours. */
+/** The faults of one network as written, or of as much of it as can be read. A facilitator needs no key of ours. */
 export const keyFaultsOf = (
   network: Json,
   index: number,
@@ -352,7 +353,7 @@ export const entryKeyFaultsOf = (
   })
 }
 
-/** The password of a keystore, as far as it is a variable: files are read when they are opened. */
+/** Faults of a keystore's password that is a variable: files are read when they are opened. */
 export const passwordFaultsOf = (
   signer: Json,
   index: number,

@@ -1,10 +1,10 @@
 /**
  * The settler settles one payment exactly once, however often it is asked to and whichever settler died before. It
- * looks at the chain before it sends anything again; an unknown outcome stays open and is never refused. The first time
- * a job is taken, its claim is assumed to be as the job says: the write before the sending, which makes it SETTLING,
- * fails if it is not, and then the claim is read. A claim that was released meanwhile is not settled.
+ * checks the chain before it sends anything again; an unknown outcome stays open and is never refused. When a job is
+ * taken for the first time, its claim is assumed to be as the job states: the write before sending, which makes it
+ * SETTLING, fails if it is not, and then the claim is read. A claim that was released in the meantime is not settled.
  *
- * Every try is counted here, whoever asked for it, and every one that brings no money is logged.
+ * Every try is counted here, whoever requested it, and every try that collects no money is logged.
  */
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import type { BusError } from "#bus"
@@ -33,11 +33,11 @@ interface SettleRequest {
   readonly network: string
   /** When the settlement was first requested. */
   readonly requestedAtMs: number
-  /** Called when the chain has the transfer; every other outcome is the result. */
+  /** Called when the chain has the transfer; every other outcome is returned. */
   readonly onSettled?: OnSettled
   /** The claim as it was when its settlement was requested. */
   readonly assumed?: Claim | undefined
-  /** Runs before the first write; when it fails, nothing is done. */
+  /** Runs before the first write; if it fails, nothing is done. */
   readonly answerKept?: Effect.Effect<void, BusError>
 }
 
@@ -54,7 +54,7 @@ export class Settler extends Context.Service<
       const settle = Effect.fn("Settler.settle")(function* (request: SettleRequest) {
         return yield* settleOnce({ networks, records }, request).pipe(
           Effect.catch((error: Faults) => Effect.succeed(undecided(null, error.message))),
-          // What it was about to write or to send may have happened: the next try looks at the chain first.
+          // The pending write or send may have happened: the next try checks the chain first.
           Effect.catchDefect((defect) =>
             Effect.as(Effect.logError("a settlement died", defect), undecided(null, "an unexpected error"))
           ),
@@ -94,7 +94,7 @@ interface Dependencies {
 const settleOnce = (deps: Dependencies, request: SettleRequest): Effect.Effect<Settling, Faults> => {
   const { onSettled = ignoreSettled, assumed, answerKept = Effect.void } = request
   const asRead = Effect.andThen(answerKept, settleAsRead(deps, request))
-  // Only when our own write before the sending would notice that the claim has changed.
+  // Only if our own write before sending would detect that the claim has changed.
   const isNoticed = assumed !== undefined && deps.networks.get(assumed.record.network)?.isRemote === false
   if (!isNoticed) return asRead
   const asAssumed = settleClaim(deps, assumed, { onSettled, answerKept })
@@ -121,7 +121,7 @@ const settleAsRead = Effect.fnUntraced(function* (
   return known
 })
 
-/** Whether the claim is still in the life in which its holder asked. */
+/** Whether the claim is still in the life in which its holder requested settlement. */
 const isAskedFor = ({ record }: Claim, assumed: Claim | undefined): assumed is Claim =>
   assumed?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
@@ -140,7 +140,7 @@ const settleClaim = (
   if (scheme === undefined) {
     return Effect.succeed(undecided(null, `${requirements.scheme} does not work on ${record.network}`))
   }
-  // Checked as at the moment of the claim: a payment that passed then passes now, and its end counts from there.
+  // Checked as of the time of the claim: a payment that passed then passes now, and its end counts from there.
   const payment = Result.flatMap(scheme.checkAgain(payload, requirements, record.claimedAtMs), (checked) =>
     scheme.charging(checked, chargeOf(record))
   )
@@ -159,7 +159,7 @@ const whyLost = {
 
 const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): Effect.fn.Return<Settling, Faults> {
   if (work.payment.charge === 0n) return yield* endUncharged(records, work)
-  // No settler was here before us, so the check before sending shows what is on the chain.
+  // No settler was here before, so the check before sending shows what is on the chain.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
   if (isFirst) return yield* signAndSend(records, work)
   const standing = yield* work.scheme.look(work.payment, work.transaction)

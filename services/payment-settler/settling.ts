@@ -1,12 +1,13 @@
 /**
- * One payment on its way to its end: its transaction is signed and sent, and the chain's result is written down.
+ * Takes one payment to its end: its transaction is signed and sent, and the chain's result is recorded.
  *
  * The transaction's name is written into the claim before it is sent. Only one settler can make that write, which makes
- * the claim SETTLING if it is not yet. Meanwhile the chain is asked once more whether the transfer would succeed. The
- * transaction is sent only when both succeed. The lease of a key is ended whatever comes between.
+ * the claim SETTLING if it is not yet. In parallel the chain is asked once more whether the transfer would succeed. The
+ * transaction is sent only when both succeed. The key's lease is ended whatever happens in between.
  *
- * A caller that waits for the settlement hears of it first; then the receipt is written, then the claim is ended, so that a
- * claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same end.
+ * A caller that waits for the settlement is informed first; then the receipt is written, then the claim is ended, so
+ * that a claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same
+ * end.
  */
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
@@ -29,7 +30,8 @@ import type { Ledger } from "./ledger.ts"
 import type { SignerLease, SignerPool } from "./signer-pool.ts"
 
 /**
- * `Ended`: recorded, never again. `Superseded`: not to be settled, or not yet. `Undecided`: the present knowledge; look again.
+ * `Ended`: recorded, never again. `Superseded`: not to be settled, or not yet. `Undecided`: the current knowledge;
+ * check again.
  */
 export type Settling =
   | {
@@ -42,7 +44,7 @@ export type Settling =
 
 export type Faults = ChainUnavailable | BusError | ClaimLost
 
-/** Called when the chain has the transfer, before that is written down: its caller does not wait for the receipt. */
+/** Called when the chain has the transfer, before that is recorded: the caller does not wait for the receipt. */
 export type OnSettled = (transaction: string | null) => Effect.Effect<void>
 
 export interface Work {
@@ -50,9 +52,9 @@ export interface Work {
   readonly payment: CheckedPayment
   readonly scheme: PaymentScheme
   readonly pool: SignerPool
-  /** A facilitator sends, and its transactions are in no claim. */
+  /** A facilitator sends, and its transactions are not in any claim. */
   readonly isRemote: boolean
-  /** The newest transaction that was signed for it. */
+  /** The newest transaction signed for it. */
   readonly transaction: string | null
   readonly onSettled: OnSettled
   /** Runs before the first write. */
@@ -79,7 +81,7 @@ export const undecided = (transaction: string | null, detail: string): Settling 
   detail
 })
 
-/** The result for a claim that is not to be settled any more, or not yet. */
+/** The result for a claim that is no longer to be settled, or not yet. */
 export const endOf = ({ record }: Claim): Settling | undefined => {
   const transaction = record.transactions.at(-1)
   if (record.state === "SETTLED") return ended("settled", { _tag: "Settled", transaction: transaction ?? null })
@@ -93,7 +95,7 @@ export const signAndSend = (records: Records, work: Work): Effect.Effect<Settlin
   return prerequisite === undefined ? sending : Effect.andThen(meetPrerequisite(work, prerequisite), sending)
 }
 
-/** A wallet that its first payment deploys must be there before the payment. Not interruptible, for its lease's sake. */
+/** A wallet that its first payment deploys must exist before the payment. Not interruptible, to protect its lease. */
 const meetPrerequisite = Effect.fnUntraced(
   function* (
     { payment, pool, answerKept }: Work,
@@ -120,11 +122,11 @@ const underLease = Effect.fnUntraced(function* (
   work: Work,
   restore: Restore
 ): Effect.fn.Return<Settling, Faults> {
-  // The chain is asked first, for it takes the longest; a nonce is taken last, for others wait behind it.
+  // The chain is asked first, because it takes the longest; a nonce is taken last, because others wait behind it.
   const recheck = Effect.interruptible(work.scheme.recheck(work.payment))
   const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
   const unasked = Fiber.interrupt(rechecking)
-  // Not interruptible: a nonce that is taken but not yet leased would be lost, and would hold up all after it.
+  // Not interruptible: a nonce that is taken but not yet leased would be lost, and would block all later ones.
   const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
   const key = yield* Effect.onError(taking, () => unasked)
   const unsent = Effect.andThen(unasked, key.end("unsent"))
@@ -150,8 +152,8 @@ const written = ({ claims }: Records, work: Work, { transaction }: PreparedSettl
         transaction
       }))
 
-// Half of the time for which the broker remembers a receipt's id. Whoever waits longer for the chain may have been taken
-// for dead, and another settler may have written the receipt.
+// Half of the time for which the broker remembers a receipt's id. A settler that waits longer for the chain may have
+// been presumed dead, and another settler may have written the receipt.
 const rememberedFor = Duration.minutes(1)
 
 const send = Effect.fnUntraced(function* (
@@ -187,7 +189,7 @@ export interface Records {
 
 interface Transferred {
   readonly transaction: string | null
-  /** Another settler may have written its receipt before. */
+  /** Another settler may already have written its receipt. */
   readonly mayExist: boolean
 }
 
@@ -197,20 +199,20 @@ const endSettled = Effect.fnUntraced(function* (
   { transaction, mayExist }: Transferred
 ): Effect.fn.Return<Settling, Faults> {
   yield* onSettled(transaction)
-  // The waiting caller goes on before anything is written, even in this very process.
+  // The waiting caller continues before anything is written, even in this process.
   yield* Effect.yieldNow
   yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
   yield* claims.move(claim, ClaimMove.Settled({ transaction }))
   return ended("settled", { _tag: "Settled", transaction })
 })
 
-/** Nothing is to be charged: the payment is used up without a transaction. */
+/** Nothing is to be charged: the payment is consumed without a transaction. */
 export const endUncharged = Effect.fnUntraced(function* (
   records: Records,
   work: Work
 ): Effect.fn.Return<Settling, Faults> {
   yield* work.answerKept
-  // A claim that was released meanwhile fails here, before a receipt is written.
+  // A claim that was released in the meantime fails here, before a receipt is written.
   const claim = yield* records.claims.move(work.claim, ClaimMove.Prepare({ transaction: null }))
   return yield* endSettled(records, { ...work, claim }, { transaction: null, mayExist: true })
 })
@@ -221,7 +223,7 @@ interface Seen {
   readonly reason: { readonly spent: string; readonly expired: string }
 }
 
-/** The end that the chain's answer implies; undefined when the transfer can still be made. */
+/** The end implied by the chain's answer; undefined while the transfer can still be made. */
 export const endAsSeen = (
   records: Records,
   work: Work,
@@ -241,7 +243,7 @@ export const endAsSeen = (
   }
 }
 
-/** The chain can make no transfer any more: a payer that has the answer has not paid for it. */
+/** The chain can no longer make a transfer: a payer that has the answer has not paid for it. */
 const endLost = Effect.fnUntraced(function* (
   { claims, ledger }: Records,
   { claim, transaction }: Work,
@@ -257,8 +259,8 @@ const endLost = Effect.fnUntraced(function* (
 })
 
 /**
- * The chain would refuse the transfer now. If the answer was given out, settling is retried until the payment's time is
- * over; otherwise the claim is released.
+ * The chain would refuse the transfer now. If the answer was sent, settlement is retried until the payment expires;
+ * otherwise the claim is released.
  */
 const endRefused = Effect.fnUntraced(function* (
   records: Records,
@@ -276,7 +278,7 @@ const endRefused = Effect.fnUntraced(function* (
   return ended("withheld", refusedFor(reason, code))
 })
 
-/** Whether the payer has, or is getting, the answer that this payment is for. */
+/** Whether the payer has, or is receiving, the answer that this payment is for. */
 const hasAnswer = Effect.fnUntraced(function* (claims: Claims["Service"], { key, record }: Claim) {
   if (record.kind === "stream") return true
   const payer = yield* claims.payer(record)

@@ -1,8 +1,8 @@
 /**
- * The signer pool holds the settlers' keys of one network that this process may sign with. Where the chain counts an
- * account's transactions, a key is leased: one process signs with it and gives out its nonces one by one. Further keys
- * are taken a while later, so that processes that start together share them. Elsewhere a key needs no lease: the same
- * message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
+ * The signer pool holds the settlers' keys of one network that this process can sign with. If the chain counts an
+ * account's transactions, a key is leased: one process signs with it and hands out its nonces in order. Further keys
+ * are taken a while later, so that processes that start together share them. On other chains a key needs no lease: the
+ * same message signed twice is the same transaction. A holder that wakes late loses to the chain's own nonce.
  */
 import { Effect, Latch, type Scope } from "effect"
 import { Leases } from "#bus"
@@ -32,9 +32,9 @@ export interface KeyLatches {
 }
 
 export interface SignerPool extends KeyLatches {
-  /** The same for the key of one address; undefined where this process was not given it. */
+  /** The same for the key of one address; undefined if this process does not have it. */
   readonly keyOf: (address: string) => KeyLatches | undefined
-  /** Every lease must be ended. `payment`: which key may sign, where payers name it; null: any. */
+  /** Every lease must be ended. `payment`: determines which key may sign, if payers name it; null: any. */
   readonly take: (
     payment: Pick<CheckedPayment, "requirements" | "facilitator"> | null
   ) => Effect.Effect<SignerLease, ChainUnavailable>
@@ -45,7 +45,7 @@ interface Held {
   readonly account: SettlerAccount
   inUse: number
   mayHaveGaps: boolean
-  /** The last healing failed, and the log says so. */
+  /** The last healing failed, and this was logged. */
   isUnhealed: boolean
 }
 
@@ -57,10 +57,10 @@ interface PoolOptions {
   readonly heldMax: number
 }
 
-// By then a process that started with us has its first key.
+// By then a process that started at the same time has its first key.
 const furtherKeyAfterMs = 3_000
 const healEvery = "2 seconds"
-/** Stands for a remote facilitator's key: nothing is signed with it. */
+/** A placeholder for a remote facilitator's key: nothing is signed with it. */
 const facilitatorKey = (network: string): SettlerKey => ({
   network,
   address: "facilitator",
@@ -87,7 +87,7 @@ const sharedPool = Effect.fnUntraced(function* (network: string, keys: ReadonlyA
     return Effect.succeed({ lease: { key, nonce: null }, end: () => Effect.void })
   }
   const all = latchesOf(keys.length > 0)
-  // A facilitator signs for all addresses that are its own.
+  // A facilitator signs for all of its own addresses.
   const keyOf = (address: string) => (isRemote || keys.some((key) => key.address === address) ? all : undefined)
   const pool: SignerPool = { ...all, keyOf, take }
   return pool
@@ -114,7 +114,7 @@ const leasedPool = Effect.fnUntraced(function* (
   const held = new Map<string, Held>()
   const all = latchesOf(false)
   const latches = new Map(keys.map(({ address }) => [address, latchesOf(false)]))
-  // A key on its way out settles only what names it.
+  // A retiring key settles only payments that name it.
   const open = () => [...held.values()].filter(({ key }) => !retiring.has(key.address))
   const changed = Effect.suspend(() => {
     gauge.set({ network: name }, held.size)
@@ -131,7 +131,7 @@ const leasedPool = Effect.fnUntraced(function* (
   )
   const hold = (key: SettlerKey) =>
     Effect.acquireUseRelease(
-      // A fresh account: the chain says what nonces the last holder used.
+      // A fresh account: the chain reports which nonces the last holder used.
       Effect.andThen(
         Effect.sync(() =>
           held.set(key.address, { key, account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
@@ -150,7 +150,7 @@ const leasedPool = Effect.fnUntraced(function* (
   const compete = (key: SettlerKey, place: number) =>
     Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
 
-  // A payment that names an account waits for that key: somebody must hold each of these, however few processes run.
+  // A payment that names an account waits for that key: each of these must be held, however few processes run.
   const retiring = new Set(network.entry.RetiringAddresses.map((address) => inOneCase(name, address)))
   const named = [...network.entry.FacilitatorAddresses.map((address) => inOneCase(name, address)), ...retiring]
   const wanted = inTurn(keys, holder).filter(({ address }, place) => place < heldMax || named.includes(address))
@@ -163,14 +163,14 @@ const leasedPool = Effect.fnUntraced(function* (
   }
 })
 
-/** Processes begin with different keys when there are several. */
+/** If there are several keys, processes begin with different ones. */
 const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
   const first =
     keys.length === 0 ? 0 : [...holder].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % keys.length
   return [...keys.slice(first), ...keys.slice(0, first)]
 }
 
-/** Takes the key that the payer has signed for, otherwise of those that can sign now the one with the least work. */
+/** Takes the key that the payer has signed for; otherwise, of those that can sign now, the one with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
   facilitator: string | undefined,
   held: ReadonlyMap<string, Held>,
@@ -209,7 +209,7 @@ const healOne = Effect.fnUntraced(function* (
 ) {
   // The node may have dropped a transaction that all later ones wait for.
   if (one === undefined || !(one.mayHaveGaps || (yield* one.account.mayBeStuck))) return
-  // Cleared before the check: a lease that ends meanwhile may leave another gap.
+  // Cleared before the check: a lease that ends in the meantime can leave another gap.
   one.mayHaveGaps = false
   const count = yield* Effect.result(one.account.heal)
   if (count._tag === "Failure" || count.success > 0) one.mayHaveGaps = true

@@ -1,6 +1,6 @@
 /**
  * The networks whose payment channels are claimed here, each with its contract, the key that signs claims and refunds,
- * and the pool of keys that send them. A key that is missing, cannot be read or is another's stops the start.
+ * and the pool of keys that send them. A key that is missing, unreadable or another address's prevents the start.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { type ChannelConfig, isSameAddress, type PaymentChannels, type PaymentNetwork } from "#payments/contract"
@@ -23,7 +23,7 @@ export interface ChannelNetwork {
   readonly terms: PaymentChannels
   readonly entry: PaymentNetwork
   readonly contract: ChannelContract
-  /** Signs for the receiver of a channel, and sends nothing; undefined for an authorizer whose key is not ours. */
+  /** Signs for a channel's receiver, and sends nothing; undefined for an authorizer whose key is not ours. */
   readonly authorizerOf: (config: Pick<ChannelConfig, "receiverAuthorizer">) => SettlerKey | undefined
   readonly pool: SignerPool
 }
@@ -57,17 +57,17 @@ export class ChannelNetworks extends Context.Service<ChannelNetworks, ReadonlyMa
   )
 }
 
-// The keys of a settler that has died are free three seconds later, and its orders come here sooner.
+// A dead settler's keys are free three seconds later, and its orders arrive here sooner.
 const keyWithin = "6 seconds"
 
 interface Transaction<E> {
   readonly data: Uint8Array
   readonly gas: bigint
-  /** Notes what the transaction is called before it is sent. */
+  /** Records the transaction's name before it is sent. */
   readonly noted?: (transaction: string) => Effect.Effect<void, E>
 }
 
-/** Sends a call of the contract by one of our keys, and awaits it. The lease of the key is ended whatever comes. */
+/** Sends a contract call with one of our keys, and awaits it. The key's lease is ended whatever happens. */
 export const transact = <E = never>(
   { pool, contract }: Pick<ChannelNetwork, "pool" | "contract">,
   { noted = () => Effect.void, ...call }: Transaction<E>

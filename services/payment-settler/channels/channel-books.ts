@@ -1,11 +1,11 @@
 /**
- * Compares the channels' records with the chain, and with their receipts. What was charged is what was claimed and what
- * can still be claimed; what a record says of the chain is what the chain has; and the receipts of a channel make up
- * what it was charged. A difference is mended where the chain has moved on unseen, and kept in the books where it cannot
- * be explained.
+ * Compares the channels' records with the chain and with their receipts. The amount charged equals the amount claimed
+ * plus what can still be claimed; a record's chain state equals the chain's; and a channel's receipts add up to what it
+ * was charged. A difference is mended if the chain has advanced unseen, and kept in the books if it cannot be
+ * explained.
  *
- * Receipts age out, so their sums are kept, one for each channel, with the place up to which it holds. A settler that
- * dies between two writes counts none of them twice: each sum says by itself what is in it.
+ * Receipts expire, so their sums are stored, one per channel, with the position up to which each holds. A settler that
+ * dies between two writes counts no receipt twice: each sum records what it includes.
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
@@ -40,14 +40,15 @@ export const sumsOf = (channels: Iterable<Pick<Channel, "charged" | "mirror">>):
   return sums
 }
 
-// A question to a node for each; a record that nobody uses does not change, so a part of them each time is enough.
+// Each takes one question to a node; the record of an idle channel does not change, so checking part of them each time
+// is enough.
 const comparedMax = 512
 const comparedAtOnce = 8
 
-/** What cannot be explained of a channel; `amount`: by how much. */
+/** What cannot be explained about a channel; `amount`: by how much. */
 export type ChannelFault = Pick<BookChannel, "fault" | "amount">
 
-/** Of a channel whose record is as the chain is; none for one that is in order. */
+/** For a channel whose record matches the chain; none if it is in order. */
 export const faultsOfChannel = (channel: Channel): ReadonlyArray<ChannelFault> => {
   const { charged, signed } = channel
   const unclaimed = unclaimedOf(channel)
@@ -60,8 +61,8 @@ export const faultsOfChannel = (channel: Channel): ReadonlyArray<ChannelFault> =
 }
 
 /**
- * What the receipts of a channel add up to. `through`: the last place in RECEIPTS that is in it. `base`: what an earlier
- * release charged, whose receipts name no channel; null while it is not known.
+ * The sum of a channel's receipts. `through`: the last sequence of RECEIPTS that it includes. `base`: what an earlier
+ * release charged, whose receipts name no channel; null while unknown.
  */
 export const ReceiptSum = Schema.Struct({
   receipted: AtomicAmount,
@@ -72,19 +73,21 @@ export interface ReceiptSum extends Schema.Schema.Type<typeof ReceiptSum> {}
 
 const noReceipts: ReceiptSum = { receipted: "0", through: 0, base: null }
 
-/** The sum with one more receipt; unchanged where it is in it. Pure, as all below up to `addReceipts`. */
+/**
+ * The sum with one more receipt; unchanged if it is already included. Pure, like everything below up to `addReceipts`.
+ */
 export const withReceipt = (sum: ReceiptSum, { sequence, amount }: Pick<StoredCharge, "sequence" | "amount">) =>
   sequence <= sum.through ? sum : { ...sum, through: sequence, receipted: (BigInt(sum.receipted) + amount).toString() }
 
-/** What the receipts that name a channel have to add up to; undefined for one that an earlier release has opened. */
+/** What the receipts that name a channel must add up to; undefined for a channel opened by an earlier release. */
 const receiptedOf = ({ charged, unreceipted }: Channel) =>
   unreceipted === undefined ? undefined : BigInt(charged) - BigInt(unreceipted)
 
-/** What was charged and had its receipt when the record was written. */
+/** The amount that was charged and had its receipt when the record was written. */
 const writtenOf = (channel: Channel) =>
   owedOf(channel).reduce((left, { amount }) => left - BigInt(amount), BigInt(channel.charged))
 
-/** The base of a channel of an earlier release, once it stood still while its receipts were read. */
+/** The base of a channel of an earlier release, once it did not change while its receipts were read. */
 export const baseOf = (sum: ReceiptSum, before: Channel, after: Channel): string | null => {
   const isStill = before.charged === after.charged && owedOf(before).length === 0 && owedOf(after).length === 0
   if (sum.base !== null || receiptedOf(after) !== undefined || !isStill) return sum.base
@@ -93,8 +96,8 @@ export const baseOf = (sum: ReceiptSum, before: Channel, after: Channel): string
 }
 
 /**
- * What the receipts of a channel have too little or too much. They were read to their end after the record was
- * `before`, and before it was `after`: a receipt is written after its charge, and a charge is owed until it is.
+ * By how much a channel's receipts fall short or exceed. They were read to the end after the record was `before`, and
+ * before it was `after`: a receipt is written after its charge, and a charge is owed until then.
  */
 export const faultsOfReceipts = (
   { receipted, base }: ReceiptSum,
@@ -111,24 +114,24 @@ export const faultsOfReceipts = (
   ]
 }
 
-/** Where the sums of a network are kept. */
+/** Where a network's sums are stored. */
 export interface ReceiptSums {
   readonly sums: KvBucket<ReceiptSum>
   readonly places: KvBucket<{ readonly through: number }>
 }
 
-/** Up to which place in RECEIPTS all sums of a network hold. */
+/** The sequence of RECEIPTS up to which all sums of a network hold. */
 export const ReceiptsPlace = Schema.Struct({ through: Schema.Int })
 
 const sumKeyOf = (network: string, channelId: string) =>
   `receipted.${addressKeyOf(network, inOneCase(network, channelId))}`
 
-// So many charges are held at a time, at some 300 bytes each.
+// How many charges are held at a time, at about 300 bytes each.
 const unwrittenMax = 16_384
 // The limit of one reading; the next one reads the rest.
 const chargesMax = 200_000
 
-/** Adds the receipts that were written since the last time. True when they were read to their end. */
+/** Adds the receipts that were written since the last time. True when they were read to the end. */
 export const addReceipts = Effect.fn("addReceipts")(function* (
   { network, ledger, receiptSums: { sums, places } }: Pick<Keeper, "network" | "ledger" | "receiptSums">,
   known: ReadonlyMap<string, Channel>
@@ -166,7 +169,7 @@ export const addReceipts = Effect.fn("addReceipts")(function* (
   return read < chargesMax
 })
 
-/** The channel of a payer that has one alone: receipts of an earlier release name the payer. */
+/** The channel of a payer that has only one: receipts of an earlier release name the payer. */
 const ownersOf = (contract: Keeper["network"]["contract"], known: ReadonlyMap<string, Channel>) => {
   let byPayer: Map<string, ReadonlyArray<Channel>> | undefined
   return (payer: string): string | undefined => {
@@ -176,7 +179,7 @@ const ownersOf = (contract: Keeper["network"]["contract"], known: ReadonlyMap<st
   }
 }
 
-/** The channels that are still to be looked at before it is the first one's turn again. */
+/** The channels still to be checked before the first one's turn comes again. */
 const waiting = new WeakMap<Keeper, ReadonlyArray<string>>()
 
 export const compareChannels = Effect.fnUntraced(function* (
@@ -185,7 +188,7 @@ export const compareChannels = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { metrics, network } = keeper
   tell(keeper, known)
-  // As they are before their receipts are read.
+  // The records as they are before their receipts are read.
   const compared = nextInTurn(keeper, known)
   const isAtEnd = yield* addReceipts(keeper, known)
   const found = yield* Effect.forEach(compared, (channel) => faultsOf(keeper, channel, isAtEnd), {
@@ -222,7 +225,7 @@ const findingIdOf = ({ Network, PayTo }: Receiver, { channelId, fault }: BookCha
     .digest("hex")
     .slice(0, 32)
 
-/** Keeps what was found, each once, and ends what is found no more of the channels that were compared. */
+/** Stores the findings, each once, and ends those that are no longer found among the compared channels. */
 const keepFindings = Effect.fnUntraced(function* (
   { network: { name, entry, contract }, books, metrics }: Keeper,
   compared: ReadonlyArray<Channel>,
@@ -236,7 +239,7 @@ const keepFindings = Effect.fnUntraced(function* (
     const id = findingIdOf(entry, channel)
     ids.add(id)
     const before = standing.get(id)
-    // It stands, or an operator has explained it.
+    // It is still open, or an operator has explained it.
     if (before !== undefined && (before.end === null || before.end.how === "accepted")) continue
     const foundAtMs = yield* Clock.currentTimeMillis
     const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }

@@ -1,9 +1,11 @@
 /**
- * Keeps the channels of a network: watches the chain for what payers and others did with them, claims what they owe,
- * moves what was claimed to the account that is paid, and ends the work of gateways that are gone. One process at a
- * time does it, by a lease; a twin that wakes late does no harm, for a claim is of a total, and a sweep of what is there.
+ * Keeps a network's channels: watches the chain for what payers and others did with them, claims what they owe, moves
+ * claimed money to the receiving account, and ends the work of gateways that are gone. One process at a time does this,
+ * under a lease; a twin that wakes late does no harm, because a claim is of a total and a sweep moves only what is
+ * there.
  *
- * After every look gateways are told up to when the chain is watched: they take vouchers only while that is recent.
+ * After every check, gateways learn up to when the chain has been watched: they accept vouchers only while that is
+ * recent.
  */
 import { Clock, Effect, Layer, Option, Ref, Result, Schedule, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, Leases, Mailbox, records, revisionOf } from "#bus"
@@ -36,20 +38,21 @@ import { mirror, writeReceipts } from "./channel-orders.ts"
 import { compareChannels, ReceiptsPlace, ReceiptSum, type ReceiptSums } from "./channel-books.ts"
 import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
 
-// Nodes behind one address are some blocks apart, and the newest blocks may be replaced.
+// Nodes behind one address are several blocks apart, and the newest blocks can be replaced.
 const overlapBlocks = 12
-// A chain that makes no block for so long is stuck, or its node is; nothing that was not seen counts as seen.
+// A chain without a new block for this long is stuck, or its node is; what was not read does not count as watched.
 const stillMs = 300_000
-// How far back a settler looks that finds no note of the last look.
+// How many blocks back a settler reads if it finds no record of the last check.
 const firstBlocks = 5_000
 const looksAtOnce = 8
 const lapsesAtOnce = 16
 const receiptsAtOnce = 16
-// A gateway says with the next voucher that the receipt of the last is written; this is for channels without a next one.
+// A gateway reports with the next voucher that the last one's receipt is written; this is for channels without a next
+// one.
 const receiptsAfterMs = 5_000
-// As long as the store `paid-answers` keeps the longer ones.
+// As long as the store `paid-answers` keeps longer answers.
 const answerKeptMs = 2 * 86_400_000
-// The next look at the chain does not wait for more.
+// The next check of the chain does not wait for more.
 const forgottenAtOnce = 128
 
 const claimGas = (rows: number) => 120_000n + 110_000n * BigInt(rows)
@@ -109,17 +112,17 @@ export interface Keeper {
   readonly compareEveryMs: number
 }
 
-/** The records of the network, by their key, as far as they were followed; without the answers that they hold. */
+/** The network's records by key, as far as they were followed; without the answers that they hold. */
 type Known = Map<string, Channel>
 
-/** Of the records that hold an answer, when it was charged. */
+/** When each record that holds an answer was charged. */
 type Answered = Map<string, number>
 
-/** While the lease is held. */
+/** Runs while the lease is held. */
 const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   const known: Known = new Map()
   const answered: Answered = new Map()
-  // All of them before the first look: what it finds of a channel that is not known yet would be passed over.
+  // All of them before the first check: otherwise, changes of a channel not yet known would be skipped.
   yield* Stream.runForEach(keeper.channels.all, ({ key, value }) =>
     Effect.sync(() => note(keeper, { known, answered }, key, value))
   )
@@ -145,8 +148,8 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   )
 })
 
-// A channel in use changes twice with each call, and only its last record counts: what is replaced within a part of the
-// time between two looks need not be sent at all.
+// A channel in use changes twice per call, and only its last record counts: a record that is replaced within a fraction
+// of the interval between checks need not be sent at all.
 const followedRun = { messagesMax: 256, withinMs: 100 }
 const restMsMax = 1_000
 
@@ -174,7 +177,7 @@ const note = ({ network }: Keeper, { known, answered }: Records, key: string, ch
 
 interface WatchState {
   block: number | undefined
-  /** When the chain's newest block was last a new one. */
+  /** When the chain last had a new block. */
   movedAtMs: number
 }
 
@@ -189,7 +192,7 @@ const look = Effect.fnUntraced(function* (
   const { block } = yield* network.contract.head
   const noted = yield* watches.get(key)
   const last = watch.block ?? (Option.isSome(noted) ? noted.value.value.block : Math.max(0, block - firstBlocks))
-  // A chain that was begun anew is read anew.
+  // A chain that was reset is read again.
   const from = Math.max(0, Math.min(last, block) - overlapBlocks)
   const changed = yield* network.contract.changed(from, block)
   const ours = changed.flatMap((channelId) => {
@@ -222,7 +225,7 @@ const endLapsed = Effect.fnUntraced(function* ({ channels, network }: Keeper, kn
   )
 })
 
-/** Receipts that no gateway has noted: of a channel that is not used now, or of a gateway that is gone. */
+/** Receipts that no gateway has recorded: the channel is not in use now, or its gateway is gone. */
 const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
   const { network } = keeper
   const owing = [...known.values()].filter((channel) => owedOf(channel).length > 0)
@@ -238,7 +241,7 @@ const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
   )
 })
 
-/** Answers of channels that are not used any more: a record is never removed, but what was said is not kept for ever. */
+/** Answers of channels no longer in use: a record is never removed, but its answer is not kept forever. */
 const forgetOld = Effect.fnUntraced(function* ({ channels, network }: Keeper, known: Known, answered: Answered) {
   const beforeMs = (yield* Clock.currentTimeMillis) - answerKeptMs
   const old = [...answered].filter(([, chargedAtMs]) => chargedAtMs < beforeMs).map(([key]) => known.get(key))
@@ -264,7 +267,7 @@ const claimDue = Effect.fnUntraced(function* (
   yield* Effect.logInfo("channels are claimed").pipe(
     Effect.annotateLogs({ network: keeper.network.name, channels: due.length, reason })
   )
-  // A claim has one signature, by the authorizer of all its channels.
+  // A claim has one signature, from the authorizer of all its channels.
   const byAuthorizer = Map.groupBy(due, ({ config }) => config.receiverAuthorizer.toLowerCase())
   for (const [, each] of byAuthorizer) for (const batch of batchesOf(each)) yield* claim(keeper, known, batch)
   yield* Ref.set(lastClaimMs, nowMs)
@@ -272,8 +275,9 @@ const claimDue = Effect.fnUntraced(function* (
 })
 
 /**
- * One transaction for all of them. When the contract would refuse it, the channels are looked at again, for one of them
- * may have lost its money since; then the halves are tried, so that a channel that cannot be claimed holds up no other.
+ * One transaction for all of them. If the contract would refuse it, the channels are read again, because one of them
+ * may have lost its money since; then each half is tried, so that a channel that cannot be claimed does not block the
+ * others.
  */
 const claim = Effect.fnUntraced(function* (
   keeper: Keeper,
@@ -334,7 +338,7 @@ const lookAgain = Effect.fnUntraced(function* (
   return channel
 })
 
-/** Moves all that was claimed to the account that is paid, in one transfer. */
+/** Moves everything claimed to the receiving account, in one transfer. */
 const sweep = Effect.fnUntraced(function* ({ network, metrics }: Keeper): Effect.fn.Return<void, ChainUnavailable> {
   const { contract, entry } = network
   const { totalClaimed, totalSettled } = yield* contract.totals(entry.PayTo, entry.Asset)

@@ -1,9 +1,9 @@
 /**
- * Deposits, refunds and looks at the chain, as gateways order them on `payments.channels`. Each may be ordered twice:
- * the chain itself takes a deposit's authorization and a refund's number once. The channel's record is brought up to the
- * chain before the order is answered. The transaction of a deposit, of a refund and of what another server has signed is
- * noted before it is sent: whoever asked a settler that has died has another carry the order on, which looks for that
- * transaction before it signs one itself.
+ * Deposits, refunds and chain reads that gateways order on `payments.channels`. Each order can arrive twice: the chain
+ * itself accepts a deposit's authorization and a refund's number only once. The channel's record is synchronized with
+ * the chain before the order is answered. The transaction of a deposit, of a refund or of anything another server has
+ * signed is recorded before it is sent: if a settler dies, its caller passes the order to another settler, which looks
+ * for that transaction before it signs one itself.
  */
 import { createHash } from "node:crypto"
 import { Clock, Effect, Layer, Option, Result, Schema } from "effect"
@@ -50,7 +50,7 @@ import { channelOrders } from "../metrics.ts"
 import { claimableOf } from "./claiming.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
 
-// Deposits and refunds wait for a block each.
+// Deposits and refunds each wait for a block.
 const atOnceMax = 64
 
 const depositGas = 400_000n
@@ -110,25 +110,27 @@ type Faults =
   | { readonly _tag: "SettlementPending"; readonly message: string }
 type Answered = Effect.Effect<ChannelOrderAnswer, Faults>
 
-/** What is written of channels. */
+/** The stored records of channels. */
 interface Records {
   readonly channels: Channels["Service"]
   readonly ledger: Ledger["Service"]
   readonly notes: KvBucket<SignedOrder>
 }
 
-/** The transaction that was signed last for a deposit, or a refund with the number that the contract takes once. */
+/**
+ * The transaction that was signed last for a deposit, or for a refund with the number that the contract accepts once.
+ */
 const SignedOrder = Schema.Struct({
   transaction: TransactionId,
   refund: Schema.NullOr(Schema.Struct({ nonce: Schema.String, amount: Schema.String })),
-  /** Of a sweep: the order for which it was signed. */
+  /** For a sweep: the order for which it was signed. */
   ticket: Schema.optionalKey(InstanceName),
-  /** Of a sweep: it was answered with. Before that, it answers whoever asks next. */
+  /** For a sweep: it was returned as an answer. Until then, it answers the next caller. */
   isTold: Schema.optionalKey(Schema.Boolean)
 })
 interface SignedOrder extends Schema.Schema.Type<typeof SignedOrder> {}
 
-// An order is put again within seconds, and a payer that was told to come again comes within a day.
+// An order is repeated within seconds, and a payer that was asked to come back does so within a day.
 const notedMs = 86_400_000
 
 const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }: ChannelName, id: string) => {
@@ -138,7 +140,7 @@ const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }:
       notes.get(key),
       Option.map(({ value }) => value)
     ),
-    /** Of two settlers at one order the later note stands; whichever transaction comes second does nothing. */
+    /** If two settlers work on one order, the later note wins; the second transaction to arrive does nothing. */
     note: (signed: SignedOrder) =>
       Effect.asVoid(records(notes, { keptMs: () => notedMs }).change(key, () => replaced(signed)))
   }
@@ -168,7 +170,9 @@ const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, o
   }
 }
 
-/** Its gateway says with the channel's next voucher that they are written; the record is not written for that alone. */
+/**
+ * The gateway reports with the channel's next voucher that they are written; the record is not written just for that.
+ */
 const receiptsOf = Effect.fnUntraced(function* (
   { channels, ledger }: Pick<Records, "channels" | "ledger">,
   order: ChannelName
@@ -177,7 +181,7 @@ const receiptsOf = Effect.fnUntraced(function* (
   if (Option.isSome(found)) yield* writeOwed(ledger, order, found.value, owedOf(found.value))
 })
 
-// Of an id the broker knows for two minutes that it was written.
+// How long the broker surely remembers an id, which it does for two minutes.
 const rememberedMs = 60_000
 
 const writeOwed = Effect.fnUntraced(function* (
@@ -192,11 +196,11 @@ const writeOwed = Effect.fnUntraced(function* (
       { ticket: owed.ticket, receipt: chargeReceipt(channel, channelId, owed) },
       nowMs - owed.chargedAtMs > rememberedMs
     )
-  // A record owes no more than a few dozen.
+  // A record owes a few dozen at most.
   yield* Effect.forEach(due, write, { concurrency: "unbounded", discard: true })
 })
 
-/** Writes the receipts that a channel owes since so long, and notes that in its record. */
+/** Writes the receipts that a channel has owed for this long, and records that. */
 export const writeReceipts = Effect.fnUntraced(function* (
   { channels, ledger }: Pick<Records, "channels" | "ledger">,
   name: ChannelName,
@@ -210,7 +214,7 @@ export const writeReceipts = Effect.fnUntraced(function* (
   yield* channels.run(name, ChannelCommand.Receipted({ tickets: due.map(({ ticket }) => ticket) }))
 })
 
-/** Brings the channel's record up to the chain. */
+/** Synchronizes the channel's record with the chain. */
 export const mirror = Effect.fnUntraced(function* (
   { contract }: Pick<ChannelNetwork, "contract">,
   channels: Channels["Service"],
@@ -237,13 +241,13 @@ const isAuthorizationUsed = ({ contract }: ChannelNetwork, { channelId, config, 
     ? contract.isAuthorizationUsed(config.token, config.payer, depositNonce(channelId, authorization.salt))
     : contract.isPermitUsed(config.payer, BigInt(authorization.nonce))
 
-/** A deposit by Permit2 needs the payer's approval, made before or signed along. */
+/** A deposit by Permit2 needs the payer's approval, made earlier or signed with it. */
 const isDepositApproved = ({ contract }: ChannelNetwork, { config, amount, authorization }: DepositOrder) =>
   "salt" in authorization || authorization.approval !== null
     ? Effect.succeed(true)
     : Effect.map(contract.approvedForPermit2(config.token, config.payer), (approved) => approved >= BigInt(amount))
 
-/** The name of a deposit among those of its channel. */
+/** A deposit's name among those of its channel. */
 const depositIdOf = ({ channelId, authorization }: DepositOrder) =>
   "salt" in authorization ? depositNonce(channelId, authorization.salt) : `permit2-${authorization.nonce}`
 
@@ -268,7 +272,7 @@ const makeDeposit = Effect.fnUntraced(function* (
   const simulated = yield* Effect.result(network.contract.simulate(data))
   if (Result.isFailure(simulated)) {
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
-    // Sent before, by us or by anybody: the money is in the channel.
+    // Already sent, by us or by someone else: the money is in the channel.
     if (!(yield* isMade)) {
       const isApproved = yield* isDepositApproved(network, order)
       return refused(isApproved ? "deposit_simulation_failed" : "permit2_allowance_required", simulated.failure.text)
@@ -308,14 +312,14 @@ const makeClaim = Effect.fnUntraced(function* (
   }
   const outcome = yield* transact(network, { data, gas: claimGas(1) })
   const after = yield* mirror(network, channels, order)
-  // Refused when the keeper has claimed as much meanwhile.
+  // Refused if the keeper has claimed the same amount in the meantime.
   if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, row.totalClaimed)
   return after.totalClaimed >= row.totalClaimed ? done(null, 0n) : unavailable("the contract has refused a claim")
 })
 
 type RefundOrder = Extract<ChannelOrder, { readonly _tag: "Refund" }>
 
-/** Claims what was charged and gives the rest, or a part of it, back: both or neither. */
+/** Claims what was charged and returns the rest, or part of it: both or neither. */
 const makeRefund = Effect.fnUntraced(function* (
   network: ChannelNetwork,
   records: Records,
@@ -326,7 +330,7 @@ const makeRefund = Effect.fnUntraced(function* (
   const { channelId, config, voucher } = order
   const authorizer = network.authorizerOf(config)
   if (authorizer === undefined) return refused("refund_authorizer_unknown")
-  // A gateway of an earlier release puts it once.
+  // A gateway of an earlier release sends it once.
   const orders = order.ticket === undefined ? undefined : signedOrders(records, order, `refund-${order.ticket}`)
   const signed = orders && Option.getOrUndefined(yield* orders.last)
   if (signed !== undefined) yield* contract.outcomeOf(signed.transaction)
@@ -351,21 +355,21 @@ const makeRefund = Effect.fnUntraced(function* (
     if (simulated.failure._tag === "ChainUnavailable") return yield* simulated.failure
     return refused("refund_simulation_failed", simulated.failure.text)
   }
-  // From here on the money may leave at any time, whoever dies: no call may be sold for it.
+  // From here on the money can leave at any time, whichever process dies: no call may be sold against it.
   const numbered = { nonce: before.refundNonce.toString(), amount: amount.toString() }
   yield* channels.run(order, ChannelCommand.SignRefund(numbered))
   const noted = (transaction: string) => orders?.note({ transaction, refund: numbered }) ?? Effect.void
   const outcome = yield* transact(network, { data, gas: refundGas, noted })
   const after = yield* mirror(network, channels, order)
   if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, amount)
-  // Another settler that was given the same order has been first.
+  // Another settler with the same order was first.
   if (after.refundNonce > before.refundNonce) return done(null, before.balance - after.balance)
   return refused("refund_transaction_failed")
 })
 
 type SendOrder = Extract<ChannelOrder, { readonly _tag: "Send" }>
 
-/** What another server has signed is sent as it is: the contract checks who may claim and give back. */
+/** What another server has signed is sent unchanged: the contract checks who may claim and refund. */
 const sendForeign = Effect.fnUntraced(function* (
   network: ChannelNetwork,
   records: Records,
@@ -382,13 +386,13 @@ const sendForeign = Effect.fnUntraced(function* (
     settlement.type === "settle" && ticket !== undefined
       ? { transaction, refund: null, ticket, isTold }
       : { transaction, refund: null }
-  // A sweep that is not noted as told is told to the next asker too.
+  // A sweep not yet recorded as answered also answers the next caller.
   const tellOf = (made: MadeCall) => {
     const { transactionHash } = made.receipt
     const noted = settlement.type === "settle" ? Effect.ignore(orders.note(noteOf(transactionHash, true))) : Effect.void
     return Effect.as(noted, done(transactionHash, movedBy(settlement, made)))
   }
-  // Every sweep is the same call: only its ticket says that this very order was carried out before.
+  // All sweeps are the same call: only the ticket shows that this exact order was already carried out.
   const isSame = settlement.type !== "settle" || (signed?.ticket !== undefined && signed.ticket === ticket)
   if (earlier !== undefined && isSame) return yield* tellOf(earlier)
   if (settlement.type === "settle") {
@@ -403,7 +407,7 @@ const sendForeign = Effect.fnUntraced(function* (
     return refused(`${settlement.type}_simulation_failed`, simulated.failure.text)
   }
   const sent = yield* transact(network, { data, gas, noted: (transaction) => orders.note(noteOf(transaction, false)) })
-  // One of a settler that died may have come first, after it was looked for.
+  // A transaction of a settler that died may have come first, after the lookup.
   const isEmpty = sent._tag === "Refused" || (settlement.type === "settle" && movedBy(settlement, sent) === 0n)
   const mayBeFirst = signed !== undefined && isEmpty && (isSame || signed.isTold === false)
   const first = mayBeFirst ? yield* contract.outcomeOf(signed.transaction) : Option.none()
@@ -445,7 +449,7 @@ const foreignCall = (settlement: ChannelSettlement): { readonly data: Uint8Array
 
 type MadeCall = Extract<CallOutcome, { readonly _tag: "Made" }>
 
-/** What the transaction has moved; a claim moves nothing. */
+/** The amount that the transaction moved; a claim moves nothing. */
 const movedBy = (settlement: ChannelSettlement, { receipt }: MadeCall) => {
   if (settlement.type === "claim") return 0n
   return settlement.type === "settle" ? sweptIn(receipt.logs) : BigInt(settlement.amount)

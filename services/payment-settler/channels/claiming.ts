@@ -1,22 +1,22 @@
 /**
- * Which channels are claimed now, and for how much. Pure. Everything that is owed is claimed from time to time, many
- * channels in one transaction; at once where a payer withdraws by itself, or where one channel owes more than may be
- * lost. No more is claimed than lies in the channel: what was charged beyond that is lost, and is told.
+ * Which channels are claimed now, and for how much. Pure. Everything owed is claimed periodically, many channels in one
+ * transaction; at once if a payer withdraws by itself, or if one channel owes more than may be lost. No more is claimed
+ * than the channel's balance: a charge beyond that is lost, and is reported.
  */
 import { type Channel, unclaimedOf, type VoucherClaim } from "#payments"
 
 export interface ClaimTerms {
-  /** One channel is claimed at once when it owes this much; in the token's smallest unit. */
+  /** A channel that owes this much is claimed at once; in the token's smallest unit. */
   readonly unitsMax: bigint
   readonly everyMs: number
 }
 
-/** Rows of one transaction: some 4 million gas, a small part of a block. */
+/** Rows of one transaction: about 4 million gas, a small part of a block. */
 export const rowsMax = 64
 
 export type ClaimReason = "withdrawal" | "exposure" | "period"
 
-/** Why these channels are claimed now; undefined when nothing is due. `lastAtMs`: when all were claimed last. */
+/** Why these channels are claimed now; undefined if nothing is due. `lastAtMs`: when all were last claimed. */
 export const claimReason = (
   channels: Iterable<Channel>,
   { unitsMax, everyMs }: ClaimTerms,
@@ -33,7 +33,7 @@ export const claimReason = (
   return reason
 }
 
-/** What can be claimed of a channel; undefined when that is nothing. */
+/** What can be claimed from a channel; undefined if that is nothing. */
 export const claimableOf = ({ config, charged, signed, mirror }: Channel): VoucherClaim | undefined => {
   if (signed === null) return undefined
   const there = BigInt(mirror.balance)
@@ -42,13 +42,13 @@ export const claimableOf = ({ config, charged, signed, mirror }: Channel): Vouch
   return { config, maxClaimable: BigInt(signed.maxClaimable), signature: signed.signature, totalClaimed }
 }
 
-/** What was charged and is no longer there to be claimed. */
+/** The amount charged that can no longer be claimed. */
 export const lostOf = ({ charged, mirror }: Pick<Channel, "charged" | "mirror">): bigint => {
   const lost = BigInt(charged) - BigInt(mirror.balance)
   return lost > 0n ? lost : 0n
 }
 
-/** Withdrawals first, then the largest debts, for a transaction may be the last that succeeds for a while. */
+/** Withdrawals first, then the largest debts, because a transaction may be the last that succeeds for a while. */
 export const inOrder = (channels: Iterable<Channel>): ReadonlyArray<Channel> =>
   [...channels]
     .filter((channel) => claimableOf(channel) !== undefined)
@@ -60,6 +60,6 @@ export const inOrder = (channels: Iterable<Channel>): ReadonlyArray<Channel> =>
 
 const withdrawsFirst = ({ mirror }: Channel) => (mirror.withdrawRequestedAt > 0 ? 1 : 0)
 
-/** Those that go into one transaction each. */
+/** The channels of each transaction. */
 export const batchesOf = <A>(rows: ReadonlyArray<A>, size = rowsMax): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(rows.length / size) }, (_, index) => rows.slice(index * size, (index + 1) * size))

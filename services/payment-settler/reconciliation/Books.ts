@@ -1,6 +1,6 @@
 /**
- * The books' own records for operators, in the bucket `payment-books`: what the reconciliation found and how each
- * finding ended, and how far it is. A finding is kept until it has ended, and thirty days longer.
+ * The books' records for operators, in the bucket `payment-books`: what the reconciliation found, how each finding
+ * ended, and how far it has read. A finding is kept until it has ended, and for thirty more days.
  */
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -20,9 +20,9 @@ import { findingName } from "./open-entries.ts"
 export type Receiver = Pick<PaymentNetwork, "Network" | "PayTo">
 export type KeptFinding = KvEntry<BookFinding>
 
-/** Of one account, with those that have ended. Beyond it a finding is counted and logged alone. */
+/** Per account, including ended ones. Beyond it a finding is only counted and logged. */
 const keptMax = 2_000
-/** The half that findings which the settlers mended at once may take. */
+/** The half available to findings that the settlers mended at once. */
 const keptMendedMax = 1_000
 const endedKeptMs = 30 * 86_400_000
 
@@ -38,11 +38,11 @@ export class Books extends Context.Service<
     readonly all: (receiver: Receiver) => Effect.Effect<ReadonlyArray<KeptFinding>, BusError>
     readonly find: (id: string) => Effect.Effect<Option.Option<KeptFinding>, BusError>
     /**
-     * Keeps a new finding, or one that had ended by itself and is found again. False where there is no room. `others`:
+     * Stores a new finding, or one that had ended by itself and is found again. False if there is no room. `others`:
      * how many the account has.
      */
     readonly keep: (finding: BookFinding, others: number) => Effect.Effect<boolean, BusError>
-    /** Ends a finding; one that has ended stays as it is. */
+    /** Ends a finding; an ended one stays as it is. */
     readonly end: (id: string, end: End) => Effect.Effect<Option.Option<BookFinding>, BusError>
     readonly state: (receiver: Receiver) => Effect.Effect<Option.Option<BookState>, BusError>
     readonly note: (state: BookState) => Effect.Effect<void, BusError>
@@ -108,7 +108,7 @@ export const findingId = ({ Network, PayTo }: Receiver, finding: Finding): strin
     .digest("hex")
     .slice(0, 32)
 
-/** A finding as it is kept. Pure. */
+/** A finding in its stored form. Pure. */
 export const bookFinding = (receiver: Receiver, finding: Finding, foundAtMs: number): BookFinding => ({
   id: findingId(receiver, finding),
   network: receiver.Network,
@@ -133,7 +133,7 @@ const claimKeysOf = (finding: Finding): ReadonlyArray<string> => {
 
 const bookTransfer = (transfer: ChainTransfer) => ({ ...transfer, amount: String(transfer.amount) })
 
-/** The halves of kept findings, which are compared again with what comes later. Pure. */
+/** The halves of stored findings, which are compared again with later entries. Pure. */
 export const carriedOf = (kept: ReadonlyArray<BookFinding>) => ({
   transfers: kept.flatMap(({ kind, transfer }): ReadonlyArray<ChainTransfer> =>
     kind === "TransferWithoutReceipt" && transfer !== null ? [{ ...transfer, amount: BigInt(transfer.amount) }] : []
@@ -141,13 +141,13 @@ export const carriedOf = (kept: ReadonlyArray<BookFinding>) => ({
   receipts: kept.flatMap(({ kind, receipts }) => (kind === "ReceiptWithoutTransfer" ? receipts : []))
 })
 
-/** Kinds of which a later comparison says whether they still stand. */
+/** Kinds for which a later comparison shows whether they are still open. */
 const recheckedKinds: ReadonlyArray<BookFinding["kind"]> = [
   "TransferWithoutReceipt",
   "ReceiptWithoutTransfer",
   "SettlingOverdue"
 ]
 
-/** The ids of kept findings that stand no more, when these are all that the comparison finds. Pure. */
+/** The ids of stored findings that are no longer open, if these are all that the comparison finds. Pure. */
 export const resolvedIds = (kept: ReadonlyArray<BookFinding>, standing: ReadonlySet<string>): ReadonlyArray<string> =>
   kept.flatMap(({ id, kind, end }) => (end === null && recheckedKinds.includes(kind) && !standing.has(id) ? [id] : []))

@@ -1,6 +1,6 @@
 /**
  * The reconciliation's findings, from both sides: every claim and receipt against the chain, every transfer to us
- * against the receipts. A payment that is on its way is no finding until its time is over. Pure.
+ * against the receipts. A payment in progress is not a finding until it has expired. Pure.
  */
 import { claimKeyOf, inOneCase, type Receipt } from "#payments/contract"
 import type { ChainTransfer, ClaimState } from "#payments"
@@ -27,16 +27,16 @@ export type Finding =
   | { readonly _tag: "ReceiptsDisagree"; readonly claimKey: string; readonly receipts: ReadonlyArray<Receipt> }
   /** One transfer counted for two payments. */
   | { readonly _tag: "TransferCountedTwice"; readonly transaction: string; readonly claimKeys: ReadonlyArray<string> }
-  /** Given up, and paid after all. */
+  /** Abandoned, and paid after all. */
   | { readonly _tag: "UncollectedButPaid"; readonly claimKey: string; readonly transfer: ChainTransfer }
   /** The claim ended without a receipt. */
   | { readonly _tag: "ClaimWithoutReceipt"; readonly claim: ReconciledClaim }
-  /** Its time is over, but the claim has not ended. */
+  /** It has expired, but the claim has not ended. */
   | { readonly _tag: "SettlingOverdue"; readonly claim: ReconciledClaim }
 
 interface ReconcileTimes {
   readonly nowMs: number
-  /** Time after a payment's own end: for finality, and for the settlers' last look. */
+  /** Time after a payment expires: for finality, and for the settlers' last check. */
   readonly graceMs: number
 }
 
@@ -69,7 +69,7 @@ export const transferKey = (of: {
 
 const disagreements = (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Finding> =>
   [...Map.groupBy(receipts, ({ claimKey }) => claimKey)].flatMap(([claimKey, own]) => {
-    // Two writes of the same receipt say the same.
+    // Two writes of the same receipt have the same content.
     const ends = new Set(own.map(({ outcome, transaction }) => `${outcome} ${transaction}`))
     return ends.size > 1 ? [{ _tag: "ReceiptsDisagree" as const, claimKey, receipts: own }] : []
   })
@@ -108,8 +108,7 @@ const unreceipted = (
       claim.transactions.map((transaction) => [transferKey({ ...claim, transaction }), claim] as const)
     )
   )
-  // A third party that submits a payment before us uses a transaction of its own; the nonce it used says whose payment
-  // it was.
+  // A third party that submits a payment before us uses its own transaction; the nonce it used identifies the payment.
   const claimOf = ({ nonce, ...transfer }: ChainTransfer) =>
     byTransaction.get(transferKey(transfer)) ??
     (nonce === null ? undefined : byKey.get(claimKeyOf({ ...transfer, nonce })))
@@ -119,7 +118,7 @@ const unreceipted = (
     if (claim !== undefined && (claim.state === "UNCOLLECTED" || uncollected.has(claim.key))) {
       return [{ _tag: "UncollectedButPaid", claimKey: claim.key, transfer }]
     }
-    // A settler may be writing its receipt just now.
+    // A settler may be writing its receipt right now.
     if (claim?.state === "SETTLING") return []
     return [{ _tag: "TransferWithoutReceipt", transfer, claimKey: claim?.key ?? null }]
   })

@@ -13,22 +13,22 @@ import { type Finding, hasTransfer, reconcile, type ReconciledClaim, transferKey
 
 // The limit of one reading; the next one reads the rest.
 const readMax = 20_000
-// Findings remembered; beyond that all are found once more.
+// Findings remembered; beyond that, all are found once more.
 const foundMax = 10_000
 
 export interface Reading {
   /** Each is found once in a process's life. */
   readonly findings: ReadonlyArray<Finding>
-  /** All that is found now, whether it was found before or not. */
+  /** All current findings, whether found before or not. */
   readonly standing: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
   readonly isAtEnd: boolean
-  /** Drops what is done with and moves the checkpoint behind it. Comes after the findings are reported. */
+  /** Drops finished entries and moves the checkpoint behind them. Called after the findings are reported. */
   readonly commit: Effect.Effect<void, BusError>
 }
 
-/** Halves that an earlier reading found alone; what comes later may be their other half. */
+/** Halves that an earlier reading found unmatched; a later one may find their other half. */
 export interface Carried {
   readonly transfers: ReadonlyArray<ChainTransfer>
   readonly receipts: ReadonlyArray<Receipt>
@@ -113,13 +113,13 @@ export const withCarried = (window: Window, carried: Carried): Window => {
   }
 }
 
-/** The sweeps of payment channels have no receipts: the channels' own books tell what they are for. */
+/** Sweeps of payment channels have no receipts: the channels' own books explain them. */
 const isPayment = ({ payer }: ChainTransfer) => payer !== channelsAddress.toLowerCase()
 
 const readOn = Effect.fnUntraced(function* (account: Account) {
   const { network, ledger, firstSeenMs } = account
   const nowMs = yield* Clock.currentTimeMillis
-  // The receipts come last: a transfer that was read has its receipt already, or gets it while it is young.
+  // The receipts come last: a transfer that was read already has its receipt, or gets it while it is young.
   const moved = yield* Stream.runCollect(Stream.take(network.chain.transfers(account.position), readMax))
   const written = yield* Stream.runCollect(Stream.take(ledger.from(account.receiptsFrom), readMax))
   const own = written.filter(({ receipt }) => isOwn(network, receipt))
@@ -138,7 +138,7 @@ const readOn = Effect.fnUntraced(function* (account: Account) {
   }
 })
 
-/** A refund is a transfer from another account, which its own settler looks for on the chain. */
+/** A refund is a transfer from another account, which its own settler looks up on the chain. */
 const isOwn = ({ entry }: SettlingNetwork, { network, payTo, outcome }: Receipt) =>
   outcome !== "refunded" && network === entry.Network && isSameAddress(network, payTo, entry.PayTo)
 
@@ -160,7 +160,7 @@ const commit = Effect.fnUntraced(function* (account: Account, patience: Patience
   if (isSame) return
   const written = yield* records(checkpoints).replace(checkpointKey(network.entry), checkpoint, stored.revision)
   const { answer: isFirst, value = beginning.value, revision } = written
-  // Another settler wrote first, or this one's answer was lost: the next reading writes over what is there now.
+  // Another settler wrote first, or this one's reply was lost: the next reading replaces whatever is stored.
   account.stored = { value, revision }
   if (isFirst) return
   return yield* new BusUnavailable({ operation: "move the checkpoint of the books", detail: "another came first" })
@@ -202,7 +202,7 @@ interface Patience {
 }
 
 /**
- * How many entries of each list, from the beginning, are done with. A transfer and its receipt are released together:
+ * How many entries of each list, from the beginning, are finished. A transfer and its receipt are released together:
  * these are the longest beginnings of both lists in which no entry's other half lies beyond, and none is waited for.
  * Pure.
  */
@@ -215,7 +215,7 @@ export const doneWith = (
     receipts.flatMap((receipt, index) => (hasTransfer(receipt) ? [[transferKey(receipt), index] as const] : []))
   )
   let done = { transfers: transfers.length, receipts: receipts.length }
-  // Each round removes something, so the loop ends.
+  // Each round removes an entry, so the loop ends.
   for (;;) {
     const next = {
       transfers: firstWhere(transfers, done.transfers, (transfer) => {
@@ -238,7 +238,7 @@ const firstWhere = <A>(list: ReadonlyArray<A>, end: number, is: (one: A) => bool
   return found === -1 ? end : found
 }
 
-/** How far the reconciliation of a network has come, on the chain and in RECEIPTS. Kept beside the claims. */
+/** The position of a network's reconciliation, on the chain and in RECEIPTS. Stored beside the claims. */
 const Checkpoint = Schema.Struct({
   position: Schema.NullOr(Schema.String),
   /** The sequence of the first receipt that is still open. */
@@ -252,7 +252,7 @@ const beginning: StoredCheckpoint = { value: { position: null, receiptsFrom: 1 }
 
 type Receiver = Pick<PaymentNetwork, "Network" | "PayTo">
 
-/** Of two reconcilers one goes on. */
+/** If two reconcilers write, one continues. */
 export class Checkpoints extends Context.Service<Checkpoints, KvBucket<Checkpoint>>()(
   "starling/payment-settler/Checkpoints"
 ) {
@@ -262,5 +262,5 @@ export class Checkpoints extends Context.Service<Checkpoints, KvBucket<Checkpoin
   )
 }
 
-/** Another receiver has a checkpoint of its own. */
+/** Each receiver has its own checkpoint. */
 const checkpointKey = ({ Network, PayTo }: Receiver) => payerKeyOf(Network, PayTo).replace(/^payer\./u, "books.")

@@ -1,6 +1,6 @@
 /**
- * Operators' orders about findings. What is done is what settlers do by themselves, once more: a payment is settled by
- * the way that looks at the chain before it sends, and a missing receipt is written once. No order moves money twice.
+ * Operators' orders about findings. An order repeats what settlers do by themselves: a payment is settled by the path
+ * that checks the chain before it sends, and a missing receipt is written once. No order moves money twice.
  */
 import { Effect, Layer, Option } from "effect"
 import { type BusError, jsonCodec, Requests } from "#bus"
@@ -56,7 +56,7 @@ const obey = Effect.fn("Books.obey")(function* (
   const found = yield* deps.books.find(order.id)
   if (Option.isNone(found)) return { _tag: "Unknown" }
   const { value: finding } = found.value
-  // An order that comes again has been obeyed.
+  // A repeated order has already been carried out.
   if (finding.end !== null) return done(finding)
   if (order._tag === "Accept") return yield* ended(deps, order, "accepted")
   const mended = yield* mend(deps, finding)
@@ -93,7 +93,7 @@ const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }
   return mendedBy(settling.how)
 })
 
-/** The payer was denied for this very payment, and the chain has it. */
+/** The payer was denied because of this payment, and the chain has it. */
 const serveAgain = Effect.fnUntraced(function* (deps: Dependencies, { transfer }: BookFinding, claimKey: string) {
   if (transfer === null) return refused(onlyToAccept)
   yield* deps.claims.pardon(transfer, claimKey)

@@ -1,8 +1,8 @@
 /**
  * The reconciler compares the chain with the receipts of every network, at the start and on a timer, in one process at
- * a time by a lease. A payment that has not ended is settled or ended here; a missing receipt is written. Every
- * finding is counted once, logged as an error, and kept in the books for an operator to look at, until it is mended,
- * accepted, or found no more. A network whose chain is away holds up no other.
+ * a time under a lease. It settles or ends a payment that has not ended, and writes a missing receipt. Every finding is
+ * counted once, logged as an error, and kept in the books for an operator until it is mended, accepted, or no longer
+ * found. A network whose chain is unavailable does not delay the others.
  */
 import { Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, Leases, Mailbox } from "#bus"
@@ -24,9 +24,9 @@ import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiv
 import type { Finding, ReconciledClaim } from "./findings.ts"
 import { Checkpoints, findingName, type OpenEntries, openEntriesOf } from "./open-entries.ts"
 
-// The claims of one reading that are kept in memory.
+// How many claims of one reading are kept in memory.
 const claimsMax = 200_000
-// Longer than a payment can be on its way.
+// Longer than any payment takes.
 const recentMs = 900_000
 
 export const reconciler = Layer.effectDiscard(
@@ -56,7 +56,7 @@ export const reconciler = Layer.effectDiscard(
       const once = Effect.catch(reconcileAll(deps, accounts), (error) => Effect.logWarning(notCompared, error))
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
     }).pipe(
-      // Whoever takes the lease tells what stands.
+      // The process that takes the lease reports the open findings.
       Effect.ensuring(Effect.sync(() => [...networks.keys()].forEach((network) => showStanding(deps, network, [])))),
       Effect.provide(yield* Effect.context<Checkpoints | Ledger>())
     )
@@ -72,9 +72,9 @@ interface Account {
   readonly settling: Pick<SettlingNetwork, "chain" | "addresses">
   readonly receiver: Receiver & Pick<PaymentNetwork, "Asset">
   readonly open: OpenEntries
-  /** Findings that are counted, and not in the books yet; by their id. */
+  /** Findings that are counted but not in the books yet, by id. */
   readonly unkept: Map<string, BookFinding>
-  /** Findings for which the books have no room. */
+  /** How many findings have no room in the books. */
   notKept: number
 }
 
@@ -129,7 +129,7 @@ const reconcileAll = Effect.fnUntraced(function* (
   }
 })
 
-/** True when chain and receipts were read to their end. */
+/** True when chain and receipts were read to the end. */
 const reconcileOne = Effect.fnUntraced(function* (
   deps: Dependencies,
   account: Account,
@@ -145,7 +145,7 @@ const reconcileOne = Effect.fnUntraced(function* (
   const fresh = reading.findings.filter((finding) => !known.has(findingId(account.receiver, finding)))
   yield* Effect.forEach(fresh, (finding) => treat(deps, account, finding), { discard: true })
   yield* keepFindings(deps, account, kept.length)
-  // A reading of claims that ends early says nothing of those beyond.
+  // A reading of claims that stops early says nothing about the rest.
   if (claims.length < claimsMax) {
     const names = new Set(reading.standing.map((finding) => findingId(account.receiver, finding)))
     const over = resolvedIds(standing, names)
@@ -156,10 +156,10 @@ const reconcileOne = Effect.fnUntraced(function* (
   return reading.isAtEnd
 })
 
-/** Whether a finding need not be told again: it stands, or an operator has explained it. */
+/** Whether a finding need not be reported again: it is still open, or an operator has explained it. */
 const isKnown = ({ value: { end } }: KeptFinding) => end === null || end.how === "accepted"
 
-/** Writes findings into the books. What cannot be written is tried again, and the checkpoint stays before it. */
+/** Writes findings into the books. A finding that cannot be written is retried, and the checkpoint stays before it. */
 const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, account: Account, before: number) {
   let others = before
   for (const [id, finding] of account.unkept) {
@@ -170,7 +170,7 @@ const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, accou
   }
 })
 
-/** Counts what stands: in the books, and what could not be written there yet. */
+/** Counts the open findings: those in the books, and those that could not be written there yet. */
 const tellStanding = Effect.fnUntraced(function* (deps: Dependencies, { network, receiver, unkept }: Account) {
   const kept = yield* deps.books.all(receiver)
   const all = new Map([...kept.map(({ value }) => [value.id, value] as const), ...unkept])
@@ -216,18 +216,18 @@ const balanceOf = ({ chain }: Account["settling"], address: string) =>
 
 const troubleCharactersMax = 1_000
 
-/** An address of a node may hold a key. */
+/** A node's address can contain a key. */
 const troubleText = ({ message }: BusError | ChainUnavailable) =>
   message.slice(0, troubleCharactersMax).replaceAll(/\b\w+:\/\/\S+/gu, "<address>")
 
-/** Reports a finding and corrects what can be corrected; what fails here keeps no other finding back. */
+/** Reports a finding and corrects what can be corrected; a failure here does not delay other findings. */
 const treat = Effect.fnUntraced(function* (
   deps: Dependencies,
   account: Account,
   finding: Finding
 ): Effect.fn.Return<void> {
   const { open } = account
-  // Old receipts are not in memory, so the stream decides whether it is there.
+  // Old receipts are not in memory, so the stream decides whether it exists.
   if (finding._tag === "ClaimWithoutReceipt") {
     const completed = yield* Effect.result(complete(deps, finding.claim.key))
     if (completed._tag === "Success") {
@@ -242,7 +242,7 @@ const treat = Effect.fnUntraced(function* (
   if (finding._tag !== "TransferWithoutReceipt" || finding.claimKey === null) {
     return yield* report(deps, account, finding, null)
   }
-  // Where this fails its claim has ended without a receipt, which the next reading finds.
+  // If this fails, its claim has ended without a receipt, which the next reading finds.
   const completing = Effect.tapError(complete(deps, finding.claimKey), (error) => Effect.logWarning(notRepaired, error))
   const isWritten = yield* Effect.orElseSucceed(completing, () => false)
   yield* report(deps, account, finding, isWritten ? "receipt-written" : null)
@@ -250,7 +250,7 @@ const treat = Effect.fnUntraced(function* (
 
 const notRepaired = "a finding could not be corrected"
 
-/** Counts and logs a finding, and puts it aside for the books. `how`: it was mended at once. */
+/** Counts and logs a finding, and queues it for the books. `how`: it was mended at once. */
 const report = Effect.fnUntraced(function* (
   { found }: Dependencies,
   { network, receiver, unkept }: Account,
@@ -274,7 +274,7 @@ const settleOverdue = Effect.fnUntraced(function* (
   return settling._tag === "Ended" ? settling.how : null
 })
 
-/** Writes the receipt of a claim that has ended without one. False when it has one. */
+/** Writes the receipt of a claim that ended without one. False if it has one. */
 export const complete = Effect.fnUntraced(function* (
   { claims, ledger }: Pick<Dependencies, "claims" | "ledger">,
   claimKey: string
@@ -285,7 +285,7 @@ export const complete = Effect.fnUntraced(function* (
   return yield* ledger.write(claim, end, true)
 })
 
-/** A claim that ended long ago was read when it did. */
+/** A claim that ended long ago was read at that time. */
 const isOfInterest = ({ record }: Claim, sinceMs: number) =>
   record.state === "SETTLING" || (record.requestedAtMs ?? 0) >= sinceMs
 

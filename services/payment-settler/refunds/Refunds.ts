@@ -1,8 +1,8 @@
 /**
- * Orders refunds and makes them. An order is written down first, by one write that all settlers would have to win; then
- * the chain is asked, and only an authorization that it has not used is sent. A settler that dies at any point leaves the
- * order, and whoever goes on with it finds on the chain how far it came. A refund has failed only when the chain can make
- * it no more, or when nothing was ever signed for it: its money can then be ordered again.
+ * Orders refunds and makes them. An order is stored first, by one write that only one settler can win; then the chain
+ * is asked, and only an unused authorization is sent. A settler that dies at any point leaves the order, and its
+ * successor finds on the chain how far it got. A refund has failed only when the chain can no longer make it, or when
+ * nothing was ever signed for it: its money can then be ordered again.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result } from "effect"
@@ -33,7 +33,7 @@ import { asPayment, authorizationOf, isOpen, refundOf, refundReceipt, withChange
 
 export interface RefundingNetwork extends SettlingNetwork {
   readonly exact: PaymentScheme
-  /** The account that pays refunds. */
+  /** The account that sends refunds. */
   readonly refunder: SettlerKey
 }
 
@@ -41,7 +41,7 @@ type Networked = ReadonlyMap<string, RefundingNetwork>
 type Bucket = KvBucket<RefundedPayment>
 type Payments = Records<RefundedPayment>
 
-/** A refund among those of its payment. */
+/** A refund's name among those of its payment. */
 interface RefundName {
   readonly claimKey: string
   readonly key: string
@@ -50,11 +50,11 @@ interface RefundName {
 export class Refunds extends Context.Service<
   Refunds,
   {
-    /** The networks on which payments are given back. */
+    /** The networks on which payments are refunded. */
     readonly networks: Networked
     readonly bucket: Bucket
     readonly order: (order: RefundOrder) => Effect.Effect<RefundAnswer, BusError>
-    /** Goes on with a refund. Fails where its end is not known yet; then it is to be called again. */
+    /** Continues a refund. Fails while its end is not known; then it must be called again. */
     readonly carry: (name: RefundName) => Effect.Effect<void, BusError | ChainUnavailable>
     readonly find: (name: RefundName) => Effect.Effect<Option.Option<Refund>, BusError>
   }
@@ -149,10 +149,10 @@ const ordered = Effect.fn("Refunds.order")(function* (
   return refund === undefined ? refusedFor("it is gone") : { _tag: "Done", refund }
 })
 
-// Longer than the receipt of the payment, after which nothing of it can be ordered.
+// Longer than the payment's receipt is kept, after which no refund of it can be ordered.
 const endedKeptMs = 400 * 86_400_000
 
-/** A refund that has not ended, as it was last read. */
+/** A refund that has not ended, as last read. */
 interface Open extends RefundName {
   readonly network: RefundingNetwork
   readonly entry: KvEntry<RefundedPayment>
@@ -186,7 +186,7 @@ const carry = Effect.fn("Refunds.carry")(function* (
   }
 })
 
-/** Checked as at the moment of the order, by which its time counts. */
+/** Checked as of the time of the order, from which its period counts. */
 const checked = ({ network, entry, refund }: Open, signature?: string) => {
   const { payload, requirements } = asPayment(entry.value, refund, {
     network: network.entry,
@@ -211,14 +211,14 @@ const send = Effect.fnUntraced(function* (
   const fits = yield* Effect.result(network.exact.recheck(payment))
   if (Result.isFailure(fits)) {
     if (fits.failure._tag === "ChainUnavailable") return yield* fits.failure
-    // One that was sent before may still be made: only the chain ends it.
+    // A refund that was sent earlier can still be made: only the chain ends it.
     if (refund.transaction !== null) return yield* later(fits.failure.message)
     return yield* endFailed(parts, open, `the chain would refuse it: ${fits.failure.reason}`)
   }
   yield* endMade(parts, open, yield* sent(parts, open, payment))
 })
 
-/** The transaction's name is written down before it is sent. The lease of the key is ended whatever comes between. */
+/** The transaction's name is stored before it is sent. The key's lease is ended whatever happens in between. */
 const sent = Effect.fnUntraced(function* (
   { payments }: Parts,
   { claimKey, refund, network: { pool, exact } }: Open,
@@ -253,7 +253,7 @@ const sent = Effect.fnUntraced(function* (
 /** The receipt comes first: a refund that has ended as made has its receipt. */
 const endMade = Effect.fnUntraced(function* (parts: Parts, open: Open, transaction: string) {
   const atMs = yield* Clock.currentTimeMillis
-  // Of an id the broker knows for two minutes that it was written.
+  // How long the broker surely remembers an id, which it does for two minutes.
   const mayExist = atMs - open.refund.orderedAtMs > rememberedMs
   yield* parts.ledger.writeRefund(refundReceipt(open.entry.value, open.refund, { transaction, atMs }), mayExist)
   yield* end(parts, open, { state: "made", transaction, endedAtMs: atMs })
@@ -281,9 +281,9 @@ const end = Effect.fnUntraced(function* (
 const elsewhere = later("another settler goes on with it")
 
 /**
- * Changes a refund that is as it was read, whatever became of the others of its payment: who fails one for which nothing
- * was signed must not meet another that has just signed it. What the chain has made is made, whoever signed last.
- * Undefined where another settler has changed it.
+ * Changes a refund that is as it was read, whatever happened to the payment's other refunds: failing one for which
+ * nothing was signed must not collide with another that has just been signed. A refund made on the chain is made,
+ * whoever signed last. Undefined if another settler has changed it.
  */
 const alter = (
   payments: Payments,

@@ -1,6 +1,6 @@
 /**
- * Operators' orders of refunds, and those that have not ended: one settler of each network that has a key to send with
- * goes on with them, by a lease, whoever took the order.
+ * Operators' refund orders, and refunds that have not ended: on each network one settler with a key to send with
+ * continues them under a lease, whoever accepted the order.
  */
 import { Clock, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { type BusError, jsonCodec, Leases, Mailbox, Requests } from "#bus"
@@ -19,7 +19,7 @@ export const refundAnswerCodec = jsonCodec(RefundAnswer)
 // Operators send one at a time; each waits for a block.
 const ordersAtOnce = 8
 const ordersWaitingMax = 32
-// An order is answered with what is known by then, before its asker gives up.
+// An order is answered with what is known by then, before its caller times out.
 const answerWithin = "15 seconds"
 
 export const refundOrders = Layer.effectDiscard(
@@ -58,7 +58,7 @@ const obey = Effect.fn("Refunds.obey")(function* (
 ): Effect.fn.Return<RefundAnswer, BusError> {
   const answer = yield* refunds.order(order)
   if (answer._tag !== "Done" || answer.refund.state !== "ordered") return answer
-  // It goes on when nobody waits for it any more.
+  // It continues after its caller has stopped waiting.
   const carried = yield* Effect.forkIn(Effect.result(refunds.carry(order)), scope)
   const result = yield* Effect.timeoutOption(Fiber.join(carried), answerWithin)
   if (Option.isSome(result) && result.value._tag === "Failure") {
@@ -68,7 +68,7 @@ const obey = Effect.fn("Refunds.obey")(function* (
   return { _tag: "Done", refund }
 })
 
-/** Whoever has no key to send with leaves them to a process that has. */
+/** A process without a key to send with leaves them to one that has one. */
 const whileKeyed = <E, R>({ pool }: Pick<RefundingNetwork, "pool">, work: Effect.Effect<never, E, R>) =>
   Effect.forever(Effect.andThen(pool.some.await, Effect.raceFirst(work, pool.none.await)))
 
@@ -79,7 +79,7 @@ interface Keeper {
   readonly tell: { readonly set: (labels: { readonly network: string }, count: number) => void }
 }
 
-// Who took the order is at it for so long.
+// How long the process that accepted the order works on it alone.
 const youngMs = 5_000
 const carriedAtOnce = 4
 

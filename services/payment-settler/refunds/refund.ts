@@ -1,8 +1,8 @@
 /**
- * The refunds of one payment: what may still be ordered, how one ends, and what the books say of it. A refund is a
- * transfer authorization of the token (EIP-3009) from the account that pays refunds to the payer. Its nonce is written
- * down before anything is signed, and the token takes it once: however often a refund is sent, and by however many
- * settlers, its money moves once at most. Pure.
+ * The refunds of one payment: what can still be ordered, how a refund ends, and what the books record about it. A
+ * refund is a transfer authorization of the token (EIP-3009) from the account that sends refunds to the payer. Its
+ * nonce is stored before anything is signed, and the token accepts it once: however often a refund is sent, and by
+ * however many settlers, its money moves at most once. Pure.
  */
 import { Result } from "effect"
 import {
@@ -19,10 +19,10 @@ import {
 } from "#payments/contract"
 import type { Authorization } from "#payments"
 
-/** How long a refund is tried: after that its chain takes it no more, and it can be ordered anew. */
+/** How long a refund is tried: after that its chain no longer accepts it, and it can be ordered again. */
 export const refundSeconds = 3_600
 
-/** What was charged and has not gone back, nor may any more. */
+/** The charged amount that has not been returned and is not about to be. */
 export const leftOf = ({ receipt, refunds }: RefundedPayment): bigint =>
   refunds.reduce(
     (left, { state, amount }) => (state === "failed" ? left : left - BigInt(amount)),
@@ -31,14 +31,14 @@ export const leftOf = ({ receipt, refunds }: RefundedPayment): bigint =>
 
 interface Ordering {
   readonly order: RefundOrder
-  /** The account that pays refunds on the payment's network. */
+  /** The account that sends refunds on the payment's network. */
   readonly from: string
-  /** Drawn for this refund alone. */
+  /** Drawn for this refund only. */
   readonly nonce: string
   readonly nowMs: number
 }
 
-/** The payment with the refund that was ordered; the same one where its key was ordered before. */
+/** The payment with the ordered refund; unchanged if its key was ordered before. */
 export const withOrdered = (
   payment: RefundedPayment,
   { order, from, nonce, nowMs }: Ordering
@@ -79,7 +79,7 @@ export const withOrdered = (
 export const refundOf = ({ refunds }: RefundedPayment, key: string): Refund | undefined =>
   refunds.find((refund) => refund.key === key)
 
-/** The payment after a change of a refund that has not ended; undefined where it has. */
+/** The payment after a change of a refund that has not ended; undefined if it has. */
 export const withChanged = (
   payment: RefundedPayment,
   key: string,
@@ -104,7 +104,7 @@ export const authorizationOf = ({ receipt }: RefundedPayment, refund: Refund): A
   nonce: refund.nonce
 })
 
-// A form that signatures have. The chain is asked about an authorization by its nonce, and nothing is sent with this.
+// A well-formed signature. The chain is asked about an authorization by its nonce, and nothing is sent with this one.
 const noSignature = `0x${"11".repeat(64)}1b`
 
 /** The refund as a payment by `exact`, which is then looked up and sent like any other. */
@@ -134,7 +134,7 @@ export const asPayment = (
   return { requirements, payload: { x402Version, accepted: requirements, payload: { signature, authorization } } }
 }
 
-/** What the books say of a refund that was made. */
+/** What the books record about a refund that was made. */
 export const refundReceipt = (
   { receipt }: RefundedPayment,
   refund: Refund,
@@ -148,7 +148,7 @@ export const refundReceipt = (
     transaction,
     reason: refund.reason.slice(0, 256),
     refund: refund.key,
-    // Its payment's cost is known, so that this belongs into its margin; nothing was taken for it again.
+    // Its payment's cost is known, so this belongs in its margin; the refund itself cost nothing more.
     ...(providerCost === undefined ? {} : { providerCost: "0" }),
     requestedAtMs: refund.orderedAtMs,
     settledAtMs: atMs
