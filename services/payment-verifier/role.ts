@@ -20,8 +20,8 @@ import { Networks, Verifier } from "./verifier.ts"
 const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
 
 /**
- * Answers `payments.verify`, one of a queue group for each question. Questions beyond the places wait until their
- * askers give up. A drain answers those it has begun.
+ * Answers `payments.verify`, one member of a queue group per question. Questions beyond the free slots wait until their
+ * callers time out. A drain answers those already begun.
  */
 const questions = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,13 +1,13 @@
 /**
- * The verifier decides whether a call is paid for. It checks the payment's own fields first, which makes no call, then
- * takes the claim, so that one payment is used by one call, and asks the chain. A payment that this process sees for
- * the first time has the chain asked beside the claim; for any other the chain is asked after it, so that a storm of
- * replays asks no chain. Where only the chain can tell whether the payer signed, it is asked before: a stranger must
- * not take up the payer's money.
+ * The verifier decides whether a call is paid for. It first checks the payment's own fields without a remote call, then
+ * takes the claim, so that one payment is used by one call, and asks the chain. For a payment that this process sees
+ * for the first time, the chain is asked in parallel with the claim; for any other, after the claim, so that a storm of
+ * replays does not reach the chain. If only the chain can tell whether the payer signed, it is asked before the claim:
+ * an unknown caller must not tie up the payer's money.
  *
- * Where the payer's other claims have not ended, or just have, the chain also gives the payer's balance: it must cover
- * all of them together. When the chain refuses or cannot be asked, the claim is released before the answer. A question
- * that cannot be decided now is answered `Unavailable`, never with a refusal or a yes.
+ * If the payer has other claims that have not ended, or have just ended, the chain also reports the payer's balance: it
+ * must cover all of them together. When the chain refuses or cannot be asked, the claim is released before the answer.
+ * A question that cannot be decided now is answered `Unavailable`, never with a refusal or an acceptance.
  */
 import { Clock, Context, Effect, Fiber, Layer, Result } from "effect"
 import {
@@ -41,13 +41,13 @@ import { verifications, verificationSeconds, verificationsRunning } from "./metr
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 
-/** A payment that may be claimed, and the scheme of its chain. */
+/** A payment that can be claimed, and the scheme of its chain. */
 export interface Checked {
   readonly scheme: PaymentScheme
   readonly payment: CheckedPayment
 }
 
-// A chain that stumbles is usually back within a few blocks.
+// A chain with a brief fault is usually back within a few blocks.
 const retryAfterSeconds = 2
 
 export class Verifier extends Context.Service<
@@ -60,7 +60,7 @@ export class Verifier extends Context.Service<
       payload: PaymentPayload,
       requirements: PaymentRequirements
     ) => Effect.Effect<Checked, Refused | Unavailable>
-    /** The local checks, which make no call. */
+    /** The local checks, without a remote call. */
     readonly check: (payload: PaymentPayload, requirements: PaymentRequirements) => Effect.Effect<Checked, Refused>
   }
 >()("starling/payment-verifier/Verifier") {
@@ -127,7 +127,7 @@ const verifyOne = Effect.fnUntraced(function* (deps: Dependencies, { payload, re
   const checked = yield* check(deps, payload, requirements)
   if (checked.payment.isUnproven === true) yield* simulate(deps, checked)
   const isFirstSeen = yield* deps.claims.isFirstSeen(checked.payment)
-  // Nothing may come between the claim and the promise to release it.
+  // Nothing may interrupt between the claim and the guarantee to release it.
   return yield* Effect.uninterruptibleMask((restore) => claimAndSimulate(deps, { checked, call, isFirstSeen, restore }))
 })
 
@@ -138,7 +138,7 @@ const check = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Checked, Refused> {
   const network = deps.networks.get(requirements.network)
   if (network === undefined) return yield* Effect.fail(unknownNetwork(requirements))
-  // Payments by channel are taken by gateways themselves, and settled by orders.
+  // Gateways accept payments by channel themselves, and settle them by orders.
   const scheme = requirements.scheme === channelScheme ? undefined : network.schemes[requirements.scheme]
   if (scheme === undefined) return yield* Effect.fail(unknownScheme(requirements))
   const stop = deps.stopped(requirements.network)
@@ -163,7 +163,7 @@ interface RestoredClaiming extends Claiming {
 
 const claimAndSimulate = Effect.fnUntraced(function* (deps: Dependencies, { restore, ...claiming }: RestoredClaiming) {
   const { checked, isFirstSeen } = claiming
-  // At once, for the chain takes longer than the claim.
+  // Started at once, because the chain takes longer than the claim.
   const simulating = Effect.forkChild(Effect.interruptible(simulate(deps, checked)), { startImmediately: true })
   const background = isFirstSeen ? yield* simulating : undefined
   const end = background === undefined ? Effect.void : Fiber.interrupt(background)
@@ -182,7 +182,7 @@ const claimed = (deps: Dependencies, { checked, call, isFirstSeen }: Claiming) =
     Effect.mapError((error) => (error._tag === "ClaimRefused" ? claimRefusalAnswer(error) : unavailable(error.message)))
   )
 
-/** Claims are taken uninterruptibly; this part may be interrupted, and ends by itself. */
+/** Claims are taken uninterruptibly; this part is interruptible and ends by itself. */
 const readFunds =
   (deps: Dependencies, { scheme, payment }: Checked): ReadFunds =>
   (claimKeys) =>
@@ -203,7 +203,7 @@ const simulate = (deps: Dependencies, { scheme, payment }: Checked): Effect.Effe
     })
   )
 
-/** A claim that cannot be released now is released by the sweep when its lease ends. */
+/** If a claim cannot be released now, the sweep releases it when its lease expires. */
 const release = ({ claims }: Dependencies, claim: Claim) =>
   Effect.ignore(claims.moveAsRead(claim, ClaimMove.Release({ reason: "not verified" })))
 

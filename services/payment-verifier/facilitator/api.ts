@@ -1,10 +1,11 @@
 /**
- * The facilitator's API (x402 version 2) for other x402 servers: `/verify` says whether a payment would be settled and
- * keeps nothing; `/settle` has it settled. It accepts only payments to the configured accounts in the configured
- * tokens, or strangers would spend our fees. It does not authenticate callers: bind it where only they reach it.
+ * The facilitator's API (x402 version 2) for other x402 servers: `/verify` answers whether a payment would be settled
+ * and stores nothing; `/settle` has it settled. It accepts only payments to the configured accounts in the configured
+ * tokens, or unknown callers would spend our fees. It does not authenticate callers: bind it where only they can reach
+ * it.
  *
- * A verification that cannot be made and a settlement that is not decided are reported by the status, for the bodies'
- * only word for an unknown outcome is `settlement_pending`.
+ * A verification that cannot be made and an undecided settlement are reported by the status, because the only word in
+ * the bodies for an unknown outcome is `settlement_pending`.
  */
 import { Effect, Layer, Result, Schema } from "effect"
 import { boundedDecoder, type Fault, pointedFaults } from "#base"
@@ -32,7 +33,7 @@ import { FacilitatorSettlements } from "./settlements.ts"
 
 type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 
-// A payment is about 1 kB, and its header's limit is eight. A claim of a hundred channels has 80 kB.
+// A payment is about 1 kB, and its header's limit is eight. A claim of a hundred channels is 80 kB.
 const bodyBytesMax = 131_072
 
 const unstored = ({ status, headers, body }: FacilitatorAnswer<unknown>): Answer =>
@@ -122,11 +123,11 @@ const settled = Effect.fnUntraced(function* (request: FacilitatorRequest) {
   const { check, wouldSettle } = yield* Verifier
   const { settle } = yield* FacilitatorSettlements
   const { paymentPayload, paymentRequirements } = request
-  // What was signed is checked as signed; the requirements of a settlement have what is to be charged of it.
+  // The signed amount is checked as signed; the requirements of a settlement state what to charge of it.
   const amount = statedAmount(paymentPayload) ?? paymentRequirements.amount
   const signed = { ...paymentRequirements, amount }
   const checked = yield* check(paymentPayload, signed).pipe(
-    // A stranger must not take up the money of a payer who has not signed.
+    // A caller must not tie up the money of a payer who has not signed.
     Effect.tap(({ payment }) => (payment.isUnproven === true ? wouldSettle(paymentPayload, signed) : Effect.void)),
     Effect.flatMap((one) => Effect.fromResult(charged(one, BigInt(paymentRequirements.amount)))),
     Effect.result
@@ -170,7 +171,7 @@ const answerSupported = Effect.gen(function* () {
   })
 })
 
-// Servers ask at their start; each of them may get another of our settlers.
+// Servers ask at startup; each of them can get another of our settlers.
 let turn = 0
 const nextTurn = () => (turn = (turn + 1) % 1_000_000)
 
@@ -219,7 +220,7 @@ type Verdict =
   | { readonly _tag: "Verified"; readonly payer: string; readonly extra?: VerifiedChannel["extra"] }
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
-/** The text may come from a chain's node or another facilitator; it must not name which one. */
+/** The text may come from a chain's node or another facilitator; it must not identify either. */
 const clean = (text: string) => sanitise(text, { secrets: [], names: [] })
 
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
@@ -278,7 +279,7 @@ const sentAnswer = (
     ...(extra === null ? {} : { extra })
   })
 
-/** `offered`: the facts of each network and way to pay that clients need. */
+/** `offered`: the facts of each network and scheme that clients need. */
 export const supportedAnswer = (
   offered: ReadonlyArray<Pick<PaymentRequirements, "scheme" | "network" | "extra">>,
   settlers: ReadonlyArray<Pick<SettlerKey, "network" | "address">>

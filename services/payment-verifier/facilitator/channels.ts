@@ -1,9 +1,9 @@
 /**
- * The facilitator's part of payments by channel (x402's scheme `batch-settlement`), for other servers whose channels are
- * paid to us: only they know what each was charged, and nothing of them is kept here. A payment is checked against the
- * channel on the chain. What a server has signed for its channels, claims, sweeps and refunds, is sent by the settlers
- * as it is. No key of ours signs for such a channel, so none is offered as its `receiverAuthorizer`: whoever reaches
- * this API could have money given back by it.
+ * The facilitator's part of payments by channel (x402's scheme `batch-settlement`), for other servers whose channels
+ * are paid to us: only they know what each channel was charged, and nothing about them is stored here. A payment is
+ * checked against the channel on the chain. The settlers send a server's signed claims, sweeps and refunds unchanged.
+ * No key of ours signs for such a channel, so none is offered as its `receiverAuthorizer`: otherwise anyone who can
+ * reach this API could have its money refunded.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { Requests } from "#bus"
@@ -39,7 +39,7 @@ type Refused = Extract<VerifyAnswer, { readonly _tag: "Refused" }>
 type Unavailable = Extract<VerifyAnswer, { readonly _tag: "Unavailable" }>
 type Unsettled = Exclude<SettlementOutcome, { readonly _tag: "Settled" }>
 
-/** A channel as servers mirror it. */
+/** A channel's state in the form that servers mirror. */
 type ChannelSnapshot = Readonly<Record<string, string | number>>
 
 /** A payment by channel that would be good. */
@@ -48,12 +48,12 @@ export interface VerifiedChannel {
   readonly extra: ChannelSnapshot
 }
 
-/** What was sent for a server. `amount` is empty where no money moved. */
+/** What was sent for a server. `amount` is empty if no money moved. */
 export interface SettledChannel {
   readonly transaction: string
   readonly amount: string
   readonly payer: string | null
-  /** Null where it is about many channels. */
+  /** Null if it concerns many channels. */
   readonly extra: { readonly channelState: ChannelSnapshot } | null
 }
 
@@ -83,7 +83,7 @@ export class FacilitatorChannels extends Context.Service<
         order: (order) =>
           Effect.matchEager(requests.ask(asking, order), {
             onSuccess: (answer) => answer,
-            // The order may have been taken.
+            // The order may have been accepted.
             onFailure: ({ message }): ChannelOrderAnswer => ({ _tag: "Unavailable", detail: message.slice(0, 1_024) })
           })
       }
@@ -106,7 +106,7 @@ interface Parts {
   readonly order: (order: ChannelOrder) => Effect.Effect<ChannelOrderAnswer>
 }
 
-// As long as a settler waits for a block; and it tells twice a second that it is at work.
+// As long as a settler waits for a block; it reports twice a second that it is working.
 const asking = {
   subject: subjects.paymentsChannels,
   question: channelOrderCodec,
@@ -133,7 +133,7 @@ const snapshotOf = (channelId: string, seen: SeenChannel): ChannelSnapshot => ({
   refundNonce: seen.refundNonce.toString()
 })
 
-/** What the channel on the chain has against a payment whose signatures are good; `amount`: the most of its call. */
+/** What the channel on the chain has against a payment with valid signatures; `amount`: the maximum of its call. */
 export const chainFault = (
   { payload, deposit }: Pick<CheckedVoucher, "payload" | "deposit">,
   { balance, totalClaimed }: Pick<SeenChannel, "balance" | "totalClaimed">,
@@ -153,7 +153,7 @@ const unavailable = (reason: string): Unavailable => ({
   reason: reason.slice(0, 256)
 })
 
-/** A payment whose signatures are good and that its channel covers. */
+/** A payment with valid signatures that its channel covers. */
 const checked = Effect.fnUntraced(function* (
   { networks }: Parts,
   { paymentPayload, paymentRequirements }: ChannelFacilitatorRequest
@@ -204,7 +204,7 @@ const settle = Effect.fn("FacilitatorChannels.settle")(function* (
     : sendSettlement(parts, request)
 })
 
-/** The settlers simulate it: one that was made before is answered as it was. */
+/** The settlers simulate it: a deposit made before gets the same answer again. */
 const makeDeposit = Effect.fnUntraced(function* (
   parts: Parts,
   request: ChannelFacilitatorRequest
@@ -252,7 +252,7 @@ const sendSettlement = Effect.fnUntraced(function* (
   return yield* withState({ network, channelId: voucher.channelId, payer: channelConfig.payer }, sent)
 })
 
-/** Only what is paid to us in our token is worth our fees. */
+/** Only payments to us in our token are worth our fees. */
 export const termsFault = (
   settlement: ChannelSettlement,
   { network, payTo, asset }: Pick<PaymentRequirements, "network" | "payTo" | "asset">
@@ -293,7 +293,7 @@ interface Settled {
   readonly payer: string
 }
 
-/** With the channel as it is now; one that cannot be read is looked up by its server. */
+/** With the channel's current state; if it cannot be read, its server looks it up. */
 const withState = (
   { network: { contract }, channelId, payer }: Settled,
   sent: Pick<SettledChannel, "transaction" | "amount">

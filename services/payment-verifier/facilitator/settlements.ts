@@ -1,7 +1,7 @@
 /**
- * Payments that other x402 servers want settled: claimed here, settled by the settlers, awaited for a while. A payment
- * that was answered as pending may be asked for again and then gets its result. Any other repetition is a duplicate,
- * for each answer of success is a grant somewhere.
+ * Payments that other x402 servers want settled: claimed here, settled by the settlers, and awaited for a while. A
+ * payment that was answered as pending can be sent again and then gets its result. Any other repetition is a duplicate,
+ * because each answer of success is a grant somewhere.
  */
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
@@ -40,7 +40,7 @@ export class FacilitatorSettlements extends Context.Service<
       const requestAndWait = Effect.fnUntraced(function* (taken: Claim, charge: bigint) {
         const isWhole = charge === BigInt(taken.record.amount)
         const claim = isWhole ? taken : { ...taken, record: { ...taken.record, charge: charge.toString() } }
-        // From here on the payment is never given back, even if its caller leaves.
+        // From here on the payment is never released, even if its caller leaves.
         const settling = yield* claims.move(claim, ClaimMove.Settle())
         const request = { claim: settling, answerKept: Effect.void, mayBePending: true } as const
         const { outcome, close } = yield* settlements.request(request)
@@ -66,7 +66,7 @@ export class FacilitatorSettlements extends Context.Service<
               ? again(payment.claimKey)
               : Effect.succeed<SettlementOutcome>({ _tag: "Refused", code: refused.code, reason: refused.reason })
           ),
-          // Nothing was requested yet: the chain does not say what the payer holds.
+          // Nothing was requested yet: the chain does not report what the payer holds.
           Effect.catchTag("ChainUnavailable", (error) =>
             Effect.as(Effect.logWarning("a payment could not be claimed", error), unclaimed)
           ),
