@@ -121,7 +121,7 @@ export const requirementsFor = (
   return isOurs ? { ...requirements, extra: { ...requirements.extra, facilitatorAddress } } : requirements
 }
 
-/** The only account that may settle a payment, in one case; undefined if any may. */
+/** The only account that may settle a payment, in canonical case; undefined if any may. */
 export const facilitatorOf = ({ scheme, network, extra }: PaymentRequirements): string | undefined => {
   const address = extra?.["facilitatorAddress"]
   return scheme === "upto" && typeof address === "string" ? inOneCase(network, address) : undefined

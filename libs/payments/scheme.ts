@@ -25,7 +25,7 @@ export interface CheckedPayment {
   readonly amount: bigint
   /** The amount to transfer: the signed amount, or less if `charging` allows it. */
   readonly charge: bigint
-  /** The only settler that can send it, if the payer has signed one; in one case. */
+  /** The only settler that can send it, if the payer has signed one; in canonical case. */
   readonly facilitator?: string
   /** Only the chain can tell whether the payer signed it: nothing is claimed before that. */
   readonly isUnproven?: true
@@ -44,7 +44,9 @@ export interface CheckedPayment {
 export interface SettlerKey {
   readonly network: string
   readonly address: string
-  /** On EVM chains 65 bytes r, s, v over the Keccak hash of the message; on Solana 64 bytes of Ed25519 over the message. */
+  /**
+   * On EVM chains 65 bytes r, s, v over the Keccak hash of the message; on Solana 64 bytes of Ed25519 over the message.
+   */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, ChainUnavailable>
   /** Whether it recently failed to sign: other keys go first. Absent if the key is in this process. */
   readonly isAway?: () => boolean

@@ -79,8 +79,8 @@ export class Claims extends Context.Service<
      */
     readonly moveAsRead: (claim: Claim, move: ClaimMove) => Moved
     /**
-     * Stores a job for the settlers. Its first write makes the claim SETTLING if it is not yet; until then the claim is
-     * as free as before. Fails with `StreamFull` when the settlers are behind.
+     * Stores a job for the settlers. Their first write makes the claim SETTLING if it is not yet; until then the claim
+     * is as free as before. Fails with `StreamFull` when the settlers are behind.
      */
     readonly requestSettlement: (claim: Claim, replyTo: SettlementJob["replyTo"]) => Effect.Effect<void, BusError>
     /**

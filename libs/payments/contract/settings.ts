@@ -160,7 +160,7 @@ const unsigned = ({
   ]
 }
 
-/** Faults of the ways to pay. */
+/** Faults of the schemes. */
 const unusable = ({
   Network,
   Schemes = [],

@@ -315,7 +315,7 @@ interface Order {
   readonly microUsdMax: bigint
   /** Where that limit comes from, shown to a user whose quote exceeds it. */
   readonly limitName: string
-  /** The way to pay; by default the first that is offered. */
+  /** The scheme to pay by; by default the first that is offered. */
   readonly scheme?: PayScheme | undefined
 }
 

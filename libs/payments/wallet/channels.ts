@@ -99,7 +99,7 @@ const vouched = (signer: ChannelSigner, offer: PaymentRequirements, maxClaimable
   return { channelConfig, voucher: { channelId, maxClaimableAmount: maxClaimable.toString(), signature } }
 }
 
-// As long before now as the protocol's own client signs, for clocks that differ.
+// As long before now as the protocol's own client signs, to allow for clock differences.
 const earlySeconds = 600
 
 interface DepositTerms {

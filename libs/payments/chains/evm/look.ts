@@ -138,7 +138,7 @@ const placeOf = (position: ChainPosition): Place | undefined => {
     : { block: BigInt(block), logIndex: BigInt(logIndex) }
 }
 
-/** Without a position, reading begins as many blocks back as one question may span. */
+/** Without a position, reading begins as many blocks back as one search may span. */
 export const transfers = (
   node: EvmNode,
   options: TransfersOptions,

@@ -103,7 +103,7 @@ export const hostCurve = async (): Promise<Curve | undefined> => {
   return undefined
 }
 
-// Of secp256k1.h. A context for signing and verifying; a point in its long form.
+// From secp256k1.h. A context for signing and verifying; a point in its long form.
 const contextFlags = 0x301
 const uncompressed = 2
 
@@ -200,7 +200,7 @@ export const addressOfPublicKey = (key: Uint8Array): Hex | undefined => {
   return point === undefined ? undefined : addressOfPoint(point)
 }
 
-/** Of a point of 65 bytes. */
+/** The address of a 65-byte point. */
 const addressOfPoint = (point: Uint8Array): Hex => hexOf(keccak256(point.subarray(1)).subarray(12))
 
 const keyPattern = /^(?:0x)?([0-9a-f]{64})$/iu

@@ -190,7 +190,7 @@ export const channelQuestions = (channelId: string): ReadonlyArray<Buffer> =>
 
 /** A channel as the chain has it. */
 export interface ChannelOnChain {
-  /** All deposits, less what was withdrawn or given back. */
+  /** All deposits, less what was withdrawn or refunded. */
   readonly balance: bigint
   readonly totalClaimed: bigint
   /** The amount of a withdrawal that has begun; 0 without one. */
