@@ -6,8 +6,9 @@
  * `payments.refunds`, and gateways' orders about payment channels on `payments.channels` (queue groups)
  * out: transactions to the chains, or calls to a facilitator; `receipts.<network>.<payer>`; outcomes to the mailboxes
  * of waiting gateways
- * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`, refunds in
- * KV `payment-refunds`, keys in KV `leases`; payment channels in KV `channels`, and up to when the chain is watched for them in KV `channel-watches`
+ * state: claims and the reconciliation's checkpoints in KV `authorizations`, its findings in KV `payment-books`,
+ * refunds in KV `payment-refunds`, keys in KV `leases`; payment channels in KV `channels`, and up to when the chain is
+ * watched for them in KV `channel-watches`
  * failure policy: an unknown outcome is looked up on the chain until it is known; a dead settler's jobs go to another
  * after 5 s and its keys after 3 s; claims whose holders are gone are swept; chain and receipts are reconciled
  */

@@ -181,7 +181,7 @@ const receiptsOf = Effect.fnUntraced(function* (
   if (Option.isSome(found)) yield* writeOwed(ledger, order, found.value, owedOf(found.value))
 })
 
-// How long the broker surely remembers an id, which it does for two minutes.
+// The broker remembers a written id for two minutes; within this time it surely still does.
 const rememberedMs = 60_000
 
 const writeOwed = Effect.fnUntraced(function* (

@@ -253,7 +253,7 @@ const sent = Effect.fnUntraced(function* (
 /** The receipt comes first: a refund that has ended as made has its receipt. */
 const endMade = Effect.fnUntraced(function* (parts: Parts, open: Open, transaction: string) {
   const atMs = yield* Clock.currentTimeMillis
-  // How long the broker surely remembers an id, which it does for two minutes.
+  // The broker remembers a written id for two minutes; within `rememberedMs` it surely still does.
   const mayExist = atMs - open.refund.orderedAtMs > rememberedMs
   yield* parts.ledger.writeRefund(refundReceipt(open.entry.value, open.refund, { transaction, atMs }), mayExist)
   yield* end(parts, open, { state: "made", transaction, endedAtMs: atMs })
