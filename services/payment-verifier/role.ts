@@ -1,12 +1,12 @@
 /**
- * The role payment-verifier: whether a payment would settle, and the claim that makes it one call's.
+ * The role payment-verifier: answers whether a payment would settle, and claims it for one call.
  *
  * in: questions on `payments.verify` (queue group); `/verify`, `/settle` and `/supported` when
- * PaymentVerifier.FacilitatorPort is given
+ * PaymentVerifier.FacilitatorPort is configured
  * out: questions to the chains' nodes or to a facilitator; `settlements.<network>` for `/settle`
  * state: claims in KV `authorizations`
  * failure policy: a chain or bus that does not answer is `Unavailable`, and the claim is released; a verifier that dies
- * leaves a claim that the next one takes over for the same question, or whose lease ends by itself
+ * leaves a claim that the next one takes over for the same question, or whose lease expires by itself
  */
 import { Effect, Layer } from "effect"
 import { Requests } from "#bus"

@@ -220,7 +220,7 @@ type Verdict =
   | { readonly _tag: "Verified"; readonly payer: string; readonly extra?: VerifiedChannel["extra"] }
   | Extract<VerifyAnswer, { readonly _tag: "Refused" | "Unavailable" }>
 
-/** The text may come from a chain's node or another facilitator; it must not identify either. */
+/** The text may come from a chain's node or another facilitator; it must not identify which one. */
 const clean = (text: string) => sanitise(text, { secrets: [], names: [] })
 
 export const verifyAnswer = (verdict: Verdict): FacilitatorAnswer<VerifyResponse> => {
